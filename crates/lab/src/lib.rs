@@ -1,0 +1,1 @@
+//! Runs an experiment: blocks, trials, steps, resume.

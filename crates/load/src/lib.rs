@@ -1,0 +1,1 @@
+//! The load generator: connections, event loop, datasets, histograms.

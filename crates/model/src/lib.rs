@@ -1,0 +1,1 @@
+//! The nouns of Prony: versions, targets, workloads, plans, outcomes.

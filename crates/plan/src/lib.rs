@@ -1,0 +1,1 @@
+//! Experiment and workload files: parsing, validation, expansion.

@@ -1,0 +1,1 @@
+//! Readings of the host and of processes from /proc.

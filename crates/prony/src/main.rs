@@ -1,0 +1,3 @@
+//! The `prony` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Turns a stored run into text, Markdown, CSV and JSON.

@@ -1,0 +1,1 @@
+//! Server builds: catalogue, fetching, configuration, instances, images.

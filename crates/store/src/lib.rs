@@ -1,0 +1,1 @@
+//! The result file of a run: schema, typed writes and reads.

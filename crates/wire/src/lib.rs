@@ -1,0 +1,1 @@
+//! The MySQL client protocol as bytes, without I/O.
