@@ -1,1 +1,36 @@
-//! The nouns of Prony: versions, targets, workloads, plans, outcomes.
+//! The nouns of Prony and nothing else: what is compared (builds, targets), what is asked of it
+//! (datasets, workloads, plans) and what came out (outcomes, trial states).
+//!
+//! No I/O, no clock, no randomness. Every word is defined in `docs/glossary.md`.
+
+mod build;
+mod config;
+mod dataset;
+mod engine;
+mod errors;
+mod expr;
+mod hex;
+mod outcome;
+mod plan;
+mod stop;
+mod template;
+mod trial;
+mod version;
+mod workload;
+
+pub use build::BuildFacts;
+pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
+pub use dataset::Dataset;
+pub use engine::{Engine, UnknownEngine};
+pub use errors::{ErrorClass, classify};
+pub use expr::{Expr, ExprError, Scope};
+pub use outcome::{ErrorCount, Interval, StatementOutcome, StepOutcome};
+pub use plan::{Length, Plan, PlannedTrial, Protocol, Step, Target};
+pub use stop::StopFlag;
+pub use template::{Piece, SqlTemplate, TemplateError};
+pub use trial::TrialState;
+pub use version::{Family, UnknownFamily, Version, VersionError};
+pub use workload::{
+    CountRange, CountRangeError, Display, Distribution, Effect, Expect, Generator, Group, Param,
+    Statement, TableChoice, Workload,
+};

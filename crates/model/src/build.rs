@@ -1,0 +1,19 @@
+//! What the catalogue promises of a server build.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Engine, Family, Version};
+
+/// The facts of a catalogue entry that an experiment is checked against, before anything is
+/// fetched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildFacts {
+    /// The catalogue's name for it, such as `mysql-5.7.22`.
+    pub id: String,
+    /// Decides dialect and options.
+    pub family: Family,
+    /// The catalogued version. For a floating entry, the lowest that it can be.
+    pub version: Version,
+    /// Engines that tables can be created in.
+    pub engines: Vec<Engine>,
+}

@@ -1,0 +1,118 @@
+//! Configuration as an experiment states it: intents, and raw options beside them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a target asks of its server. Rendering it for one version is the business of `servers`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Config {
+    /// Intents by name, such as `buffer_pool`. Every name is in the intent table.
+    pub intents: BTreeMap<String, IntentValue>,
+    /// Server options passed through as written, without leading dashes.
+    pub raw: BTreeMap<String, String>,
+}
+
+/// The value of an intent, already of the kind that the intent wants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IntentValue {
+    /// On or off.
+    Flag(bool),
+    /// A count, or a size in bytes.
+    Number(u64),
+    /// A word, such as a character set.
+    Text(String),
+}
+
+/// What kind of value an intent takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IntentKind {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number, 0 or more.
+    Number,
+    /// A size: a whole number of bytes or a text such as `"512M"`.
+    Bytes,
+    /// One of a few words, or free text where `choices` is empty.
+    Text,
+}
+
+/// What a configuration is checked against: one row of the intent table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntentFacts {
+    /// The key in an experiment's `config`.
+    pub name: String,
+    /// The kind of its value.
+    pub kind: IntentKind,
+    /// The allowed words of a text intent; empty means any.
+    pub choices: Vec<String>,
+    /// One sentence for help and error messages.
+    pub description: String,
+}
+
+/// Why a value does not fit its intent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IntentValueError {
+    /// The text is not a size.
+    #[error("`{0}` is not a size: write a whole number of bytes or a text such as \"512M\"")]
+    NotBytes(String),
+    /// The size does not fit 64 bits.
+    #[error("`{0}` is too large a size")]
+    TooLarge(String),
+}
+
+impl IntentValue {
+    /// Reads a size such as `4096`, `"64K"`, `"512M"` or `"2G"` (powers of 1024).
+    ///
+    /// # Errors
+    /// When the text is not a whole number with at most one of the suffixes K, M, G, T, or when
+    /// the size does not fit 64 bits.
+    pub fn parse_bytes(text: &str) -> Result<Self, IntentValueError> {
+        let (digits, shift) = match text.as_bytes().last() {
+            Some(b'K' | b'k') => (&text[..text.len() - 1], 10),
+            Some(b'M' | b'm') => (&text[..text.len() - 1], 20),
+            Some(b'G' | b'g') => (&text[..text.len() - 1], 30),
+            Some(b'T' | b't') => (&text[..text.len() - 1], 40),
+            _ => (text, 0),
+        };
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(IntentValueError::NotBytes(text.to_owned()));
+        }
+        digits
+            .parse::<u64>()
+            .ok()
+            .and_then(|number| number.checked_mul(1 << shift))
+            .map(Self::Number)
+            .ok_or_else(|| IntentValueError::TooLarge(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (text, bytes) in [("0", 0), ("4096", 4096), ("64K", 65536), ("2G", 2 << 30)] {
+            assert_eq!(
+                IntentValue::parse_bytes(text),
+                Ok(IntentValue::Number(bytes))
+            );
+        }
+        for bad in ["", "M", "1.5G", "-1", "12Q", "1 G"] {
+            assert!(
+                matches!(
+                    IntentValue::parse_bytes(bad),
+                    Err(IntentValueError::NotBytes(_))
+                ),
+                "{bad}"
+            );
+        }
+        assert!(matches!(
+            IntentValue::parse_bytes("99999999999T"),
+            Err(IntentValueError::TooLarge(_))
+        ));
+    }
+}

@@ -1,0 +1,117 @@
+//! What a step yields: raw counts and histograms. Rates are derived when read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ErrorClass;
+
+/// The outcome of one step of one trial, as the load generator measured it.
+///
+/// An operation belongs to the step when it *starts* inside the measured time; it is waited for
+/// and counted whole. Each client is **busy** from the start of its first to the end of its last
+/// such operation, so that operations longer than the step bias nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepOutcome {
+    /// Connections used.
+    pub clients: u32,
+    /// Threads of the generator that drove them.
+    pub threads: u32,
+    /// Operations completed without a final error.
+    pub operations: u64,
+    /// Statements answered inside those operations, `BEGIN` and `COMMIT` included: the "queries"
+    /// of queries per second.
+    pub queries: u64,
+    /// Sum over the clients of their busy time, in nanoseconds.
+    pub busy_ns: u64,
+    /// Latency of whole operations, retries included: HDR histogram V2, deflated, in nanoseconds.
+    #[serde(with = "crate::hex")]
+    pub histogram: Vec<u8>,
+    /// Per statement of the workload, in its order; then `begin` and `commit` where used.
+    pub statements: Vec<StatementOutcome>,
+    /// Server errors by code.
+    pub errors: Vec<ErrorCount>,
+    /// Periods of about a second of measured time, in order.
+    pub intervals: Vec<Interval>,
+    /// Processor time of the generator in user space over the measured time, in nanoseconds.
+    pub client_user_ns: u64,
+    /// The same in the kernel.
+    pub client_system_ns: u64,
+    /// Start of the measured time on the monotonic clock of the host, in nanoseconds.
+    pub start_ns: u64,
+    /// End of the last operation on the same clock.
+    pub end_ns: u64,
+}
+
+/// Counts of one kind of statement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementOutcome {
+    /// The statement's name in the workload, or `begin`, `commit`.
+    pub name: String,
+    /// Times answered without error.
+    pub count: u64,
+    /// Rows returned.
+    pub rows: u64,
+    /// Rows changed, as the server reports them.
+    pub affected: u64,
+    /// Answers whose counts are not what the workload expects.
+    pub unexpected: u64,
+    /// Service time (send to last byte): HDR histogram V2, deflated, in nanoseconds.
+    #[serde(with = "crate::hex")]
+    pub histogram: Vec<u8>,
+}
+
+/// Errors with one code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// The server's error code.
+    pub code: u16,
+    /// What it means for the operation.
+    pub class: ErrorClass,
+    /// How often it came.
+    pub count: u64,
+    /// The message of the first.
+    pub message: String,
+}
+
+/// Statistics of one reporting period.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Start, in nanoseconds after the start of the measured time.
+    pub start_ns: u64,
+    /// End, on the same scale.
+    pub end_ns: u64,
+    /// Operations that ended in it.
+    pub operations: u64,
+    /// Statements answered in it.
+    pub queries: u64,
+    /// Errors of all classes in it.
+    pub errors: u64,
+    /// 99th percentile of the operations' latency in it, in nanoseconds; 0 when none ended.
+    pub latency_ns_p99: u64,
+    /// Longest operation that ended in it, in nanoseconds; 0 when none ended.
+    pub latency_ns_max: u64,
+}
+
+impl StepOutcome {
+    /// Seconds that a client was busy, on average. 0 when nothing was done.
+    pub fn busy_seconds(&self) -> f64 {
+        if self.clients == 0 {
+            return 0.0;
+        }
+        self.busy_ns as f64 / 1e9 / f64::from(self.clients)
+    }
+
+    /// Queries per second over all clients: queries ÷ mean busy time. `None` when nothing was
+    /// done.
+    pub fn queries_per_second(&self) -> Option<f64> {
+        rate(self.queries, self.busy_seconds())
+    }
+
+    /// Operations per second over all clients. `None` when nothing was done.
+    pub fn operations_per_second(&self) -> Option<f64> {
+        rate(self.operations, self.busy_seconds())
+    }
+}
+
+fn rate(count: u64, seconds: f64) -> Option<f64> {
+    (count > 0 && seconds > 0.0).then(|| count as f64 / seconds)
+}

@@ -1,0 +1,109 @@
+//! An experiment, expanded: everything that the lab needs to run it and nothing left to decide.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BuildFacts, Config, Dataset, Engine, Workload};
+
+/// An expanded experiment. Stored whole in the result file, so that a run can be resumed and
+/// reported without the experiment file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The experiment's name: letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// What it is meant to answer; may be empty.
+    pub question: String,
+    /// Index in `targets` of the base.
+    pub base: usize,
+    /// Decides the order of trials and, mixed with step and client, every drawn value.
+    pub seed: u64,
+    /// What is loaded.
+    pub dataset: Dataset,
+    /// What is compared; at least one.
+    pub targets: Vec<Target>,
+    /// What every trial does, in order.
+    pub steps: Vec<Step>,
+    /// The trials in order of execution; block after block, each target once in each block.
+    pub trials: Vec<PlannedTrial>,
+}
+
+/// What is compared: a build with an engine and a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Unique in the experiment; the column heading of reports.
+    pub name: String,
+    /// The catalogue's facts of its build at the time of planning.
+    pub build: BuildFacts,
+    /// The engine of the dataset's tables.
+    pub engine: Engine,
+    /// What is asked of the server.
+    pub config: Config,
+    /// How statements are sent.
+    pub protocol: Protocol,
+}
+
+/// How statements are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Prepared once for each connection, executed with binary parameters.
+    Prepared,
+    /// As SQL text every time.
+    Text,
+}
+
+/// One step of the sequence at one number of clients. With the target it names a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Unique among the steps with the same number of clients, such as `read-only.range100`.
+    pub name: String,
+    /// Index of the sequence entry it comes from; equal for the same entry at other clients.
+    pub entry: usize,
+    /// The workload, embedded so that the plan is complete.
+    pub workload: Workload,
+    /// The workload's parameters as this step sets them, defaults included.
+    pub parameters: BTreeMap<String, i64>,
+    /// Connections, at least 1.
+    pub clients: u32,
+    /// Milliseconds of load before measuring begins.
+    pub warmup_ms: u64,
+    /// How long it measures.
+    pub length: Length,
+}
+
+/// How long a step measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Length {
+    /// For this many milliseconds, at least 1.
+    Time {
+        /// Milliseconds.
+        ms: u64,
+    },
+    /// For this many operations over all clients, at least 1.
+    Count {
+        /// Operations.
+        operations: u64,
+    },
+}
+
+/// One trial to run: its block and its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PlannedTrial {
+    /// Block, counted from 0.
+    pub block: u32,
+    /// Index in [`Plan::targets`].
+    pub target: usize,
+}
+
+impl Plan {
+    /// Number of blocks.
+    pub fn blocks(&self) -> u32 {
+        self.trials
+            .iter()
+            .map(|trial| trial.block + 1)
+            .max()
+            .unwrap_or(0)
+    }
+}

@@ -1,0 +1,150 @@
+//! SQL with holes: `SELECT c FROM {table} WHERE id = {id}`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A statement's text split at its holes. Two pieces of text never follow each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SqlTemplate {
+    pieces: Vec<Piece>,
+}
+
+/// One piece of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// SQL as written.
+    Text(String),
+    /// `{table}`: the name of the table that the operation draws.
+    Table,
+    /// `{name}`: the value of a parameter.
+    Param(String),
+}
+
+/// Why a template can't be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// A `{` without its `}`.
+    #[error("`{{` without `}}` at byte {0}")]
+    Unclosed(usize),
+    /// A `}` without its `{`.
+    #[error("`}}` without `{{` at byte {0}")]
+    Unopened(usize),
+    /// Something else than a name between the braces.
+    #[error("`{{{0}}}` is not a placeholder: expected a name in braces, such as {{id}}")]
+    BadName(String),
+    /// No text at all.
+    #[error("the statement is empty")]
+    Empty,
+}
+
+impl SqlTemplate {
+    /// The pieces in order.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The parameters' names in order of appearance, repeated where the template repeats them.
+    pub fn params(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Param(name) => Some(name.as_str()),
+            Piece::Text(_) | Piece::Table => None,
+        })
+    }
+}
+
+impl FromStr for SqlTemplate {
+    type Err = TemplateError;
+
+    fn from_str(sql: &str) -> Result<Self, Self::Err> {
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        while at < sql.len() {
+            let text_end = sql[at..]
+                .find(['{', '}'])
+                .map_or(sql.len(), |offset| at + offset);
+            if text_end > at {
+                pieces.push(Piece::Text(sql[at..text_end].to_owned()));
+            }
+            if text_end == sql.len() {
+                break;
+            }
+            if sql.as_bytes()[text_end] == b'}' {
+                return Err(TemplateError::Unopened(text_end));
+            }
+            let close = sql[text_end..]
+                .find('}')
+                .ok_or(TemplateError::Unclosed(text_end))?;
+            pieces.push(parse_hole(&sql[text_end + 1..text_end + close])?);
+            at = text_end + close + 1;
+        }
+        if pieces.is_empty() {
+            return Err(TemplateError::Empty);
+        }
+        Ok(Self { pieces })
+    }
+}
+
+fn parse_hole(name: &str) -> Result<Piece, TemplateError> {
+    let mut chars = name.chars();
+    let is_name = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match name {
+        "table" => Ok(Piece::Table),
+        _ if is_name => Ok(Piece::Param(name.to_owned())),
+        _ => Err(TemplateError::BadName(name.to_owned())),
+    }
+}
+
+impl TryFrom<String> for SqlTemplate {
+    type Error = TemplateError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<SqlTemplate> for String {
+    fn from(template: SqlTemplate) -> Self {
+        template.to_string()
+    }
+}
+
+impl fmt::Display for SqlTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pieces.iter().try_for_each(|piece| match piece {
+            Piece::Text(text) => f.write_str(text),
+            Piece::Table => f.write_str("{table}"),
+            Piece::Param(name) => write!(f, "{{{name}}}"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_at_the_holes() {
+        let sql = "SELECT c FROM {table} WHERE id BETWEEN {low} AND {high}";
+        let template: SqlTemplate = sql.parse().unwrap();
+        assert_eq!(template.params().collect::<Vec<_>>(), ["low", "high"]);
+        assert_eq!(template.pieces()[1], Piece::Table);
+        assert_eq!(template.to_string(), sql);
+    }
+
+    #[test]
+    fn refuses_broken_holes() {
+        let error = |sql: &str| sql.parse::<SqlTemplate>().unwrap_err();
+        assert_eq!(error("SELECT {id"), TemplateError::Unclosed(7));
+        assert_eq!(error("SELECT id}"), TemplateError::Unopened(9));
+        assert_eq!(error("SELECT {}"), TemplateError::BadName(String::new()));
+        assert_eq!(
+            error("SELECT {k:list}"),
+            TemplateError::BadName("k:list".into())
+        );
+        assert_eq!(error(""), TemplateError::Empty);
+    }
+}

@@ -1,0 +1,233 @@
+//! Workloads: named kinds of statement or transaction, with their parameters.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Expr, SqlTemplate};
+
+/// A named kind of load. One **operation** of it runs every statement in order, `repeat` times
+/// each, inside one transaction where `transaction` is set and the engine has them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Its name, unique among all workload files.
+    pub name: String,
+    /// Which kind of statement it stands for, for summaries.
+    pub group: Group,
+    /// What it leaves behind in the tables.
+    pub effect: Effect,
+    /// One or two sentences for lists and reports.
+    pub description: String,
+    /// Names usable in expressions, with their values, such as `range = 100`. A step may set
+    /// other values.
+    pub parameters: BTreeMap<String, i64>,
+    /// Whether an operation is one transaction (`BEGIN` … `COMMIT`).
+    pub transaction: bool,
+    /// How its rate is shown to people.
+    pub display: Display,
+    /// Whether statements are always sent as text, even where the target prepares.
+    pub text_only: bool,
+    /// What an operation consists of, at least one.
+    pub statements: Vec<Statement>,
+}
+
+/// Kinds of workload, for grouping in summaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// One row by key.
+    Point,
+    /// Several rows by a list of keys.
+    InList,
+    /// Neighbouring rows, or all of them.
+    Range,
+    /// Ranges with a sum, sort or count.
+    Aggregate,
+    /// Changes rows.
+    Write,
+    /// Reads and changes rows.
+    Mixed,
+}
+
+/// What a workload leaves behind in the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// Nothing: reads only.
+    None,
+    /// More rows.
+    Grow,
+    /// Fewer rows.
+    Shrink,
+    /// Other values in the same rows.
+    Rewrite,
+}
+
+/// How the rate of a workload is shown to people. What is stored is the same for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Display {
+    /// Queries per second.
+    Rate,
+    /// Mean milliseconds per operation, for statements that take long.
+    Milliseconds,
+}
+
+/// One statement of an operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statement {
+    /// Its name within the workload, for histograms and counters.
+    pub name: String,
+    /// The text with its holes.
+    pub sql: SqlTemplate,
+    /// How many times an operation runs it, at least 1, each with new parameter values on the
+    /// same table.
+    pub repeat: u32,
+    /// Which table it goes to.
+    pub table: TableChoice,
+    /// How parameter values are made, in the order in which they are drawn; later ones may refer
+    /// to earlier ones. Every hole of `sql` has its parameter here.
+    pub params: Vec<Param>,
+    /// What a right answer looks like.
+    pub expect: Expect,
+}
+
+/// Which of the dataset's tables a statement goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableChoice {
+    /// Uniformly random, drawn once for the statement's repetitions in an operation.
+    Random,
+    /// Client number modulo number of tables.
+    ByClient,
+}
+
+/// One parameter of a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Param {
+    /// The name of the hole, and of the value in later expressions.
+    pub name: String,
+    /// How its values are made.
+    pub generator: Generator,
+}
+
+/// How a parameter's values are made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Generator {
+    /// A whole number in `low..=high`.
+    Draw {
+        /// Lowest value.
+        low: Expr,
+        /// Highest value, included.
+        high: Expr,
+        /// How likely each value is.
+        distribution: Distribution,
+    },
+    /// A whole number computed from earlier parameters, the workload's parameters, `rows` and
+    /// `tables`.
+    Derived(Expr),
+    /// A text in which every `#` becomes a random digit.
+    Digits(String),
+}
+
+/// Distributions of drawn numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Distribution {
+    /// Every value equally likely.
+    Uniform,
+}
+
+/// What a right answer looks like, as counts; `None` leaves that count open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expect {
+    /// Rows returned.
+    pub rows: Option<CountRange>,
+    /// Rows changed, as the server reports them.
+    pub affected: Option<CountRange>,
+}
+
+/// A range of counts, written `1` or `0..1` (both ends included).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CountRange {
+    /// Lowest count.
+    pub min: u64,
+    /// Highest count, included.
+    pub max: u64,
+}
+
+/// Said of a text that is not a range of counts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a count: write a whole number such as 1, or a range such as 0..1")]
+pub struct CountRangeError(pub String);
+
+impl CountRange {
+    /// Whether `count` lies in the range.
+    pub const fn contains(self, count: u64) -> bool {
+        self.min <= count && count <= self.max
+    }
+}
+
+impl FromStr for CountRange {
+    type Err = CountRangeError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |part: &str| {
+            part.trim()
+                .parse()
+                .map_err(|_| CountRangeError(text.to_owned()))
+        };
+        let (min, max) = match text.split_once("..") {
+            Some((low, high)) => (number(low)?, number(high)?),
+            None => (number(text)?, number(text)?),
+        };
+        if min > max {
+            return Err(CountRangeError(text.to_owned()));
+        }
+        Ok(Self { min, max })
+    }
+}
+
+impl TryFrom<String> for CountRange {
+    type Error = CountRangeError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<CountRange> for String {
+    fn from(range: CountRange) -> Self {
+        range.to_string()
+    }
+}
+
+impl fmt::Display for CountRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.min == self.max {
+            write!(f, "{}", self.min)
+        } else {
+            write!(f, "{}..{}", self.min, self.max)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn count_ranges() {
+        assert_eq!("1".parse(), Ok(CountRange { min: 1, max: 1 }));
+        assert_eq!("0..1".parse(), Ok(CountRange { min: 0, max: 1 }));
+        for bad in ["", "any", "2..1", "-1", "1...2"] {
+            assert!(bad.parse::<CountRange>().is_err(), "{bad}");
+        }
+        assert!(CountRange { min: 0, max: 1 }.contains(1));
+        assert!(!CountRange { min: 0, max: 1 }.contains(2));
+    }
+}
