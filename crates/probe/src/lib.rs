@@ -1,1 +1,12 @@
-//! Readings of the host and of processes from /proc.
+//! Readings of the host and of single processes: raw counters from `/proc`, nothing derived.
+//!
+//! Rates and costs are computed when a report is read, from two readings. The root folder is a
+//! parameter, so that tests read recorded files instead of a live machine.
+
+mod host;
+mod process;
+mod root;
+
+pub use host::{HostFacts, HostReading};
+pub use process::ProcessReading;
+pub use root::{ProbeError, Root};

@@ -1,0 +1,83 @@
+//! Counters of one process, threads that have ended included.
+
+use serde::{Deserialize, Serialize};
+
+use crate::root::{ProbeError, Root, tick_ns};
+
+/// Counters of a process since its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessReading {
+    /// Processor time in user space of all its threads, in nanoseconds; moves in clock ticks.
+    pub user_ns: u64,
+    /// The same in the kernel.
+    pub system_ns: u64,
+    /// Resident memory, in bytes.
+    pub resident_bytes: u64,
+    /// Threads alive.
+    pub threads: u64,
+}
+
+impl ProcessReading {
+    /// Reads `/proc/PID/stat`. Source of the layout: proc(5); fields are counted behind the
+    /// command's closing parenthesis, since the command may hold spaces.
+    ///
+    /// # Errors
+    /// When the process is gone or the file is not as documented.
+    pub fn take(root: &Root, pid: u32) -> Result<Self, ProbeError> {
+        let path = format!("proc/{pid}/stat");
+        let text = root.read(&path)?;
+        let expected = || root.unexpected(&path, "the fields of proc(5), stat");
+        let (_, behind) = text.rsplit_once(')').ok_or_else(expected)?;
+        let fields: Vec<&str> = behind.split_ascii_whitespace().collect();
+        // proc(5) counts from 1 and the state, the first field here, is number 3.
+        let field = |number: usize| {
+            fields
+                .get(number - 3)
+                .and_then(|text| text.parse::<u64>().ok())
+                .ok_or_else(expected)
+        };
+        Ok(Self {
+            user_ns: field(14)? * tick_ns(),
+            system_ns: field(15)? * tick_ns(),
+            threads: field(20)?,
+            resident_bytes: field(24)? * rustix::param::page_size() as u64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_command_with_spaces_and_parentheses() {
+        let folder = tempfile::tempdir().unwrap();
+        let process = folder.path().join("proc/42");
+        std::fs::create_dir_all(&process).unwrap();
+        let line = "42 (my (sql) d) S 1 42 42 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 31 0 9999 \
+                    123456789 2000 18446744073709551615 0 0";
+        std::fs::write(process.join("stat"), line).unwrap();
+        let reading = ProcessReading::take(&Root::recorded(folder.path()), 42).unwrap();
+        assert_eq!(reading.user_ns, 250 * tick_ns());
+        assert_eq!(reading.system_ns, 50 * tick_ns());
+        assert_eq!(reading.threads, 31);
+        assert_eq!(
+            reading.resident_bytes,
+            2000 * rustix::param::page_size() as u64
+        );
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_an_error_that_names_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = ProcessReading::take(&Root::recorded(folder.path()), 7).unwrap_err();
+        assert!(error.to_string().contains("proc/7/stat"), "{error}");
+    }
+
+    #[test]
+    fn reads_itself() {
+        let reading = ProcessReading::take(&Root::live(), std::process::id()).unwrap();
+        assert!(reading.resident_bytes > 0);
+        assert!(reading.threads > 0);
+    }
+}

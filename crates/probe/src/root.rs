@@ -1,0 +1,58 @@
+//! Where the kernel's files are read from.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder that stands for `/`: the real one, or a recorded copy in tests.
+#[derive(Debug, Clone)]
+pub struct Root(PathBuf);
+
+/// Why a reading could not be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The kernel's file can't be read, for instance because the process has ended.
+    #[error("read {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file does not look as documented in proc(5).
+    #[error("read {path}: expected {expected}")]
+    Unexpected {
+        /// The file.
+        path: PathBuf,
+        /// What should be there.
+        expected: &'static str,
+    },
+}
+
+impl Root {
+    /// The live machine.
+    pub fn live() -> Self {
+        Self(PathBuf::from("/"))
+    }
+
+    /// A folder that holds `proc/` and `sys/` as the kernel lays them out.
+    pub fn recorded(folder: impl Into<PathBuf>) -> Self {
+        Self(folder.into())
+    }
+
+    pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String, ProbeError> {
+        let path = self.0.join(path);
+        std::fs::read_to_string(&path).map_err(|source| ProbeError::Read { path, source })
+    }
+
+    pub(crate) fn unexpected(&self, path: impl AsRef<Path>, expected: &'static str) -> ProbeError {
+        ProbeError::Unexpected {
+            path: self.0.join(path),
+            expected,
+        }
+    }
+}
+
+/// Nanoseconds of one clock tick of the kernel's accounting files.
+pub(crate) fn tick_ns() -> u64 {
+    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
