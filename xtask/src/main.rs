@@ -1,3 +1,72 @@
-//! Developer commands.
+//! Developer commands. `cargo xtask ci` runs exactly what CI runs, cheapest first.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is a command for developers; talking to them is its purpose"
+)]
 
-fn main() {}
+mod ci;
+mod layers;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  ci      everything that CI runs: format, tidy, lints, documentation, all tests
+  quick   the same without the tests that start real servers
+  tidy    file sizes, names, links, layers
+";
+
+fn main() -> ExitCode {
+    let command = std::env::args().nth(1);
+    let result = match command.as_deref() {
+        Some("ci") => ci::run(ci::Live::Yes),
+        Some("quick") => ci::run(ci::Live::No),
+        Some("tidy") => tidy_all(),
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs every check of the tree; reports all findings at once.
+fn tidy_all() -> Result<(), String> {
+    let root = workspace_root();
+    let mut findings = tidy::check(&root)?;
+    findings.extend(layers::check(&root)?);
+    if findings.is_empty() {
+        println!("tidy: nothing found");
+        return Ok(());
+    }
+    Err(format!("tidy:\n{}", findings.join("\n")))
+}
+
+/// The folder of the workspace's `Cargo.toml`.
+fn workspace_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .map_or_else(PathBuf::new, Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_is_tidy() {
+        assert_eq!(tidy::check(&workspace_root()), Ok(vec![]));
+    }
+
+    #[test]
+    fn crates_depend_on_lower_layers_only() {
+        assert_eq!(layers::check(&workspace_root()), Ok(vec![]));
+    }
+}

@@ -1,0 +1,71 @@
+//! The sequence of checks that decides whether a change may land.
+
+use std::process::Command;
+use std::time::Instant;
+
+/// Whether tests that start real servers run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Live {
+    /// They run, and a server that can't be had is a failure.
+    Yes,
+    /// They print that they were left out.
+    No,
+}
+
+/// Runs the checks, cheapest first, and stops at the first that fails.
+pub(crate) fn run(live: Live) -> Result<(), String> {
+    step("format", cargo(&["fmt", "--all", "--", "--check"]))?;
+    step("tidy", cargo(&["test", "--quiet", "--package", "xtask"]))?;
+    let lints = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "--deny",
+        "warnings",
+    ];
+    step("lints", cargo(&lints))?;
+    let mut documentation = cargo(&[
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+    ]);
+    documentation.env("RUSTDOCFLAGS", "--deny warnings");
+    step("documentation", documentation)?;
+    let mut tests = cargo(&[
+        "test",
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--no-fail-fast",
+    ]);
+    tests.env(
+        "PRONY_LIVE_TESTS",
+        if live == Live::Yes { "require" } else { "skip" },
+    );
+    step("tests", tests)
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
+}
+
+fn step(name: &str, mut command: Command) -> Result<(), String> {
+    println!("==> {name}");
+    let begin = Instant::now();
+    let status = command
+        .status()
+        .map_err(|error| format!("{name}: start cargo: {error}"))?;
+    println!(
+        "==> {name}: {status} after {:.0} s",
+        begin.elapsed().as_secs_f64()
+    );
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{name} failed: {command:?}"))
+    }
+}
