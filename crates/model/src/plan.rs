@@ -22,7 +22,8 @@ pub struct Plan {
     pub dataset: Dataset,
     /// What is compared; at least one.
     pub targets: Vec<Target>,
-    /// What every trial does, in order.
+    /// What every trial does, in order: entry after entry of the sequence, each at its numbers of
+    /// clients one after the other.
     pub steps: Vec<Step>,
     /// The trials in order of execution; block after block, each target once in each block.
     pub trials: Vec<PlannedTrial>,

@@ -92,6 +92,10 @@ pub struct Statement {
     pub params: Vec<Param>,
     /// What a right answer looks like.
     pub expect: Expect,
+    /// Rows of a right answer where parameters decide their number, such as `range + 1`. Planning
+    /// computes it into `expect.rows` of each step's copy of the workload.
+    #[serde(default)]
+    pub expect_rows: Option<Expr>,
 }
 
 /// Which of the dataset's tables a statement goes to.
