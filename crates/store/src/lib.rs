@@ -1,1 +1,28 @@
-//! The result file of a run: schema, typed writes and reads.
+//! The result file of a run: one SQLite file with everything that reports and `resume` need.
+//!
+//! [`Store`] writes events as they happen, each in one transaction, and answers typed questions.
+//! Rates and percentiles are not stored: readers derive them from raw counts and histograms. The
+//! schema with its units is described in `docs/formats/result-file.md`.
+//!
+//! **What survives what.** A transaction that has returned survives the death of the program at
+//! any later moment, SIGKILL included, because its pages are then in the write-ahead log, in the
+//! hands of the operating system. A power failure can lose the last transactions but never
+//! corrupts the file: the trials concerned are then missing, and `resume` runs them again.
+
+mod error;
+mod lock;
+mod read;
+mod record;
+mod rows;
+mod schema;
+mod store;
+mod trials;
+mod values;
+
+pub use error::StoreError;
+pub use record::{BuildRecord, Reading};
+pub use rows::{
+    BuildRow, ErrorRow, HostRow, OutcomeRow, ReadingRow, RunRow, StatementRow, TrialRow, WarningRow,
+};
+pub use store::{NewRun, Store};
+pub use trials::{TrialCounts, TrialId};

@@ -1,0 +1,151 @@
+//! What can go wrong with a result file.
+
+use std::path::PathBuf;
+
+use prony_model::TrialState;
+
+/// Why a result file could not be created, opened, written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is a file already where a new one was to be created.
+    #[error("create {path}: the file exists already; choose another folder or resume that run", path = path.display())]
+    Exists {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// There is no file to open.
+    #[error("open {path}: there is no such file; name the folder of a run", path = path.display())]
+    Missing {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// Another program works on this run.
+    #[error(
+        "lock {path}: this run is in use{owner}; wait for that program or stop it",
+        path = path.display(),
+        owner = pid.map(|pid| format!(" by process {pid}")).unwrap_or_default()
+    )]
+    InUse {
+        /// The lock file.
+        path: PathBuf,
+        /// The process that holds the lock, where it is known.
+        pid: Option<u32>,
+    },
+    /// The lock file could not be created or locked.
+    #[error("lock {path}: is the folder writable?", path = path.display())]
+    Lock {
+        /// The lock file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is something else.
+    #[error("open {path}: this is not a result file of Prony", path = path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was created, but its program died before the run began.
+    #[error("open {path}: the run was cut short before it began; delete its folder and run the experiment again", path = path.display())]
+    NeverBegun {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is from a later version of Prony.
+    #[error("open {path}: its schema has version {found}, this Prony knows versions up to {known}; use a newer Prony", path = path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The latest version known here.
+        known: i64,
+    },
+    /// The store was opened for reading.
+    #[error("write to the result file: it was opened for reading only")]
+    ReadOnly,
+    /// A database operation failed.
+    #[error("{action}")]
+    Database {
+        /// What was attempted.
+        action: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// A value in the file does not mean anything.
+    #[error("read {place}: {problem}; the file is damaged or was edited by hand")]
+    Damaged {
+        /// Table and column.
+        place: &'static str,
+        /// What is wrong with the value.
+        problem: String,
+    },
+    /// The plan can't be written as JSON.
+    #[error("write the plan as JSON")]
+    Plan {
+        /// The reason.
+        source: serde_json::Error,
+    },
+    /// The trial is not part of the plan.
+    #[error("begin a trial of target {target} in block {block}: the plan has no such trial")]
+    NotPlanned {
+        /// Block, counted from 0.
+        block: u32,
+        /// Index of the target.
+        target: usize,
+    },
+    /// The trial was begun already and not discarded.
+    #[error("begin a trial of target {target} in block {block}: it is {state} already")]
+    Taken {
+        /// Block, counted from 0.
+        block: u32,
+        /// Index of the target.
+        target: usize,
+        /// The state of the attempt that counts.
+        state: TrialState,
+    },
+    /// Only running trials can be written to or ended.
+    #[error("write to trial {trial}: it is not running")]
+    NotRunning {
+        /// Number of the trial.
+        trial: i64,
+    },
+    /// A trial is done when every step has its outcome, and not before.
+    #[error("finish trial {trial}: {missing} of its steps have no outcome")]
+    StepsMissing {
+        /// Number of the trial.
+        trial: i64,
+        /// Number of steps without an outcome.
+        missing: u64,
+    },
+    /// A target was to be measured with another build than before.
+    #[error(
+        "go on with target {target}: its build is now {now}, this run began with {before}; start a new run"
+    )]
+    BuildChanged {
+        /// Name of the target.
+        target: String,
+        /// Version and content hash on record.
+        before: String,
+        /// Version and content hash now.
+        now: String,
+    },
+    /// There is no target with this index.
+    #[error("record the build of target {target}: the plan has no such target")]
+    NoSuchTarget {
+        /// Index of the target.
+        target: usize,
+    },
+}
+
+/// Gives a database error its context.
+pub(crate) trait Context<T> {
+    /// Names what was attempted, as a fragment that fits after "failed to".
+    fn during(self, action: &'static str) -> Result<T, StoreError>;
+}
+
+impl<T> Context<T> for rusqlite::Result<T> {
+    fn during(self, action: &'static str) -> Result<T, StoreError> {
+        self.map_err(|source| StoreError::Database { action, source })
+    }
+}

@@ -1,0 +1,9 @@
+//! The result file, seen from outside.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+
+mod killed;
+mod opening;
+mod recording;
+mod sample;
+mod trials;

@@ -1,0 +1,158 @@
+//! Files that can and cannot be opened.
+
+use std::fs;
+
+use prony_store::{Store, StoreError};
+
+use crate::sample::{Sample, assert_whole, at, create, plan, planned};
+
+#[test]
+fn a_run_comes_back_as_it_was_created() {
+    let sample = Sample::new();
+    drop(sample.create());
+    let store = sample.open();
+    assert_eq!(*store.plan(), plan());
+    let run = store.run().unwrap();
+    assert_eq!(run.id, "sample-1");
+    assert_eq!(run.prony_version, "0.1.0");
+    assert_eq!((run.started_at, run.ended_at), (at(0), None));
+}
+
+#[test]
+fn one_program_works_on_a_run_and_others_read() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let error = Store::open(&sample.path()).unwrap_err();
+    let mine = std::process::id();
+    assert!(
+        matches!(error, StoreError::InUse { pid, .. } if pid == Some(mine)),
+        "{error}"
+    );
+
+    let mut reader = Store::open_for_reading(&sample.path()).unwrap();
+    store.begin_trial(planned(0, 0), at(1)).unwrap();
+    assert_eq!(reader.trial_counts().unwrap().running, 1);
+    assert!(matches!(
+        reader.abandon_running("not mine"),
+        Err(StoreError::ReadOnly)
+    ));
+    drop(store);
+    sample.open();
+}
+
+#[test]
+fn an_ended_run_is_one_file_that_needs_no_writable_folder() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    store.set_run_ended(at(1)).unwrap();
+    let copy = Sample::new();
+    fs::copy(sample.path(), copy.path()).unwrap();
+    drop(store);
+    assert_whole(&copy.path());
+    let reader = Store::open_for_reading(&copy.path()).unwrap();
+    assert_eq!(reader.run().unwrap().ended_at, Some(at(1)));
+    let files = fs::read_dir(copy.path().parent().unwrap()).unwrap().count();
+    assert_eq!(files, 1, "reading leaves nothing behind");
+}
+
+#[test]
+fn existing_files_are_not_overwritten() {
+    let sample = Sample::new();
+    fs::write(sample.path(), "precious").unwrap();
+    let result = std::panic::catch_unwind(|| create(&sample.path()));
+    assert!(result.is_err());
+    assert_eq!(fs::read(sample.path()).unwrap(), b"precious");
+}
+
+#[test]
+fn files_that_are_no_results_are_told_apart() {
+    let open_with = |bytes: &[u8]| {
+        let sample = Sample::new();
+        fs::write(sample.path(), bytes).unwrap();
+        let write = Store::open(&sample.path()).unwrap_err();
+        let read = Store::open_for_reading(&sample.path()).unwrap_err();
+        assert_eq!(write.to_string(), read.to_string());
+        assert_eq!(fs::read(sample.path()).unwrap(), bytes, "left as it was");
+        read
+    };
+    assert!(matches!(
+        open_with(b"name = \"not a database\"\n"),
+        StoreError::Foreign { .. }
+    ));
+    assert!(matches!(
+        open_with(&[0xAB; 9000]),
+        StoreError::Foreign { .. }
+    ));
+    assert!(matches!(open_with(b""), StoreError::NeverBegun { .. }));
+    let nothing = Store::open(&Sample::new().path()).unwrap_err();
+    assert!(matches!(nothing, StoreError::Missing { .. }));
+}
+
+#[test]
+fn databases_of_other_programs_are_foreign() {
+    let sample = Sample::new();
+    rusqlite::Connection::open(sample.path())
+        .and_then(|connection| {
+            connection.execute_batch("CREATE TABLE t (a); PRAGMA user_version = 1")
+        })
+        .unwrap();
+    assert!(matches!(
+        Store::open(&sample.path()),
+        Err(StoreError::Foreign { .. })
+    ));
+}
+
+#[test]
+fn newer_files_are_refused() {
+    let sample = Sample::new();
+    drop(sample.create());
+    rusqlite::Connection::open(sample.path())
+        .and_then(|connection| connection.pragma_update(None, "user_version", 2))
+        .unwrap();
+    for result in [
+        Store::open(&sample.path()),
+        Store::open_for_reading(&sample.path()),
+    ] {
+        assert!(matches!(
+            result,
+            Err(StoreError::Newer {
+                found: 2,
+                known: 1,
+                ..
+            })
+        ));
+    }
+}
+
+/// Files written before hold the plan in this form. A new key with a default is harmless; any other
+/// change of this snapshot needs a schema version and a migration.
+#[test]
+fn the_stored_plan_keeps_its_form() {
+    let sample = Sample::new();
+    drop(sample.create());
+    let connection = rusqlite::Connection::open(sample.path()).unwrap();
+    let text: String = connection
+        .query_row("SELECT plan FROM run", [], |row| row.get(0))
+        .unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap());
+}
+
+#[test]
+fn targets_and_steps_are_there_for_sql() {
+    let sample = Sample::new();
+    drop(sample.create());
+    let connection = rusqlite::Connection::open(sample.path()).unwrap();
+    let text = |sql| -> String { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
+    insta::assert_snapshot!(
+        text("SELECT concat_ws('|', id, name, is_base, build, engine, protocol, config) FROM target"),
+        @r#"0|mysql-5.0|1|mysql-5.0|innodb|prepared|{"intents":{},"raw":{}}"#
+    );
+    insta::assert_snapshot!(
+        text(
+            "SELECT concat_ws('|', id, name, clients, entry, workload, workload_group, parameters,
+                 warmup_ms, measure_ms) FROM step WHERE id = 1"
+        ),
+        @r#"1|point-query|2|0|point-query|point|{"range":100}|1000|5000"#
+    );
+}

@@ -1,0 +1,175 @@
+//! What is written comes back, and only what counts.
+
+use prony_model::ErrorClass;
+use prony_store::{BuildRecord, Reading, StoreError};
+
+use crate::sample::{Sample, at, begin_with_steps, outcome, planned};
+
+#[test]
+fn outcomes_come_back_for_done_trials_only() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = begin_with_steps(&mut store, 0, 1);
+    assert_eq!(store.outcomes().unwrap(), []);
+    assert_eq!(store.errors().unwrap(), []);
+    store.finish_trial(trial, at(2)).unwrap();
+
+    let rows = store.outcomes().unwrap();
+    assert_eq!(rows.len(), 2);
+    let row = &rows[1];
+    assert_eq!(
+        (row.trial, row.planned, row.step),
+        (trial, planned(0, 1), 1)
+    );
+    assert_eq!((row.clients, row.operations, row.queries), (2, 1000, 3000));
+    assert_eq!(row.busy_ns, 5_000_000_000);
+    assert_eq!(
+        (row.client_user_ns, row.client_system_ns),
+        (11_000_000, 12_000_000)
+    );
+    assert_eq!((row.errors, row.unexpected), (7, 1));
+
+    let error = &store.errors().unwrap()[0];
+    assert_eq!((error.code, error.class), (1213, ErrorClass::Retryable));
+    assert_eq!(error.message, "Deadlock found");
+    let statements = store.statements(trial, 0).unwrap();
+    assert_eq!(statements[0].name, "select");
+    assert_eq!((statements[0].rows, statements[0].unexpected), (999, 1));
+    assert_eq!(statements[1].name, "commit");
+    assert_eq!(store.histogram(trial, 0, 0).unwrap(), Some(vec![1, 2, 3]));
+    assert_eq!(store.histogram(trial, 0, 1).unwrap(), Some(vec![4, 5]));
+    assert_eq!(store.histogram(trial, 0, 2).unwrap(), Some(vec![]));
+    assert_eq!(store.histogram(trial, 0, 3).unwrap(), None);
+    drop(store);
+
+    let intervals: i64 = rusqlite::Connection::open(sample.path())
+        .unwrap()
+        .query_row("SELECT count(*) FROM interval", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(intervals, 10);
+}
+
+#[test]
+fn a_step_is_recorded_whole_or_not_at_all() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = store.begin_trial(planned(0, 0), at(1)).unwrap();
+    let mut too_large = outcome(1);
+    too_large.intervals[4].queries = u64::MAX;
+    assert!(matches!(
+        store.record_step(trial, 0, &too_large),
+        Err(StoreError::Database { .. })
+    ));
+    assert_eq!(store.histogram(trial, 0, 0).unwrap(), None);
+    store.record_step(trial, 0, &outcome(1)).unwrap();
+    assert!(store.record_step(trial, 0, &outcome(1)).is_err(), "twice");
+    assert!(store.record_step(trial, 9, &outcome(1)).is_err(), "unknown");
+}
+
+#[test]
+fn equal_variables_are_stored_once() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let first = store.begin_trial(planned(0, 0), at(1)).unwrap();
+    let second = store.begin_trial(planned(0, 1), at(2)).unwrap();
+    let common = pair("version", "5.0.21");
+    store
+        .record_variables(first, &[common.clone(), pair("server_id", "1")])
+        .unwrap();
+    store
+        .record_variables(second, &[common.clone(), pair("server_id", "2")])
+        .unwrap();
+    assert_eq!(
+        store.variables(second).unwrap(),
+        [pair("server_id", "2"), common]
+    );
+    drop(store);
+    let pairs: i64 = rusqlite::Connection::open(sample.path())
+        .unwrap()
+        .query_row("SELECT count(*) FROM server_variable", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(pairs, 3);
+}
+
+#[test]
+fn readings_come_back_in_order_of_time() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = begin_with_steps(&mut store, 0, 0);
+    let reading = |at_ns, value| Reading {
+        source: "server".into(),
+        at_ns,
+        name: "user_ns".into(),
+        value,
+    };
+    store
+        .record_readings(trial, 1, &[reading(20, 500), reading(10, -1)])
+        .unwrap();
+    store.finish_trial(trial, at(2)).unwrap();
+    let readings = store.readings().unwrap();
+    assert_eq!(readings[0].reading, reading(10, -1));
+    assert_eq!(readings[1].reading, reading(20, 500));
+    assert_eq!((readings[1].trial, readings[1].step), (trial, 1));
+}
+
+#[test]
+fn warnings_of_discarded_trials_are_not_shown() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let kept = store.begin_trial(planned(0, 0), at(1)).unwrap();
+    let discarded = store.begin_trial(planned(0, 1), at(1)).unwrap();
+    store
+        .record_warning(None, None, "host-changed", "another kernel")
+        .unwrap();
+    store
+        .record_warning(Some(discarded), Some(0), "steal", "3% stolen")
+        .unwrap();
+    store
+        .record_warning(Some(kept), Some(1), "steal", "2% stolen")
+        .unwrap();
+    store
+        .discard_trial(discarded, "interrupted", at(2))
+        .unwrap();
+    let warnings = store.warnings().unwrap();
+    assert_eq!(warnings.len(), 2);
+    assert_eq!((warnings[0].trial, warnings[0].step), (None, None));
+    assert_eq!((warnings[1].trial, warnings[1].step), (Some(kept), Some(1)));
+    assert_eq!(warnings[1].text, "2% stolen");
+}
+
+#[test]
+fn a_target_keeps_its_build() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let build = |hash| BuildRecord {
+        server_version: "9.7.4-2",
+        content_hash: hash,
+        facts_json: "{}",
+    };
+    store.record_build(1, &build("aa")).unwrap();
+    store.record_build(1, &build("aa")).unwrap();
+    let error = store.record_build(1, &build("bb")).unwrap_err();
+    assert!(matches!(error, StoreError::BuildChanged { .. }));
+    insta::assert_snapshot!(error, @"go on with target mysql-9.7: its build is now 9.7.4-2 (bb), this run began with 9.7.4-2 (aa); start a new run");
+    assert!(matches!(
+        store.record_build(2, &build("aa")),
+        Err(StoreError::NoSuchTarget { target: 2 })
+    ));
+    let builds = store.builds().unwrap();
+    assert_eq!(builds[0], None);
+    assert_eq!(builds[1].as_ref().unwrap().server_version, "9.7.4-2");
+}
+
+#[test]
+fn hosts_are_kept_in_order() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    store.record_host(r#"{"cpus":4}"#, at(60)).unwrap();
+    let hosts = store.hosts().unwrap();
+    assert_eq!(hosts[0].facts_json, r#"{"cpus":2}"#);
+    assert_eq!(
+        (hosts[1].recorded_at, &*hosts[1].facts_json),
+        (at(60), r#"{"cpus":4}"#)
+    );
+}

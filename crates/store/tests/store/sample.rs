@@ -1,0 +1,203 @@
+//! A small plan, its store and what a load generator might have measured.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use prony_model::{
+    BuildFacts, Config, Dataset, Display, Effect, Engine, ErrorClass, ErrorCount, Expect, Family,
+    Group, Interval, Length, Plan, PlannedTrial, Protocol, Statement, StatementOutcome, Step,
+    StepOutcome, TableChoice, Target, Version, Workload,
+};
+use prony_store::{NewRun, Store, TrialId};
+use tempfile::TempDir;
+
+/// A store in a folder of its own, which vanishes with it.
+pub(crate) struct Sample {
+    folder: TempDir,
+}
+
+impl Sample {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("run.sqlite")
+    }
+
+    pub(crate) fn create(&self) -> Store {
+        create(&self.path())
+    }
+
+    pub(crate) fn open(&self) -> Store {
+        Store::open(&self.path()).unwrap()
+    }
+}
+
+pub(crate) fn create(path: &Path) -> Store {
+    Store::create(
+        path,
+        &NewRun {
+            id: "sample-1",
+            plan: &plan(),
+            prony_version: "0.1.0",
+            host_json: r#"{"cpus":2}"#,
+            started_at: at(0),
+        },
+    )
+    .unwrap()
+}
+
+/// A wall-clock time, `seconds` after the run began.
+pub(crate) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_700_000_000 + seconds).unwrap()
+}
+
+pub(crate) fn planned(block: u32, target: usize) -> PlannedTrial {
+    PlannedTrial { block, target }
+}
+
+/// Two targets, two steps, two blocks; the second block begins with the second target.
+pub(crate) fn plan() -> Plan {
+    Plan {
+        name: "sample".into(),
+        question: "Does it hold?".into(),
+        base: 0,
+        seed: 42,
+        dataset: Dataset {
+            tables: 1,
+            rows: 1000,
+            seed: 7,
+        },
+        targets: vec![
+            target("mysql-5.0", Version::new(5, 0, 21)),
+            target("mysql-9.7", Version::new(9, 7, 0)),
+        ],
+        steps: vec![step("point-query", 1), step("point-query", 2)],
+        trials: vec![planned(0, 0), planned(0, 1), planned(1, 1), planned(1, 0)],
+    }
+}
+
+fn target(name: &str, version: Version) -> Target {
+    Target {
+        name: name.into(),
+        build: BuildFacts {
+            id: name.into(),
+            family: Family::Mysql,
+            version,
+            engines: vec![Engine::Innodb],
+        },
+        engine: Engine::Innodb,
+        config: Config::default(),
+        protocol: Protocol::Prepared,
+    }
+}
+
+fn step(name: &str, clients: u32) -> Step {
+    Step {
+        name: name.into(),
+        entry: 0,
+        workload: Workload {
+            name: name.into(),
+            group: Group::Point,
+            effect: Effect::None,
+            description: "One row by primary key.".into(),
+            parameters: BTreeMap::from([("range".into(), 100)]),
+            transaction: false,
+            display: Display::Rate,
+            text_only: false,
+            statements: vec![Statement {
+                name: "select".into(),
+                sql: "SELECT c FROM {table} WHERE id = 1".parse().unwrap(),
+                repeat: 1,
+                table: TableChoice::Random,
+                params: vec![],
+                expect: Expect::default(),
+                expect_rows: None,
+            }],
+        },
+        parameters: BTreeMap::from([("range".into(), 100)]),
+        clients,
+        warmup_ms: 1000,
+        length: Length::Time { ms: 5000 },
+    }
+}
+
+pub(crate) fn outcome(clients: u32) -> StepOutcome {
+    StepOutcome {
+        clients,
+        threads: 1,
+        operations: 1000,
+        queries: 3000,
+        busy_ns: 5_000_000_000,
+        histogram: vec![1, 2, 3],
+        statements: vec![
+            StatementOutcome {
+                name: "select".into(),
+                count: 1000,
+                rows: 999,
+                affected: 0,
+                unexpected: 1,
+                histogram: vec![4, 5],
+            },
+            StatementOutcome {
+                name: "commit".into(),
+                count: 1000,
+                rows: 0,
+                affected: 0,
+                unexpected: 0,
+                histogram: vec![],
+            },
+        ],
+        errors: vec![ErrorCount {
+            code: 1213,
+            class: ErrorClass::Retryable,
+            count: 7,
+            message: "Deadlock found".into(),
+        }],
+        intervals: (0..5)
+            .map(|second| Interval {
+                start_ns: second * 1_000_000_000,
+                end_ns: (second + 1) * 1_000_000_000,
+                operations: 200,
+                queries: 600,
+                errors: 1,
+                latency_ns_p99: 2_000_000,
+                latency_ns_max: 3_000_000,
+            })
+            .collect(),
+        client_user_ns: 11_000_000,
+        client_system_ns: 12_000_000,
+        start_ns: 1_000,
+        end_ns: 5_000_001_000,
+    }
+}
+
+/// Begins a trial and records all of its steps.
+pub(crate) fn begin_with_steps(store: &mut Store, block: u32, target: usize) -> TrialId {
+    let trial = store.begin_trial(planned(block, target), at(1)).unwrap();
+    for (index, step) in plan().steps.iter().enumerate() {
+        store
+            .record_step(trial, index, &outcome(step.clients))
+            .unwrap();
+    }
+    trial
+}
+
+/// Fails the test unless SQLite finds the file whole.
+pub(crate) fn assert_whole(path: &Path) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let answer: String = connection
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(answer, "ok");
+    let broken: i64 = connection
+        .query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert_eq!(broken, 0);
+}
