@@ -1,0 +1,78 @@
+//! The end of column definitions and of rows.
+//!
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_eof_packet.html>
+//!
+//! ```text
+//! int<1>  0xfe
+//! int<2>  warnings
+//! int<2>  status
+//! ```
+//! A row may begin with 0xfe too, but then it has 9 bytes at least.
+
+use crate::WireError;
+use crate::cursor::Cursor;
+use crate::response::STATUS_MORE_RESULTS;
+
+/// Packets of this many bytes are rows even if they begin with 0xfe.
+const ROW_SIZE_MIN: usize = 9;
+
+/// An EOF packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Eof {
+    /// Number of warnings.
+    pub warnings: u16,
+    /// Status flags.
+    pub status: u16,
+}
+
+impl Eof {
+    /// Whether a packet with this first byte and size, among rows, is an EOF packet.
+    pub const fn is_eof(first: u8, size: usize) -> bool {
+        first == 0xfe && size < ROW_SIZE_MIN
+    }
+
+    /// Reads an EOF packet.
+    ///
+    /// # Errors
+    /// When the bytes are none.
+    pub fn parse(payload: &[u8]) -> Result<Self, WireError> {
+        let mut cursor = Cursor::new(payload, "EOF packet");
+        match cursor.u8()? {
+            0xfe => {
+                let warnings = cursor.u16()?;
+                let status = cursor.u16()?;
+                cursor.finish()?;
+                Ok(Self { warnings, status })
+            }
+            byte => Err(cursor.unexpected(byte)),
+        }
+    }
+
+    /// Whether another result follows.
+    pub const fn more_results(&self) -> bool {
+        self.status & STATUS_MORE_RESULTS != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_exactly_five_bytes() {
+        let bytes = [0xfe, 1, 0, 8, 0, 0];
+        let eof = Eof::parse(&bytes[..5]).unwrap();
+        assert_eq!((eof.warnings, eof.status), (1, 8));
+        assert!(eof.more_results());
+        for end in [0, 1, 4, 6] {
+            assert!(Eof::parse(&bytes[..end]).is_err(), "{end}");
+        }
+    }
+
+    #[test]
+    fn long_packets_are_rows() {
+        assert!(Eof::is_eof(0xfe, 5));
+        assert!(!Eof::is_eof(0xfe, 9));
+        assert!(!Eof::is_eof(0x00, 5));
+    }
+}
