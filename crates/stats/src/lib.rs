@@ -1,1 +1,10 @@
 //! Numbers in, estimates out; knows no domain word.
+//!
+//! All values are positive and finite: rates, durations, costs. Anything else is an error and not
+//! a silent NaN.
+
+mod paired;
+mod summary;
+
+pub use paired::PairedRatio;
+pub use summary::{SampleError, Summary};
