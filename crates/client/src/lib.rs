@@ -1,1 +1,17 @@
-//! A small blocking connection for control statements.
+//! A small blocking connection to a server on this machine, for control statements: it connects,
+//! asks and waits. Load is driven elsewhere; the generator only takes over sockets opened here.
+//!
+//! One connection for all versions, 4.1 to 9.x and MariaDB, over unix sockets. Deliberately
+//! absent: TLS, compression, TCP, pools, types of values.
+
+mod address;
+mod answer;
+mod connection;
+mod error;
+mod greet;
+mod transport;
+
+pub use address::{Address, Login};
+pub use answer::{Answer, PreparedStatement};
+pub use connection::Connection;
+pub use error::ClientError;

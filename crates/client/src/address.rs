@@ -1,0 +1,61 @@
+//! Where a server listens and who connects.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Address {
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// Who connects. The password is in no debug output.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Login {
+    /// The account's name.
+    pub user: String,
+    /// Its password; empty for none.
+    pub password: String,
+    /// The default database.
+    pub database: Option<String>,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login")
+            .field("user", &self.user)
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_do_not_show() {
+        let login = Login {
+            user: "prony".into(),
+            password: "secret".into(),
+            database: None,
+        };
+        let shown = format!("{login:?}");
+        assert!(
+            shown.contains("prony") && !shown.contains("secret"),
+            "{shown}"
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! An open connection.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use prony_wire::{
+    Eof, ErrPacket, FirstPacket, PrepareOk, append_prepare, append_query, column_name, text_row,
+};
+
+use crate::greet::log_in;
+use crate::transport::Transport;
+use crate::{Address, Answer, ClientError, Login, PreparedStatement};
+
+/// The first byte of an ERR packet.
+const ERR: u8 = 0xff;
+
+/// A connection to a server. Dropping it says goodbye to the server.
+pub struct Connection {
+    /// Gone after an error that leaves the conversation out of step.
+    transport: Option<Transport>,
+    server_version: String,
+    id: u32,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("server_version", &self.server_version)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    /// Connects and logs in. `timeout` is the longest silence of the server that is put up with,
+    /// now and in statements, until [`set_timeout`](Self::set_timeout).
+    ///
+    /// # Errors
+    /// When nobody listens, the server refuses (too many connections, wrong password), is silent,
+    /// older than 4.1, or wants an authentication that Prony does not know.
+    pub fn connect(
+        address: &Address,
+        login: &Login,
+        timeout: Duration,
+    ) -> Result<Self, ClientError> {
+        let mut transport = Transport::connect(address, timeout)?;
+        let greeted = log_in(&mut transport, address, login)?;
+        Ok(Self {
+            transport: Some(transport),
+            server_version: greeted.server_version,
+            id: greeted.connection_id,
+        })
+    }
+
+    /// The version as the server's greeting says it. MariaDB 10 says `5.5.5-` before it; ask
+    /// `SELECT VERSION()` for the plain text.
+    pub fn server_version(&self) -> &str {
+        &self.server_version
+    }
+
+    /// The connection's number, as `SHOW PROCESSLIST` shows it.
+    pub const fn connection_id(&self) -> u32 {
+        self.id
+    }
+
+    /// Limits how long the server may be silent in a statement; `None` waits forever.
+    ///
+    /// # Errors
+    /// When the limit is zero, or the connection is closed.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), ClientError> {
+        self.exchange(|transport| transport.set_timeout(timeout))
+    }
+
+    /// Sends a statement and waits for its whole answer.
+    ///
+    /// # Errors
+    /// When the server refuses the statement, is silent for too long or gone, or does not keep to
+    /// the protocol. After all but a refusal the connection is closed.
+    pub fn query(&mut self, sql: &str) -> Result<Answer, ClientError> {
+        self.exchange(|transport| {
+            let mut bytes = Vec::with_capacity(sql.len() + 8);
+            let sequence = append_query(&mut bytes, sql.as_bytes());
+            transport.send(&bytes, sequence)?;
+            receive_answer(transport)
+        })
+    }
+
+    /// Prepares a statement.
+    ///
+    /// # Errors
+    /// As [`query`](Self::query).
+    pub fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, ClientError> {
+        self.exchange(|transport| {
+            let mut bytes = Vec::with_capacity(sql.len() + 8);
+            let sequence = append_prepare(&mut bytes, sql.as_bytes());
+            transport.send(&bytes, sequence)?;
+            receive_prepared(transport)
+        })
+    }
+
+    /// Hands over the socket, between two statements. Its timeouts stay as they are.
+    ///
+    /// # Errors
+    /// When the connection is closed.
+    pub fn into_stream(mut self) -> Result<UnixStream, ClientError> {
+        self.transport
+            .take()
+            .map(Transport::into_stream)
+            .ok_or(ClientError::Closed)
+    }
+
+    /// Runs a part of the conversation, and closes the connection when it is out of step after.
+    fn exchange<T>(
+        &mut self,
+        part: impl FnOnce(&mut Transport) -> Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        let transport = self.transport.as_mut().ok_or(ClientError::Closed)?;
+        let result = part(transport);
+        if result.as_ref().is_err_and(ClientError::breaks_connection) {
+            self.transport = None;
+        }
+        result
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(transport) = &mut self.transport {
+            transport.quit();
+        }
+    }
+}
+
+/// Receives all results of a statement and returns the last.
+fn receive_answer(transport: &mut Transport) -> Result<Answer, ClientError> {
+    loop {
+        let first = transport.receive()?;
+        let (answer, more_results) = match FirstPacket::parse(&first)? {
+            FirstPacket::Err(error) => return Err(ClientError::refused(error)),
+            FirstPacket::Ok(ok) => {
+                let answer = Answer {
+                    affected: ok.affected,
+                    last_insert_id: ok.last_insert_id,
+                    warnings: ok.warnings,
+                    ..Answer::default()
+                };
+                (answer, ok.more_results())
+            }
+            FirstPacket::Columns(count) => receive_rows(transport, count)?,
+        };
+        if !more_results {
+            return Ok(answer);
+        }
+    }
+}
+
+/// Receives column definitions and rows; tells whether another result follows.
+fn receive_rows(transport: &mut Transport, count: u64) -> Result<(Answer, bool), ClientError> {
+    let mut answer = Answer::default();
+    for _ in 0..count {
+        let packet = transport.receive()?;
+        answer.columns.push(text(column_name(&packet)?));
+    }
+    Eof::parse(&transport.receive()?)?;
+    loop {
+        let packet = transport.receive()?;
+        match packet.first() {
+            Some(&ERR) => return Err(ClientError::refused(ErrPacket::parse(&packet)?)),
+            Some(&first) if Eof::is_eof(first, packet.len()) => {
+                let eof = Eof::parse(&packet)?;
+                answer.warnings = eof.warnings;
+                return Ok((answer, eof.more_results()));
+            }
+            _ => {
+                let row = text_row(&packet, answer.columns.len())?;
+                let values = row.into_iter().map(|value| value.map(text)).collect();
+                answer.rows.push(values);
+            }
+        }
+    }
+}
+
+fn receive_prepared(transport: &mut Transport) -> Result<PreparedStatement, ClientError> {
+    let first = transport.receive()?;
+    if first.first() == Some(&ERR) {
+        return Err(ClientError::refused(ErrPacket::parse(&first)?));
+    }
+    let prepared = PrepareOk::parse(&first)?;
+    for definitions in [prepared.params, prepared.columns] {
+        if definitions > 0 {
+            for _ in 0..definitions {
+                transport.receive()?;
+            }
+            Eof::parse(&transport.receive()?)?;
+        }
+    }
+    Ok(PreparedStatement {
+        id: prepared.id,
+        params: prepared.params,
+        columns: prepared.columns,
+    })
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

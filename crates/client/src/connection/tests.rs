@@ -1,0 +1,322 @@
+//! Against fake servers: each is a thread that plays one side of one conversation.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixListener;
+use std::thread::{self, JoinHandle};
+
+use prony_wire::{AuthPlugin, append_packet, split_frame};
+
+use super::*;
+
+const NATIVE: &[u8] = b"mysql_native_password\0";
+const SHA2: &[u8] = b"caching_sha2_password\0";
+const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+
+/// The server's side of a conversation.
+struct Peer {
+    stream: UnixStream,
+    sequence: u8,
+}
+
+impl Peer {
+    fn say(&mut self, payload: &[u8]) {
+        let mut bytes = Vec::new();
+        self.sequence = append_packet(&mut bytes, self.sequence, payload);
+        self.stream.write_all(&bytes).unwrap();
+    }
+
+    fn hear(&mut self) -> Vec<u8> {
+        let mut bytes = vec![0; 4];
+        self.stream.read_exact(&mut bytes).unwrap();
+        let length = usize::from(bytes[0]) | usize::from(bytes[1]) << 8;
+        bytes.resize(4 + length, 0);
+        self.stream.read_exact(&mut bytes[4..]).unwrap();
+        let frame = split_frame(&bytes).unwrap();
+        self.sequence = frame.sequence.wrapping_add(1);
+        frame.payload.to_vec()
+    }
+
+    fn greet(&mut self, plugin: &[u8]) {
+        let mut bytes = b"\x0a8.0.31\0\x2a\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\x8f\0\x15".to_vec();
+        bytes.extend_from_slice(&[0; 10]);
+        bytes.extend_from_slice(b"ijklmnopqrst\0");
+        bytes.extend_from_slice(plugin);
+        self.say(&bytes);
+    }
+
+    /// Greets and accepts any login.
+    fn accept(&mut self) {
+        self.greet(NATIVE);
+        self.hear();
+        self.say(OK);
+    }
+}
+
+/// Starts a server for one connection; returns what a client of it gets, and the server.
+fn connect(
+    password: &str,
+    script: impl FnOnce(Peer) + Send + 'static,
+) -> (Result<Connection, ClientError>, JoinHandle<()>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let server = thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        script(Peer {
+            stream,
+            sequence: 0,
+        });
+    });
+    let login = Login {
+        user: "prony".into(),
+        password: password.into(),
+        database: Some("test".into()),
+    };
+    let timeout = Duration::from_millis(500);
+    let connection = Connection::connect(&Address::Unix(path), &login, timeout);
+    (connection, server)
+}
+
+/// A connection that is open, and then the script.
+fn open(script: impl FnOnce(Peer) + Send + 'static) -> (Connection, JoinHandle<()>) {
+    let (connection, server) = connect("", |mut peer| {
+        peer.accept();
+        script(peer);
+    });
+    (connection.unwrap(), server)
+}
+
+fn definition(peer: &mut Peer) {
+    peer.say(b"\x03def\0\0\0\x01k\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0");
+}
+
+#[test]
+fn native_password_and_goodbye() {
+    let (connection, server) = connect("secret", |mut peer| {
+        peer.greet(NATIVE);
+        let login = peer.hear();
+        let proof = AuthPlugin::NativePassword.answer("secret", b"abcdefghijklmnopqrst");
+        assert!(login.windows(20).any(|window| window == proof));
+        peer.say(OK);
+        assert_eq!(peer.hear(), [1]);
+    });
+    let connection = connection.unwrap();
+    assert_eq!(connection.server_version(), "8.0.31");
+    assert_eq!(connection.connection_id(), 42);
+    drop(connection);
+    server.join().unwrap();
+}
+
+#[test]
+fn caching_sha2_in_both_ways() {
+    for full in [false, true] {
+        let (connection, server) = connect("secret", move |mut peer| {
+            peer.greet(SHA2);
+            peer.hear();
+            if full {
+                peer.say(&[1, 4]);
+                assert_eq!(peer.hear(), b"secret\0");
+            } else {
+                peer.say(&[1, 3]);
+            }
+            peer.say(OK);
+        });
+        connection.unwrap();
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn switches_when_asked_to() {
+    let (connection, server) = connect("secret", |mut peer| {
+        peer.greet(SHA2);
+        peer.hear();
+        peer.say(b"\xfemysql_native_password\0tsrqponmlkjihgfedcba\0");
+        let proof = AuthPlugin::NativePassword.answer("secret", b"tsrqponmlkjihgfedcba");
+        assert_eq!(peer.hear(), proof);
+        peer.say(OK);
+    });
+    connection.unwrap();
+    server.join().unwrap();
+}
+
+#[test]
+fn unknown_ways_to_authenticate_are_named() {
+    for (request, word) in [(&b"\xfe"[..], "MySQL 4.0"), (b"\xfedialog\0x\0", "dialog")] {
+        let (connection, server) = connect("secret", move |mut peer| {
+            peer.greet(NATIVE);
+            peer.hear();
+            peer.say(request);
+        });
+        let error = connection.unwrap_err();
+        assert!(matches!(error, ClientError::Authentication { .. }));
+        let shown = error.to_string();
+        assert!(shown.contains(word) && !shown.contains("secret"), "{shown}");
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn refusals_keep_the_servers_words() {
+    for (greets, packet, expected) in [
+        (false, &b"\xff\x10\x04Too many connections"[..], 1040),
+        (false, b"\xff\x6a\x04#HY000Host is not allowed", 1130),
+        (true, b"\xff\x15\x04#28000Access denied", 1045),
+    ] {
+        let (connection, server) = connect("", move |mut peer| {
+            if greets {
+                peer.greet(NATIVE);
+                peer.hear();
+            }
+            peer.say(packet);
+        });
+        assert!(matches!(
+            connection.unwrap_err(),
+            ClientError::Server { code, .. } if code == expected
+        ));
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn silence_and_hanging_up_while_connecting() {
+    let (connection, server) = connect("", |peer| {
+        thread::sleep(Duration::from_millis(700));
+        drop(peer);
+    });
+    assert!(matches!(
+        connection.unwrap_err(),
+        ClientError::Timeout { .. }
+    ));
+    server.join().unwrap();
+    let (connection, server) = connect("", drop);
+    assert!(matches!(connection.unwrap_err(), ClientError::Closed));
+    server.join().unwrap();
+}
+
+#[test]
+fn nobody_listens() {
+    let login = Login {
+        user: "u".into(),
+        password: "secret".into(),
+        database: None,
+    };
+    let address = Address::Unix("/nowhere/at/all.sock".into());
+    let error = Connection::connect(&address, &login, Duration::from_secs(1)).unwrap_err();
+    assert!(matches!(error, ClientError::Connect { .. }));
+    assert!(error.to_string().contains("/nowhere/at/all.sock"));
+}
+
+#[test]
+fn rows_nulls_and_counts() {
+    let (mut connection, server) = open(|mut peer| {
+        assert_eq!(peer.hear(), b"\x03SELECT 1");
+        peer.say(&[1]);
+        definition(&mut peer);
+        peer.say(&[0xfe, 0, 0, 2, 0]);
+        peer.say(b"\x02ab");
+        peer.say(b"\xfb");
+        peer.say(&[0xfe, 1, 0, 2, 0]);
+        peer.hear();
+        peer.say(&[0, 3, 7, 2, 0, 1, 0]);
+    });
+    let answer = connection.query("SELECT 1").unwrap();
+    assert_eq!(answer.columns, ["k"]);
+    assert_eq!(answer.rows, [[Some("ab".to_owned())], [None]]);
+    assert_eq!(answer.warnings, 1);
+    let answer = connection.query("UPDATE t SET k = 1").unwrap();
+    assert_eq!(
+        (answer.affected, answer.last_insert_id, answer.warnings),
+        (3, 7, 1)
+    );
+    server.join().unwrap();
+}
+
+#[test]
+fn the_last_of_several_results_counts() {
+    let (mut connection, server) = open(|mut peer| {
+        peer.hear();
+        peer.say(&[1]);
+        definition(&mut peer);
+        peer.say(&[0xfe, 0, 0, 2, 0]);
+        peer.say(&[0xfe, 0, 0, 10, 0]);
+        peer.say(&[0, 5, 0, 2, 0, 0, 0]);
+    });
+    assert_eq!(connection.query("CALL p()").unwrap().affected, 5);
+    server.join().unwrap();
+}
+
+#[test]
+fn prepares() {
+    let (mut connection, server) = open(|mut peer| {
+        assert_eq!(peer.hear(), b"\x16SELECT k FROM t WHERE id = ?");
+        peer.say(b"\0\x09\0\0\0\x01\0\x01\0\0\0\0");
+        definition(&mut peer);
+        peer.say(&[0xfe, 0, 0, 2, 0]);
+        definition(&mut peer);
+        peer.say(&[0xfe, 0, 0, 2, 0]);
+        peer.hear();
+        peer.say(b"\0\x0a\0\0\0\0\0\0\0\0\0\0");
+        peer.hear();
+        peer.say(b"\xff\x0f\x05#HY000not supported");
+    });
+    let prepared = connection.prepare("SELECT k FROM t WHERE id = ?").unwrap();
+    assert_eq!((prepared.id, prepared.params, prepared.columns), (9, 1, 1));
+    assert_eq!(connection.prepare("DO 1").unwrap().id, 10);
+    assert!(matches!(
+        connection.prepare("BEGIN"),
+        Err(ClientError::Server { code: 1295, .. })
+    ));
+    server.join().unwrap();
+}
+
+#[test]
+fn a_refused_statement_leaves_the_connection_usable() {
+    let (mut connection, server) = open(|mut peer| {
+        peer.hear();
+        peer.say(b"\xff\x28\x04#42000syntax");
+        peer.hear();
+        peer.say(OK);
+    });
+    assert!(matches!(
+        connection.query("SELEC"),
+        Err(ClientError::Server { code: 1064, .. })
+    ));
+    connection.query("DO 1").unwrap();
+    server.join().unwrap();
+}
+
+#[test]
+fn a_broken_conversation_closes_the_connection() {
+    let (mut connection, server) = open(|mut peer| {
+        peer.hear();
+        peer.sequence += 1;
+        peer.say(OK);
+    });
+    assert!(matches!(
+        connection.query("DO 1"),
+        Err(ClientError::Protocol { .. })
+    ));
+    assert!(matches!(connection.query("DO 1"), Err(ClientError::Closed)));
+    assert!(connection.into_stream().is_err());
+    server.join().unwrap();
+}
+
+#[test]
+fn long_rows_are_joined() {
+    let size = prony_wire::PAYLOAD_MAX + 10;
+    let (mut connection, server) = open(move |mut peer| {
+        peer.hear();
+        peer.say(&[1]);
+        definition(&mut peer);
+        peer.say(&[0xfe, 0, 0, 2, 0]);
+        let mut row = vec![0xfe];
+        row.extend_from_slice(&(size as u64).to_le_bytes());
+        row.resize(row.len() + size, b'x');
+        peer.say(&row);
+        peer.say(&[0xfe, 0, 0, 2, 0]);
+    });
+    let answer = connection.query("SELECT REPEAT('x', 16777225)").unwrap();
+    assert_eq!(answer.single().map(str::len), Some(size));
+    server.join().unwrap();
+}

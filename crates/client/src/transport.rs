@@ -1,0 +1,137 @@
+//! Packets over a socket, in order, with a limit on silence.
+
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use prony_wire::{HEADER_SIZE, WireError, append_packet, append_quit, split_frame};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+use crate::{Address, ClientError};
+
+/// One side of a conversation. Nothing is read ahead of the packet asked for but what the system
+/// had ready.
+pub(crate) struct Transport {
+    stream: BufReader<UnixStream>,
+    timeout: Option<Duration>,
+    /// Number of the packet that comes next, from either side.
+    sequence: u8,
+}
+
+impl Transport {
+    /// Connects, waiting at most `timeout` where the server's queue is full.
+    pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self, ClientError> {
+        let stream = open(address, timeout).map_err(|source| ClientError::Connect {
+            address: address.clone(),
+            source,
+        })?;
+        let mut transport = Self {
+            stream: BufReader::new(stream),
+            timeout: None,
+            sequence: 0,
+        };
+        transport.set_timeout(Some(timeout))?;
+        Ok(transport)
+    }
+
+    /// Limits how long the other side may be silent, or deaf. `None` waits forever.
+    pub(crate) fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), ClientError> {
+        let stream = self.stream.get_ref();
+        stream
+            .set_read_timeout(timeout)
+            .and_then(|()| stream.set_write_timeout(timeout))
+            .map_err(|source| ClientError::Io { source })?;
+        self.timeout = timeout;
+        Ok(())
+    }
+
+    /// Sends framed bytes; the answer begins with packet `sequence`.
+    pub(crate) fn send(&mut self, bytes: &[u8], sequence: u8) -> Result<(), ClientError> {
+        self.sequence = sequence;
+        self.stream
+            .get_mut()
+            .write_all(bytes)
+            .map_err(|source| self.explain(source))
+    }
+
+    /// Sends a payload as the next packet of the conversation.
+    pub(crate) fn reply(&mut self, payload: &[u8]) -> Result<(), ClientError> {
+        let mut bytes = Vec::with_capacity(HEADER_SIZE + payload.len());
+        let sequence = append_packet(&mut bytes, self.sequence, payload);
+        self.send(&bytes, sequence)
+    }
+
+    /// Receives a packet, joined from its frames.
+    pub(crate) fn receive(&mut self) -> Result<Vec<u8>, ClientError> {
+        let mut payload = Vec::new();
+        while self.receive_frame(&mut payload)? {}
+        Ok(payload)
+    }
+
+    /// Appends the payload of the next frame; tells whether its packet goes on.
+    fn receive_frame(&mut self, payload: &mut Vec<u8>) -> Result<bool, ClientError> {
+        let mut frame = vec![0; HEADER_SIZE];
+        self.read_exact(&mut frame)?;
+        let length =
+            usize::from(frame[0]) | usize::from(frame[1]) << 8 | usize::from(frame[2]) << 16;
+        frame.resize(HEADER_SIZE + length, 0);
+        self.read_exact(&mut frame[HEADER_SIZE..])?;
+        let Some(frame) = split_frame(&frame) else {
+            return Ok(false);
+        };
+        if frame.sequence != self.sequence {
+            return Err(ClientError::from(WireError::Sequence {
+                expected: self.sequence,
+                found: frame.sequence,
+            }));
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        payload.extend_from_slice(frame.payload);
+        Ok(frame.continues())
+    }
+
+    fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ClientError> {
+        self.stream
+            .read_exact(bytes)
+            .map_err(|source| self.explain(source))
+    }
+
+    fn explain(&self, source: io::Error) -> ClientError {
+        match source.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => ClientError::Timeout {
+                after: self.timeout.unwrap_or_default(),
+            },
+            ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+                ClientError::Closed
+            }
+            _ => ClientError::Io { source },
+        }
+    }
+
+    /// Says goodbye, as far as the socket takes it.
+    pub(crate) fn quit(&mut self) {
+        let mut bytes = Vec::new();
+        append_quit(&mut bytes);
+        // A server that is gone needs no goodbye.
+        let _ = self.send(&bytes, 0);
+    }
+
+    pub(crate) fn into_stream(self) -> UnixStream {
+        self.stream.into_inner()
+    }
+}
+
+fn open(address: &Address, timeout: Duration) -> io::Result<UnixStream> {
+    let Address::Unix(path) = address;
+    let socket = rustix::net::socket_with(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    let stream = UnixStream::from(socket);
+    // Connecting waits for a place in the server's queue as long as sending may take.
+    stream.set_write_timeout(Some(timeout))?;
+    rustix::net::connect(&stream, &SocketAddrUnix::new(path.as_path())?)?;
+    Ok(stream)
+}
