@@ -1,1 +1,23 @@
-//! Experiment and workload files: parsing, validation, expansion.
+//! Experiment and workload files: parsing, validation with messages that point at the line, and
+//! expansion into a [`prony_model::Plan`].
+//!
+//! Reads no files and starts nothing: texts and the facts they are checked against come from the
+//! caller. The formats are described in `docs/formats`.
+
+mod duration;
+mod embedded;
+mod experiment;
+mod fields;
+mod invalid;
+mod predict;
+mod suggest;
+mod workload;
+
+pub use embedded::embedded_workloads;
+pub use experiment::{Knowledge, parse_experiment};
+pub use invalid::Invalid;
+pub use predict::{Assumptions, predicted_ms};
+pub use workload::parse_workloads;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! Lengths of time as files write them: `500ms`, `10s`, `5m`, `2h`.
+
+use std::str::FromStr;
+
+/// A length of time in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Milliseconds(pub(crate) u64);
+
+/// Why a text is not a length of time.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DurationError {
+    #[error("`{0}` is not a length of time")]
+    Syntax(String),
+    #[error("`{0}` is negative, and a length of time can't be")]
+    Negative(String),
+    #[error("`{0}` is longer than a year")]
+    TooLong(String),
+}
+
+/// Units and their milliseconds. Longer names first where one ends like another.
+const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+
+/// Longest time accepted, so that sums of times fit 64 bits.
+const LONGEST_MS: u64 = 365 * 24 * 3_600_000;
+
+impl FromStr for Milliseconds {
+    type Err = DurationError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let syntax = || DurationError::Syntax(text.to_owned());
+        if let Some(rest) = text.strip_prefix('-') {
+            rest.parse::<Self>().map_err(|_| syntax())?;
+            return Err(DurationError::Negative(text.to_owned()));
+        }
+        let (digits, unit_ms) = UNITS
+            .iter()
+            .find_map(|(unit, ms)| Some((text.strip_suffix(unit)?, *ms)))
+            .ok_or_else(syntax)?;
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(syntax());
+        }
+        digits
+            .parse::<u64>()
+            .ok()
+            .and_then(|number| number.checked_mul(unit_ms))
+            .filter(|ms| *ms <= LONGEST_MS)
+            .map(Self)
+            .ok_or_else(|| DurationError::TooLong(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_four_units() {
+        for (text, ms) in [
+            ("0s", 0),
+            ("500ms", 500),
+            ("10s", 10_000),
+            ("5m", 300_000),
+            ("2h", 7_200_000),
+        ] {
+            assert_eq!(text.parse(), Ok(Milliseconds(ms)), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_everything_else() {
+        let error = |text: &str| text.parse::<Milliseconds>().unwrap_err();
+        for bad in [
+            "", "s", "10", "1.5s", "10 s", "1m30s", "10 sec", "5S", "--5s",
+        ] {
+            assert_eq!(error(bad), DurationError::Syntax(bad.into()));
+        }
+        assert_eq!(error("-5s"), DurationError::Negative("-5s".into()));
+        assert_eq!(error("9000h"), DurationError::TooLong("9000h".into()));
+        let endless = "99999999999999999999s";
+        assert_eq!(error(endless), DurationError::TooLong(endless.into()));
+    }
+}

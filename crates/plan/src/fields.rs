@@ -1,0 +1,354 @@
+//! Reads TOML tables key by key. A table remembers which keys it was asked for: whatever else is
+//! in it is unknown, and reported with what was probably meant.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::invalid::{Document, Problem, Read, Reported, Span};
+use crate::suggest;
+
+/// A value with its place in the file.
+#[derive(Debug, Clone)]
+pub(crate) struct Located<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
+/// One table being read.
+#[derive(Debug)]
+pub(crate) struct Fields<'a> {
+    document: &'a Document<'a>,
+    /// What the table describes, with its article: `an experiment`.
+    kind: &'static str,
+    /// Where missing keys are reported.
+    span: Span,
+    table: &'a DeTable<'a>,
+    /// Keys that can be written.
+    known: Vec<&'static str>,
+    /// Keys that were refused with a message of their own.
+    refused: Vec<&'static str>,
+}
+
+/// One value of a table or list, not yet read.
+#[derive(Debug, Clone)]
+pub(crate) struct Value<'a> {
+    document: &'a Document<'a>,
+    /// The key that it stands at, for messages.
+    key: &'a str,
+    span: Span,
+    inner: &'a DeValue<'a>,
+}
+
+impl<T> Located<T> {
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Located<U> {
+        Located {
+            value: change(self.value),
+            span: self.span,
+        }
+    }
+}
+
+/// The problem of a word that is not one of those `known`. `noun` says what it should name.
+pub(crate) fn unknown(noun: &str, written: &Located<&str>, known: &[&str]) -> Problem {
+    let help = suggest::help(written.value, &format!("{noun}s"), known);
+    Problem::new(format!("unknown {noun} `{}`", written.value))
+        .at(&written.span, format!("no such {noun}"))
+        .help(help)
+}
+
+/// What [`is_name`] asks for, in words.
+pub(crate) const NAME_RULE: &str = "a name has letters, digits, `-`, `_` and `.`, at most 80 of them, and begins with a letter or digit";
+
+/// Whether `text` can stand in a file name and in a table's heading.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.len() <= 80
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+impl<'a> Fields<'a> {
+    /// The whole file as a table.
+    pub(crate) fn root(
+        document: &'a Document<'a>,
+        kind: &'static str,
+        table: &'a DeTable<'a>,
+    ) -> Self {
+        Self {
+            document,
+            kind,
+            span: 0..0,
+            table,
+            known: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    pub(crate) const fn document(&self) -> &'a Document<'a> {
+        self.document
+    }
+
+    /// Where the table stands.
+    pub(crate) fn span(&self) -> Span {
+        self.span.clone()
+    }
+
+    fn get(&mut self, key: &'static str) -> Option<Value<'a>> {
+        self.known.push(key);
+        self.table.get_key_value(key).map(|(key, inner)| Value {
+            document: self.document,
+            key: key.get_ref(),
+            span: inner.span(),
+            inner: inner.get_ref(),
+        })
+    }
+
+    /// Reads a key that may be missing.
+    pub(crate) fn optional<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(Value<'a>) -> Read<T>,
+    ) -> Read<Option<T>> {
+        self.get(key).map(read).transpose()
+    }
+
+    /// Reads a key that must be there.
+    pub(crate) fn required<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(Value<'a>) -> Read<T>,
+    ) -> Read<T> {
+        match self.get(key) {
+            Some(value) => read(value),
+            None => Err(self.document.report(
+                Problem::new(format!("{} needs `{key}`", self.kind))
+                    .at(&self.span, format!("`{key}` is missing")),
+            )),
+        }
+    }
+
+    /// Reads an array of tables, `[[key]]`; empty when there is none.
+    pub(crate) fn tables(
+        &mut self,
+        key: &'static str,
+        kind: &'static str,
+    ) -> Read<Vec<Fields<'a>>> {
+        let Some(value) = self.get(key) else {
+            return Ok(Vec::new());
+        };
+        if !value.inner.is_array() {
+            return Err(self.document.report(
+                Problem::new(format!("`{key}` must be a list of tables"))
+                    .at(&value.span, "there may be several")
+                    .help(format!("write [[{key}]] above each, in double brackets")),
+            ));
+        }
+        let values = value.list()?;
+        values.into_iter().map(|value| value.table(kind)).collect()
+    }
+
+    /// Refuses a key that is planned but not there yet, with what to write instead. Lists of
+    /// known keys do not name it.
+    pub(crate) fn not_yet(&mut self, key: &'static str, instead: &str) -> Read<()> {
+        self.refused.push(key);
+        match self.table.get_key_value(key) {
+            None => Ok(()),
+            Some((written, _)) => Err(self.document.report(
+                Problem::new(format!("`{key}` is not available yet"))
+                    .at(&written.span(), "planned, but not there yet")
+                    .help(instead),
+            )),
+        }
+    }
+
+    /// Ends reading: every key that was not asked for is unknown.
+    pub(crate) fn finish(self) -> Read<()> {
+        let mut outcome = Ok(());
+        for key in self.table.keys() {
+            let name = key.get_ref().as_ref();
+            if !self.known.contains(&name) && !self.refused.contains(&name) {
+                outcome = Err(self.document.report(
+                    Problem::new(format!("unknown key `{name}`"))
+                        .at(&key.span(), format!("{} has no such key", self.kind))
+                        .help(suggest::help(name, "keys", &self.known)),
+                ));
+            }
+        }
+        outcome
+    }
+
+    /// All entries in the order of the file, for tables whose keys the user chooses.
+    pub(crate) fn entries(self) -> Vec<(Located<&'a str>, Value<'a>)> {
+        let mut entries: Vec<_> = self
+            .table
+            .iter()
+            .map(|(key, inner)| {
+                let name = key.get_ref().as_ref();
+                let value = Value {
+                    document: self.document,
+                    key: name,
+                    span: inner.span(),
+                    inner: inner.get_ref(),
+                };
+                let key = Located {
+                    value: name,
+                    span: key.span(),
+                };
+                (key, value)
+            })
+            .collect();
+        entries.sort_by_key(|(key, _)| key.span.start);
+        entries
+    }
+}
+
+impl<'a> Value<'a> {
+    pub(crate) const fn document(&self) -> &'a Document<'a> {
+        self.document
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.span.clone()
+    }
+
+    pub(crate) const fn inner(&self) -> &'a DeValue<'a> {
+        self.inner
+    }
+
+    pub(crate) fn text(self) -> Read<Located<&'a str>> {
+        match self.inner {
+            DeValue::String(text) => Ok(self.located(text.as_ref())),
+            _ => Err(self.wrong_kind("a text in quotes")),
+        }
+    }
+
+    pub(crate) fn flag(self) -> Read<bool> {
+        match self.inner {
+            DeValue::Boolean(flag) => Ok(*flag),
+            _ => Err(self.wrong_kind("true or false")),
+        }
+    }
+
+    /// A whole number in `range`.
+    pub(crate) fn integer(self, range: RangeInclusive<i64>) -> Read<Located<i64>> {
+        let DeValue::Integer(integer) = self.inner else {
+            return Err(self.wrong_kind("a whole number"));
+        };
+        let number = i64::from_str_radix(integer.as_str(), integer.radix()).ok();
+        match number {
+            Some(number) if range.contains(&number) => Ok(self.located(number)),
+            Some(number) if number < *range.start() => {
+                let least = range.start();
+                Err(self.report(format!("must be at least {least}"), "too small"))
+            }
+            _ => {
+                let most = range.end();
+                Err(self.report(format!("must be at most {most}"), "too large"))
+            }
+        }
+    }
+
+    /// A whole number in `range` as another type of number, which must hold all of `range`.
+    pub(crate) fn count<T: TryFrom<i64>>(self, range: RangeInclusive<i64>) -> Read<Located<T>> {
+        let number = self.clone().integer(range)?;
+        match T::try_from(number.value) {
+            Ok(value) => Ok(self.located(value)),
+            Err(_) => Err(self.report("is out of range", "out of range")),
+        }
+    }
+
+    /// A name: something that can stand in a file name and in a table's heading.
+    pub(crate) fn name(self) -> Read<Located<&'a str>> {
+        let document = self.document;
+        let key = self.key;
+        let text = self.text()?;
+        if is_name(text.value) {
+            return Ok(text);
+        }
+        Err(document.report(
+            Problem::new(format!("`{}` can't be a {key}", text.value))
+                .at(&text.span, "not a name")
+                .help(NAME_RULE),
+        ))
+    }
+
+    /// A text, or a whole number as text.
+    pub(crate) fn text_or_integer(self) -> Read<Located<String>> {
+        match self.inner {
+            DeValue::String(text) => Ok(self.located(text.to_string())),
+            DeValue::Integer(_) => {
+                let number = self.integer(i64::MIN..=i64::MAX)?;
+                Ok(number.map(|number| number.to_string()))
+            }
+            _ => Err(self.wrong_kind("a text in quotes or a whole number")),
+        }
+    }
+
+    /// One of a few words.
+    pub(crate) fn choice<T: Copy>(self, choices: &[(&str, T)]) -> Read<Located<T>> {
+        let document = self.document;
+        let key = self.key;
+        let text = self.text()?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text.value) {
+            return Ok(text.map(|_| *value));
+        }
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        Err(document.report(unknown(key, &text, &names)))
+    }
+
+    pub(crate) fn table(self, kind: &'static str) -> Read<Fields<'a>> {
+        match self.inner {
+            DeValue::Table(table) => Ok(Fields {
+                document: self.document,
+                kind,
+                span: self.span,
+                table,
+                known: Vec::new(),
+                refused: Vec::new(),
+            }),
+            _ => Err(self.wrong_kind("a table")),
+        }
+    }
+
+    pub(crate) fn list(self) -> Read<Vec<Value<'a>>> {
+        let DeValue::Array(array) = self.inner else {
+            return Err(self.wrong_kind("a list"));
+        };
+        let item = |inner: &'a toml::Spanned<DeValue<'a>>| Value {
+            document: self.document,
+            key: self.key,
+            span: inner.span(),
+            inner: inner.get_ref(),
+        };
+        Ok(array.iter().map(item).collect())
+    }
+
+    fn located<T>(&self, value: T) -> Located<T> {
+        Located {
+            value,
+            span: self.span.clone(),
+        }
+    }
+
+    /// Reports that the value, named by its key, is wrong in some way.
+    pub(crate) fn report(&self, wrong: impl fmt::Display, label: &str) -> Reported {
+        self.document
+            .report(Problem::new(format!("`{}` {wrong}", self.key)).at(&self.span, label))
+    }
+
+    fn wrong_kind(&self, expected: &str) -> Reported {
+        let found = match self.inner {
+            DeValue::String(_) => "a text",
+            DeValue::Integer(_) => "a whole number",
+            DeValue::Float(_) => "a number with a fraction",
+            DeValue::Boolean(_) => "a flag",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        };
+        self.report(format!("must be {expected}"), &format!("this is {found}"))
+    }
+}

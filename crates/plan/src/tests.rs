@@ -1,0 +1,138 @@
+//! Tests over whole files: what is said of wrong ones, what right ones expand to.
+
+mod expansion;
+mod files;
+mod messages;
+mod workload_messages;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use prony_model::{BuildFacts, Engine, Family, IntentFacts, IntentKind, Plan, Workload};
+
+use crate::{Invalid, Knowledge, embedded_workloads, parse_experiment};
+
+/// A small right experiment for tests to change.
+const RIGHT: &str = r#"name = "small"
+question = "Is it right?"
+base = "mysql-5.0"
+blocks = 3
+clients = [1, 4]
+
+[dataset]
+tables = 2
+rows = 10_000
+
+[defaults]
+engine = "innodb"
+config = { buffer_pool = "256M", binlog = false }
+
+[[target]]
+build = "mysql-5.0.21"
+
+[[target]]
+build = "mysql-5.7.22"
+
+[sequence]
+warmup = "500ms"
+time = "3s"
+
+[[step]]
+workload = "point-query"
+
+[[step]]
+workload = "read-only"
+parameters.range = 10
+"#;
+
+/// What experiments are checked against in tests.
+struct World {
+    builds: Vec<BuildFacts>,
+    intents: Vec<IntentFacts>,
+    workloads: Vec<Workload>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            builds: builds(),
+            intents: intents(),
+            workloads: embedded_workloads().unwrap(),
+        }
+    }
+
+    fn knowledge(&self) -> Knowledge<'_> {
+        Knowledge {
+            builds: &self.builds,
+            intents: &self.intents,
+            workloads: &self.workloads,
+        }
+    }
+
+    fn parse(&self, text: &str) -> Result<Plan, Invalid> {
+        parse_experiment("small.toml", text, &self.knowledge())
+    }
+}
+
+fn builds() -> Vec<BuildFacts> {
+    use Engine::{Aria, Innodb, Memory, Myisam};
+    let build = |id: &str, version: &str, engines: &[Engine]| BuildFacts {
+        id: id.to_owned(),
+        family: if id.starts_with("mariadb") {
+            Family::Mariadb
+        } else {
+            Family::Mysql
+        },
+        version: version.parse().unwrap(),
+        engines: engines.to_vec(),
+    };
+    vec![
+        build("mysql-5.0.21", "5.0.21", &[Innodb, Myisam, Memory]),
+        build("mysql-5.5.34", "5.5.34", &[Innodb, Myisam, Memory]),
+        build("mysql-5.6.24", "5.6.24", &[Innodb, Myisam, Memory]),
+        build("mysql-5.7.22", "5.7.22", &[Innodb, Myisam, Memory]),
+        build("mysql-8.0.31", "8.0.31", &[Innodb, Myisam, Memory]),
+        build("mysql-9.7", "9.7.0", &[Innodb, Myisam, Memory]),
+        build("mariadb-10.11", "10.11.0", &[Innodb, Myisam, Memory, Aria]),
+    ]
+}
+
+fn intents() -> Vec<IntentFacts> {
+    use IntentKind::{Bytes, Flag, Number, Text};
+    let intent = |name: &str, kind, choices: &[&str]| IntentFacts {
+        name: name.to_owned(),
+        kind,
+        choices: choices.iter().map(|&word| word.to_owned()).collect(),
+        description: String::new(),
+    };
+    vec![
+        intent("buffer_pool", Bytes, &[]),
+        intent("key_buffer", Bytes, &[]),
+        intent("redo_log", Bytes, &[]),
+        intent("flush_at_commit", Number, &[]),
+        intent("doublewrite", Flag, &[]),
+        intent("binlog", Flag, &[]),
+        intent("charset", Text, &["latin1", "utf8", "utf8mb4"]),
+        intent("performance_schema", Flag, &[]),
+        intent("query_cache", Flag, &[]),
+        intent("adaptive_hash_index", Flag, &[]),
+        intent("flush_method", Text, &[]),
+    ]
+}
+
+/// The message as a terminal of 100 columns without colour shows it.
+fn rendered(invalid: &Invalid) -> String {
+    let mut text = String::new();
+    GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+        .with_width(100)
+        .render_report(&mut text, invalid)
+        .unwrap();
+    text
+}
+
+/// Compares a message with the one on record under `name`.
+fn golden(name: &str, invalid: &Invalid) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.set_snapshot_path("tests/messages");
+    settings.bind(|| insta::assert_snapshot!(name, rendered(invalid)));
+}

@@ -1,0 +1,300 @@
+//! What right experiments expand to.
+
+use std::collections::BTreeSet;
+
+use prony_model::{CountRange, Engine, IntentValue, Length, Protocol};
+use proptest::prelude::*;
+
+use super::{RIGHT, World};
+use crate::{Assumptions, predicted_ms};
+
+#[test]
+fn the_small_experiment_in_full() {
+    let plan = World::new().parse(RIGHT).unwrap();
+    assert_eq!(plan.name, "small");
+    assert_eq!(plan.question, "Is it right?");
+    assert_eq!((plan.base, plan.seed, plan.blocks()), (0, 1, 3));
+    assert_eq!(
+        (plan.dataset.tables, plan.dataset.rows, plan.dataset.seed),
+        (2, 10_000, 1)
+    );
+
+    let names: Vec<_> = plan
+        .targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
+    assert_eq!(names, ["mysql-5.0.21", "mysql-5.7.22"]);
+    let target = &plan.targets[1];
+    assert_eq!(target.build.version.to_string(), "5.7.22");
+    assert_eq!(
+        (target.engine, target.protocol),
+        (Engine::Innodb, Protocol::Prepared)
+    );
+    assert_eq!(
+        target.config.intents["buffer_pool"],
+        IntentValue::Number(256 << 20)
+    );
+    assert_eq!(target.config.intents["binlog"], IntentValue::Flag(false));
+
+    let cells: Vec<_> = plan
+        .steps
+        .iter()
+        .map(|step| (step.entry, step.name.as_str(), step.clients))
+        .collect();
+    assert_eq!(
+        cells,
+        [
+            (0, "point-query", 1),
+            (0, "point-query", 4),
+            (1, "read-only.range10", 1),
+            (1, "read-only.range10", 4),
+        ]
+    );
+    let step = &plan.steps[3];
+    assert_eq!(step.parameters["range"], 10);
+    assert_eq!(
+        (step.warmup_ms, step.length),
+        (500, Length::Time { ms: 3000 })
+    );
+}
+
+#[test]
+fn expected_rows_follow_the_steps_parameters() {
+    let plan = World::new().parse(RIGHT).unwrap();
+    let expected: Vec<_> = plan.steps[2]
+        .workload
+        .statements
+        .iter()
+        .map(|statement| statement.expect.rows)
+        .collect();
+    let rows = |count| {
+        Some(CountRange {
+            min: count,
+            max: count,
+        })
+    };
+    assert_eq!(expected, [rows(1), rows(10), rows(1), rows(10), rows(10)]);
+}
+
+#[test]
+fn what_a_target_sets_goes_over_the_defaults() {
+    let text = RIGHT.replace(
+        "build = \"mysql-5.7.22\"",
+        "build = \"mysql-5.7.22\"
+engine = \"myisam\"
+protocol = \"text\"
+config.binlog = true
+options = { sort_buffer_size = 65536, log_warnings = true, slow_launch_time = \"2\" }",
+    );
+    let plan = World::new().parse(&text).unwrap();
+    let target = &plan.targets[1];
+    assert_eq!(
+        (target.engine, target.protocol),
+        (Engine::Myisam, Protocol::Text)
+    );
+    assert_eq!(target.config.intents["binlog"], IntentValue::Flag(true));
+    assert!(target.config.intents.contains_key("buffer_pool"));
+    let raw: Vec<_> = target
+        .config
+        .raw
+        .iter()
+        .map(|(k, v)| (k.as_str(), v.as_str()))
+        .collect();
+    assert_eq!(
+        raw,
+        [
+            ("log_warnings", "1"),
+            ("slow_launch_time", "2"),
+            ("sort_buffer_size", "65536")
+        ]
+    );
+    assert_eq!(
+        plan.targets[0].config.intents["binlog"],
+        IntentValue::Flag(false)
+    );
+}
+
+#[test]
+fn what_a_step_sets_goes_over_the_sequence() {
+    let text = RIGHT.replace(
+        "parameters.range = 10",
+        "name = \"short\"\nwarmup = \"0s\"\noperations = 1_000\nclients = [2]",
+    );
+    let plan = World::new().parse(&text).unwrap();
+    let [step] = &plan.steps[2..] else {
+        panic!("one step expected: {:?}", plan.steps.len());
+    };
+    assert_eq!(
+        (step.name.as_str(), step.clients, step.warmup_ms),
+        ("short", 2, 0)
+    );
+    assert_eq!(step.length, Length::Count { operations: 1000 });
+    assert_eq!(step.parameters["range"], 100);
+}
+
+#[test]
+fn targets_of_one_build_are_named_after_what_differs() {
+    let text = RIGHT
+        .replace(
+            "build = \"mysql-5.0.21\"",
+            "build = \"mysql-5.7.22\"\nengine = \"myisam\"",
+        )
+        .replace(
+            "base = \"mysql-5.0\"",
+            "base = \"mysql-5.7.22-innodb-binlog-off\"",
+        )
+        + "[[target]]\nbuild = \"mysql-5.7.22\"\nconfig.binlog = true\n";
+    let plan = World::new().parse(&text).unwrap();
+    let names: Vec<_> = plan
+        .targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "mysql-5.7.22-myisam-binlog-off",
+            "mysql-5.7.22-innodb-binlog-off",
+            "mysql-5.7.22-innodb-binlog-on",
+        ]
+    );
+    assert_eq!(plan.base, 1);
+}
+
+#[test]
+fn the_base_is_found_by_name_build_or_beginning() {
+    let world = World::new();
+    for (written, found) in [
+        ("mysql-5.0.21", 0),
+        ("mysql-5.0", 0),
+        ("mysql-5.7.22", 1),
+        ("new", 1),
+        ("mysql-5.7", 1),
+    ] {
+        let text = RIGHT
+            .replace("\"mysql-5.0\"", &format!("\"{written}\""))
+            .replace(
+                "build = \"mysql-5.7.22\"",
+                "build = \"mysql-5.7.22\"\nname = \"new\"",
+            );
+        assert_eq!(world.parse(&text).unwrap().base, found, "{written}");
+    }
+}
+
+#[test]
+fn prediction_follows_its_formula() {
+    let assumptions = Assumptions {
+        bootstrap_ms: 10_000,
+        load_rows_per_second: 10_000,
+        start_ms: 4000,
+        stop_ms: 1000,
+        step_ms: 100,
+        operations_per_second: 500,
+    };
+    let plan = World::new().parse(RIGHT).unwrap();
+    // Two targets of 2 × 10,000 rows; six trials of four steps.
+    assert_eq!(
+        predicted_ms(&plan, &assumptions),
+        2 * 12_000 + 6 * (5000 + 4 * 3600)
+    );
+    let counted = RIGHT
+        .replace("time = \"3s\"", "")
+        .replace("[[step]]", "[[step]]\noperations = 4000");
+    let plan = World::new().parse(&counted).unwrap();
+    // 4000 operations at 500 each second take one client 8 s, four clients 2 s.
+    assert_eq!(
+        predicted_ms(&plan, &assumptions),
+        2 * 12_000 + 6 * (5000 + 2 * (8000 + 2000) + 4 * 600)
+    );
+}
+
+/// An experiment with as many targets, steps and clients as asked for.
+fn experiment(targets: usize, blocks: u32, entries: &[BTreeSet<u32>], seed: u64) -> String {
+    use std::fmt::Write as _;
+    let mut text = format!(
+        "name = \"any\"\nbase = \"t0\"\nblocks = {blocks}\nseed = {seed}\n\
+         [dataset]\nrows = 1000\n[sequence]\ntime = \"1s\"\n"
+    );
+    for target in 0..targets {
+        write!(
+            text,
+            "[[target]]\nbuild = \"mysql-5.7.22\"\nname = \"t{target}\"\n"
+        )
+        .unwrap();
+    }
+    for (entry, clients) in entries.iter().enumerate() {
+        write!(
+            text,
+            "[[step]]\nworkload = \"point-query\"\nname = \"s{entry}\"\nclients = {:?}\n",
+            clients.iter().collect::<Vec<_>>()
+        )
+        .unwrap();
+    }
+    text
+}
+
+proptest! {
+    /// There are targets × blocks trials, each block has each target exactly once, there are as
+    /// many steps as all entries have numbers of clients, and the same file gives the same plan.
+    #[test]
+    fn counts_and_order(
+        targets in 1..8_usize,
+        blocks in 1..12_u32,
+        entries in prop::collection::vec(prop::collection::btree_set(1..200_u32, 1..5), 1..6),
+        seed in 0..1000_u64,
+    ) {
+        let world = World::new();
+        let text = experiment(targets, blocks, &entries, seed);
+        let plan = world.parse(&text).unwrap();
+
+        prop_assert_eq!(plan.trials.len(), targets * blocks as usize);
+        for (block, trials) in (0_u32..).zip(plan.trials.chunks(targets)) {
+            prop_assert!(trials.iter().all(|trial| trial.block == block));
+            let distinct: BTreeSet<_> = trials.iter().map(|trial| trial.target).collect();
+            prop_assert_eq!(distinct, (0..targets).collect::<BTreeSet<_>>());
+        }
+        let cells: Vec<_> = plan.steps.iter().map(|step| (step.entry, step.clients)).collect();
+        let wanted: Vec<_> = entries
+            .iter()
+            .enumerate()
+            .flat_map(|(entry, clients)| clients.iter().map(move |count| (entry, *count)))
+            .collect();
+        prop_assert_eq!(cells, wanted);
+        prop_assert_eq!(plan, world.parse(&text).unwrap());
+    }
+
+    /// No text whatsoever makes the readers panic, and what is refused can be shown.
+    #[test]
+    fn arbitrary_text_is_read_or_refused(text in any::<String>()) {
+        if let Err(invalid) = World::new().parse(&text) {
+            super::rendered(&invalid);
+        }
+        if let Err(invalid) = crate::parse_workloads("any.toml", &text) {
+            super::rendered(&invalid);
+        }
+    }
+
+    /// Nor does a right file with one line lost, doubled, or its value replaced.
+    #[test]
+    fn damaged_files_are_read_or_refused(
+        line in 0..60_usize,
+        damage in prop::sample::select(vec!["", "= 1", "= -1", "= []", "= {}", "= \"é\"", "= \"-5s\"", "= 1e9", "="]),
+    ) {
+        let world = World::new();
+        let files = [RIGHT, include_str!("../../../../workloads/aggregate.toml")];
+        for file in files {
+            let mut lines: Vec<_> = file.lines().map(str::to_owned).collect();
+            let line = line % lines.len();
+            let key = lines[line].split('=').next().unwrap_or_default().to_owned();
+            lines[line] = if damage.is_empty() { String::new() } else { key + damage };
+            let text = lines.join("\n");
+            if let Err(invalid) = world.parse(&text) {
+                super::rendered(&invalid);
+            }
+            if let Err(invalid) = crate::parse_workloads("any.toml", &text) {
+                super::rendered(&invalid);
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The files that come with Prony.
+
+use std::fs;
+use std::path::Path;
+
+use prony_model::{Dataset, Workload};
+
+use super::{World, rendered};
+use crate::{Assumptions, embedded_workloads, parse_experiment, parse_workloads, predicted_ms};
+
+/// Text of every TOML file of a folder at the top of the project, by name.
+fn files(folder: &str) -> Vec<(String, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(folder);
+    let mut files: Vec<_> = fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(&path).unwrap())
+        })
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "{folder}");
+    files
+}
+
+#[test]
+fn every_experiment_is_right() {
+    let world = World::new();
+    for (name, text) in files("experiments") {
+        let plan = parse_experiment(&name, &text, &world.knowledge())
+            .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+        assert_eq!(format!("{}.toml", plan.name), name);
+        assert!(plan.question.ends_with('?'), "{name}");
+    }
+}
+
+#[test]
+fn the_quickstart_takes_less_than_eight_minutes() {
+    let world = World::new();
+    let text = include_str!("../../../../experiments/quickstart.toml");
+    let plan = world.parse(text).unwrap();
+    let steps: Vec<_> = plan.steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(
+        steps,
+        [
+            "point-query",
+            "range-notcovered-pk",
+            "read-only",
+            "scan",
+            "update-index",
+            "update-nonindex",
+            "delete",
+            "insert",
+        ]
+    );
+    assert!(predicted_ms(&plan, &Assumptions::default()) < 6 * 60_000);
+}
+
+#[test]
+fn every_workload_file_is_embedded() {
+    let mut in_folder = Vec::new();
+    for (name, text) in files("workloads") {
+        let workloads = parse_workloads(&name, &text)
+            .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+        in_folder.extend(workloads);
+    }
+    let mut embedded = embedded_workloads().unwrap();
+    let by_name = |a: &Workload, b: &Workload| a.name.cmp(&b.name);
+    in_folder.sort_by(by_name);
+    embedded.sort_by(by_name);
+    assert_eq!(in_folder, embedded);
+    assert!(embedded.windows(2).all(|pair| pair[0].name != pair[1].name));
+}
+
+/// The workloads promise answers for data that no step has shrunk yet.
+#[test]
+fn every_statement_says_what_it_expects() {
+    for workload in embedded_workloads().unwrap() {
+        for statement in workload.statements {
+            let known = statement.expect.rows.is_some()
+                || statement.expect.affected.is_some()
+                || statement.expect_rows.is_some();
+            assert!(known, "{} {}", workload.name, statement.name);
+        }
+    }
+}
+
+/// A text of random digits has the width of the column it goes into: `c` 119, `pad` 59.
+#[test]
+fn random_texts_fill_their_columns() {
+    use prony_model::Generator::Digits;
+    for workload in embedded_workloads().unwrap() {
+        for param in workload
+            .statements
+            .iter()
+            .flat_map(|statement| &statement.params)
+        {
+            if let Digits(pattern) = &param.generator {
+                let groups = if param.name == "c" { 10 } else { 5 };
+                let expected = vec!["#".repeat(11); groups].join("-");
+                assert_eq!(*pattern, expected, "{} {}", workload.name, param.name);
+            }
+        }
+    }
+}
+
+/// One row is the least that a dataset can have; workloads without ranges run on it.
+#[test]
+fn single_rows_are_enough_where_no_range_is_read() {
+    let dataset = Dataset {
+        tables: 1,
+        rows: 1,
+        seed: 1,
+    };
+    let text = super::RIGHT
+        .replace("tables = 2", &format!("tables = {}", dataset.tables))
+        .replace("rows = 10_000", &format!("rows = {}", dataset.rows))
+        .replace(
+            "workload = \"read-only\"\nparameters.range = 10",
+            "workload = \"delete\"",
+        );
+    assert_eq!(World::new().parse(&text).unwrap().dataset, dataset);
+}

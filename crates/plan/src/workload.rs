@@ -1,0 +1,228 @@
+//! Workload files: `[[workload]]` tables with their `[[workload.statement]]` tables.
+
+mod expect;
+mod param;
+mod statement;
+
+use std::collections::BTreeMap;
+
+use prony_model::{Display, Effect, Expr, Generator, Group, Statement, Workload};
+
+use crate::fields::{Fields, Located, Value};
+use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
+
+const GROUPS: [(&str, Group); 6] = [
+    ("point", Group::Point),
+    ("in-list", Group::InList),
+    ("range", Group::Range),
+    ("aggregate", Group::Aggregate),
+    ("write", Group::Write),
+    ("mixed", Group::Mixed),
+];
+
+const EFFECTS: [(&str, Effect); 4] = [
+    ("none", Effect::None),
+    ("grow", Effect::Grow),
+    ("shrink", Effect::Shrink),
+    ("rewrite", Effect::Rewrite),
+];
+
+const DISPLAYS: [(&str, Display); 2] = [
+    ("rate", Display::Rate),
+    ("milliseconds", Display::Milliseconds),
+];
+
+/// Names with a value in every workload.
+const BUILT_IN: [&str; 2] = ["rows", "tables"];
+
+/// Bounds of the workloads' parameters, so that sums of them fit 64 bits.
+pub(crate) const PARAMETER_MAX: i64 = 1_000_000_000_000;
+
+/// Reads a workload file. `file_name` is used in messages only.
+///
+/// # Errors
+/// When the text is not TOML or not a right workload file; all problems found are in the error.
+pub fn parse_workloads(file_name: &str, text: &str) -> Result<Vec<Workload>, Invalid> {
+    read_toml(file_name, text, |document, table| {
+        let mut root = Fields::root(document, "a workload file", table);
+        let tables = root.tables("workload", "a workload");
+        let unknown = root.finish();
+        let workloads: Vec<_> = tables?.into_iter().map(read_workload).collect();
+        let workloads: Vec<_> = workloads.into_iter().collect::<Read<_>>()?;
+        check_unique(document, &workloads)?;
+        unknown?;
+        Ok(workloads
+            .into_iter()
+            .map(|(_, workload)| workload)
+            .collect())
+    })
+}
+
+fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
+    let document = fields.document();
+    let span = fields.span();
+    let name = fields.required("name", Value::name);
+    let group = fields.required("group", |value| value.choice(&GROUPS));
+    let effect = fields.required("effect", |value| value.choice(&EFFECTS));
+    let description = fields.required("description", Value::text);
+    let transaction = fields.optional("transaction", Value::flag);
+    let display = fields.optional("display", |value| value.choice(&DISPLAYS));
+    let text_only = fields.optional("text_only", Value::flag);
+    let parameters = fields.optional("parameters", read_parameters);
+    let statements = fields.tables("statement", "a statement");
+    let unknown = fields.finish();
+
+    let parameters = parameters?.unwrap_or_default();
+    let constants: Vec<_> = BUILT_IN
+        .into_iter()
+        .chain(
+            parameters
+                .iter()
+                .map(|parameter| parameter.value.0.as_str()),
+        )
+        .collect();
+    let statements = read_statements(document, &span, statements?, &constants)?;
+    check_used(document, &parameters, &statements)?;
+    unknown?;
+
+    let name = name?;
+    let workload = Workload {
+        name: name.value.to_owned(),
+        group: group?.value,
+        effect: effect?.value,
+        description: description?.value.to_owned(),
+        parameters: parameters
+            .into_iter()
+            .map(|parameter| parameter.value)
+            .collect(),
+        transaction: transaction?.unwrap_or(false),
+        display: display?.map_or(Display::Rate, |display| display.value),
+        text_only: text_only?.unwrap_or(false),
+        statements,
+    };
+    Ok((name.span, workload))
+}
+
+fn read_parameters(value: Value<'_>) -> Read<Vec<Located<(String, i64)>>> {
+    let entries = value.table("the parameters")?.entries();
+    let read: Vec<_> = entries
+        .into_iter()
+        .map(|(name, value)| {
+            let document = value.document();
+            check_parameter_name(document, &name)?;
+            let number = value.integer(-PARAMETER_MAX..=PARAMETER_MAX)?;
+            Ok(name.map(|name| (name.to_owned(), number.value)))
+        })
+        .collect();
+    read.into_iter().collect()
+}
+
+/// Checks that a parameter's name can stand in a hole and in an expression, and is not taken.
+fn check_parameter_name(document: &Document<'_>, name: &Located<&str>) -> Read<()> {
+    let well_formed = name.value.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .value
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let problem = if !well_formed {
+        Problem::new(format!("`{}` can't be the name of a parameter", name.value))
+            .at(&name.span, "not a name")
+            .help("such a name has letters, digits and `_`, and begins with a letter")
+    } else if name.value == "table" || BUILT_IN.contains(&name.value) {
+        Problem::new(format!("`{}` already has a meaning", name.value))
+            .at(&name.span, "taken")
+            .help("`table`, `tables` and `rows` are set by the dataset: choose another name")
+    } else {
+        return Ok(());
+    };
+    Err(document.report(problem))
+}
+
+fn read_statements(
+    document: &Document<'_>,
+    workload: &Span,
+    tables: Vec<Fields<'_>>,
+    constants: &[&str],
+) -> Read<Vec<Statement>> {
+    if tables.is_empty() {
+        return Err(document.report(
+            Problem::new("a workload needs at least one statement")
+                .at(workload, "no [[workload.statement]] follows")
+                .help("write [[workload.statement]] with `name` and `sql` below it"),
+        ));
+    }
+    let read: Vec<_> = tables
+        .into_iter()
+        .map(|fields| statement::read(fields, constants))
+        .collect();
+    let statements: Vec<_> = read.into_iter().collect::<Read<_>>()?;
+    for (index, (name, _)) in statements.iter().enumerate() {
+        if let Some((first, _)) = statements[..index]
+            .iter()
+            .find(|(n, _)| n.value == name.value)
+        {
+            return Err(document.report(
+                Problem::new(format!("two statements are named `{}`", name.value))
+                    .at(&name.span, "here again")
+                    .at(&first.span, "first here")
+                    .help("counters and histograms are kept by name: give each its own"),
+            ));
+        }
+    }
+    Ok(statements
+        .into_iter()
+        .map(|(_, statement)| statement)
+        .collect())
+}
+
+/// Checks that every parameter of the workload has an effect on a statement.
+fn check_used(
+    document: &Document<'_>,
+    parameters: &[Located<(String, i64)>],
+    statements: &[Statement],
+) -> Read<()> {
+    let used: Vec<_> = statements.iter().flat_map(expressions).collect();
+    let mut outcome = Ok(());
+    for parameter in parameters {
+        let name = &parameter.value.0;
+        if !used
+            .iter()
+            .any(|expr| expr.names().any(|used| used == name))
+        {
+            outcome = Err(document.report(
+                Problem::new(format!("the parameter `{name}` is not used"))
+                    .at(&parameter.span, "changes nothing")
+                    .help("use it in a statement's `params`, or remove it"),
+            ));
+        }
+    }
+    outcome
+}
+
+/// The expressions of a statement that decide what it does.
+fn expressions(statement: &Statement) -> impl Iterator<Item = &Expr> {
+    statement
+        .params
+        .iter()
+        .flat_map(|param| match &param.generator {
+            Generator::Draw { low, high, .. } => vec![low, high],
+            Generator::Derived(expr) => vec![expr],
+            Generator::Digits(_) => Vec::new(),
+        })
+}
+
+fn check_unique(document: &Document<'_>, workloads: &[(Span, Workload)]) -> Read<()> {
+    let mut seen = BTreeMap::new();
+    let mut outcome = Ok(());
+    for (span, workload) in workloads {
+        if let Some(first) = seen.insert(workload.name.as_str(), span) {
+            outcome = Err(document.report(
+                Problem::new(format!("two workloads are named `{}`", workload.name))
+                    .at(span, "here again")
+                    .at(first, "first here")
+                    .help("experiments refer to workloads by name: give each its own"),
+            ));
+        }
+    }
+    outcome
+}

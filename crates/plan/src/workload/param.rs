@@ -1,0 +1,226 @@
+//! Parameters of a statement: `params.id = { from = "1..rows" }`.
+
+use prony_model::{Distribution, Expr, Generator, Param};
+
+use super::check_parameter_name;
+use crate::fields::{Located, Value};
+use crate::invalid::{Document, Problem, Read};
+use crate::suggest;
+
+const DISTRIBUTIONS: [(&str, Distribution); 1] = [("uniform", Distribution::Uniform)];
+
+/// What an expression may refer to.
+#[derive(Debug)]
+pub(super) struct Scope<'a> {
+    /// Names whose value is fixed for a whole step.
+    pub(super) constants: &'a [&'a str],
+    /// Parameters of the same statement that are made before.
+    pub(super) earlier: Vec<(&'a str, Kind)>,
+}
+
+/// What a parameter's value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A number, or something that could not be read and is reported already.
+    Number,
+    /// A text.
+    Text,
+}
+
+/// Whether an expression may use values that change from statement to statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Uses {
+    /// Only what is fixed for a whole step.
+    Constants,
+    /// Earlier parameters of the statement too.
+    Earlier,
+}
+
+/// Reads the `params` of a statement, in the order of the file.
+pub(super) fn read_all<'a>(
+    value: Value<'a>,
+    constants: &'a [&'a str],
+) -> Read<Vec<Located<Param>>> {
+    let mut scope = Scope {
+        constants,
+        earlier: Vec::new(),
+    };
+    let mut outcome = Ok(());
+    let mut params = Vec::new();
+    for (name, value) in value.table("the params")?.entries() {
+        let mut kind = Kind::Number;
+        match read(&name, value, &scope) {
+            Ok(param) => {
+                if matches!(param.generator, Generator::Digits(_)) {
+                    kind = Kind::Text;
+                }
+                params.push(Located {
+                    value: param,
+                    span: name.span,
+                });
+            }
+            Err(reported) => outcome = Err(reported),
+        }
+        if !constants.contains(&name.value) {
+            scope.earlier.push((name.value, kind));
+        }
+    }
+    outcome.map(|()| params)
+}
+
+fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param> {
+    let document = value.document();
+    let span = value.span();
+    check_parameter_name(document, name)?;
+    if scope.constants.contains(&name.value) {
+        return Err(document.report(
+            Problem::new(format!(
+                "`{}` is a parameter of the workload already",
+                name.value
+            ))
+            .at(&name.span, "the same name again")
+            .help("choose another name here"),
+        ));
+    }
+    let mut fields = value.table("a param")?;
+    let from = fields.optional("from", |value| read_bounds(value, scope));
+    let distribution = fields.optional("distribution", |value| value.choice(&DISTRIBUTIONS));
+    let derived = fields.optional("value", |value| {
+        read_expr(&value.text_or_integer()?, document, scope, Uses::Earlier)
+    });
+    let digits = fields.optional("digits", Value::text);
+    let list = fields.not_yet("count", "in-lists are planned: for now, give one value");
+    fields.finish()?;
+    list?;
+
+    let distribution = distribution?;
+    let generator = match (from?, derived?, digits?) {
+        (Some((low, high)), None, None) => Generator::Draw {
+            low,
+            high,
+            distribution: distribution.map_or(Distribution::Uniform, |choice| choice.value),
+        },
+        (None, Some(expr), None) if distribution.is_none() => Generator::Derived(expr),
+        (None, None, Some(digits)) if distribution.is_none() => {
+            Generator::Digits(digits.value.to_owned())
+        }
+        _ => return Err(document.report(unclear(name).at(&span, "how is its value made?"))),
+    };
+    Ok(Param {
+        name: name.value.to_owned(),
+        generator,
+    })
+}
+
+fn unclear(name: &Located<&str>) -> Problem {
+    Problem::new(format!(
+        "`{}` needs one of `from`, `value` and `digits`",
+        name.value
+    ))
+    .help(
+        "from = \"1..rows\" draws a number (with a `distribution`, if it is not uniform), \
+         value = \"low + range\" computes one, digits = \"###-###\" makes a text of random digits",
+    )
+}
+
+fn read_bounds(value: Value<'_>, scope: &Scope<'_>) -> Read<(Expr, Expr)> {
+    let document = value.document();
+    let text = value.text()?;
+    let Some((low, high)) = text.value.split_once("..") else {
+        return Err(document.report(
+            Problem::new(format!("`{}` is not a range", text.value))
+                .at(&text.span, "no `..` in it")
+                .help("write the lowest and the highest value, such as \"1..rows\""),
+        ));
+    };
+    let side = |part: &str| {
+        let part = Located {
+            value: part.trim().to_owned(),
+            span: text.span.clone(),
+        };
+        read_expr(&part, document, scope, Uses::Constants)
+    };
+    let (low, high) = (side(low), side(high));
+    Ok((low?, high?))
+}
+
+/// Reads a sum and checks that its names are defined.
+pub(super) fn read_expr(
+    text: &Located<String>,
+    document: &Document<'_>,
+    scope: &Scope<'_>,
+    uses: Uses,
+) -> Read<Expr> {
+    let expr: Expr = match text.value.parse() {
+        Ok(expr) => expr,
+        Err(error) => {
+            return Err(document
+                .report(Problem::new(format!("{error}")).at(&text.span, "can't be computed")));
+        }
+    };
+    for name in expr.names() {
+        if let Some(problem) = wrong_name(name, scope, uses) {
+            let place = document.within(&text.span, name);
+            return Err(document.report(problem.at(&place, "can't be used here")));
+        }
+    }
+    Ok(expr)
+}
+
+fn wrong_name(name: &str, scope: &Scope<'_>, uses: Uses) -> Option<Problem> {
+    if scope.constants.contains(&name) {
+        return None;
+    }
+    let kind = scope
+        .earlier
+        .iter()
+        .find_map(|(earlier, kind)| (*earlier == name).then_some(*kind));
+    match (kind, uses) {
+        (Some(Kind::Number), Uses::Earlier) => None,
+        (Some(Kind::Text), Uses::Earlier) => Some(
+            Problem::new(format!("`{name}` is a text, and sums are made of numbers"))
+                .help("only parameters with `from` or `value` are numbers"),
+        ),
+        (Some(_), Uses::Constants) => Some(
+            Problem::new(format!("`{name}` changes from statement to statement"))
+                .help("only the workload's parameters, `rows` and `tables` can be used here"),
+        ),
+        (None, _) => {
+            let mut known = scope.constants.to_vec();
+            if uses == Uses::Earlier {
+                known.extend(scope.earlier.iter().map(|(earlier, _)| *earlier));
+            }
+            Some(
+                Problem::new(format!("`{name}` is not defined")).help(suggest::help(
+                    name,
+                    "names at this place",
+                    &known,
+                )),
+            )
+        }
+    }
+}
+
+/// Checks that every parameter is used in the statement's text or in a later parameter.
+pub(super) fn check_used(
+    document: &Document<'_>,
+    params: &[Located<Param>],
+    holes: &[&str],
+) -> Read<()> {
+    let mut outcome = Ok(());
+    for (index, param) in params.iter().enumerate() {
+        let name = param.value.name.as_str();
+        let later = params[index + 1..].iter().any(|later| {
+            matches!(&later.value.generator,
+                Generator::Derived(expr) if expr.names().any(|used| used == name))
+        });
+        if !later && !holes.contains(&name) {
+            outcome = Err(document.report(
+                Problem::new(format!("the parameter `{name}` is not used"))
+                    .at(&param.span, "never sent")
+                    .help(format!("write {{{name}}} in `sql`, or remove it")),
+            ));
+        }
+    }
+    outcome
+}
