@@ -74,6 +74,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let seed = fields.optional("seed", read_seed);
     let dataset = fields.required("dataset", read_dataset);
     let targets = target::read_all(&mut fields, knowledge);
+    // What could not be read is reported; the steps are read all the same, for their own problems.
     let sequence = step::Sequence {
         clients: clients.unwrap_or_default().unwrap_or_else(|| vec![1]),
         dataset: dataset.as_ref().ok(),

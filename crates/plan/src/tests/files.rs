@@ -38,6 +38,25 @@ fn every_experiment_is_right() {
     }
 }
 
+/// The first block of TOML in a document.
+fn example(document: &str) -> &str {
+    let (_, rest) = document.split_once("```toml\n").unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[test]
+fn documented_examples_are_right() {
+    let experiment = include_str!("../../../../docs/formats/experiment.md");
+    let plan = World::new()
+        .parse(example(experiment))
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+    assert_eq!(plan.steps.len(), 5);
+    let workload = include_str!("../../../../docs/formats/workload.md");
+    let workloads = parse_workloads("workload.md", example(workload))
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+    assert_eq!(workloads[0].statements.len(), 2);
+}
+
 #[test]
 fn the_quickstart_takes_less_than_eight_minutes() {
     let world = World::new();
