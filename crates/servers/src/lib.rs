@@ -1,1 +1,28 @@
-//! Server builds: catalogue, fetching, configuration, instances, images.
+//! Server builds: the catalogue of what can be had, fetching, configuration for each version,
+//! instances and data images.
+//!
+//! Every difference between versions is data in the catalogue files; the code knows only the
+//! three ways to bootstrap and the kinds of source. No registry host is named anywhere: the
+//! package clients' own configuration decides where packages come from.
+
+mod catalogue;
+mod digest;
+mod folder;
+pub mod guard;
+mod intents;
+mod io_error;
+mod launcher;
+mod lock;
+mod owner;
+mod render;
+mod roots;
+
+pub use catalogue::{
+    Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Source,
+    Support,
+};
+pub use io_error::IoError;
+pub use launcher::{Launcher, LauncherError, Process};
+pub use owner::{Owner, OwnerError};
+pub use render::{OptionOrigin, RenderError, Rendered, RenderedOption};
+pub use roots::{Roots, RootsError};

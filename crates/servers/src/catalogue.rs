@@ -1,0 +1,154 @@
+//! The catalogue: which server builds can be had, and how each is told what to do.
+
+mod entry;
+mod parse;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use prony_model::{BuildFacts, IntentFacts};
+
+pub use entry::{Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, Source, Support};
+
+use crate::intents::Intents;
+use crate::io_error::{At, IoError};
+use parse::CatalogueFile;
+
+/// The catalogue files that Prony brings along, with their names.
+const EMBEDDED: [(&str, &str); 2] = [
+    ("mysql.toml", include_str!("../../../catalog/mysql.toml")),
+    (
+        "mariadb.toml",
+        include_str!("../../../catalog/mariadb.toml"),
+    ),
+];
+
+/// What is known about server builds and configuration, before anything is fetched.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    entries: Vec<Entry>,
+    supports: Vec<Support>,
+    pub(crate) intents: Intents,
+}
+
+/// Why a catalogue can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// A file or folder can't be read.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// A file does not say what a catalogue file must say.
+    #[error("read the catalogue: {}, line {line}: {reason}", file.display())]
+    Invalid {
+        /// The file.
+        file: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong and how to put it right.
+        reason: String,
+    },
+}
+
+impl Catalogue {
+    /// The catalogue that Prony brings along.
+    ///
+    /// # Errors
+    /// When the embedded files contradict themselves; a test makes sure that they do not.
+    pub fn embedded() -> Result<Self, CatalogueError> {
+        let mut catalogue = Self {
+            entries: Vec::new(),
+            supports: Vec::new(),
+            intents: Intents::embedded()?,
+        };
+        for (name, text) in EMBEDDED {
+            catalogue.merge(parse::parse(Path::new(name), text)?);
+        }
+        catalogue.check_references()?;
+        Ok(catalogue)
+    }
+
+    /// Adds the `*.toml` files of a folder, in the order of their names. An entry replaces the
+    /// one that had its id. Relative paths in them are relative to the folder.
+    ///
+    /// # Errors
+    /// When the folder or a file can't be read or a file is not a catalogue file.
+    pub fn with_user_dir(mut self, folder: &Path) -> Result<Self, CatalogueError> {
+        let mut files = Vec::new();
+        for item in fs::read_dir(folder).at("read", folder)? {
+            let path = item.at("read", folder)?.path();
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+            {
+                files.push(path);
+            }
+        }
+        files.sort();
+        for path in files {
+            let text = fs::read_to_string(&path).at("read", &path)?;
+            self.merge(parse::parse(&path, &text)?);
+        }
+        self.check_references()?;
+        Ok(self)
+    }
+
+    /// Every entry, in the order of the files.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The entry with this id.
+    pub fn get(&self, id: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.id == id)
+    }
+
+    /// The support libraries with this id.
+    pub fn support(&self, id: &str) -> Option<&Support> {
+        self.supports.iter().find(|support| support.id == id)
+    }
+
+    /// What experiments are checked against: the builds.
+    pub fn facts(&self) -> Vec<BuildFacts> {
+        self.entries.iter().map(Entry::facts).collect()
+    }
+
+    /// What experiments are checked against: the intents.
+    pub fn intent_facts(&self) -> Vec<IntentFacts> {
+        self.intents.facts()
+    }
+
+    fn merge(&mut self, file: CatalogueFile) {
+        for support in file.support {
+            self.supports.retain(|known| known.id != support.id);
+            self.supports.push(support);
+        }
+        for entry in file.build {
+            match self.entries.iter_mut().find(|known| known.id == entry.id) {
+                Some(known) => *known = entry,
+                None => self.entries.push(entry),
+            }
+        }
+    }
+
+    /// Support libraries may be in another file than the build that wants them.
+    fn check_references(&self) -> Result<(), CatalogueError> {
+        for entry in &self.entries {
+            for id in &entry.support {
+                if self.support(id).is_none() {
+                    return Err(CatalogueError::Invalid {
+                        file: entry.place.file.clone(),
+                        line: entry.place.line,
+                        reason: format!(
+                            "`{}` wants the support `{id}`, which no file has",
+                            entry.id
+                        ),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

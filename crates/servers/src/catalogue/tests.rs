@@ -1,0 +1,117 @@
+use prony_model::{Engine, Family, IntentKind, Version};
+
+use super::*;
+
+const GOOD: &str = r#"
+[[build]]
+id = "mine"
+family = "mysql"
+version = "8.4.5"
+version_text = "8.4.5"
+engines = ["innodb"]
+program = "bin/mysqld"
+bootstrap = "initialize-insecure"
+[[build.source]]
+from.path = "my-server"
+"#;
+
+/// The message for a user's file.
+fn refused(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.toml"), text).unwrap();
+    let error = Catalogue::embedded()
+        .unwrap()
+        .with_user_dir(folder.path())
+        .unwrap_err();
+    let folder = folder.path().to_str().unwrap();
+    error.to_string().replace(folder, "DIR")
+}
+
+#[test]
+fn the_embedded_catalogue_has_what_is_promised() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let facts = catalogue.facts();
+    for id in [
+        "mysql-5.0.21",
+        "mysql-5.5.34",
+        "mysql-5.6.24",
+        "mysql-5.7.22",
+        "mysql-8.0.31",
+        "mysql-9.7",
+    ] {
+        let build = facts.iter().find(|build| build.id == id).unwrap();
+        assert_eq!(build.family, Family::Mysql, "{id}");
+        assert!(build.engines.contains(&Engine::Myisam), "{id}");
+    }
+    let mariadb = catalogue.get("mariadb-10.11").unwrap();
+    assert_eq!(mariadb.version, Version::new(10, 11, 0));
+    assert!(mariadb.engines.contains(&Engine::Aria));
+}
+
+#[test]
+fn intents_are_told_to_experiments() {
+    let facts = Catalogue::embedded().unwrap().intent_facts();
+    let find = |name: &str| facts.iter().find(|intent| intent.name == name).unwrap();
+    assert_eq!(find("buffer_pool").kind, IntentKind::Bytes);
+    assert_eq!(find("binlog").kind, IntentKind::Flag);
+    assert_eq!(find("charset").choices, ["latin1", "utf8mb3", "utf8mb4"]);
+}
+
+#[test]
+fn no_host_is_written_down() {
+    for (name, text) in EMBEDDED {
+        assert!(!text.contains("://"), "{name}");
+    }
+}
+
+#[test]
+fn versions_are_compared_with_what_servers_answer() {
+    use entry::version_matches;
+    assert!(version_matches("5.0.21-max", "5.0.21-max-log"));
+    assert!(version_matches("5.7.22", "5.7.22"));
+    assert!(version_matches("9.7.*", "9.7.4-2"));
+    assert!(!version_matches("5.7.2", "5.7.22"));
+    assert!(!version_matches("9.7.*", "9.8.0"));
+    assert!(!version_matches("5.0.21", "5.0.21-max-log"));
+}
+
+#[test]
+fn a_user_folder_adds_and_replaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let replaced = GOOD.replace("\"mine\"", "\"mysql-5.7.22\"");
+    fs::write(folder.path().join("a.toml"), GOOD).unwrap();
+    fs::write(folder.path().join("b.toml"), replaced).unwrap();
+    fs::write(folder.path().join("notes.txt"), "not a catalogue").unwrap();
+    let plain = Catalogue::embedded().unwrap();
+    let count = plain.entries().len();
+    let catalogue = plain.with_user_dir(folder.path()).unwrap();
+    assert_eq!(catalogue.entries().len(), count + 1);
+    let mine = catalogue.get("mine").unwrap();
+    assert_eq!(mine.user_folder(), Some(&folder.path().join("my-server")));
+    let replaced = catalogue.get("mysql-5.7.22").unwrap();
+    assert_eq!(replaced.version, Version::new(8, 4, 5));
+}
+
+#[test]
+fn mistakes_are_named_with_file_and_line() {
+    let messages = [
+        refused("[[build]\n"),
+        refused(&GOOD.replace("program", "programme")),
+        refused(&GOOD.replace("\"innodb\"", "\"inodb\"")),
+        refused(&GOOD.replace("[\"innodb\"]", "[]")),
+        refused(&GOOD.replace("\"mine\"", "\"../mine\"")),
+        refused(&GOOD.replace("8.4.5\"\nv", "8.4.x\"\nv")),
+        refused(&GOOD.replace("bin/mysqld", "/bin/mysqld")),
+        refused(&GOOD.replace("bin/mysqld", "../mysqld")),
+        refused(&GOOD.replace("from.path", "from.url")),
+        refused(&format!("{GOOD}sha256 = \"00\"\n")),
+        refused(&GOOD.replace(
+            "from.path = \"my-server\"",
+            "from.url = \"x\"\nsha256 = \"00\"",
+        )),
+        refused(&format!("{GOOD}{GOOD}")),
+        refused(&GOOD.replace("program", "support = [\"nothing\"]\nprogram")),
+        refused(&GOOD.replace("\"initialize-insecure\"", "{ sql = [] }")),
+    ];
+    insta::assert_snapshot!("mistakes", messages.join("\n"));
+}

@@ -1,0 +1,138 @@
+//! Folders that belong to one process of Prony and are marked as such. Nothing is emptied that
+//! does not carry the mark.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::io_error::{At, IoError};
+use crate::owner::Owner;
+use crate::roots::create_private;
+
+/// The name of the mark. Its first line is the owner.
+pub(crate) const MARK: &str = ".prony-owner";
+/// How names of folders begin that are not yet what they shall be.
+pub(crate) const STAGING: &str = ".staging-";
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A marked folder; removed when dropped, unless it was published.
+#[derive(Debug)]
+pub(crate) struct OwnedFolder {
+    path: PathBuf,
+}
+
+impl OwnedFolder {
+    /// Creates `parent/{prefix}{pid}-{n}`, readable by its owner only, with the mark in it.
+    pub(crate) fn create(parent: &Path, prefix: &str) -> Result<Self, IoError> {
+        create_private(parent)?;
+        let owner = Owner::current()
+            .map_err(io::Error::other)
+            .at("read", Path::new("/proc/self/stat"))?;
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("{prefix}{}-{number}", owner.pid));
+            if path.symlink_metadata().is_ok() {
+                // A leftover of an earlier process with the same number.
+                continue;
+            }
+            create_private(&path)?;
+            let mark = path.join(MARK);
+            fs::write(&mark, format!("{owner}\n")).at("write", &mark)?;
+            return Ok(Self { path });
+        }
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes it durable and gives it its final name in one step.
+    pub(crate) fn publish(self, to: &Path) -> Result<(), IoError> {
+        sync_filesystem(&self.path)?;
+        fs::rename(&self.path, to).at("publish", to)?;
+        if let Some(parent) = to.parent() {
+            sync_filesystem(parent)?;
+        }
+        // It is no longer where it was, so dropping it removes nothing.
+        Ok(())
+    }
+}
+
+impl Drop for OwnedFolder {
+    fn drop(&mut self) {
+        // What can't be removed now is found as a leftover later.
+        let _ = remove_marked(&self.path);
+    }
+}
+
+/// Removes a folder with everything in it if it carries the mark, or if it is empty. Returns
+/// whether it is gone.
+pub(crate) fn remove_marked(path: &Path) -> io::Result<bool> {
+    let mark = path.join(MARK);
+    if !mark.is_file() {
+        // A process that was killed between creating and marking leaves an empty folder.
+        return Ok(fs::remove_dir(path).is_ok());
+    }
+    // The mark goes last, so that a removal that is cut short can be taken up again.
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_name() == MARK {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_file(mark)?;
+    fs::remove_dir(path)?;
+    Ok(true)
+}
+
+/// The owner in a folder's mark.
+pub(crate) fn owner_of(path: &Path) -> Option<Owner> {
+    let mark = fs::read_to_string(path.join(MARK)).ok()?;
+    mark.lines().next()?.parse().ok()
+}
+
+/// Writes everything of the file system that holds `path` to the disk.
+pub(crate) fn sync_filesystem(path: &Path) -> Result<(), IoError> {
+    let folder = fs::File::open(path).at("open", path)?;
+    rustix::fs::syncfs(&folder).at("flush", path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_folders_vanish_and_published_ones_stay() {
+        let root = tempfile::tempdir().unwrap();
+        let dropped = OwnedFolder::create(root.path(), "a-").unwrap();
+        let path = dropped.path().to_owned();
+        fs::create_dir(path.join("sub")).unwrap();
+        fs::write(path.join("sub/file"), "x").unwrap();
+        assert_eq!(owner_of(&path), Some(Owner::current().unwrap()));
+        drop(dropped);
+        assert!(!path.exists());
+
+        let kept = OwnedFolder::create(root.path(), "a-").unwrap();
+        fs::write(kept.path().join("file"), "x").unwrap();
+        let end = root.path().join("end");
+        kept.publish(&end).unwrap();
+        assert!(end.join("file").is_file());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_without_the_mark_is_not_emptied() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("precious"), "x").unwrap();
+        assert!(!remove_marked(root.path()).unwrap());
+        assert!(root.path().join("precious").exists());
+    }
+}

@@ -1,0 +1,211 @@
+//! How every child process is started: through the guard, in its own process group, marked with
+//! its owner.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use crate::owner::{OWNER_VARIABLE, Owner, OwnerError};
+
+/// How often a child that is waited for is looked at.
+const POLL: Duration = Duration::from_millis(10);
+
+/// Starts child processes that die with this process. Clones share one keeper thread.
+///
+/// The kernel sends the parent-death signal when the *thread* that started the child ends, not
+/// the process. All children are therefore started by one thread, which lives as long as any
+/// clone of the launcher.
+#[derive(Debug, Clone)]
+pub struct Launcher {
+    prony: PathBuf,
+    owner: Owner,
+    keeper: Sender<Order>,
+}
+
+#[derive(Debug)]
+struct Order {
+    command: Command,
+    reply: Sender<io::Result<Child>>,
+}
+
+/// Why there is no launcher.
+#[derive(Debug, thiserror::Error)]
+pub enum LauncherError {
+    /// This process can't be named.
+    #[error(transparent)]
+    Owner(#[from] OwnerError),
+    /// No thread can be started.
+    #[error("start a thread: {0}")]
+    Thread(io::Error),
+}
+
+impl Launcher {
+    /// A launcher that uses `prony` for the hidden sub-command `guard`.
+    ///
+    /// # Errors
+    /// When `/proc` can't be read or no thread can be started.
+    pub fn new(prony: PathBuf) -> Result<Self, LauncherError> {
+        let owner = Owner::current()?;
+        let (keeper, orders) = channel::<Order>();
+        thread::Builder::new()
+            .name("launcher".into())
+            .spawn(move || {
+                for mut order in orders {
+                    // The asker may have gone; its child is then dropped, not awaited.
+                    let _ = order.reply.send(order.command.spawn());
+                }
+            })
+            .map_err(LauncherError::Thread)?;
+        Ok(Self {
+            prony,
+            owner,
+            keeper,
+        })
+    }
+
+    /// A command for `program` (looked up on `PATH`) that runs guarded, in a process group of its
+    /// own, with the owner in its environment. Add arguments to it, then [`Self::spawn`] it.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(&self.prony);
+        command
+            .arg("guard")
+            .arg("--parent")
+            .arg(self.owner.pid.to_string())
+            .arg("--")
+            .arg(program)
+            .env(OWNER_VARIABLE, self.owner.to_string())
+            .process_group(0);
+        command
+    }
+
+    /// Starts what [`Self::command`] made.
+    ///
+    /// # Errors
+    /// When the process can't be started. A program that the guard fails to execute shows as an
+    /// exit with its message on standard error.
+    pub fn spawn(&self, command: Command) -> io::Result<Process> {
+        let (reply, answer) = channel();
+        let gone = || io::Error::other("the thread that starts processes has ended");
+        self.keeper
+            .send(Order { command, reply })
+            .map_err(|_| gone())?;
+        let child = answer.recv().map_err(|_| gone())??;
+        Ok(Process {
+            child,
+            status: None,
+        })
+    }
+}
+
+/// A child process and its process group. Dropping it kills both and waits.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    status: Option<ExitStatus>,
+}
+
+impl Process {
+    /// Its process id, which is also the id of its group.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The pipes that were asked for.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// How it ended, if it did.
+    ///
+    /// # Errors
+    /// When the operating system refuses to say.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        if self.status.is_none() {
+            self.status = self.child.try_wait()?;
+        }
+        Ok(self.status)
+    }
+
+    /// Waits until it ends or the time is over; `None` says the latter.
+    ///
+    /// # Errors
+    /// When the operating system refuses to say.
+    pub fn wait_timeout(&mut self, time: Duration) -> io::Result<Option<ExitStatus>> {
+        let end = Instant::now() + time;
+        loop {
+            let status = self.try_wait()?;
+            if status.is_some() || Instant::now() >= end {
+                return Ok(status);
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Asks it to end, by SIGTERM.
+    pub fn terminate(&mut self) {
+        if let Some(pid) = self.running_pid() {
+            // It may have ended in this moment, which is what was asked for.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+
+    /// Ends it and its process group by SIGKILL, and waits for it.
+    pub fn kill(&mut self) {
+        if let Some(pid) = self.running_pid() {
+            let _ = kill_process_group(pid, Signal::KILL);
+            self.status = self.child.wait().ok();
+        }
+    }
+
+    /// Its id while it is certain that the id is not yet another process's.
+    fn running_pid(&self) -> Option<Pid> {
+        match self.status {
+            None => Pid::from_raw(i32::try_from(self.child.id()).ok()?),
+            Some(_) => None,
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The full path of a program on `PATH`.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|candidate| is_executable(candidate))
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// At most the last `lines` lines of a text file, of its last 64 KiB; empty if it can't be read.
+pub(crate) fn tail(path: &Path, lines: usize) -> String {
+    use std::io::{Seek, SeekFrom};
+    const READ: u64 = 64 * 1024;
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(READ)))?;
+        let mut bytes = Vec::new();
+        file.take(READ).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}

@@ -1,0 +1,164 @@
+use std::collections::BTreeMap;
+
+use super::*;
+
+fn config(intents: &[(&str, IntentValue)], raw: &[(&str, &str)]) -> Config {
+    Config {
+        intents: intents
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
+        raw: raw
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect::<BTreeMap<_, _>>(),
+    }
+}
+
+fn render(id: &str, engine: Engine, config: &Config) -> Result<Rendered, RenderError> {
+    let catalogue = Catalogue::embedded().unwrap();
+    let facts = catalogue.get(id).unwrap().facts();
+    catalogue.render(&facts, engine, config, 4)
+}
+
+#[test]
+fn the_baseline_of_every_build() {
+    let catalogue = Catalogue::embedded().unwrap();
+    for entry in catalogue.entries() {
+        let rendered = catalogue
+            .render(&entry.facts(), Engine::Innodb, &Config::default(), 4)
+            .unwrap();
+        insta::assert_snapshot!(format!("baseline-{}", entry.id), rendered.text());
+    }
+}
+
+#[test]
+fn every_version_says_an_intent_in_its_own_words() {
+    let asked = config(
+        &[
+            ("redo_log", IntentValue::Number(256 << 20)),
+            ("flush_method", IntentValue::Text("direct".into())),
+            ("binlog", IntentValue::Flag(true)),
+        ],
+        &[],
+    );
+    let told = |id| {
+        let rendered = render(id, Engine::Myisam, &asked).unwrap();
+        let lines: Vec<_> = rendered
+            .options
+            .iter()
+            .filter(|option| matches!(option.origin, OptionOrigin::Intent(_)))
+            .map(|option| match &option.value {
+                Some(value) => format!("{}={value}", option.name),
+                None => option.name.clone(),
+            })
+            .collect();
+        lines.join("\n")
+    };
+    insta::assert_snapshot!("asked-mysql-5.0.21", told("mysql-5.0.21"));
+    insta::assert_snapshot!("asked-mysql-5.7.22", told("mysql-5.7.22"));
+    insta::assert_snapshot!("asked-mysql-9.7", told("mysql-9.7"));
+    insta::assert_snapshot!("asked-mariadb-10.11", told("mariadb-10.11"));
+}
+
+#[test]
+fn what_a_version_lacks_may_be_asked_to_be_off() {
+    let off = config(&[("performance_schema", IntentValue::Flag(false))], &[]);
+    let plain = render("mysql-5.0.21", Engine::Innodb, &Config::default()).unwrap();
+    let asked = render("mysql-5.0.21", Engine::Innodb, &off).unwrap();
+    assert_eq!(asked, plain);
+}
+
+#[test]
+fn errors_name_version_intent_and_choices() {
+    let error = |id, engine, intents: &[(&str, IntentValue)], raw: &[(&str, &str)]| {
+        render(id, engine, &config(intents, raw))
+            .unwrap_err()
+            .to_string()
+    };
+    let on = IntentValue::Flag(true);
+    let messages = [
+        error(
+            "mysql-5.0.21",
+            Engine::Innodb,
+            &[("performance_schema", on.clone())],
+            &[],
+        ),
+        error(
+            "mysql-5.0.21",
+            Engine::Innodb,
+            &[("charset", IntentValue::Text("utf8mb4".into()))],
+            &[],
+        ),
+        error(
+            "mysql-9.7",
+            Engine::Innodb,
+            &[("query_cache", on.clone())],
+            &[],
+        ),
+        error(
+            "mysql-9.7",
+            Engine::Innodb,
+            &[("flush_at_commit", IntentValue::Number(3))],
+            &[],
+        ),
+        error(
+            "mysql-9.7",
+            Engine::Innodb,
+            &[("buffer_pool", on.clone())],
+            &[],
+        ),
+        error("mysql-9.7", Engine::Innodb, &[("bufferpool", on)], &[]),
+        error("mysql-9.7", Engine::Rocksdb, &[], &[]),
+        error("mysql-9.7", Engine::Innodb, &[], &[("a", "1\nb=2")]),
+        error("mysql-9.7", Engine::Innodb, &[], &[("a b", "1")]),
+        error("mysql-9.7", Engine::Innodb, &[], &[("DataDir", "/")]),
+        error(
+            "mysql-9.7",
+            Engine::Innodb,
+            &[],
+            &[("loose-log-error", "x")],
+        ),
+    ];
+    insta::assert_snapshot!("errors", messages.join("\n"));
+}
+
+#[test]
+fn raw_options_come_last_and_replace() {
+    let raw = config(
+        &[],
+        &[
+            ("innodb-buffer-pool-size", "1G"),
+            ("skip-symbolic-links", ""),
+        ],
+    );
+    let rendered = render("mysql-5.7.22", Engine::Innodb, &raw).unwrap();
+    let text = rendered.text();
+    assert!(text.ends_with(
+        "# raw: raw option of the experiment\ninnodb-buffer-pool-size=1G\nskip-symbolic-links\n"
+    ));
+    assert!(!text.contains("innodb_buffer_pool_size"), "{text}");
+}
+
+#[test]
+fn connections_follow_the_clients_in_steps() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let facts = catalogue.get("mysql-8.0.31").unwrap().facts();
+    let with = |clients| {
+        catalogue
+            .render(&facts, Engine::Innodb, &Config::default(), clients)
+            .unwrap()
+    };
+    assert_eq!(with(1).hash(), with(48).hash());
+    assert_ne!(with(48).hash(), with(49).hash());
+    assert!(with(1000).text().contains("max_connections=1024\n"));
+}
+
+#[test]
+fn asking_for_the_baseline_changes_no_hash() {
+    let asked = config(&[("buffer_pool", IntentValue::Number(128 << 20))], &[]);
+    let plain = render("mysql-8.0.31", Engine::Innodb, &Config::default()).unwrap();
+    let same = render("mysql-8.0.31", Engine::Innodb, &asked).unwrap();
+    assert_eq!(plain.hash(), same.hash());
+    assert_ne!(plain.text(), same.text());
+}
