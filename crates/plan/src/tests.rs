@@ -110,11 +110,11 @@ fn intents() -> Vec<IntentFacts> {
         intent("flush_at_commit", Number, &[]),
         intent("doublewrite", Flag, &[]),
         intent("binlog", Flag, &[]),
-        intent("charset", Text, &["latin1", "utf8", "utf8mb4"]),
+        intent("charset", Text, &["latin1", "utf8mb3", "utf8mb4"]),
         intent("performance_schema", Flag, &[]),
         intent("query_cache", Flag, &[]),
         intent("adaptive_hash_index", Flag, &[]),
-        intent("flush_method", Text, &[]),
+        intent("flush_method", Text, &["buffered", "direct"]),
     ]
 }
 
