@@ -1,1 +1,22 @@
 //! Turns a stored run into text, Markdown, CSV and JSON.
+//!
+//! A report is a pure function of the result file: the same file gives the same bytes. Nothing
+//! here prints. The four formats are described in `docs/formats/report.md`.
+
+mod analysis;
+mod cell;
+mod compose;
+mod csv;
+mod document;
+mod figures;
+mod heading;
+mod json;
+mod latency;
+mod markdown;
+mod notes;
+mod remarks;
+mod render;
+mod tables;
+mod text;
+
+pub use render::{Format, ReportError, render};

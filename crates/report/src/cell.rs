@@ -1,0 +1,110 @@
+//! Figures of one cell: a target at a step.
+
+use prony_model::Display;
+use prony_stats::{PairedRatio, Summary};
+use prony_store::OutcomeRow;
+
+/// What one trial measured of a cell, with the rates that follow from its counts.
+#[derive(Debug, Clone)]
+pub(crate) struct Measurement {
+    row: OutcomeRow,
+}
+
+/// All measurements of a cell and what they amount to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cell {
+    /// In the order of the blocks.
+    pub(crate) measurements: Vec<Measurement>,
+    /// Queries per second over the blocks.
+    pub(crate) queries_per_second: Option<Summary>,
+    /// Milliseconds per operation over the blocks.
+    pub(crate) milliseconds: Option<Summary>,
+    /// Operations per second ÷ those of the base, paired within blocks. `None` for the base.
+    pub(crate) ratio: Option<PairedRatio>,
+    /// Conditions to be shown beside the figures, each a fragment without final period.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Measurement {
+    pub(crate) fn row(&self) -> &OutcomeRow {
+        &self.row
+    }
+
+    /// Counted from 1, as people do.
+    pub(crate) fn block(&self) -> u32 {
+        self.row.planned.block + 1
+    }
+
+    /// Over all clients. `None` when nothing was done.
+    pub(crate) fn queries_per_second(&self) -> Option<f64> {
+        self.rate(self.row.queries)
+    }
+
+    /// Over all clients. `None` when nothing was done.
+    pub(crate) fn operations_per_second(&self) -> Option<f64> {
+        self.rate(self.row.operations)
+    }
+
+    /// Mean time that a client spent on an operation. `None` when nothing was done.
+    pub(crate) fn milliseconds(&self) -> Option<f64> {
+        self.operations_per_second()
+            .map(|rate| f64::from(self.row.clients) * 1e3 / rate)
+    }
+
+    /// Processor time of the load generator. `None` when nothing was done.
+    pub(crate) fn client_cpu_us_per_operation(&self) -> Option<f64> {
+        let cpu_ns = self.row.client_user_ns + self.row.client_system_ns;
+        (self.row.operations > 0).then(|| cpu_ns as f64 / 1e3 / self.row.operations as f64)
+    }
+
+    fn rate(&self, count: u64) -> Option<f64> {
+        let seconds = self.row.busy_ns as f64 / 1e9 / f64::from(self.row.clients);
+        (count > 0 && seconds > 0.0 && seconds.is_finite()).then(|| count as f64 / seconds)
+    }
+}
+
+impl Cell {
+    /// Takes in the next block's outcome.
+    pub(crate) fn push(&mut self, row: OutcomeRow) {
+        self.measurements.push(Measurement { row });
+    }
+
+    /// Derives the summaries, once all outcomes are in.
+    pub(crate) fn summarise(&mut self) {
+        self.queries_per_second = self.summary(Measurement::queries_per_second);
+        self.milliseconds = self.summary(Measurement::milliseconds);
+    }
+
+    /// Derives the ratio to `base`, from the blocks in which both were measured.
+    pub(crate) fn compare(&mut self, base: &Self) {
+        let pairs: Vec<(f64, f64)> = self
+            .measurements
+            .iter()
+            .filter_map(|mine| {
+                let other = base
+                    .measurements
+                    .iter()
+                    .find(|m| m.block() == mine.block())?;
+                Some((
+                    mine.operations_per_second()?,
+                    other.operations_per_second()?,
+                ))
+            })
+            .collect();
+        // Without pairs there is no ratio; and rates are positive and finite by construction.
+        self.ratio = PairedRatio::of(&pairs).ok();
+    }
+
+    /// The summary that people are shown.
+    pub(crate) fn shown(&self, display: Display) -> Option<&Summary> {
+        match display {
+            Display::Rate => self.queries_per_second.as_ref(),
+            Display::Milliseconds => self.milliseconds.as_ref(),
+        }
+    }
+
+    fn summary(&self, metric: impl Fn(&Measurement) -> Option<f64>) -> Option<Summary> {
+        let values: Vec<f64> = self.measurements.iter().filter_map(metric).collect();
+        Summary::of(&values).ok()
+    }
+}

@@ -1,0 +1,193 @@
+//! Numbers as people read them.
+//!
+//! **Digits.** The last digit shown is in the place of the first digit of the half range: the mean
+//! 41 203 with a half range of 860 is shown as 41,200. At least two and at most four significant
+//! digits are shown; three where a single block leaves the spread unknown.
+
+use prony_stats::{PairedRatio, Summary};
+
+/// Finest place that a ratio is shown to: thousandths.
+const RATIO_PLACE_MIN: i32 = -3;
+
+/// A mean with half its range in percent, such as `41,200 ±2.1%`.
+pub(crate) fn mean(summary: &Summary) -> String {
+    let value = number(summary.mean, place(summary.mean, spread(summary)));
+    match spread(summary) {
+        Some(half_range) => format!("{value} ±{}", percent(half_range / summary.mean)),
+        None => value,
+    }
+}
+
+/// A ratio with its range, such as `0.71 [0.70, 0.73]`.
+pub(crate) fn ratio(ratio: &PairedRatio) -> String {
+    if ratio.n < 2 {
+        let place = place(ratio.ratio, None).max(RATIO_PLACE_MIN);
+        return number(ratio.ratio, place);
+    }
+    let place = place(ratio.ratio, Some(ratio.half_range())).max(RATIO_PLACE_MIN);
+    let shown = |value| number(value, place);
+    format!(
+        "{} [{}, {}]",
+        shown(ratio.ratio),
+        shown(ratio.min),
+        shown(ratio.max)
+    )
+}
+
+/// A count with thousands separators.
+pub(crate) fn count(value: u64) -> String {
+    separated(&value.to_string())
+}
+
+/// A count with its noun, which takes an `s` where there is not one.
+pub(crate) fn plural(value: u64, noun: &str) -> String {
+    let ending = if value == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(value))
+}
+
+/// A text of unknown origin as a sentence: with one period at its end.
+pub(crate) fn sentence(text: &str) -> String {
+    format!("{}.", text.trim_end().trim_end_matches('.'))
+}
+
+/// `value` cut to `decimals` places, for formats that programs read.
+pub(crate) fn rounded(value: f64, decimals: i32) -> f64 {
+    let scale = 10_f64.powi(decimals);
+    (value * scale).round() / scale
+}
+
+/// Half the range, where more than one block gives it a meaning.
+fn spread(summary: &Summary) -> Option<f64> {
+    (summary.n > 1).then(|| summary.half_range())
+}
+
+/// The power of ten of the last digit worth showing.
+fn place(value: f64, half_range: Option<f64>) -> i32 {
+    let first = exponent(value);
+    match half_range {
+        None => first - 2,
+        Some(half_range) if half_range > 0.0 => exponent(half_range).clamp(first - 3, first - 1),
+        Some(_) => first - 3,
+    }
+}
+
+/// The power of ten of the first digit of a positive number.
+fn exponent(value: f64) -> i32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the logarithm of a finite f64 is within ±324"
+    )]
+    let exponent = value.log10().floor() as i32;
+    exponent
+}
+
+fn number(value: f64, place: i32) -> String {
+    if place > 0 {
+        let scale = 10_f64.powi(place);
+        return separated(&format!("{:.0}", (value / scale).round() * scale));
+    }
+    let decimals = place.unsigned_abs() as usize;
+    separated(&format!("{value:.decimals$}"))
+}
+
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 9.95 {
+        format!("{percent:.1}%")
+    } else {
+        format!("{percent:.0}%")
+    }
+}
+
+/// Puts a comma between thousands of the integer part of a plain decimal number.
+fn separated(digits: &str) -> String {
+    let (integer, fraction) = match digits.split_once('.') {
+        Some((integer, fraction)) => (integer, Some(fraction)),
+        None => (digits, None),
+    };
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in integer.chars().enumerate() {
+        if position > 0 && (integer.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown_mean(values: &[f64]) -> String {
+        mean(&Summary::of(values).unwrap())
+    }
+
+    fn shown_ratio(pairs: &[(f64, f64)]) -> String {
+        ratio(&PairedRatio::of(pairs).unwrap())
+    }
+
+    #[test]
+    fn digits_follow_the_spread() {
+        assert_eq!(shown_mean(&[40_343.0, 42_063.0]), "41,200 ±2.1%");
+        assert_eq!(shown_mean(&[41_202.0, 41_204.0]), "41,200 ±0.0%");
+        assert_eq!(shown_mean(&[1_000.0, 9_000.0]), "5,000 ±80%");
+        assert_eq!(shown_mean(&[41_203.0]), "41,200");
+        assert_eq!(shown_mean(&[0.012_34, 0.012_36]), "0.01235 ±0.1%");
+        assert_eq!(shown_mean(&[7.0, 7.0]), "7.000 ±0.0%");
+        assert_eq!(shown_mean(&[1_234_567.0, 1_244_567.0]), "1,240,000 ±0.4%");
+    }
+
+    #[test]
+    fn ratios_keep_their_range() {
+        assert_eq!(
+            shown_ratio(&[(70.0, 100.0), (73.0, 100.0)]),
+            "0.71 [0.70, 0.73]"
+        );
+        assert_eq!(
+            shown_ratio(&[(71.01, 100.0), (71.05, 100.0)]),
+            "0.710 [0.710, 0.711]"
+        );
+        assert_eq!(shown_ratio(&[(715.4, 1000.0)]), "0.715");
+        assert_eq!(
+            shown_ratio(&[(12_000.0, 1.0), (14_000.0, 1.0)]),
+            "13,000 [12,000, 14,000]"
+        );
+        assert_eq!(
+            shown_ratio(&[(5.0, 4.0), (5.0, 4.0)]),
+            "1.250 [1.250, 1.250]"
+        );
+    }
+
+    #[test]
+    fn thousands() {
+        for (value, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(count(value), text);
+        }
+        assert_eq!(plural(1, "row"), "1 row");
+        assert_eq!(plural(2000, "row"), "2,000 rows");
+        assert_eq!(separated("12345.6789"), "12,345.6789");
+    }
+
+    proptest::proptest! {
+        /// What is shown is off by at most half a unit of its last place, which is at most the
+        /// half range or a twentieth of the value.
+        #[test]
+        fn shown_values_are_near(low in 1e-3..1e9_f64, width in 0.0..0.5_f64) {
+            let summary = Summary::of(&[low, low * (1.0 + width)]).unwrap();
+            let shown = mean(&summary);
+            let value: f64 = shown.split(' ').next().unwrap().replace(',', "").parse().unwrap();
+            let allowed = (summary.half_range() / 2.0).max(summary.mean * 0.000_51);
+            proptest::prop_assert!((value - summary.mean).abs() <= allowed, "{shown}");
+        }
+    }
+}

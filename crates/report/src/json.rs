@@ -1,0 +1,341 @@
+//! Everything that the other formats show, for programs.
+
+use std::collections::BTreeMap;
+
+use prony_model::{Dataset, Engine, Group, IntentValue, Protocol, TrialState};
+use prony_stats::{PairedRatio, Summary};
+use prony_store::Store;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::analysis::Analysis;
+use crate::cell::{Cell, Measurement};
+use crate::figures::rounded;
+use crate::latency::Latency;
+use crate::render::ReportError;
+
+/// Changes whenever a key vanishes or changes its meaning.
+const FORMAT: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: u32,
+    experiment: Experiment<'a>,
+    run: Run<'a>,
+    dataset: &'a Dataset,
+    blocks: Blocks,
+    trials: Trials,
+    targets: Vec<TargetEntry<'a>>,
+    cells: Vec<CellEntry<'a>>,
+    failed: Vec<TrialEntry<'a>>,
+    discarded: Vec<TrialEntry<'a>>,
+    warnings: Vec<WarningEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct Experiment<'a> {
+    name: &'a str,
+    question: &'a str,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    id: &'a str,
+    prony_version: &'a str,
+    started_at: String,
+    ended_at: Option<String>,
+    hosts: Vec<Host>,
+}
+
+#[derive(Serialize)]
+struct Host {
+    recorded_at: String,
+    facts: Value,
+}
+
+#[derive(Serialize)]
+struct Blocks {
+    planned: u32,
+    complete: usize,
+}
+
+#[derive(Serialize)]
+struct Trials {
+    planned: u64,
+    done: u64,
+    failed: u64,
+    running: u64,
+    discarded: u64,
+    missing: u64,
+}
+
+#[derive(Serialize)]
+struct TargetEntry<'a> {
+    name: &'a str,
+    base: bool,
+    build: &'a str,
+    server_version: Option<&'a str>,
+    build_hash: Option<&'a str>,
+    engine: Engine,
+    protocol: Protocol,
+    config: ConfigEntry<'a>,
+}
+
+#[derive(Serialize)]
+struct ConfigEntry<'a> {
+    intents: BTreeMap<&'a str, Value>,
+    raw: &'a BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct CellEntry<'a> {
+    target: &'a str,
+    step: &'a str,
+    clients: u32,
+    workload: &'a str,
+    group: Group,
+    parameters: &'a BTreeMap<String, i64>,
+    queries_per_second: Option<SummaryEntry>,
+    milliseconds_per_operation: Option<SummaryEntry>,
+    ratio: Option<RatioEntry>,
+    notes: &'a [String],
+    measurements: Vec<MeasurementEntry>,
+}
+
+#[derive(Serialize)]
+struct SummaryEntry {
+    mean: f64,
+    median: f64,
+    min: f64,
+    max: f64,
+    variation: Option<f64>,
+    n: usize,
+}
+
+#[derive(Serialize)]
+struct RatioEntry {
+    ratio: f64,
+    min: f64,
+    max: f64,
+    n: usize,
+}
+
+#[derive(Serialize)]
+struct MeasurementEntry {
+    block: u32,
+    operations: u64,
+    queries: u64,
+    queries_per_second: Option<f64>,
+    operations_per_second: Option<f64>,
+    latency_us: Option<Latency>,
+    errors: u64,
+    unexpected: u64,
+    client_cpu_us_per_operation: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct TrialEntry<'a> {
+    target: &'a str,
+    block: u32,
+    attempt: u32,
+    reason: Option<&'a str>,
+    log_tail: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct WarningEntry<'a> {
+    target: Option<&'a str>,
+    block: Option<u32>,
+    step: Option<&'a str>,
+    clients: Option<u32>,
+    code: &'a str,
+    text: &'a str,
+}
+
+/// Writes the report as one indented JSON object.
+pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, ReportError> {
+    let plan = analysis.plan;
+    let counts = analysis.counts;
+    let document = Document {
+        format: FORMAT,
+        experiment: Experiment {
+            name: &plan.name,
+            question: &plan.question,
+        },
+        run: run(analysis),
+        dataset: &plan.dataset,
+        blocks: Blocks {
+            planned: plan.blocks(),
+            complete: analysis.blocks_complete(),
+        },
+        trials: Trials {
+            planned: counts.planned,
+            done: counts.done,
+            failed: counts.failed,
+            running: counts.running,
+            discarded: counts.discarded,
+            missing: counts.missing(),
+        },
+        targets: targets(analysis),
+        cells: cells(analysis, store)?,
+        failed: trials(analysis, TrialState::Failed),
+        discarded: trials(analysis, TrialState::Discarded),
+        warnings: warnings(analysis),
+    };
+    serde_json::to_string_pretty(&document)
+        .map(|text| text + "\n")
+        .map_err(|source| ReportError::Json { source })
+}
+
+fn run<'a>(analysis: &'a Analysis<'_>) -> Run<'a> {
+    let run = &analysis.run;
+    let hosts = analysis.hosts.iter().map(|host| Host {
+        recorded_at: host.recorded_at.to_string(),
+        facts: serde_json::from_str(&host.facts_json).unwrap_or_default(),
+    });
+    Run {
+        id: &run.id,
+        prony_version: &run.prony_version,
+        started_at: run.started_at.to_string(),
+        ended_at: run.ended_at.map(|at| at.to_string()),
+        hosts: hosts.collect(),
+    }
+}
+
+fn targets<'a>(analysis: &'a Analysis<'_>) -> Vec<TargetEntry<'a>> {
+    analysis
+        .plan
+        .targets
+        .iter()
+        .zip(&analysis.builds)
+        .enumerate()
+        .map(|(index, (target, build))| TargetEntry {
+            name: &target.name,
+            base: index == analysis.plan.base,
+            build: &target.build.id,
+            server_version: build.as_ref().map(|build| build.server_version.as_str()),
+            build_hash: build.as_ref().map(|build| build.content_hash.as_str()),
+            engine: target.engine,
+            protocol: target.protocol,
+            config: ConfigEntry {
+                intents: target
+                    .config
+                    .intents
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), intent(value)))
+                    .collect(),
+                raw: &target.config.raw,
+            },
+        })
+        .collect()
+}
+
+/// The value as an experiment file writes it.
+fn intent(value: &IntentValue) -> Value {
+    match value {
+        IntentValue::Flag(flag) => (*flag).into(),
+        IntentValue::Number(number) => (*number).into(),
+        IntentValue::Text(text) => text.as_str().into(),
+    }
+}
+
+fn cells<'a>(analysis: &'a Analysis<'_>, store: &Store) -> Result<Vec<CellEntry<'a>>, ReportError> {
+    let mut entries = Vec::new();
+    for (target_index, target) in analysis.plan.targets.iter().enumerate() {
+        for (step_index, step) in analysis.plan.steps.iter().enumerate() {
+            let cell = analysis.cell(step_index, target_index);
+            entries.push(CellEntry {
+                target: &target.name,
+                step: &step.name,
+                clients: step.clients,
+                workload: &step.workload.name,
+                group: step.workload.group,
+                parameters: &step.parameters,
+                queries_per_second: cell.queries_per_second.as_ref().map(summary),
+                milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
+                ratio: cell.ratio.as_ref().map(ratio),
+                notes: &cell.notes,
+                measurements: measurements(cell, analysis, store)?,
+            });
+        }
+    }
+    Ok(entries)
+}
+
+fn measurements(
+    cell: &Cell,
+    analysis: &Analysis<'_>,
+    store: &Store,
+) -> Result<Vec<MeasurementEntry>, ReportError> {
+    let entry = |measurement: &Measurement| {
+        let row = measurement.row();
+        let thousandths = |value: Option<f64>| value.map(|value| rounded(value, 3));
+        Ok(MeasurementEntry {
+            block: measurement.block(),
+            operations: row.operations,
+            queries: row.queries,
+            queries_per_second: thousandths(measurement.queries_per_second()),
+            operations_per_second: thousandths(measurement.operations_per_second()),
+            latency_us: Latency::of(measurement, analysis, store)?,
+            errors: row.errors,
+            unexpected: row.unexpected,
+            client_cpu_us_per_operation: thousandths(measurement.client_cpu_us_per_operation()),
+        })
+    };
+    cell.measurements.iter().map(entry).collect()
+}
+
+fn summary(summary: &Summary) -> SummaryEntry {
+    SummaryEntry {
+        mean: rounded(summary.mean, 6),
+        median: rounded(summary.median, 6),
+        min: rounded(summary.min, 6),
+        max: rounded(summary.max, 6),
+        variation: summary.variation.map(|variation| rounded(variation, 6)),
+        n: summary.n,
+    }
+}
+
+fn ratio(ratio: &PairedRatio) -> RatioEntry {
+    RatioEntry {
+        ratio: rounded(ratio.ratio, 6),
+        min: rounded(ratio.min, 6),
+        max: rounded(ratio.max, 6),
+        n: ratio.n,
+    }
+}
+
+fn trials<'a>(analysis: &'a Analysis<'_>, state: TrialState) -> Vec<TrialEntry<'a>> {
+    analysis
+        .trials
+        .iter()
+        .filter(|trial| trial.state == state)
+        .map(|trial| TrialEntry {
+            target: &analysis.plan.targets[trial.planned.target].name,
+            block: trial.planned.block + 1,
+            attempt: trial.attempt,
+            reason: trial.reason.as_deref(),
+            log_tail: trial.log_tail.as_deref(),
+        })
+        .collect()
+}
+
+fn warnings<'a>(analysis: &'a Analysis<'_>) -> Vec<WarningEntry<'a>> {
+    analysis
+        .warnings
+        .iter()
+        .map(|warning| {
+            let trial = warning.trial.and_then(|id| analysis.trial(id));
+            let planned = trial.map(|trial| trial.planned);
+            let step = warning.step.map(|step| &analysis.plan.steps[step]);
+            WarningEntry {
+                target: planned.map(|p| analysis.plan.targets[p.target].name.as_str()),
+                block: planned.map(|p| p.block + 1),
+                step: step.map(|step| step.name.as_str()),
+                clients: step.map(|step| step.clients),
+                code: &warning.code,
+                text: &warning.text,
+            }
+        })
+        .collect()
+}

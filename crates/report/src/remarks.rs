@@ -1,0 +1,169 @@
+//! What a report says after its figures: warnings, and what is missing.
+
+use prony_model::{PlannedTrial, TrialState};
+use prony_store::TrialRow;
+
+use crate::analysis::Analysis;
+use crate::document::Block;
+use crate::figures::{count, plural, sentence};
+use crate::heading::host_line;
+use crate::tables;
+
+/// Lines of a failed server's log that are shown.
+const LOG_LINES_MAX: usize = 8;
+
+/// Notes that are shown; the JSON report has them all.
+const NOTES_MAX: usize = 40;
+
+/// Where a trial belongs, in words.
+fn place(analysis: &Analysis<'_>, planned: PlannedTrial) -> String {
+    let target = &analysis.plan.targets[planned.target].name;
+    format!("{target}, block {}", planned.block + 1)
+}
+
+/// Warnings, with figures and without.
+pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
+    let mut items = Vec::new();
+    for clients in analysis.client_counts() {
+        for (index, step) in tables::steps(analysis, clients) {
+            for target in analysis.columns() {
+                let name = &analysis.plan.targets[target].name;
+                let clients = plural(clients.into(), "client");
+                items.extend(
+                    analysis
+                        .cell(index, target)
+                        .notes
+                        .iter()
+                        .map(|note| sentence(&format!("{}, {name}, {clients}: {note}", step.name))),
+                );
+            }
+        }
+    }
+    let with_figures = items.len();
+    items.extend(general_warnings(analysis));
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let more = items.len().saturating_sub(NOTES_MAX);
+    items.truncate(NOTES_MAX);
+    if more > 0 {
+        items.push(format!(
+            "… and {}: see the JSON report.",
+            count(more as u64)
+        ));
+    }
+    let heading = if with_figures > 0 {
+        "Warnings, among them those to figures marked !"
+    } else {
+        "Warnings"
+    };
+    vec![Block::Heading(heading.into()), Block::List(items)]
+}
+
+/// Warnings that belong to no cell with figures: of the run, of trials, of failed trials.
+fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
+    let mut items = Vec::new();
+    for pair in analysis.hosts.windows(2) {
+        if pair[0].facts_json != pair[1].facts_json {
+            items.push(format!(
+                "The host changed before the run was resumed at {}: {}.",
+                pair[1].recorded_at.strftime("%Y-%m-%d %H:%M UTC"),
+                host_line(&pair[1])
+            ));
+        }
+    }
+    for warning in &analysis.warnings {
+        let trial = warning.trial.and_then(|id| analysis.trial(id));
+        if let (Some(TrialState::Done), Some(_)) = (trial.map(|trial| trial.state), warning.step) {
+            continue; // A note of its cell.
+        }
+        let mut words: Vec<String> = trial
+            .map(|trial| place(analysis, trial.planned))
+            .into_iter()
+            .collect();
+        if let Some(step) = warning.step.map(|step| &analysis.plan.steps[step]) {
+            words.push(format!(
+                "{} at {}",
+                step.name,
+                plural(step.clients.into(), "client")
+            ));
+        }
+        let prefix = if words.is_empty() {
+            String::new()
+        } else {
+            words.join(", ") + ": "
+        };
+        items.push(sentence(&format!("{prefix}{}", warning.text)));
+    }
+    items
+}
+
+/// Trials without figures, and why.
+pub(crate) fn missing_and_failed(analysis: &Analysis<'_>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for trial in in_state(analysis, TrialState::Failed) {
+        let reason = trial.reason.as_deref().unwrap_or("no reason given");
+        blocks.push(Block::Paragraph(format!(
+            "{}, failed: {reason}",
+            place(analysis, trial.planned)
+        )));
+        let log = trial.log_tail.as_deref().unwrap_or_default();
+        let lines: Vec<String> = log
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .take(LOG_LINES_MAX)
+            .map(str::to_owned)
+            .collect();
+        if !lines.is_empty() {
+            blocks.push(Block::Verbatim(lines));
+        }
+    }
+    let mut items: Vec<String> = in_state(analysis, TrialState::Discarded)
+        .map(|trial| {
+            format!(
+                "{}, attempt {}, discarded: {}",
+                place(analysis, trial.planned),
+                trial.attempt,
+                trial.reason.as_deref().unwrap_or("no reason given")
+            )
+        })
+        .collect();
+    if !analysis.missing.is_empty() {
+        items.push(missing_line(analysis));
+    }
+    if !items.is_empty() {
+        blocks.push(Block::List(items));
+    }
+    if !blocks.is_empty() {
+        blocks.insert(0, Block::Heading("Missing and failed".into()));
+    }
+    blocks
+}
+
+fn in_state<'a>(
+    analysis: &'a Analysis<'_>,
+    state: TrialState,
+) -> impl Iterator<Item = &'a TrialRow> {
+    analysis
+        .trials
+        .iter()
+        .filter(move |trial| trial.state == state)
+}
+
+fn missing_line(analysis: &Analysis<'_>) -> String {
+    const SHOWN_MAX: usize = 6;
+    let missing = &analysis.missing;
+    let mut places: Vec<String> = missing
+        .iter()
+        .take(SHOWN_MAX)
+        .map(|&planned| place(analysis, planned))
+        .collect();
+    if missing.len() > SHOWN_MAX {
+        places.push(format!("… and {}", missing.len() - SHOWN_MAX));
+    }
+    format!(
+        "{} not done yet: {}; `prony resume` runs what is missing.",
+        plural(missing.len() as u64, "trial"),
+        places.join("; ")
+    )
+}

@@ -1,0 +1,56 @@
+//! What programs read is documented in `docs/formats/report.md`.
+
+use std::collections::BTreeSet;
+
+use prony_report::{Format, render};
+use serde_json::Value;
+
+use crate::sample::{Sample, at, plan, planned};
+
+/// A run in which every list of the JSON report has an entry.
+fn full() -> Sample {
+    let mut sample = Sample::new(&plan(2, &[1], 2));
+    let failed = sample.begin(planned(0, 1));
+    sample.store.fail_trial(failed, "", "", at(1)).unwrap();
+    let discarded = sample.begin(planned(0, 0));
+    sample.store.discard_trial(discarded, "", at(1)).unwrap();
+    sample.store.record_warning(None, None, "", "").unwrap();
+    sample.run(|_| true);
+    sample
+}
+
+#[test]
+fn every_key_is_documented() {
+    let sample = full();
+    let json: Value = serde_json::from_str(&render(&sample.store, Format::Json).unwrap()).unwrap();
+    let csv = render(&sample.store, Format::Csv).unwrap();
+    let mut keys: BTreeSet<String> = csv
+        .lines()
+        .next()
+        .unwrap()
+        .split(',')
+        .map(str::to_owned)
+        .collect();
+    collect(&json, &mut keys);
+    assert!(keys.len() > 60, "{keys:?}");
+    let document = include_str!("../../../../docs/formats/report.md");
+    for key in keys {
+        assert!(document.contains(&format!("`{key}`")), "{key}");
+    }
+}
+
+/// The keys of the report itself, not of what it passes on from elsewhere.
+fn collect(value: &Value, keys: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                keys.insert(key.clone());
+                if !["facts", "intents", "raw", "parameters"].contains(&key.as_str()) {
+                    collect(value, keys);
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect(value, keys)),
+        _ => {}
+    }
+}
