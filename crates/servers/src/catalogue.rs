@@ -10,6 +10,8 @@ use prony_model::{BuildFacts, IntentFacts};
 
 pub use entry::{Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, Source, Support};
 
+pub(crate) use entry::version_matches;
+
 use crate::intents::Intents;
 use crate::io_error::{At, IoError};
 use parse::CatalogueFile;

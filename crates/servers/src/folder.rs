@@ -93,6 +93,27 @@ pub(crate) fn remove_marked(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Removes the folders in `parent` whose names begin with `prefix` and whose owners are dead.
+/// Returns them.
+pub(crate) fn remove_abandoned(parent: &Path, prefix: &str) -> Result<Vec<PathBuf>, IoError> {
+    let mut removed = Vec::new();
+    let entries = match fs::read_dir(parent) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(removed),
+        entries => entries.at("read", parent)?,
+    };
+    for entry in entries {
+        let entry = entry.at("read", parent)?;
+        let path = entry.path();
+        let named = entry.file_name().to_string_lossy().starts_with(prefix);
+        let alive = owner_of(&path).is_some_and(Owner::is_alive);
+        if named && path.is_dir() && !alive && remove_marked(&path).at("remove", &path)? {
+            removed.push(path);
+        }
+    }
+    removed.sort();
+    Ok(removed)
+}
+
 /// The owner in a folder's mark.
 pub(crate) fn owner_of(path: &Path) -> Option<Owner> {
     let mark = fs::read_to_string(path.join(MARK)).ok()?;
@@ -126,6 +147,28 @@ mod tests {
         kept.publish(&end).unwrap();
         assert!(end.join("file").is_file());
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn only_what_the_dead_left_is_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let alive = OwnedFolder::create(root.path(), STAGING).unwrap();
+        let dead = root.path().join(".staging-dead");
+        fs::create_dir_all(dead.join("sub")).unwrap();
+        fs::write(dead.join(MARK), "1:1\n").unwrap();
+        let other = root.path().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join(MARK), "1:1\n").unwrap();
+        let unmarked = root.path().join(".staging-unmarked");
+        fs::create_dir_all(unmarked.join("sub")).unwrap();
+        let removed = remove_abandoned(root.path(), STAGING).unwrap();
+        assert_eq!(removed, [dead]);
+        assert!(alive.path().exists() && other.exists() && unmarked.exists());
+        assert!(
+            remove_abandoned(&root.path().join("none"), "")
+                .unwrap()
+                .is_empty()
+        );
     }
 
     #[test]

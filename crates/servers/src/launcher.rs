@@ -134,6 +134,16 @@ impl Process {
         Ok(self.status)
     }
 
+    /// Waits until it ends.
+    ///
+    /// # Errors
+    /// When the operating system refuses to say.
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
+        let status = self.child.wait()?;
+        self.status = Some(status);
+        Ok(status)
+    }
+
     /// Waits until it ends or the time is over; `None` says the latter.
     ///
     /// # Errors

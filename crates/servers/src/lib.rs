@@ -5,9 +5,13 @@
 //! three ways to bootstrap and the kinds of source. No registry host is named anywhere: the
 //! package clients' own configuration decides where packages come from.
 
+mod build;
 mod catalogue;
+mod depot;
 mod digest;
+mod fetch;
 mod folder;
+mod glob;
 pub mod guard;
 mod intents;
 mod io_error;
@@ -16,13 +20,18 @@ mod lock;
 mod owner;
 mod render;
 mod roots;
+mod unpack;
 
+pub use build::{Artefact, ServerBuild};
 pub use catalogue::{
     Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Source,
     Support,
 };
+pub use depot::Depot;
+pub use fetch::{FetchError, FetchEvent};
 pub use io_error::IoError;
 pub use launcher::{Launcher, LauncherError, Process};
 pub use owner::{Owner, OwnerError};
 pub use render::{OptionOrigin, RenderError, Rendered, RenderedOption};
 pub use roots::{Roots, RootsError};
+pub use unpack::UnpackError;

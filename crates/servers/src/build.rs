@@ -1,0 +1,137 @@
+//! A server build on this machine.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use prony_model::BuildFacts;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Bootstrap, Entry, Support, version_matches};
+use crate::digest::hex_of;
+use crate::launcher::Launcher;
+
+/// An unpacked server build, ready to be started. Never changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerBuild {
+    /// The catalogue's name for it.
+    pub id: String,
+    /// What the catalogue promises.
+    pub facts: BuildFacts,
+    /// What `SELECT VERSION()` answers, without `-log`; a `*` at the end stands for any rest.
+    pub version_text: String,
+    /// A hash of everything it consists of, support libraries included.
+    pub content_hash: String,
+    /// Everything that was fetched for it, support libraries included.
+    pub artefacts: Vec<Artefact>,
+    /// The folder that it is in.
+    pub root: PathBuf,
+    pub(crate) program: PathBuf,
+    pub(crate) loader: Option<PathBuf>,
+    pub(crate) libraries: Vec<PathBuf>,
+    pub(crate) bootstrap: Bootstrap,
+    pub(crate) locations: BTreeMap<String, PathBuf>,
+}
+
+/// One fetched file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artefact {
+    /// Its coordinates or package name.
+    pub name: String,
+    /// Its exact version, empty where the name says it.
+    pub version: String,
+    /// Bytes.
+    pub size: u64,
+    /// SHA-256 in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// A support on this machine.
+pub(crate) struct InstalledSupport<'a> {
+    pub(crate) support: &'a Support,
+    pub(crate) root: PathBuf,
+    pub(crate) artefacts: Vec<Artefact>,
+}
+
+impl ServerBuild {
+    /// Puts together what was fetched for `entry` into `root`.
+    pub(crate) fn assemble(
+        entry: &Entry,
+        root: PathBuf,
+        mut artefacts: Vec<Artefact>,
+        supports: Vec<InstalledSupport<'_>>,
+    ) -> Self {
+        let mut libraries: Vec<_> = entry.libraries.iter().map(|path| root.join(path)).collect();
+        let mut loader = entry.loader.as_ref().map(|path| root.join(path));
+        for installed in supports {
+            let support = installed.support;
+            let folders = support.libraries.iter();
+            libraries.extend(folders.map(|path| installed.root.join(path)));
+            let its = support
+                .loader
+                .as_ref()
+                .map(|path| installed.root.join(path));
+            loader = loader.or(its);
+            artefacts.extend(installed.artefacts);
+        }
+        let parts: Vec<_> = entry.source.iter().map(|source| &source.part).collect();
+        let hashes: Vec<_> = artefacts.iter().map(|artefact| &artefact.sha256).collect();
+        Self {
+            id: entry.id.clone(),
+            facts: entry.facts(),
+            version_text: entry.version_text.clone(),
+            content_hash: hex_of(format!("{parts:?} {hashes:?}").as_bytes()),
+            artefacts,
+            program: root.join(&entry.program),
+            loader,
+            libraries,
+            bootstrap: entry.bootstrap.clone(),
+            locations: entry
+                .locations
+                .iter()
+                .map(|(option, path)| (option.clone(), tidy(&root.join(path))))
+                .collect(),
+            root,
+        }
+    }
+
+    /// Whether `answer` is what this build says to `SELECT VERSION()`.
+    pub fn answers_with(&self, answer: &str) -> bool {
+        version_matches(&self.version_text, answer)
+    }
+
+    /// A command that runs the server program with the libraries that are meant for it alone.
+    pub(crate) fn command(&self, launcher: &Launcher) -> Command {
+        let folders = || {
+            let mut joined = OsString::new();
+            for folder in &self.libraries {
+                if !joined.is_empty() {
+                    joined.push(":");
+                }
+                joined.push(folder);
+            }
+            joined
+        };
+        match &self.loader {
+            Some(loader) => {
+                let mut command = launcher.command(loader);
+                command.arg("--library-path").arg(folders());
+                command.arg(&self.program);
+                command
+            }
+            None => {
+                let mut command = launcher.command(&self.program);
+                if !self.libraries.is_empty() {
+                    command.env("LD_LIBRARY_PATH", folders());
+                }
+                command
+            }
+        }
+    }
+}
+
+/// The path without `.` in it: some old servers take it literally.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().collect()
+}

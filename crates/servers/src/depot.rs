@@ -1,0 +1,239 @@
+//! Builds on this machine: which there are, and getting the others.
+
+mod manifest;
+
+use std::path::{Path, PathBuf};
+
+use prony_model::StopFlag;
+
+use crate::build::{Artefact, InstalledSupport, ServerBuild};
+use crate::catalogue::{Catalogue, Entry, Origin, Source, Support};
+use crate::fetch::{FetchError, FetchEvent, Getter};
+use crate::folder::{self, OwnedFolder, STAGING};
+use crate::launcher::Launcher;
+use crate::lock::{self, Acquired};
+use crate::roots::{Roots, create_private};
+use manifest::{Manifest, UserProgram};
+
+/// The builds under one cache folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Depot<'a> {
+    roots: &'a Roots,
+    catalogue: &'a Catalogue,
+    launcher: &'a Launcher,
+}
+
+/// Something that is fetched into a folder of its own.
+struct Item<'a> {
+    /// Its id.
+    id: &'a str,
+    /// The folder that holds the folders of its kind.
+    shelf: PathBuf,
+    source: &'a [Source],
+}
+
+/// Where the files of an item are below its folder.
+const TREE: &str = "tree";
+
+impl<'a> Depot<'a> {
+    /// The depot of `roots`, filled from `catalogue`.
+    pub fn new(roots: &'a Roots, catalogue: &'a Catalogue, launcher: &'a Launcher) -> Self {
+        Self {
+            roots,
+            catalogue,
+            launcher,
+        }
+    }
+
+    /// The build if it is here whole, as the catalogue wants it today.
+    pub fn installed(&self, id: &str) -> Option<ServerBuild> {
+        let entry = self.catalogue.get(id)?;
+        let manifest = Manifest::read(&self.build_item(entry))?;
+        let supports = entry
+            .support
+            .iter()
+            .map(|id| self.installed_support(id))
+            .collect::<Option<Vec<_>>>()?;
+        let root = match entry.user_folder() {
+            None => self.build_item(entry).folder().join(TREE),
+            Some(folder) => {
+                manifest.user_program.filter(|known| {
+                    UserProgram::look(&folder.join(&entry.program)).is_ok_and(|now| now == *known)
+                })?;
+                folder.clone()
+            }
+        };
+        let artefacts = manifest.artefacts;
+        Some(ServerBuild::assemble(entry, root, artefacts, supports))
+    }
+
+    /// Gets the build, and the support libraries that it wants. What is here already is returned
+    /// at once, without any child process. Nothing that looks whole is left behind by a fetch
+    /// that fails or is killed. `report` is called from this thread, some times each second.
+    ///
+    /// # Errors
+    /// When the build is not in the catalogue, the machine can't run it, a client program is
+    /// missing or fails, the checksum is another, the disk is full, or the user wishes to stop.
+    pub fn fetch(
+        &self,
+        id: &str,
+        stop: &StopFlag,
+        report: &mut dyn FnMut(FetchEvent),
+    ) -> Result<ServerBuild, FetchError> {
+        if let Some(build) = self.installed(id) {
+            return Ok(build);
+        }
+        let entry = self
+            .catalogue
+            .get(id)
+            .ok_or_else(|| FetchError::Unknown { id: id.to_owned() })?;
+        check_platform(id)?;
+        for support in &entry.support {
+            if self.installed_support(support).is_none() {
+                let support = self.catalogue.support(support);
+                let item = support.map(|support| self.support_item(support));
+                let wanted = item.ok_or_else(|| FetchError::Unknown { id: id.to_owned() })?;
+                self.install(&wanted, None, stop, report)?;
+            }
+        }
+        let program = entry
+            .user_folder()
+            .map(|folder| folder.join(&entry.program));
+        self.install(&self.build_item(entry), program.as_deref(), stop, report)?;
+        self.installed(id)
+            .ok_or_else(|| FetchError::Vanished { id: id.to_owned() })
+    }
+
+    /// Gets one item while holding its lock. Of a folder of the user's own, `program` is noted.
+    fn install(
+        &self,
+        item: &Item<'_>,
+        program: Option<&Path>,
+        stop: &StopFlag,
+        report: &mut dyn FnMut(FetchEvent),
+    ) -> Result<(), FetchError> {
+        let locks = self.roots.locks();
+        create_private(&locks)?;
+        let lock = locks.join(format!("{}.lock", item.id));
+        let mut told = || {
+            report(FetchEvent::Waiting {
+                id: item.id.to_owned(),
+            });
+        };
+        let Acquired::Held(_lock) = lock::acquire(&lock, stop, &mut told)? else {
+            return Err(FetchError::Stopped);
+        };
+        let user_program = program.map(UserProgram::look).transpose()?;
+        let current = Manifest::read(item).is_some_and(|known| known.user_program == user_program);
+        if current {
+            // Another process got it while this one waited.
+            return Ok(());
+        }
+        let prefix = format!("{STAGING}{}-", item.id);
+        folder::remove_abandoned(&item.shelf, &prefix)?;
+        let staging = OwnedFolder::create(&item.shelf, &prefix)?;
+        let mut artefacts = self.get_sources(item, staging.path(), stop, report)?;
+        artefacts.extend(program.map(program_artefact).transpose()?);
+        Manifest::new(item, artefacts, user_program).write(staging.path())?;
+        let target = item.folder();
+        if target.exists() && !folder::remove_marked(&target).unwrap_or(false) {
+            return Err(FetchError::InTheWay { path: target });
+        }
+        Ok(staging.publish(&target)?)
+    }
+
+    fn get_sources(
+        &self,
+        item: &Item<'_>,
+        staging: &Path,
+        stop: &StopFlag,
+        report: &mut dyn FnMut(FetchEvent),
+    ) -> Result<Vec<Artefact>, FetchError> {
+        let tree = staging.join(TREE);
+        create_private(&tree)?;
+        let downloads = OwnedFolder::create(&self.roots.downloads(), &format!("{}-", item.id))?;
+        let mut getter = Getter {
+            roots: self.roots,
+            launcher: self.launcher,
+            stop,
+            report,
+            id: item.id,
+            downloads: downloads.path(),
+            tree: &tree,
+        };
+        let mut artefacts = Vec::new();
+        for source in item.source {
+            artefacts.extend(getter.get(source)?);
+        }
+        Ok(artefacts)
+    }
+
+    fn installed_support(&self, id: &str) -> Option<InstalledSupport<'a>> {
+        let support = self.catalogue.support(id)?;
+        let item = self.support_item(support);
+        let manifest = Manifest::read(&item)?;
+        Some(InstalledSupport {
+            support,
+            root: item.folder().join(TREE),
+            artefacts: manifest.artefacts,
+        })
+    }
+
+    fn build_item(&self, entry: &'a Entry) -> Item<'a> {
+        Item {
+            id: &entry.id,
+            shelf: self.roots.builds(),
+            source: &entry.source,
+        }
+    }
+
+    fn support_item(&self, support: &'a Support) -> Item<'a> {
+        Item {
+            id: &support.id,
+            shelf: self.roots.support(),
+            source: &support.source,
+        }
+    }
+}
+
+impl Item<'_> {
+    /// Where it is when it is whole.
+    fn folder(&self) -> PathBuf {
+        self.shelf.join(self.id)
+    }
+}
+
+/// Every build that can be had is one for Linux on x86-64; a user's own may be for anything.
+fn check_platform(id: &str) -> Result<(), FetchError> {
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    if (os, arch) == ("linux", "x86_64") {
+        return Ok(());
+    }
+    Err(FetchError::Platform {
+        id: id.to_owned(),
+        found: format!("{os} on {arch}"),
+    })
+}
+
+/// A program of the user's own, as what its build consists of.
+fn program_artefact(program: &Path) -> Result<Artefact, FetchError> {
+    let (sha256, size) = crate::digest::of_file(program)?;
+    Ok(Artefact {
+        name: program.display().to_string(),
+        version: String::new(),
+        size,
+        sha256,
+    })
+}
+
+/// What is fetched from where, as text: another recipe is another build.
+fn recipe(sources: &[Source]) -> String {
+    let fetched: Vec<_> = sources
+        .iter()
+        .filter(|source| !matches!(source.from, Origin::Path(_)))
+        .collect();
+    crate::digest::hex_of(format!("{fetched:?}").as_bytes())
+}
+
+#[cfg(test)]
+mod tests;
