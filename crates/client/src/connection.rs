@@ -80,10 +80,11 @@ impl Connection {
     /// # Errors
     /// When the server refuses the statement, is silent for too long or gone, or does not keep to
     /// the protocol. After all but a refusal the connection is closed.
-    pub fn query(&mut self, sql: &str) -> Result<Answer, ClientError> {
+    pub fn query(&mut self, sql: impl AsRef<[u8]>) -> Result<Answer, ClientError> {
+        let sql = sql.as_ref();
         self.exchange(|transport| {
             let mut bytes = Vec::with_capacity(sql.len() + 8);
-            let sequence = append_query(&mut bytes, sql.as_bytes());
+            let sequence = append_query(&mut bytes, sql);
             transport.send(&bytes, sequence)?;
             receive_answer(transport)
         })

@@ -1,14 +1,17 @@
 //! Reading answers without keeping them: the hot path of the load generator.
 //!
-//! Rows and column definitions are skipped by their lengths. Only the heads of OK, ERR and EOF
-//! packets are copied, into a buffer of fixed size, so that a stream reads alike however it is
-//! split. Nothing is allocated.
+//! Rows and column definitions are skipped by their lengths. Packets that came whole are read where
+//! they lie; of others only the heads of OK, ERR and EOF packets are copied, into a buffer of fixed
+//! size, so that a stream reads alike however it is split. Nothing is allocated.
 
 #[cfg(test)]
 mod tests;
 
 use crate::frame::{HEADER_SIZE, read_header};
-use crate::{Eof, ErrPacket, FirstPacket, PAYLOAD_MAX, WireError};
+use crate::{Eof, ErrPacket, FirstPacket, Frame, PAYLOAD_MAX, WireError, split_frame};
+
+/// The first byte of an ERR packet, which no row and no column definition begins with.
+const ERR: u8 = 0xff;
 
 /// Bytes kept of a packet that is read and not skipped: an ERR packet with the longest message
 /// that servers send (512 bytes; `MYSQL_ERRMSG_SIZE`), and what stands before it.
@@ -47,13 +50,13 @@ enum Stage {
     Done,
 }
 
-/// What is done with the bytes of the current frame.
+/// What a packet is, as far as its first byte and its place tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Handling {
-    /// To be decided by its first byte.
-    Open,
-    Skip,
-    Keep,
+enum Kind {
+    Column,
+    Row,
+    /// OK, ERR, EOF or a number of columns.
+    Sign,
 }
 
 /// An incremental reader of the answer to one `COM_QUERY` or `COM_STMT_EXECUTE`.
@@ -63,20 +66,28 @@ pub struct Skimmer {
     tally: Tally,
     /// Number that the next frame must carry.
     sequence: u8,
-    /// Whether the next frame goes on with the packet of the last.
-    continues: bool,
-    header: [u8; HEADER_SIZE],
-    /// In `0..=HEADER_SIZE`; below it the header is still incomplete.
-    header_length: usize,
-    /// Bytes of the current frame's payload.
-    frame_length: usize,
-    /// Bytes of it still to come.
-    frame_left: usize,
-    handling: Handling,
+    refused: bool,
+    /// The packet that is coming in pieces.
+    piece: Piece,
     head: [u8; HEAD_SIZE],
     /// In `0..=HEAD_SIZE`.
     head_length: usize,
-    refused: bool,
+}
+
+/// A packet of which a part has come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Piece {
+    header: [u8; HEADER_SIZE],
+    /// In `0..=HEADER_SIZE`; below it the header is still incomplete.
+    header_length: usize,
+    /// Bytes of the frame's payload.
+    frame_length: usize,
+    /// Bytes of it still to come.
+    frame_left: usize,
+    /// Whether the frame goes on with the packet of the one before.
+    continues: bool,
+    /// Known from the first byte on.
+    kind: Option<Kind>,
 }
 
 impl Default for Skimmer {
@@ -85,15 +96,10 @@ impl Default for Skimmer {
             stage: Stage::First,
             tally: Tally::default(),
             sequence: 1,
-            continues: false,
-            header: [0; HEADER_SIZE],
-            header_length: 0,
-            frame_length: 0,
-            frame_left: 0,
-            handling: Handling::Open,
+            refused: false,
+            piece: Piece::default(),
             head: [0; HEAD_SIZE],
             head_length: 0,
-            refused: false,
         }
     }
 }
@@ -105,10 +111,8 @@ impl Skimmer {
         self.stage = Stage::First;
         self.tally = Tally::default();
         self.sequence = sequence;
-        self.continues = false;
-        self.header_length = 0;
-        self.frame_left = 0;
         self.refused = false;
+        self.piece = Piece::default();
     }
 
     /// What was counted so far.
@@ -131,44 +135,35 @@ impl Skimmer {
     /// of no use any more.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
         let mut rest = bytes;
-        loop {
-            if self.stage == Stage::Done {
-                let consumed = bytes.len() - rest.len();
-                return Ok(Progress::Done { consumed });
-            }
-            if self.header_length < HEADER_SIZE {
-                if !self.take_header(&mut rest) {
-                    return Ok(Progress::More);
+        while self.stage != Stage::Done {
+            match self.whole_frame(rest) {
+                Some(frame) => {
+                    rest = &rest[frame.size()..];
+                    self.take_number(frame.sequence)?;
+                    self.take_packet(frame.payload)?;
+                    if self.stage == Stage::Rows {
+                        rest = self.skip_rows(rest);
+                    }
                 }
-                self.begin_frame()?;
+                None => match self.take_piece(rest)? {
+                    Some(after) => rest = after,
+                    None => return Ok(Progress::More),
+                },
             }
-            if !self.take_payload(&mut rest)? {
-                return Ok(Progress::More);
-            }
-            self.end_frame()?;
         }
+        let consumed = bytes.len() - rest.len();
+        Ok(Progress::Done { consumed })
     }
 
-    /// Reads a header or a part of it; tells whether it is complete.
-    fn take_header(&mut self, rest: &mut &[u8]) -> bool {
-        if self.header_length == 0
-            && let Some((header, after)) = rest.split_first_chunk::<HEADER_SIZE>()
-        {
-            self.header = *header;
-            self.header_length = HEADER_SIZE;
-            *rest = after;
-            return true;
+    /// The next frame, if it holds a packet and all of it is there.
+    fn whole_frame<'a>(&self, rest: &'a [u8]) -> Option<Frame<'a>> {
+        if self.piece.header_length > 0 || self.piece.continues {
+            return None;
         }
-        let count = rest.len().min(HEADER_SIZE - self.header_length);
-        let (now, after) = rest.split_at(count);
-        self.header[self.header_length..self.header_length + count].copy_from_slice(now);
-        self.header_length += count;
-        *rest = after;
-        self.header_length == HEADER_SIZE
+        split_frame(rest).filter(|frame| !frame.continues())
     }
 
-    fn begin_frame(&mut self) -> Result<(), WireError> {
-        let (length, found) = read_header(self.header);
+    fn take_number(&mut self, found: u8) -> Result<(), WireError> {
         if found != self.sequence {
             return Err(WireError::Sequence {
                 expected: self.sequence,
@@ -176,66 +171,106 @@ impl Skimmer {
             });
         }
         self.sequence = found.wrapping_add(1);
-        self.frame_length = length;
-        self.frame_left = length;
-        if !self.continues {
-            self.handling = Handling::Open;
-            self.head_length = 0;
-        }
         Ok(())
     }
 
-    /// Skips or keeps what there is of the frame's payload; tells whether it is complete.
-    fn take_payload(&mut self, rest: &mut &[u8]) -> Result<bool, WireError> {
-        if self.handling == Handling::Open
-            && let Some(first) = rest.first()
-            && self.frame_left > 0
-        {
-            self.handling = self.decide(*first)?;
-        }
-        let (now, after) = rest.split_at(self.frame_left.min(rest.len()));
-        if self.handling == Handling::Keep {
-            let count = now.len().min(HEAD_SIZE - self.head_length);
-            self.head[self.head_length..self.head_length + count].copy_from_slice(&now[..count]);
-            self.head_length += count;
-        }
-        self.frame_left -= now.len();
-        *rest = after;
-        Ok(self.frame_left == 0)
+    /// Takes a whole packet.
+    fn take_packet(&mut self, payload: &[u8]) -> Result<(), WireError> {
+        let first = payload.first();
+        self.end_packet(first.map(|first| self.kind(*first, payload.len())), payload)
     }
 
-    fn decide(&self, first: u8) -> Result<Handling, WireError> {
-        let is_err = first == 0xff;
-        match self.stage {
-            Stage::Columns { .. } if !is_err => Ok(Handling::Skip),
-            Stage::Rows if !is_err && !self.is_eof(first) => Ok(Handling::Skip),
-            Stage::ColumnsEnd if !is_err && !self.is_eof(first) => Err(WireError::UnexpectedByte {
-                packet: "end of column definitions",
-                byte: first,
-            }),
-            _ => Ok(Handling::Keep),
-        }
-    }
-
-    const fn is_eof(&self, first: u8) -> bool {
-        Eof::is_eof(first, self.frame_length)
-    }
-
-    fn end_frame(&mut self) -> Result<(), WireError> {
-        self.header_length = 0;
-        self.continues = self.frame_length == PAYLOAD_MAX;
-        if self.continues {
-            return Ok(());
-        }
-        self.tally.packets += 1;
-        match (self.handling, self.stage) {
-            (Handling::Skip, Stage::Rows) => self.tally.rows += 1,
-            (Handling::Skip, Stage::Columns { left }) => {
-                self.stage = after_columns(left - 1);
+    /// Counts the plain rows at the front of `rest` and returns what follows them.
+    fn skip_rows<'a>(&mut self, mut rest: &'a [u8]) -> &'a [u8] {
+        while let Some(frame) = split_frame(rest) {
+            let is_row = frame
+                .payload
+                .first()
+                .is_some_and(|first| *first != ERR && !Eof::is_eof(*first, frame.payload.len()));
+            if !is_row || frame.continues() || frame.sequence != self.sequence {
+                break;
             }
-            (_, Stage::First) => self.end_first()?,
-            (Handling::Keep, _) => self.end_kept()?,
-            _ => {
+            self.sequence = self.sequence.wrapping_add(1);
+            self.tally.packets += 1;
+            self.tally.rows += 1;
+            rest = &rest[frame.size()..];
+        }
+        rest
+    }
+
+    /// Takes a part of a frame and returns what follows the frame, or `None` when more is needed.
+    fn take_piece<'a>(&mut self, mut rest: &'a [u8]) -> Result<Option<&'a [u8]>, WireError> {
+        if self.piece.header_length < HEADER_SIZE {
+            if !self.piece.take_header(&mut rest) {
+                return Ok(None);
+            }
+            let (length, found) = read_header(self.piece.header);
+            self.take_number(found)?;
+            self.piece.frame_length = length;
+            self.piece.frame_left = length;
+            if !self.piece.continues {
+                self.piece.kind = None;
+                self.head_length = 0;
+            }
+        }
+        let (now, after) = rest.split_at(self.piece.frame_left.min(rest.len()));
+        if self.piece.kind.is_none()
+            && let Some(first) = now.first()
+        {
+            self.piece.kind = Some(self.kind(*first, self.piece.frame_length));
+        }
+        if self.piece.kind == Some(Kind::Sign) {
+            self.keep(now);
+        }
+        self.piece.frame_left -= now.len();
+        if self.piece.frame_left > 0 {
+            return Ok(None);
+        }
+        self.piece.header_length = 0;
+        self.piece.continues = self.piece.frame_length == PAYLOAD_MAX;
+        if !self.piece.continues {
+            let head = self.head;
+            self.end_packet(self.piece.kind, &head[..self.head_length])?;
+        }
+        Ok(Some(after))
+    }
+
+    /// Keeps as much of a packet as there is room for.
+    fn keep(&mut self, bytes: &[u8]) {
+        let count = bytes.len().min(HEAD_SIZE - self.head_length);
+        self.head[self.head_length..self.head_length + count].copy_from_slice(&bytes[..count]);
+        self.head_length += count;
+    }
+
+    /// What a packet is whose first frame has this first byte and this size.
+    fn kind(&self, first: u8, size: usize) -> Kind {
+        match self.stage {
+            Stage::Rows if first != ERR && !Eof::is_eof(first, size) => Kind::Row,
+            Stage::Columns { .. } if first != ERR => Kind::Column,
+            _ => Kind::Sign,
+        }
+    }
+
+    /// A packet is complete. Of a sign, `head` is all there is, or as much as is kept.
+    fn end_packet(&mut self, kind: Option<Kind>, head: &[u8]) -> Result<(), WireError> {
+        self.tally.packets += 1;
+        match (kind, self.stage) {
+            (Some(Kind::Row), _) => self.tally.rows += 1,
+            (Some(Kind::Column), Stage::Columns { left }) => self.stage = after_columns(left - 1),
+            (_, Stage::First) => self.end_first(head)?,
+            (Some(_), _) if head.first() == Some(&ERR) => {
+                ErrPacket::parse(head)?;
+                self.refuse(head);
+            }
+            (Some(_), stage) => {
+                let eof = Eof::parse(head)?;
+                if stage == Stage::ColumnsEnd {
+                    self.stage = Stage::Rows;
+                } else {
+                    self.end_result(eof.more_results());
+                }
+            }
+            (None, _) => {
                 return Err(WireError::Truncated {
                     packet: "result set",
                 });
@@ -245,31 +280,14 @@ impl Skimmer {
     }
 
     /// The first packet of a result is complete.
-    fn end_first(&mut self) -> Result<(), WireError> {
-        match FirstPacket::parse(&self.head[..self.head_length])? {
+    fn end_first(&mut self, head: &[u8]) -> Result<(), WireError> {
+        match FirstPacket::parse(head)? {
             FirstPacket::Ok(ok) => {
                 self.tally.affected = self.tally.affected.saturating_add(ok.affected);
                 self.end_result(ok.more_results());
             }
-            FirstPacket::Err(_) => self.refuse(),
+            FirstPacket::Err(_) => self.refuse(head),
             FirstPacket::Columns(count) => self.stage = after_columns(count),
-        }
-        Ok(())
-    }
-
-    /// An EOF packet, or an ERR packet in the middle of a result, is complete.
-    fn end_kept(&mut self) -> Result<(), WireError> {
-        let head = &self.head[..self.head_length];
-        if head.first() == Some(&0xff) {
-            ErrPacket::parse(head)?;
-            self.refuse();
-            return Ok(());
-        }
-        let eof = Eof::parse(head)?;
-        if self.stage == Stage::ColumnsEnd {
-            self.stage = Stage::Rows;
-        } else {
-            self.end_result(eof.more_results());
         }
         Ok(())
     }
@@ -282,9 +300,24 @@ impl Skimmer {
         };
     }
 
-    fn refuse(&mut self) {
+    /// The answer ends with an ERR packet.
+    fn refuse(&mut self, packet: &[u8]) {
+        self.head_length = 0;
+        self.keep(packet);
         self.refused = true;
         self.stage = Stage::Done;
+    }
+}
+
+impl Piece {
+    /// Takes a header or a part of it; tells whether it is complete.
+    fn take_header(&mut self, rest: &mut &[u8]) -> bool {
+        let count = rest.len().min(HEADER_SIZE - self.header_length);
+        let (now, after) = rest.split_at(count);
+        self.header[self.header_length..self.header_length + count].copy_from_slice(now);
+        self.header_length += count;
+        *rest = after;
+        self.header_length == HEADER_SIZE
     }
 }
 

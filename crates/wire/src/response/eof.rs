@@ -10,11 +10,13 @@
 //! A row may begin with 0xfe too, but then it has 9 bytes at least.
 
 use crate::WireError;
-use crate::cursor::Cursor;
 use crate::response::STATUS_MORE_RESULTS;
 
 /// Packets of this many bytes are rows even if they begin with 0xfe.
 const ROW_SIZE_MIN: usize = 9;
+
+/// Its name in error messages.
+const PACKET: &str = "EOF packet";
 
 /// An EOF packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,15 +38,19 @@ impl Eof {
     /// # Errors
     /// When the bytes are none.
     pub fn parse(payload: &[u8]) -> Result<Self, WireError> {
-        let mut cursor = Cursor::new(payload, "EOF packet");
-        match cursor.u8()? {
-            0xfe => {
-                let warnings = cursor.u16()?;
-                let status = cursor.u16()?;
-                cursor.finish()?;
-                Ok(Self { warnings, status })
+        match *payload {
+            [0xfe, a, b, c, d] => Ok(Self {
+                warnings: u16::from_le_bytes([a, b]),
+                status: u16::from_le_bytes([c, d]),
+            }),
+            [] | [0xfe] | [0xfe, _] | [0xfe, _, _] | [0xfe, _, _, _] => {
+                Err(WireError::Truncated { packet: PACKET })
             }
-            byte => Err(cursor.unexpected(byte)),
+            [0xfe, ..] => Err(WireError::Overlong { packet: PACKET }),
+            [byte, ..] => Err(WireError::UnexpectedByte {
+                packet: PACKET,
+                byte,
+            }),
         }
     }
 
