@@ -7,20 +7,25 @@
 
 mod build;
 mod catalogue;
+mod copy;
 mod depot;
 mod digest;
 mod fetch;
 mod folder;
 mod glob;
 pub mod guard;
+mod images;
+mod instance;
 mod intents;
 mod io_error;
 mod launcher;
+mod leftovers;
 mod lock;
 mod owner;
 mod render;
 mod roots;
 mod unpack;
+mod verify;
 
 pub use build::{Artefact, ServerBuild};
 pub use catalogue::{
@@ -29,9 +34,13 @@ pub use catalogue::{
 };
 pub use depot::Depot;
 pub use fetch::{FetchError, FetchEvent};
+pub use images::{Image, ImageKey, Images};
+pub use instance::{Instance, InstanceError, Running, ServerDied, StopError};
 pub use io_error::IoError;
 pub use launcher::{Launcher, LauncherError, Process};
+pub use leftovers::{Leftover, clear_leftovers};
 pub use owner::{Owner, OwnerError};
 pub use render::{OptionOrigin, RenderError, Rendered, RenderedOption};
 pub use roots::{Roots, RootsError};
 pub use unpack::UnpackError;
+pub use verify::{Verified, VerifyError, verify};

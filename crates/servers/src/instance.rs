@@ -1,0 +1,316 @@
+//! A server's own folder: made, started, stopped, removed.
+
+mod accounts;
+mod bootstrap;
+mod running;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use prony_client::ClientError;
+use prony_model::StopFlag;
+
+use crate::build::ServerBuild;
+use crate::folder::OwnedFolder;
+use crate::io_error::{At, IoError};
+use crate::launcher::{Launcher, Process, tail};
+use crate::render::Rendered;
+use crate::roots::{Roots, create_private};
+
+pub use running::{Running, ServerDied, StopError};
+
+/// Lines of a server's log that come with an error.
+const LOG_LINES: usize = 40;
+/// Longest path of a unix socket in bytes: `sun_path` of unix(7) without its final zero.
+const SOCKET_PATH_MAX: usize = 107;
+
+/// A server that does not run: a folder of its own with a data directory, a configuration and a
+/// log. Dropping it removes the folder.
+#[derive(Debug)]
+pub struct Instance {
+    folder: OwnedFolder,
+    launcher: Launcher,
+    build: ServerBuild,
+    rendered: Rendered,
+}
+
+/// Why an instance could not be made or started.
+#[derive(Debug, thiserror::Error)]
+pub enum InstanceError {
+    /// A file can't be read or written.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// The folder's name is too long for a socket in it.
+    #[error(
+        "start {build}: the socket path {} has {length} bytes and the system takes {SOCKET_PATH_MAX}: \
+         set PRONY_CACHE to a folder with a shorter name",
+        path.display()
+    )]
+    SocketPath {
+        /// The build's id.
+        build: String,
+        /// The socket.
+        path: PathBuf,
+        /// Its length.
+        length: usize,
+    },
+    /// The server program can't be started or watched.
+    #[error("run {build}: {source}")]
+    Run {
+        /// The build's id.
+        build: String,
+        /// The answer of the operating system.
+        source: io::Error,
+    },
+    /// No data directory could be made.
+    #[error("bootstrap {build}: the server {status}")]
+    Bootstrap {
+        /// The build's id.
+        build: String,
+        /// How the server ended.
+        status: String,
+        /// The end of its log.
+        log_tail: String,
+    },
+    /// The server ended before it answered.
+    #[error("start {build}: {died}")]
+    Died {
+        /// The build's id.
+        build: String,
+        /// How it ended.
+        died: ServerDied,
+    },
+    /// The server did not answer in time.
+    #[error("start {build}: it does not answer after {seconds} s: {reason}")]
+    Silent {
+        /// The build's id.
+        build: String,
+        /// How long it was waited for.
+        seconds: u64,
+        /// The last attempt's error.
+        reason: ClientError,
+        /// The end of the server's log.
+        log_tail: String,
+    },
+    /// The server answers and refuses the administrator, or the statements that make the accounts.
+    #[error("set up the accounts of {build}: {source}")]
+    Accounts {
+        /// The build's id.
+        build: String,
+        /// The client's error.
+        source: ClientError,
+        /// The end of the server's log.
+        log_tail: String,
+    },
+    /// The user wished to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl InstanceError {
+    /// The end of the server's own log, where there is one.
+    pub fn log_tail(&self) -> Option<&str> {
+        match self {
+            Self::Bootstrap { log_tail, .. }
+            | Self::Silent { log_tail, .. }
+            | Self::Accounts { log_tail, .. } => Some(log_tail),
+            Self::Died { died, .. } => Some(&died.log_tail),
+            Self::Io(_) | Self::SocketPath { .. } | Self::Run { .. } | Self::Stopped => None,
+        }
+    }
+}
+
+impl Instance {
+    /// Makes the folder and writes the configuration. There is no data directory yet: it comes
+    /// from [`Self::bootstrap`] or from an image.
+    ///
+    /// # Errors
+    /// When the folder can't be written, or its path is too long for a unix socket.
+    pub fn create(
+        roots: &Roots,
+        launcher: &Launcher,
+        build: &ServerBuild,
+        rendered: &Rendered,
+    ) -> Result<Self, InstanceError> {
+        let folder = OwnedFolder::create(&roots.instances(), "")?;
+        let instance = Self {
+            folder,
+            launcher: launcher.clone(),
+            build: build.clone(),
+            rendered: rendered.clone(),
+        };
+        let socket = instance.socket();
+        let length = socket.as_os_str().len();
+        if length > SOCKET_PATH_MAX {
+            return Err(InstanceError::SocketPath {
+                build: build.id.clone(),
+                path: socket,
+                length,
+            });
+        }
+        create_private(&instance.path("tmp"))?;
+        instance.write_config()?;
+        Ok(instance)
+    }
+
+    /// Makes a data directory, the way this version wants it.
+    ///
+    /// # Errors
+    /// When the server does not bring it about (its log's tail is in the error), a file can't be
+    /// read or written, or the user wishes to stop.
+    pub fn bootstrap(&mut self, stop: &StopFlag) -> Result<(), InstanceError> {
+        bootstrap::bootstrap(self, stop)
+    }
+
+    /// Starts the server and waits until it answers. The first start of a data directory makes
+    /// the accounts: `root` without password over the socket, which lies in a folder that only
+    /// its owner may enter, and `prony` with a random password and all rights on the database
+    /// `prony`; all other accounts that people could use are removed.
+    ///
+    /// # Errors
+    /// When the server ends or does not answer (its log's tail is in the error), or the user
+    /// wishes to stop. The server is gone then, and the instance with it.
+    pub fn start(self, stop: &StopFlag) -> Result<Running, InstanceError> {
+        running::start(self, stop)
+    }
+
+    /// The build that it runs.
+    pub fn build(&self) -> &ServerBuild {
+        &self.build
+    }
+
+    /// The server's own log.
+    pub fn log_path(&self) -> PathBuf {
+        self.path("server.log")
+    }
+
+    /// The configuration file.
+    pub fn config_path(&self) -> PathBuf {
+        self.path("my.cnf")
+    }
+
+    /// The last lines of the server's own log.
+    pub fn log_tail(&self, lines: usize) -> String {
+        tail(&self.log_path(), lines)
+    }
+
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.path("data")
+    }
+
+    /// Holds the password of the account `prony`. It lies beside the data directory and goes
+    /// with it into images.
+    pub(crate) fn password_file(&self) -> PathBuf {
+        self.path(PASSWORD_FILE)
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.path("sock")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write_config(&self) -> Result<(), IoError> {
+        let mut text = self.rendered.text();
+        text.push_str("# places\n");
+        let places = [
+            ("datadir", self.data_dir()),
+            ("tmpdir", self.path("tmp")),
+            ("socket", self.socket()),
+            ("pid-file", self.path("pid")),
+            ("log-error", self.log_path()),
+        ];
+        let places = places.iter().map(|(option, path)| (*option, path));
+        let locations = self.build.locations.iter();
+        for (option, path) in places.chain(locations.map(|(option, path)| (option.as_str(), path)))
+        {
+            text.push_str(&format!("{option}={}\n", quoted(path)));
+        }
+        if rustix::process::geteuid().is_root() {
+            // Servers refuse to run as root unless they are told to.
+            text.push_str("user=root\n");
+        }
+        write_private(&self.config_path(), text.as_bytes())
+    }
+
+    /// A command for the server with the configuration; it must be the first argument.
+    fn server_command(&self) -> Command {
+        let mut option = std::ffi::OsString::from("--defaults-file=");
+        option.push(self.config_path());
+        let mut command = self.build.command(&self.launcher);
+        command.arg(option).current_dir(self.folder.path());
+        command
+    }
+
+    /// Starts a server; what it says before it has opened its log goes there too.
+    fn spawn(&self, mut command: Command, input: Stdio) -> Result<Process, InstanceError> {
+        let path = self.log_path();
+        let log = || {
+            let mut options = File::options();
+            options.create(true).append(true).mode(0o600).open(&path)
+        };
+        command
+            .stdin(input)
+            .stdout(log().at("open", &path)?)
+            .stderr(log().at("open", &path)?);
+        self.launcher
+            .spawn(command)
+            .map_err(|source| self.run_error(source))
+    }
+
+    fn run_error(&self, source: io::Error) -> InstanceError {
+        InstanceError::Run {
+            build: self.build.id.clone(),
+            source,
+        }
+    }
+}
+
+/// The name of the file with the load account's password.
+pub(crate) const PASSWORD_FILE: &str = "load-password";
+
+/// A path as the value of an option file, my_print_defaults(1): in quotes, because `#` begins a
+/// comment, and with `\` as the escape.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Writes a file that only its owner may read.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
+    // Replaced as a whole, so that the permissions are right from the first byte on.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(error).at("replace", path);
+        }
+        _ => {}
+    }
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .at("write", path)
+}
+
+/// How a process ended, in words that follow "the server".
+fn describe(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(9)) => {
+            "was killed by signal 9 (if nobody did that, the machine ran out of memory)".to_owned()
+        }
+        (None, Some(signal)) => format!("was killed by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Making a data directory: by copying a prebuilt one, by SQL, or by the server alone.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use prony_model::StopFlag;
+
+use super::{Instance, InstanceError, LOG_LINES, describe};
+use crate::catalogue::Bootstrap;
+use crate::copy;
+use crate::io_error::At;
+use crate::roots::create_private;
+
+/// How long a server may take. Slow disks need some seconds.
+const LIMIT: Duration = Duration::from_secs(300);
+const LOOK: Duration = Duration::from_millis(100);
+
+/// See [`Instance::bootstrap`].
+pub(super) fn bootstrap(instance: &Instance, stop: &StopFlag) -> Result<(), InstanceError> {
+    let data = instance.data_dir();
+    match &instance.build.bootstrap {
+        Bootstrap::Template(folder) => Ok(copy::tree(&instance.build.root.join(folder), &data)?),
+        Bootstrap::Sql(files) => {
+            create_private(&data.join("mysql"))?;
+            let script = instance.path("bootstrap.sql");
+            join(instance, files.iter().map(AsRef::as_ref), &script)?;
+            let input = File::open(&script).at("open", &script)?;
+            let mut command = instance.server_command();
+            command.args([
+                "--bootstrap",
+                "--default-storage-engine=MyISAM",
+                // The help texts come in long lines.
+                "--net_buffer_length=16384",
+            ]);
+            run(instance, command, input.into(), stop)?;
+            Ok(fs::remove_file(&script).at("remove", &script)?)
+        }
+        Bootstrap::InitializeInsecure => {
+            let mut command = instance.server_command();
+            command.args(["--initialize-insecure", "--default-storage-engine=InnoDB"]);
+            run(instance, command, Stdio::null(), stop)
+        }
+    }
+}
+
+/// Puts the build's SQL files one behind the other.
+fn join<'a>(
+    instance: &Instance,
+    files: impl Iterator<Item = &'a Path>,
+    script: &Path,
+) -> Result<(), InstanceError> {
+    let mut output = File::create(script).at("create", script)?;
+    output.write_all(b"use mysql;\n").at("write", script)?;
+    for file in files {
+        let path = instance.build.root.join(file);
+        let mut input = File::open(&path).at("open", &path)?;
+        io::copy(&mut input, &mut output).at("copy", &path)?;
+        output.write_all(b"\n").at("write", script)?;
+    }
+    Ok(())
+}
+
+/// Runs the server to its end.
+fn run(
+    instance: &Instance,
+    command: Command,
+    input: Stdio,
+    stop: &StopFlag,
+) -> Result<(), InstanceError> {
+    let mut process = instance.spawn(command, input)?;
+    let end = Instant::now() + LIMIT;
+    let status = loop {
+        let ended = process
+            .wait_timeout(LOOK)
+            .map_err(|source| instance.run_error(source))?;
+        if let Some(status) = ended {
+            if status.success() {
+                return Ok(());
+            }
+            break describe(status);
+        }
+        if stop.requested() {
+            return Err(InstanceError::Stopped);
+        }
+        if Instant::now() >= end {
+            break format!("did not come to an end in {} s", LIMIT.as_secs());
+        }
+    };
+    Err(InstanceError::Bootstrap {
+        build: instance.build.id.clone(),
+        status,
+        log_tail: instance.log_tail(LOG_LINES),
+    })
+}

@@ -1,0 +1,249 @@
+//! A server that runs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use prony_client::{Address, ClientError, Connection, Login};
+use prony_model::StopFlag;
+
+use super::accounts::{self, ADMIN_USER, LOAD_USER};
+use super::{Instance, InstanceError, LOG_LINES, describe, write_private};
+use crate::build::ServerBuild;
+use crate::io_error::At;
+use crate::launcher::Process;
+
+/// How long a server may take until it answers. Redo logs are made and recovered in this time.
+const START_LIMIT: Duration = Duration::from_secs(180);
+/// How often a starting server is asked.
+const ASK: Duration = Duration::from_millis(20);
+/// How long one attempt to connect may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long the statements that make the accounts may take, each.
+const STATEMENT_LIMIT: Duration = Duration::from_secs(60);
+/// `ER_ACCESS_DENIED_ERROR`.
+const ACCESS_DENIED: u16 = 1045;
+
+/// A server that answers. Dropping it kills the server and removes its folder.
+#[derive(Debug)]
+pub struct Running {
+    // Dropped in this order: the folder goes when nobody uses it any more.
+    process: Process,
+    instance: Instance,
+    password: String,
+}
+
+/// A server that ended without being asked to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the server {status}")]
+pub struct ServerDied {
+    /// How it ended, in words that follow "the server".
+    pub status: String,
+    /// The end of its log.
+    pub log_tail: String,
+}
+
+/// Why a server did not stop cleanly. It is gone all the same.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StopError {
+    /// It took too long and was killed: its data directory needs recovery.
+    #[error("the server did not stop within {seconds} s and was killed")]
+    TimedOut {
+        /// How long it was waited for.
+        seconds: u64,
+        /// The end of its log.
+        log_tail: String,
+    },
+    /// It was gone already, or it crashed while it stopped.
+    #[error(transparent)]
+    Died(#[from] ServerDied),
+}
+
+impl StopError {
+    /// The end of the server's own log.
+    pub fn log_tail(&self) -> &str {
+        match self {
+            Self::TimedOut { log_tail, .. } => log_tail,
+            Self::Died(died) => &died.log_tail,
+        }
+    }
+}
+
+/// See [`Instance::start`].
+pub(super) fn start(instance: Instance, stop: &StopFlag) -> Result<Running, InstanceError> {
+    let process = instance.spawn(instance.server_command(), Stdio::null())?;
+    let mut server = Running {
+        process,
+        instance,
+        password: String::new(),
+    };
+    let mut admin = server.wait_until_ready(stop)?;
+    server.password = server.password(&mut admin)?;
+    Ok(server)
+}
+
+impl Running {
+    /// Where it listens.
+    pub fn address(&self) -> Address {
+        Address::Unix(self.instance.socket())
+    }
+
+    /// The administrator.
+    pub fn admin_login(&self) -> Login {
+        Login {
+            user: ADMIN_USER.to_owned(),
+            password: String::new(),
+            database: None,
+        }
+    }
+
+    /// The account of the load, with its database.
+    pub fn load_login(&self) -> Login {
+        Login {
+            user: LOAD_USER.to_owned(),
+            password: self.password.clone(),
+            database: Some(LOAD_USER.to_owned()),
+        }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// The build that runs.
+    pub fn build(&self) -> &ServerBuild {
+        self.instance.build()
+    }
+
+    /// Whether it still runs.
+    ///
+    /// # Errors
+    /// When it ended, with how it ended and the end of its log.
+    pub fn check(&mut self) -> Result<(), ServerDied> {
+        match self.process.try_wait() {
+            Ok(Some(status)) => Err(self.died(describe(status))),
+            // What can't be asked is not known to be dead.
+            Ok(None) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The last lines of its own log.
+    pub fn log_tail(&self, lines: usize) -> String {
+        self.instance.log_tail(lines)
+    }
+
+    /// Its own log.
+    pub fn log_path(&self) -> PathBuf {
+        self.instance.log_path()
+    }
+
+    /// Its configuration file.
+    pub fn config_path(&self) -> PathBuf {
+        self.instance.config_path()
+    }
+
+    /// Stops it cleanly by SIGTERM; after `timeout` it is killed, which is an error.
+    ///
+    /// # Errors
+    /// When it was killed, or ended with an error, or was gone already.
+    pub fn stop(mut self, timeout: Duration) -> Result<Instance, StopError> {
+        self.check()?;
+        self.process.terminate();
+        match self.process.wait_timeout(timeout) {
+            Ok(Some(status)) if status.success() => Ok(self.instance),
+            Ok(Some(status)) => Err(self.died(describe(status)).into()),
+            Ok(None) | Err(_) => {
+                self.process.kill();
+                Err(StopError::TimedOut {
+                    seconds: timeout.as_secs(),
+                    log_tail: self.log_tail(LOG_LINES),
+                })
+            }
+        }
+    }
+
+    /// Kills it. Its folder is removed.
+    pub fn kill(self) {
+        drop(self);
+    }
+
+    fn died(&self, status: String) -> ServerDied {
+        ServerDied {
+            status,
+            log_tail: self.log_tail(LOG_LINES),
+        }
+    }
+
+    fn id(&self) -> String {
+        self.instance.build.id.clone()
+    }
+
+    /// Connects and asks until there is an answer.
+    fn wait_until_ready(&mut self, stop: &StopFlag) -> Result<Connection, InstanceError> {
+        let end = Instant::now() + START_LIMIT;
+        loop {
+            let error = match self.ask() {
+                Ok(connection) => return Ok(connection),
+                Err(error) => error,
+            };
+            self.check().map_err(|died| InstanceError::Died {
+                build: self.id(),
+                died,
+            })?;
+            if stop.requested() {
+                return Err(InstanceError::Stopped);
+            }
+            let denied = matches!(
+                error,
+                ClientError::Server {
+                    code: ACCESS_DENIED,
+                    ..
+                }
+            );
+            if denied {
+                return Err(self.account_error(error));
+            }
+            if Instant::now() >= end {
+                return Err(InstanceError::Silent {
+                    build: self.id(),
+                    seconds: START_LIMIT.as_secs(),
+                    reason: error,
+                    log_tail: self.log_tail(LOG_LINES),
+                });
+            }
+            thread::sleep(ASK);
+        }
+    }
+
+    fn ask(&self) -> Result<Connection, ClientError> {
+        let mut admin = Connection::connect(&self.address(), &self.admin_login(), CONNECT_LIMIT)?;
+        admin.query("SELECT 1")?;
+        Ok(admin)
+    }
+
+    /// The load account's password; makes the accounts if this data directory has none yet.
+    fn password(&self, admin: &mut Connection) -> Result<String, InstanceError> {
+        let path = self.instance.password_file();
+        if path.exists() {
+            return Ok(fs::read_to_string(&path).at("read", &path)?);
+        }
+        let password = accounts::new_password()?;
+        admin
+            .set_timeout(Some(STATEMENT_LIMIT))
+            .and_then(|()| accounts::set_up(admin, &password))
+            .map_err(|source| self.account_error(source))?;
+        write_private(&path, password.as_bytes())?;
+        Ok(password)
+    }
+
+    fn account_error(&self, source: ClientError) -> InstanceError {
+        InstanceError::Accounts {
+            build: self.id(),
+            source,
+            log_tail: self.log_tail(LOG_LINES),
+        }
+    }
+}
