@@ -1,1 +1,32 @@
-//! The load generator: connections, event loop, datasets, histograms.
+//! The load generator: it fills datasets and drives workloads, as `prony load` runs it.
+//!
+//! A job comes in as one document, messages go out as lines; nothing else is shared with whoever
+//! asked. Closed loop: every client has its connection and asks again as soon as it was answered.
+//! N clients run on a few threads, of which the calling one is the first. In steady state nothing
+//! is allocated, locked or formatted for a query, and answers are skimmed, not decoded.
+//!
+//! Deliberately absent: arrival schedules, think times, reconnecting, TCP.
+
+mod checksum;
+mod client;
+mod clock;
+mod digits;
+mod drive;
+mod error;
+mod fill;
+mod job;
+mod message;
+mod program;
+mod random;
+mod recorder;
+mod rows;
+mod run;
+mod setup;
+mod worker;
+
+pub use checksum::{TableChecksum, dataset_checksums, verify_table};
+pub use error::{JobError, LoadError};
+pub use job::{DriveTask, FillTask, Job, Task};
+pub use message::Message;
+pub use program::{CompileError, StatementError};
+pub use run::run;

@@ -1,0 +1,377 @@
+//! One client: what it asks next, and what its answers mean. No I/O and no clock, so that the
+//! same client runs behind any kind of event loop.
+
+use prony_model::{ErrorClass, Expect, classify};
+use prony_wire::{Progress, Skimmer, Types, begin_query, finish_packet};
+
+use crate::LoadError;
+use crate::program::{Encoding, Program, Values};
+use crate::random::ClientRandom;
+use crate::recorder::Recorder;
+
+/// The sequence number with which answers to requests of one frame begin.
+const ANSWER_SEQUENCE: u8 = 1;
+
+const NO_EXPECTATION: Expect = Expect {
+    rows: None,
+    affected: None,
+};
+
+/// A statement prepared on the client's connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PreparedId {
+    id: u32,
+    types: Types,
+}
+
+/// The statements prepared on one connection: by statement, then by table. A statement that the
+/// client sends to one table only has one entry.
+pub(crate) type PreparedIds = Vec<Vec<PreparedId>>;
+
+/// What the client waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing: its operations are done.
+    Idle,
+    Begin,
+    /// The answer to a statement, in one of its repetitions.
+    Statement {
+        index: usize,
+        repetition: u32,
+    },
+    Commit,
+    Rollback(After),
+}
+
+/// What follows a rollback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Retry,
+    NextOperation,
+}
+
+/// What a client wants after an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Its next request sent.
+    Send,
+    /// Nothing more in this phase.
+    Rest,
+}
+
+/// How far a client may go in a phase.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit {
+    /// No operation starts at or after this time.
+    pub(crate) end_ns: u64,
+    /// Nor are more operations started than this.
+    pub(crate) operations: u64,
+}
+
+/// What a client needs besides itself.
+pub(crate) struct Context<'a> {
+    pub(crate) program: &'a Program,
+    /// Room for the values of each statement.
+    pub(crate) values: &'a mut [Values],
+    pub(crate) recorder: &'a mut Recorder,
+    /// How long an operation may be retried.
+    pub(crate) stall_ns: u64,
+}
+
+/// A client and its connection's state.
+#[derive(Debug)]
+pub(crate) struct Client {
+    number: u32,
+    random: ClientRandom,
+    /// `random` as it was when the operation began, so that a retry repeats its values.
+    operation_random: ClientRandom,
+    prepared: PreparedIds,
+    skimmer: Skimmer,
+    stage: Stage,
+    table: usize,
+    request: Vec<u8>,
+    limit: Limit,
+    /// When the first statement of the operation was sent; 0 until it was.
+    operation_ns: u64,
+    /// When the request was sent.
+    sent_ns: u64,
+    /// When the server was last heard, or spoken to.
+    pub(crate) heard_ns: u64,
+    /// When the first operation of the phase was begun; 0 until it was.
+    first_ns: u64,
+    /// When the last one ended.
+    last_ns: u64,
+}
+
+impl PreparedId {
+    pub(crate) const fn new(id: u32) -> Self {
+        Self {
+            id,
+            types: Types::Sent,
+        }
+    }
+}
+
+impl Client {
+    pub(crate) fn new(number: u32, seed: u64, prepared: PreparedIds) -> Self {
+        let random = ClientRandom::new(seed, number);
+        Self {
+            number,
+            operation_random: random.clone(),
+            random,
+            prepared,
+            skimmer: Skimmer::default(),
+            stage: Stage::Idle,
+            table: 0,
+            request: Vec::new(),
+            limit: Limit {
+                end_ns: 0,
+                operations: 0,
+            },
+            operation_ns: 0,
+            sent_ns: 0,
+            heard_ns: 0,
+            first_ns: 0,
+            last_ns: 0,
+        }
+    }
+
+    /// The request to send.
+    pub(crate) fn request(&self) -> &[u8] {
+        &self.request
+    }
+
+    /// Whether the client waits for an answer.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.stage != Stage::Idle
+    }
+
+    /// Time from the first operation of the phase to the end of the last.
+    pub(crate) const fn busy_ns(&self) -> u64 {
+        self.last_ns.saturating_sub(self.first_ns)
+    }
+
+    /// End of the last operation of the phase; 0 when there was none.
+    pub(crate) const fn last_ns(&self) -> u64 {
+        self.last_ns
+    }
+
+    /// The name of the statement under way.
+    pub(crate) fn statement_name<'a>(&self, program: &'a Program) -> &'a str {
+        match self.stage {
+            Stage::Idle => "nothing",
+            Stage::Begin => "begin",
+            Stage::Statement { index, .. } => &program.statements[index].name,
+            Stage::Commit => "commit",
+            Stage::Rollback(_) => "rollback",
+        }
+    }
+
+    /// Begins a phase.
+    pub(crate) fn begin_phase(
+        &mut self,
+        now_ns: u64,
+        limit: Limit,
+        context: &mut Context<'_>,
+    ) -> Next {
+        self.limit = limit;
+        self.first_ns = 0;
+        self.last_ns = 0;
+        self.next_operation(now_ns, context)
+    }
+
+    /// Notes that the request is about to be sent.
+    pub(crate) fn mark_sent(&mut self, now_ns: u64) {
+        self.sent_ns = now_ns;
+        self.heard_ns = now_ns;
+        if self.operation_ns == 0 {
+            self.operation_ns = now_ns;
+        }
+        if self.first_ns == 0 {
+            self.first_ns = now_ns;
+        }
+    }
+
+    /// Takes bytes of the answer; tells whether it is complete.
+    pub(crate) fn feed(&mut self, bytes: &[u8], program: &Program) -> Result<bool, LoadError> {
+        let progress = self
+            .skimmer
+            .feed(bytes)
+            .map_err(|source| LoadError::Protocol {
+                statement: self.statement_name(program).to_owned(),
+                source,
+            })?;
+        match progress {
+            Progress::More => Ok(false),
+            Progress::Done { consumed } if consumed == bytes.len() => Ok(true),
+            Progress::Done { consumed } => Err(LoadError::Surplus {
+                statement: self.statement_name(program).to_owned(),
+                bytes: bytes.len() - consumed,
+            }),
+        }
+    }
+
+    /// The answer is complete: records it and decides what comes next.
+    pub(crate) fn answered(
+        &mut self,
+        now_ns: u64,
+        context: &mut Context<'_>,
+    ) -> Result<Next, LoadError> {
+        if self.skimmer.error().is_some() {
+            return self.refused(now_ns, context);
+        }
+        let statements = context.program.statements.len();
+        let latency_ns = now_ns.saturating_sub(self.sent_ns);
+        let tally = self.skimmer.tally();
+        let mut record = |index, expect| {
+            context.recorder.answer(index, latency_ns, tally, expect);
+        };
+        match self.stage {
+            Stage::Idle => return Ok(Next::Rest),
+            Stage::Begin => record(statements, &NO_EXPECTATION),
+            Stage::Commit => record(statements + 1, &NO_EXPECTATION),
+            Stage::Statement { index, .. } => {
+                record(index, &context.program.statements[index].expect);
+            }
+            Stage::Rollback(_) => {}
+        }
+        Ok(self.advance(now_ns, context))
+    }
+
+    /// Goes on after an answer without error.
+    fn advance(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
+        match self.stage {
+            Stage::Idle => Next::Rest,
+            Stage::Begin => self.ask_statement(0, 0, context),
+            Stage::Statement { index, repetition } => {
+                let statement = &context.program.statements[index];
+                if repetition + 1 < statement.repeat {
+                    self.ask_statement(index, repetition + 1, context)
+                } else if index + 1 < context.program.statements.len() {
+                    self.ask_statement(index + 1, 0, context)
+                } else if context.program.transaction {
+                    self.ask_control(Stage::Commit, b"COMMIT")
+                } else {
+                    self.complete_operation(now_ns, context)
+                }
+            }
+            Stage::Commit => self.complete_operation(now_ns, context),
+            Stage::Rollback(After::Retry) => self.retry(context),
+            Stage::Rollback(After::NextOperation) => {
+                self.last_ns = now_ns;
+                self.next_operation(now_ns, context)
+            }
+        }
+    }
+
+    /// Goes on after an error.
+    fn refused(&mut self, now_ns: u64, context: &mut Context<'_>) -> Result<Next, LoadError> {
+        let Some(error) = self.skimmer.error() else {
+            return Ok(Next::Rest);
+        };
+        let class = match self.stage {
+            // A transaction that can't be left is no place to go on from.
+            Stage::Rollback(_) => ErrorClass::Fatal,
+            _ => classify(error.code),
+        };
+        context.recorder.error(&error, class);
+        let statement = || self.statement_name(context.program).to_owned();
+        let spent_ns = now_ns.saturating_sub(self.operation_ns);
+        let after = match class {
+            ErrorClass::Fatal => {
+                return Err(LoadError::Server {
+                    statement: statement(),
+                    code: error.code,
+                    sqlstate: error.sqlstate_text(),
+                    message: error.message_text(),
+                });
+            }
+            ErrorClass::Retryable if spent_ns > context.stall_ns => {
+                return Err(LoadError::Retries {
+                    statement: statement(),
+                    seconds: spent_ns as f64 / 1e9,
+                    code: error.code,
+                    message: error.message_text(),
+                });
+            }
+            ErrorClass::Retryable => After::Retry,
+            ErrorClass::Counted => After::NextOperation,
+        };
+        self.stage = Stage::Rollback(after);
+        if context.program.transaction {
+            return Ok(self.ask_control(Stage::Rollback(after), b"ROLLBACK"));
+        }
+        Ok(self.advance(now_ns, context))
+    }
+
+    fn complete_operation(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
+        context
+            .recorder
+            .operation(now_ns.saturating_sub(self.operation_ns));
+        self.last_ns = now_ns;
+        self.next_operation(now_ns, context)
+    }
+
+    fn next_operation(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
+        if self.limit.operations == 0 || now_ns >= self.limit.end_ns {
+            self.stage = Stage::Idle;
+            return Next::Rest;
+        }
+        self.limit.operations -= 1;
+        self.operation_ns = 0;
+        self.operation_random = self.random.clone();
+        self.begin_operation(context)
+    }
+
+    /// Begins the operation again, with the values that it had.
+    fn retry(&mut self, context: &mut Context<'_>) -> Next {
+        self.random = self.operation_random.clone();
+        self.begin_operation(context)
+    }
+
+    fn begin_operation(&mut self, context: &mut Context<'_>) -> Next {
+        if context.program.transaction {
+            self.ask_control(Stage::Begin, b"BEGIN")
+        } else {
+            self.ask_statement(0, 0, context)
+        }
+    }
+
+    fn ask_control(&mut self, stage: Stage, sql: &[u8]) -> Next {
+        self.stage = stage;
+        self.request.clear();
+        let start = begin_query(&mut self.request);
+        self.request.extend_from_slice(sql);
+        finish_packet(&mut self.request, start, 0);
+        self.skimmer.start(ANSWER_SEQUENCE);
+        Next::Send
+    }
+
+    fn ask_statement(&mut self, index: usize, repetition: u32, context: &mut Context<'_>) -> Next {
+        let statement = &context.program.statements[index];
+        let values = &mut context.values[index];
+        if repetition == 0 {
+            self.table = context
+                .program
+                .choose_table(statement, self.number, &mut self.random);
+        }
+        statement.draw(&mut self.random, values);
+        self.request.clear();
+        match &statement.encoding {
+            Encoding::Text(pieces) => {
+                let table = &context.program.tables[self.table];
+                crate::program::append_text(pieces, &mut self.request, table, values);
+            }
+            Encoding::Prepared(prepared) => {
+                let ids = &mut self.prepared[index];
+                let last = ids.len() - 1;
+                let known = &mut ids[self.table.min(last)];
+                prepared.append(&mut self.request, known.id, known.types, values);
+                known.types = Types::Omitted;
+            }
+        }
+        self.stage = Stage::Statement { index, repetition };
+        self.skimmer.start(ANSWER_SEQUENCE);
+        Next::Send
+    }
+}

@@ -1,0 +1,195 @@
+//! What can go wrong with a job.
+
+use std::io;
+
+use prony_client::ClientError;
+use prony_wire::WireError;
+
+use crate::StatementError;
+
+/// What is wrong with a job before anything is connected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JobError {
+    /// A number that must not be 0.
+    #[error("run the job: {field} must be at least 1")]
+    Zero {
+        /// Which.
+        field: &'static str,
+    },
+    /// A value for a parameter that the workload does not have.
+    #[error("set parameter `{name}`: workload `{workload}` does not define it")]
+    UnknownParameter {
+        /// The parameter.
+        name: String,
+        /// The workload.
+        workload: String,
+    },
+}
+
+/// Why a job failed. Fits after "failed to …".
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The job makes no sense.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// The workload makes no sense.
+    #[error("compile workload `{workload}`: failed to {source}")]
+    Workload {
+        /// Its name.
+        workload: String,
+        /// Which statement, and why.
+        source: Box<StatementError>,
+    },
+    /// A client could not connect.
+    #[error("connect client {client} of {clients}: failed to {source}")]
+    Connect {
+        /// Number of the client, counted from 1.
+        client: u32,
+        /// How many there are to be.
+        clients: u32,
+        /// Why.
+        source: ClientError,
+    },
+    /// A statement could not be prepared.
+    #[error(
+        "prepare statement `{statement}`: failed to {source}; a workload with `text_only` sends \
+         it as text"
+    )]
+    Prepare {
+        /// Its name.
+        statement: String,
+        /// Why.
+        source: ClientError,
+    },
+    /// The server takes another number of parameters than the statement has holes.
+    #[error(
+        "prepare statement `{statement}`: the server counts {found} parameters, expected \
+         {expected}; is there a `?` in its text?"
+    )]
+    ParamCount {
+        /// Its name.
+        statement: String,
+        /// Holes of its text.
+        expected: usize,
+        /// What the server counts.
+        found: u16,
+    },
+    /// The server refused a statement with an error that is fatal.
+    #[error("run `{statement}`: the server answered with error {code} ({sqlstate}): {message}")]
+    Server {
+        /// The statement's name.
+        statement: String,
+        /// The server's error code.
+        code: u16,
+        /// Five characters.
+        sqlstate: String,
+        /// The server's own words.
+        message: String,
+    },
+    /// An operation was retried for too long.
+    #[error(
+        "run `{statement}`: still refused after {seconds:.1} s of retries, at last with error \
+         {code}: {message}"
+    )]
+    Retries {
+        /// The statement's name.
+        statement: String,
+        /// How long the operation took so far.
+        seconds: f64,
+        /// The server's last error code.
+        code: u16,
+        /// The server's last words.
+        message: String,
+    },
+    /// The server closed a connection.
+    #[error("run `{statement}`: the server closed the connection")]
+    Closed {
+        /// The statement under way.
+        statement: String,
+    },
+    /// The server says nothing.
+    #[error("run `{statement}`: the server was silent for {seconds:.1} s")]
+    Stalled {
+        /// The statement under way.
+        statement: String,
+        /// How long.
+        seconds: f64,
+    },
+    /// The server does not keep to the protocol.
+    #[error("run `{statement}`: failed to {source}")]
+    Protocol {
+        /// The statement under way.
+        statement: String,
+        /// What is wrong with its bytes.
+        source: WireError,
+    },
+    /// The server answered more than it was asked.
+    #[error("run `{statement}`: the server sent {bytes} bytes after its answer")]
+    Surplus {
+        /// The statement under way.
+        statement: String,
+        /// How many.
+        bytes: usize,
+    },
+    /// The system failed to carry bytes.
+    #[error("talk to the server about `{statement}`: {source}")]
+    Socket {
+        /// The statement under way.
+        statement: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The system refused something else.
+    #[error("{action}: {source}")]
+    System {
+        /// What was tried.
+        action: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A thread of the generator ended without a result.
+    #[error("finish: a thread of the load generator ended early")]
+    Thread,
+    /// A histogram could not be made or written.
+    #[error("record latencies: {reason}")]
+    Histogram {
+        /// Why.
+        reason: String,
+    },
+    /// Nobody reads the messages any more.
+    #[error("write a message: {source}")]
+    Output {
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A statement of the fill failed.
+    #[error("{action}: failed to {source}")]
+    Fill {
+        /// What was being done.
+        action: String,
+        /// Why.
+        source: ClientError,
+    },
+    /// The server made a table with another engine than asked for.
+    #[error("create {table}: the server took engine {found} for {wanted}; is it enabled?")]
+    OtherEngine {
+        /// The table.
+        table: String,
+        /// The engine asked for.
+        wanted: &'static str,
+        /// The engine that it has.
+        found: String,
+    },
+    /// A table's rows are not those of the dataset.
+    #[error("verify {table}: {sum} is {found} on the server, expected {expected}")]
+    Verify {
+        /// The table.
+        table: String,
+        /// What was compared, as SQL.
+        sum: &'static str,
+        /// The server's side.
+        found: String,
+        /// The dataset's side.
+        expected: String,
+    },
+}

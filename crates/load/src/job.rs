@@ -1,0 +1,198 @@
+//! What the load generator is asked to do: one JSON document.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use prony_client::{Address, Login};
+use prony_model::{Dataset, Engine, Length, Protocol, Workload};
+use serde::{Deserialize, Serialize};
+
+use crate::JobError;
+
+/// A job: where to connect and what to do there. The password is in no debug output.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Where the server listens.
+    pub address: Address,
+    /// The account's name.
+    pub user: String,
+    /// Its password; empty for none.
+    pub password: String,
+    /// The database that holds the dataset; it exists.
+    pub database: String,
+    /// What to do.
+    pub task: Task,
+}
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// Create and fill the tables of a dataset.
+    Fill(FillTask),
+    /// Run a workload and measure it.
+    Drive(Box<DriveTask>),
+}
+
+/// Creates the tables of a dataset, dropping old ones, fills them, builds the secondary index and
+/// checks every row against the dataset's definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FillTask {
+    /// What to create.
+    pub dataset: Dataset,
+    /// The engine of its tables.
+    pub engine: Engine,
+    /// Connections that insert at the same time, at least 1.
+    pub connections: u32,
+}
+
+/// Runs a workload over a dataset: closed loop, every client with its own connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriveTask {
+    /// What each client does again and again.
+    pub workload: Workload,
+    /// Values of the workload's parameters; those not named keep the workload's own.
+    pub parameters: BTreeMap<String, i64>,
+    /// The dataset that was filled.
+    pub dataset: Dataset,
+    /// Whether the engine has transactions. Without them a workload's `BEGIN` and `COMMIT` are
+    /// left out.
+    pub transactional: bool,
+    /// How statements are sent, unless the workload insists on text.
+    pub protocol: Protocol,
+    /// Connections, at least 1.
+    pub clients: u32,
+    /// Threads at most, at least 1.
+    pub threads_max: u32,
+    /// Decides, with the number of the client, every drawn value.
+    pub seed: u64,
+    /// Milliseconds of load before measuring begins. Operations under way are waited for.
+    pub warmup_ms: u64,
+    /// How long it measures.
+    pub length: Length,
+    /// Milliseconds of measured time between two interval lines, at least 1.
+    pub interval_ms: u64,
+    /// Milliseconds of silence after which the server counts as hung, at least 1. Also the
+    /// longest time that an operation may spend on being retried.
+    pub stall_ms: u64,
+}
+
+impl Job {
+    /// The account to connect with.
+    pub(crate) fn login(&self) -> Login {
+        Login {
+            user: self.user.clone(),
+            password: self.password.clone(),
+            database: Some(self.database.clone()),
+        }
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job")
+            .field("address", &self.address)
+            .field("user", &self.user)
+            .field("database", &self.database)
+            .field("task", &self.task)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FillTask {
+    /// Checks what types can't.
+    pub(crate) fn check(&self) -> Result<(), JobError> {
+        check_dataset(&self.dataset)?;
+        check_positive("connections", self.connections.into())
+    }
+}
+
+impl DriveTask {
+    /// Checks what types can't.
+    pub(crate) fn check(&self) -> Result<(), JobError> {
+        check_dataset(&self.dataset)?;
+        let length = match self.length {
+            Length::Time { ms } => ms,
+            Length::Count { operations } => operations,
+        };
+        for (field, value) in [
+            ("clients", self.clients.into()),
+            ("threads_max", self.threads_max.into()),
+            ("interval_ms", self.interval_ms),
+            ("stall_ms", self.stall_ms),
+            ("length", length),
+            ("workload.statements", self.workload.statements.len() as u64),
+        ] {
+            check_positive(field, value)?;
+        }
+        let defined = &self.workload.parameters;
+        match self
+            .parameters
+            .keys()
+            .find(|name| !defined.contains_key(*name))
+        {
+            None => Ok(()),
+            Some(name) => Err(JobError::UnknownParameter {
+                name: name.clone(),
+                workload: self.workload.name.clone(),
+            }),
+        }
+    }
+}
+
+fn check_dataset(dataset: &Dataset) -> Result<(), JobError> {
+    check_positive("dataset.tables", dataset.tables.into())?;
+    check_positive("dataset.rows", dataset.rows)
+}
+
+fn check_positive(field: &'static str, value: u64) -> Result<(), JobError> {
+    if value == 0 {
+        return Err(JobError::Zero { field });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> Job {
+        Job {
+            address: Address::Unix("/tmp/s".into()),
+            user: "prony".into(),
+            password: "secret".into(),
+            database: "prony".into(),
+            task: Task::Fill(FillTask {
+                dataset: Dataset {
+                    tables: 1,
+                    rows: 10,
+                    seed: u64::MAX,
+                },
+                engine: Engine::Innodb,
+                connections: 2,
+            }),
+        }
+    }
+
+    #[test]
+    fn travels_as_json_and_hides_the_password() {
+        let json = serde_json::to_string(&job()).unwrap();
+        assert_eq!(serde_json::from_str::<Job>(&json).unwrap(), job());
+        assert!(!format!("{:?}", job()).contains("secret"));
+    }
+
+    #[test]
+    fn zeros_are_refused() {
+        let Task::Fill(mut task) = job().task else {
+            panic!("a fill task");
+        };
+        assert_eq!(task.check(), Ok(()));
+        task.dataset.rows = 0;
+        assert_eq!(
+            task.check(),
+            Err(JobError::Zero {
+                field: "dataset.rows"
+            })
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! What the load generator says while it works: JSON lines.
+
+use std::io::Write;
+
+use prony_model::{Interval, StepOutcome};
+use serde::{Deserialize, Serialize};
+
+use crate::LoadError;
+
+/// One line of the generator's output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Message {
+    /// All clients are connected, their statements prepared.
+    Connected {
+        /// Connections.
+        clients: u32,
+        /// Threads that drive them.
+        threads: u32,
+    },
+    /// The measured time began; no statement is under way.
+    MeasureStart {
+        /// When, in nanoseconds of the host's monotonic clock.
+        at_ns: u64,
+    },
+    /// A period of measured time is over.
+    Interval {
+        /// What happened in it.
+        interval: Interval,
+    },
+    /// The last measured operation ended; no statement is under way.
+    MeasureEnd {
+        /// When, in nanoseconds of the host's monotonic clock.
+        at_ns: u64,
+    },
+    /// The workload ran to its end.
+    Done {
+        /// What it yielded.
+        outcome: Box<StepOutcome>,
+    },
+    /// A dataset is being filled.
+    Filling {
+        /// Rows inserted, over all tables.
+        rows_done: u64,
+        /// Rows in the end.
+        rows_total: u64,
+        /// What is being done, such as `rows of sbtest1`.
+        phase: String,
+    },
+    /// A dataset was filled and checked.
+    Filled {
+        /// Rows, over all tables.
+        rows: u64,
+        /// How long it took, from dropping old tables to the last check.
+        nanoseconds: u64,
+    },
+    /// The job failed.
+    Failed {
+        /// Why, in words for people.
+        reason: String,
+    },
+}
+
+/// Writes messages, each at once.
+pub(crate) struct Speaker<'a>(&'a mut (dyn Write + Send));
+
+impl<'a> Speaker<'a> {
+    pub(crate) fn new(out: &'a mut (dyn Write + Send)) -> Self {
+        Self(out)
+    }
+
+    /// Writes a line and flushes it, so that whoever reads along can act at this instant.
+    pub(crate) fn say(&mut self, message: &Message) -> Result<(), LoadError> {
+        let mut line = serde_json::to_vec(message).map_err(|error| LoadError::Output {
+            source: error.into(),
+        })?;
+        line.push(b'\n');
+        self.0
+            .write_all(&line)
+            .and_then(|()| self.0.flush())
+            .map_err(|source| LoadError::Output { source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_each() {
+        let mut out = Vec::new();
+        let mut speaker = Speaker::new(&mut out);
+        let said = Message::MeasureStart { at_ns: 5 };
+        speaker.say(&said).unwrap();
+        assert_eq!(out, b"{\"event\":\"measure-start\",\"at_ns\":5}\n");
+        assert_eq!(serde_json::from_slice::<Message>(&out).unwrap(), said);
+    }
+}

@@ -1,0 +1,109 @@
+//! From values to the bytes of a request.
+
+use prony_wire::{ExecuteTemplate, ParamShape, Types, begin_query, finish_packet};
+
+use crate::digits::append_integer;
+use crate::program::Values;
+
+/// How a statement becomes a request.
+#[derive(Debug)]
+pub(crate) enum Encoding {
+    /// `COM_STMT_EXECUTE`.
+    Prepared(Prepared),
+    /// `COM_QUERY`: the pieces of its text.
+    Text(Vec<TextPiece>),
+}
+
+/// A statement to be prepared on each connection, and its executions.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// The text with `?` for parameters, for each table that it may go to.
+    pub(crate) sql: Vec<String>,
+    with_types: ExecuteTemplate,
+    without_types: ExecuteTemplate,
+    /// What goes into each value of the templates.
+    holes: Vec<Hole>,
+}
+
+/// A piece of a statement's text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum TextPiece {
+    Sql(Vec<u8>),
+    Table,
+    Hole(Hole),
+}
+
+/// Which value goes into a hole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hole {
+    /// Index among the integers.
+    Integer(usize),
+    /// Index among the texts.
+    Text(usize),
+}
+
+impl Prepared {
+    /// Lays out the requests for texts of the given sizes.
+    ///
+    /// # Errors
+    /// When the values do not fit one frame.
+    pub(crate) fn new(
+        sql: Vec<String>,
+        holes: Vec<Hole>,
+        text_sizes: &[usize],
+    ) -> Result<Self, prony_wire::WireError> {
+        let shapes: Vec<ParamShape> = holes
+            .iter()
+            .map(|hole| match *hole {
+                Hole::Integer(_) => ParamShape::Integer,
+                Hole::Text(index) => ParamShape::Text(text_sizes[index]),
+            })
+            .collect();
+        Ok(Self {
+            sql,
+            with_types: ExecuteTemplate::new(&shapes, Types::Sent)?,
+            without_types: ExecuteTemplate::new(&shapes, Types::Omitted)?,
+            holes,
+        })
+    }
+
+    /// Number of parameters.
+    pub(crate) fn params(&self) -> usize {
+        self.holes.len()
+    }
+
+    /// Appends the request that executes statement `id`.
+    pub(crate) fn append(&self, out: &mut Vec<u8>, id: u32, types: Types, values: &Values) {
+        let template = match types {
+            Types::Sent => &self.with_types,
+            Types::Omitted => &self.without_types,
+        };
+        let start = out.len();
+        out.extend_from_slice(template.bytes());
+        let request = &mut out[start..];
+        request[ExecuteTemplate::ID].copy_from_slice(&id.to_le_bytes());
+        for (hole, place) in self.holes.iter().zip(template.values()) {
+            let place = &mut request[place.clone()];
+            match *hole {
+                Hole::Integer(index) => {
+                    place.copy_from_slice(&values.integers[index].to_le_bytes());
+                }
+                Hole::Text(index) => place.copy_from_slice(&values.texts[index]),
+            }
+        }
+    }
+}
+
+/// Appends the request that runs the text. In it, texts carry their quotes already.
+pub(crate) fn append_text(pieces: &[TextPiece], out: &mut Vec<u8>, table: &str, values: &Values) {
+    let start = begin_query(out);
+    for piece in pieces {
+        match piece {
+            TextPiece::Sql(sql) => out.extend_from_slice(sql),
+            TextPiece::Table => out.extend_from_slice(table.as_bytes()),
+            TextPiece::Hole(Hole::Integer(index)) => append_integer(out, values.integers[*index]),
+            TextPiece::Hole(Hole::Text(index)) => out.extend_from_slice(&values.texts[*index]),
+        }
+    }
+    finish_packet(out, start, 0);
+}

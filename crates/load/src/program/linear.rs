@@ -1,0 +1,133 @@
+//! Expressions, reduced to what is left to compute for each statement.
+
+use prony_model::{Expr, ExprError};
+
+/// `constant + Σ coefficient · value`, over the integers drawn for a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Linear {
+    constant: i64,
+    /// Index of the value and its coefficient, each index once.
+    terms: Vec<(usize, i64)>,
+}
+
+/// The least and the greatest value of something, wide enough for any sum of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub(crate) min: i128,
+    pub(crate) max: i128,
+}
+
+impl Bounds {
+    /// Whether every value fits 64 bits with a sign.
+    pub(crate) fn fit_i64(self) -> bool {
+        i64::try_from(self.min).is_ok() && i64::try_from(self.max).is_ok()
+    }
+}
+
+impl Linear {
+    /// Reduces `expr`, whose names are known numbers or among the `drawn` values.
+    ///
+    /// # Errors
+    /// When a name is neither, or the known part does not fit 64 bits.
+    pub(crate) fn new(
+        expr: &Expr,
+        known: &impl Fn(&str) -> Option<i64>,
+        drawn: &[String],
+    ) -> Result<Self, ExprError> {
+        // A sum is decided by its value with everything drawn 0, and by how much it grows when
+        // one drawn value grows by 1.
+        let eval = |one: Option<usize>| {
+            expr.eval(&|name: &str| {
+                known(name).or_else(|| {
+                    let index = drawn.iter().position(|other| other == name)?;
+                    Some(i64::from(one == Some(index)))
+                })
+            })
+        };
+        let constant = eval(None)?;
+        let mut terms = Vec::new();
+        for index in 0..drawn.len() {
+            let coefficient = eval(Some(index))? - constant;
+            if coefficient != 0 {
+                terms.push((index, coefficient));
+            }
+        }
+        Ok(Self { constant, terms })
+    }
+
+    /// The number of values from `low` to `high`, as a sum of its own: their common parts cancel.
+    pub(crate) fn count(low: &Self, high: &Self) -> Option<Self> {
+        let mut terms = high.terms.clone();
+        for &(index, coefficient) in &low.terms {
+            match terms.iter_mut().find(|(other, _)| *other == index) {
+                Some((_, sum)) => *sum -= coefficient,
+                None => terms.push((index, -coefficient)),
+            }
+        }
+        terms.retain(|(_, coefficient)| *coefficient != 0);
+        let constant = high.constant.checked_sub(low.constant)?.checked_add(1)?;
+        Some(Self { constant, terms })
+    }
+
+    /// The value for these drawn values. Compiling has made sure that it fits.
+    pub(crate) fn eval(&self, drawn: &[i64]) -> i64 {
+        self.terms
+            .iter()
+            .fold(self.constant, |sum, &(index, coefficient)| {
+                sum.wrapping_add(coefficient.wrapping_mul(drawn[index]))
+            })
+    }
+
+    /// The least and the greatest value, when each drawn value has these bounds of its own.
+    pub(crate) fn bounds(&self, drawn: &[Bounds]) -> Bounds {
+        let start = Bounds {
+            min: i128::from(self.constant),
+            max: i128::from(self.constant),
+        };
+        self.terms.iter().fold(start, |sum, &(index, coefficient)| {
+            let a = i128::from(coefficient) * drawn[index].min;
+            let b = i128::from(coefficient) * drawn[index].max;
+            Bounds {
+                min: sum.min + a.min(b),
+                max: sum.max + a.max(b),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linear(text: &str) -> Result<Linear, ExprError> {
+        let known = |name: &str| match name {
+            "rows" => Some(1000),
+            "range" => Some(100),
+            _ => None,
+        };
+        let drawn = ["low".to_owned(), "k".to_owned()];
+        Linear::new(&text.parse().unwrap(), &known, &drawn)
+    }
+
+    #[test]
+    fn reduces_and_computes() {
+        let high = linear("low + range - 1").unwrap();
+        assert_eq!(high.eval(&[5, 0]), 104);
+        assert_eq!(linear("low - k + low").unwrap().eval(&[5, 3]), 7);
+        assert_eq!(linear("rows - range").unwrap().terms, []);
+        assert_eq!(
+            linear("low + nothing"),
+            Err(ExprError::Undefined("nothing".into()))
+        );
+    }
+
+    #[test]
+    fn bounds_and_counts() {
+        let drawn = [Bounds { min: 1, max: 901 }, Bounds { min: -2, max: 3 }];
+        let bounds = linear("low - k + 1").unwrap().bounds(&drawn);
+        assert_eq!(bounds, Bounds { min: -1, max: 904 });
+        // 100 values, whatever low is.
+        let count = Linear::count(&linear("low").unwrap(), &linear("low + range - 1").unwrap());
+        assert_eq!(count.unwrap().bounds(&drawn), Bounds { min: 100, max: 100 });
+    }
+}

@@ -1,0 +1,302 @@
+//! What one thread measures. Nothing here is shared; threads' records are added up at the end.
+
+pub(crate) mod intervals;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use prony_model::{ErrorClass, ErrorCount, Expect, StatementOutcome};
+use prony_wire::{ErrPacket, Tally};
+
+use crate::LoadError;
+
+/// One hour: the longest latency that is told from longer ones.
+const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
+/// Significant decimal digits of a recorded latency.
+const DIGITS: u8 = 3;
+
+/// A histogram of nanoseconds.
+pub(crate) type Latencies = Histogram<u64>;
+
+pub(crate) fn new_latencies() -> Result<Latencies, LoadError> {
+    Histogram::new_with_bounds(1, LATENCY_NS_MAX, DIGITS).map_err(|error| LoadError::Histogram {
+        reason: error.to_string(),
+    })
+}
+
+/// The histogram in the V2 format, deflated.
+pub(crate) fn serialise(latencies: &Latencies) -> Result<Vec<u8>, LoadError> {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(latencies, &mut bytes)
+        .map_err(|error| LoadError::Histogram {
+            reason: error.to_string(),
+        })?;
+    Ok(bytes)
+}
+
+fn add(sum: &mut Latencies, part: &Latencies) -> Result<(), LoadError> {
+    sum.add(part).map_err(|error| LoadError::Histogram {
+        reason: error.to_string(),
+    })
+}
+
+/// What happened between two looks at the clock of one thread.
+#[derive(Debug, Clone)]
+pub(crate) struct Period {
+    /// Latency of the operations that ended.
+    pub(crate) operations: Latencies,
+    /// Statements answered without error.
+    pub(crate) queries: u64,
+    /// Errors of all classes.
+    pub(crate) errors: u64,
+}
+
+/// What happened to one kind of statement.
+#[derive(Debug)]
+struct StatementRecord {
+    latencies: Latencies,
+    rows: u64,
+    affected: u64,
+    unexpected: u64,
+}
+
+/// Counters and histograms of one thread and one phase.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    /// Operations of the periods that are over.
+    operations: Latencies,
+    /// Since the last period ended.
+    period: Period,
+    /// In the order of the program; then `BEGIN` and `COMMIT`.
+    statements: Vec<StatementRecord>,
+    errors: Vec<ErrorCount>,
+}
+
+impl Recorder {
+    pub(crate) fn new(statements: usize) -> Result<Self, LoadError> {
+        Ok(Self {
+            operations: new_latencies()?,
+            period: Period {
+                operations: new_latencies()?,
+                queries: 0,
+                errors: 0,
+            },
+            statements: (0..statements)
+                .map(|_| StatementRecord::new())
+                .collect::<Result<_, _>>()?,
+            errors: Vec::new(),
+        })
+    }
+
+    /// An operation ended well.
+    pub(crate) fn operation(&mut self, latency_ns: u64) {
+        self.period.operations.saturating_record(latency_ns);
+    }
+
+    /// A statement was answered without error.
+    pub(crate) fn answer(
+        &mut self,
+        statement: usize,
+        latency_ns: u64,
+        tally: Tally,
+        expect: &Expect,
+    ) {
+        self.period.queries += 1;
+        let record = &mut self.statements[statement];
+        record.latencies.saturating_record(latency_ns);
+        record.rows += tally.rows;
+        record.affected += tally.affected;
+        let fits = expect.rows.is_none_or(|range| range.contains(tally.rows))
+            && expect
+                .affected
+                .is_none_or(|range| range.contains(tally.affected));
+        record.unexpected += u64::from(!fits);
+    }
+
+    /// The server refused a statement.
+    pub(crate) fn error(&mut self, error: &ErrPacket<'_>, class: ErrorClass) {
+        self.period.errors += 1;
+        if let Some(known) = self.errors.iter_mut().find(|e| e.code == error.code) {
+            known.count += 1;
+            return;
+        }
+        self.errors.push(ErrorCount {
+            code: error.code,
+            class,
+            count: 1,
+            message: error.message_text(),
+        });
+    }
+
+    /// Ends the period and returns it.
+    pub(crate) fn end_period(&mut self) -> Result<Period, LoadError> {
+        let period = self.period.clone();
+        add(&mut self.operations, &period.operations)?;
+        self.period.operations.reset();
+        self.period.queries = 0;
+        self.period.errors = 0;
+        Ok(period)
+    }
+
+    /// Adds what another thread recorded. Its last period, too, must be over.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), LoadError> {
+        add(&mut self.operations, &other.operations)?;
+        for (sum, part) in self.statements.iter_mut().zip(&other.statements) {
+            add(&mut sum.latencies, &part.latencies)?;
+            sum.rows += part.rows;
+            sum.affected += part.affected;
+            sum.unexpected += part.unexpected;
+        }
+        for part in &other.errors {
+            match self.errors.iter_mut().find(|sum| sum.code == part.code) {
+                Some(sum) => sum.count += part.count,
+                None => self.errors.push(part.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Latency of the operations of all periods that are over.
+    pub(crate) const fn operations(&self) -> &Latencies {
+        &self.operations
+    }
+
+    /// Errors by code, in the order of the codes.
+    pub(crate) fn errors(&self) -> Vec<ErrorCount> {
+        let mut errors = self.errors.clone();
+        errors.sort_by_key(|error| error.code);
+        errors
+    }
+
+    /// What happened to each kind of statement, under these names.
+    pub(crate) fn statements<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<Vec<StatementOutcome>, LoadError> {
+        self.statements
+            .iter()
+            .zip(names)
+            .map(|(record, name)| {
+                Ok(StatementOutcome {
+                    name: name.to_owned(),
+                    count: record.latencies.len(),
+                    rows: record.rows,
+                    affected: record.affected,
+                    unexpected: record.unexpected,
+                    histogram: serialise(&record.latencies)?,
+                })
+            })
+            .collect()
+    }
+}
+
+impl StatementRecord {
+    fn new() -> Result<Self, LoadError> {
+        Ok(Self {
+            latencies: new_latencies()?,
+            rows: 0,
+            affected: 0,
+            unexpected: 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::Deserializer;
+    use proptest::prelude::*;
+
+    fn recorder(latencies: &[u64], period_ends: usize) -> Recorder {
+        let mut recorder = Recorder::new(1).unwrap();
+        for (index, latency) in latencies.iter().enumerate() {
+            if index == period_ends {
+                recorder.end_period().unwrap();
+            }
+            recorder.operation(*latency);
+            recorder.answer(0, *latency, Tally::default(), &Expect::default());
+        }
+        recorder.end_period().unwrap();
+        recorder
+    }
+
+    proptest! {
+        /// Merged records of two threads are the record of one thread that saw everything, and
+        /// periods do not matter.
+        #[test]
+        fn merging_is_recording_all(
+            first in proptest::collection::vec(1..LATENCY_NS_MAX, 0..50),
+            second in proptest::collection::vec(1..LATENCY_NS_MAX, 0..50),
+            period_ends in 0..50_usize,
+        ) {
+            let mut merged = recorder(&first, period_ends);
+            merged.merge(&recorder(&second, period_ends)).unwrap();
+            let all = recorder(&[first, second].concat(), 0);
+            prop_assert_eq!(merged.operations(), all.operations());
+            prop_assert_eq!(
+                &merged.statements[0].latencies,
+                &all.statements[0].latencies
+            );
+        }
+    }
+
+    #[test]
+    fn histograms_read_back() {
+        let mut latencies = new_latencies().unwrap();
+        for latency in [1_000, 2_000_000, 3_599_000_000_000] {
+            latencies.saturating_record(latency);
+        }
+        let bytes = serialise(&latencies).unwrap();
+        let read: Latencies = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .unwrap();
+        assert_eq!(read, latencies);
+        assert!(read.max().abs_diff(3_599_000_000_000) < 3_599_000_000);
+    }
+
+    #[test]
+    fn counts_what_was_not_expected() {
+        let mut recorder = Recorder::new(1).unwrap();
+        let expect = Expect {
+            rows: Some("1".parse().unwrap()),
+            affected: None,
+        };
+        for rows in [1, 0, 2, 1] {
+            let tally = Tally {
+                rows,
+                affected: 7,
+                packets: 5,
+            };
+            recorder.answer(0, 10, tally, &expect);
+        }
+        let outcome = &recorder.statements(["point"].into_iter()).unwrap()[0];
+        assert_eq!(
+            (
+                outcome.count,
+                outcome.rows,
+                outcome.affected,
+                outcome.unexpected
+            ),
+            (4, 4, 28, 2)
+        );
+    }
+
+    #[test]
+    fn errors_by_code() {
+        let mut recorder = Recorder::new(0).unwrap();
+        for code in [1213, 1062, 1213] {
+            let error = ErrPacket {
+                code,
+                sqlstate: b"40001",
+                message: b"words",
+            };
+            recorder.error(&error, prony_model::classify(code));
+        }
+        let errors = recorder.errors();
+        assert_eq!(errors.len(), 2);
+        assert_eq!((errors[0].code, errors[0].count), (1062, 1));
+        assert_eq!((errors[1].code, errors[1].count), (1213, 2));
+        assert_eq!(errors[1].class, ErrorClass::Retryable);
+        assert_eq!(recorder.end_period().unwrap().errors, 3);
+    }
+}

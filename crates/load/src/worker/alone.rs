@@ -1,0 +1,78 @@
+//! A thread with one client: it blocks in the system call that receives, which is the shortest
+//! way from the server's answer to the next request.
+
+use std::time::Duration;
+
+use crate::LoadError;
+use crate::client::{Limit, Next};
+use crate::clock::now_ns;
+use crate::worker::link::Transfer;
+use crate::worker::{Desk, LOOK_MS, Link, Look};
+
+/// Runs the client to its limit.
+pub(super) fn run(
+    link: &mut Link,
+    limit: Limit,
+    buffer: &mut [u8],
+    desk: &mut Desk<'_>,
+) -> Result<(), LoadError> {
+    // Waiting ends now and then, so that the thread can look up.
+    let wait = Some(Duration::from_millis(LOOK_MS));
+    link.stream
+        .set_read_timeout(wait)
+        .and_then(|()| link.stream.set_write_timeout(wait))
+        .map_err(|source| LoadError::System {
+            action: "set the timeouts of a socket",
+            source,
+        })?;
+    let mut next = link
+        .client
+        .begin_phase(now_ns(), limit, &mut desk.context());
+    while next == Next::Send {
+        if ask(link, desk)? == Look::Stop || wait_for_answer(link, buffer, desk)? == Look::Stop {
+            return Ok(());
+        }
+        let now_ns = now_ns();
+        if desk.look_up(now_ns)? == Look::Stop {
+            return Ok(());
+        }
+        next = link.client.answered(now_ns, &mut desk.context())?;
+    }
+    Ok(())
+}
+
+/// Sends the client's request.
+fn ask(link: &mut Link, desk: &mut Desk<'_>) -> Result<Look, LoadError> {
+    let mut transfer = link.send_request(now_ns(), desk.program)?;
+    while transfer != Transfer::Complete {
+        if look_while_waiting(link, desk)? == Look::Stop {
+            return Ok(Look::Stop);
+        }
+        transfer = link.send_rest(desk.program)?;
+    }
+    Ok(Look::GoOn)
+}
+
+/// Receives the answer to its last byte.
+fn wait_for_answer(
+    link: &mut Link,
+    buffer: &mut [u8],
+    desk: &mut Desk<'_>,
+) -> Result<Look, LoadError> {
+    loop {
+        match link.receive(buffer, desk.program)? {
+            Transfer::Complete => return Ok(Look::GoOn),
+            Transfer::Partial => link.client.heard_ns = now_ns(),
+            Transfer::NotReady => {}
+        }
+        if look_while_waiting(link, desk)? == Look::Stop {
+            return Ok(Look::Stop);
+        }
+    }
+}
+
+fn look_while_waiting(link: &Link, desk: &mut Desk<'_>) -> Result<Look, LoadError> {
+    let now_ns = now_ns();
+    desk.check_silence(link, now_ns)?;
+    desk.look_up(now_ns)
+}

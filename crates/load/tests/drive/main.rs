@@ -1,0 +1,456 @@
+//! Whole runs of the load generator against a fake server.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail the test"
+)]
+
+mod testkit;
+mod threads;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use prony_client::Address;
+use prony_load::{DriveTask, Job, LoadError, Message, Task};
+use prony_model::{
+    Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Length, Param,
+    Protocol, Statement, StepOutcome, TableChoice, Workload,
+};
+
+use testkit::{Delivery, FakeServer, Reply, Request};
+
+fn param(name: &str, generator: Generator) -> Param {
+    Param {
+        name: name.into(),
+        generator,
+    }
+}
+
+fn draw(name: &str, low: &str, high: &str) -> Param {
+    let generator = Generator::Draw {
+        low: low.parse().unwrap(),
+        high: high.parse().unwrap(),
+        distribution: Distribution::Uniform,
+    };
+    param(name, generator)
+}
+
+fn statement(name: &str, sql: &str, params: Vec<Param>) -> Statement {
+    Statement {
+        name: name.into(),
+        sql: sql.parse().unwrap(),
+        repeat: 1,
+        table: TableChoice::Random,
+        params,
+        expect: Expect::default(),
+        expect_rows: None,
+    }
+}
+
+fn workload(transaction: bool, statements: Vec<Statement>) -> Workload {
+    Workload {
+        name: "test".into(),
+        group: Group::Mixed,
+        effect: Effect::None,
+        description: String::new(),
+        parameters: BTreeMap::from([("range".into(), 10)]),
+        transaction,
+        display: Display::Rate,
+        text_only: false,
+        statements,
+    }
+}
+
+/// A read, twice, and a write.
+fn mixed(transaction: bool) -> Workload {
+    let mut read = statement(
+        "read",
+        "SELECT c FROM {table} WHERE id BETWEEN {low} AND {high}",
+        vec![
+            draw("low", "1", "rows - range"),
+            param("high", Generator::Derived("low + range".parse().unwrap())),
+        ],
+    );
+    read.repeat = 2;
+    let digits = Generator::Digits("##-###".into());
+    let write = statement(
+        "write",
+        "UPDATE {table} SET c = {c} WHERE id = {id}",
+        vec![draw("id", "1", "rows"), param("c", digits)],
+    );
+    workload(transaction, vec![read, write])
+}
+
+fn task(workload: Workload, clients: u32, length: Length) -> DriveTask {
+    DriveTask {
+        workload,
+        parameters: BTreeMap::new(),
+        dataset: Dataset {
+            tables: 3,
+            rows: 1000,
+            seed: 1,
+        },
+        transactional: true,
+        protocol: Protocol::Prepared,
+        clients,
+        threads_max: 2,
+        seed: 7,
+        warmup_ms: 0,
+        length,
+        interval_ms: 1000,
+        stall_ms: 5000,
+    }
+}
+
+fn job(server: &FakeServer, task: DriveTask) -> Job {
+    Job {
+        address: Address::Unix(server.path()),
+        user: "prony".into(),
+        password: String::new(),
+        database: "prony".into(),
+        task: Task::Drive(Box::new(task)),
+    }
+}
+
+fn run(server: &FakeServer, task: DriveTask) -> Result<Vec<Message>, LoadError> {
+    let mut out = Vec::new();
+    prony_load::run(&job(server, task), &mut out)?;
+    Ok(out
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect())
+}
+
+fn outcome(messages: &[Message]) -> &StepOutcome {
+    match messages.last() {
+        Some(Message::Done { outcome }) => outcome,
+        other => panic!("expected the outcome, got {other:?}"),
+    }
+}
+
+fn answer(request: &Request) -> Reply {
+    match request.sql.split(' ').next() {
+        Some("SELECT") => Reply::Rows(11),
+        Some("UPDATE") => Reply::Ok(1),
+        _ => Reply::Ok(0),
+    }
+}
+
+fn count(operations: u64) -> Length {
+    Length::Count { operations }
+}
+
+#[test]
+fn counts_are_exact() {
+    for (clients, threads, delivery) in [
+        (1, 1, Delivery::Whole),
+        (5, 2, Delivery::Whole),
+        (1, 1, Delivery::Trickle),
+        (5, 2, Delivery::Trickle),
+    ] {
+        for protocol in [Protocol::Prepared, Protocol::Text] {
+            let server = FakeServer::start(delivery, answer);
+            let mut task = task(mixed(true), clients, count(23));
+            task.protocol = protocol;
+            let messages = run(&server, task).unwrap();
+            assert_eq!(messages[0], Message::Connected { clients, threads });
+            let outcome = outcome(&messages);
+            assert_eq!((outcome.clients, outcome.threads), (clients, threads));
+            assert_eq!((outcome.operations, outcome.queries), (23, 5 * 23));
+            let counts: Vec<(&str, u64, u64, u64)> = outcome
+                .statements
+                .iter()
+                .map(|s| (s.name.as_str(), s.count, s.rows, s.affected))
+                .collect();
+            assert_eq!(
+                counts,
+                [
+                    ("read", 46, 506, 0),
+                    ("write", 23, 0, 23),
+                    ("begin", 23, 0, 0),
+                    ("commit", 23, 0, 0)
+                ]
+            );
+            let asked: usize = server.record().values().map(Vec::len).sum();
+            assert_eq!(asked, 5 * 23);
+            let latencies: Histogram<u64> = Deserializer::new()
+                .deserialize(&mut outcome.histogram.as_slice())
+                .unwrap();
+            assert_eq!(latencies.len(), 23);
+        }
+    }
+}
+
+/// The first clients do the remainder.
+#[test]
+fn operations_are_shared_out() {
+    let server = FakeServer::start(Delivery::Whole, answer);
+    run(&server, task(mixed(false), 4, count(10))).unwrap();
+    let asked: Vec<usize> = server.record().values().map(Vec::len).collect();
+    assert_eq!(asked, [9, 9, 6, 6]);
+}
+
+#[test]
+fn the_same_seed_asks_the_same_on_any_number_of_threads() {
+    let record = |threads_max, protocol, seed, delivery| {
+        let server = FakeServer::start(delivery, answer);
+        let mut task = task(mixed(true), 6, count(60));
+        task.threads_max = threads_max;
+        task.protocol = protocol;
+        task.seed = seed;
+        run(&server, task).unwrap();
+        server.record()
+    };
+    for protocol in [Protocol::Prepared, Protocol::Text] {
+        let base = record(1, protocol, 7, Delivery::Whole);
+        assert_eq!(base.len(), 6);
+        assert_eq!(record(2, protocol, 7, Delivery::Whole), base);
+        assert_eq!(record(6, protocol, 7, Delivery::Trickle), base);
+        assert_ne!(record(2, protocol, 8, Delivery::Whole), base);
+        assert_ne!(base[&0], base[&1]);
+    }
+    // The protocol changes how values travel, not what they are.
+    assert_eq!(
+        record(1, Protocol::Text, 7, Delivery::Whole),
+        record(1, Protocol::Prepared, 7, Delivery::Whole)
+    );
+}
+
+#[test]
+fn deadlocks_are_retried_with_the_same_values() {
+    for clients in [1, 3] {
+        let server = FakeServer::start(Delivery::Whole, |request| {
+            // The fourth request is the write of the first operation.
+            if request.number == 3 {
+                return Reply::Err(1213);
+            }
+            answer(request)
+        });
+        let messages = run(&server, task(mixed(true), clients, count(6))).unwrap();
+        let outcome = outcome(&messages);
+        assert_eq!((outcome.operations, outcome.queries), (6, 30));
+        assert_eq!(outcome.errors.len(), 1);
+        let error = &outcome.errors[0];
+        assert_eq!((error.code, error.class), (1213, ErrorClass::Retryable));
+        assert_eq!(error.count, u64::from(clients));
+        assert_eq!(error.message, "as the test wants");
+        let asked = &server.record()[&0];
+        assert_eq!(asked[0], "BEGIN");
+        assert_eq!(asked[4], "ROLLBACK");
+        assert_eq!(asked[5..9], asked[0..4]);
+        assert_eq!(asked[9], "COMMIT");
+        assert_ne!(asked[11..14], asked[1..4]);
+    }
+}
+
+#[test]
+fn without_transactions_nothing_is_rolled_back() {
+    let server = FakeServer::start(Delivery::Whole, |request| match request.number {
+        2 => Reply::Err(1205),
+        _ => answer(request),
+    });
+    let mut task = task(mixed(true), 1, count(1));
+    task.transactional = false;
+    let messages = run(&server, task).unwrap();
+    assert_eq!(outcome(&messages).queries, 3);
+    let asked = &server.record()[&0];
+    assert_eq!(asked.len(), 6);
+    assert_eq!(asked[3..6], asked[0..3]);
+}
+
+#[test]
+fn counted_errors_end_the_operation() {
+    let server = FakeServer::start(Delivery::Whole, |request| match request.number {
+        1 => Reply::RowsThenErr(4, 1317),
+        _ => answer(request),
+    });
+    let messages = run(&server, task(mixed(true), 1, count(2))).unwrap();
+    let outcome = outcome(&messages);
+    // One operation of two was abandoned: it is counted as an error and nowhere else.
+    assert_eq!((outcome.operations, outcome.queries), (1, 5));
+    assert_eq!(outcome.errors[0].class, ErrorClass::Counted);
+    assert_eq!(server.record()[&0][2], "ROLLBACK");
+    assert_eq!(outcome.intervals.iter().map(|i| i.errors).sum::<u64>(), 1);
+    assert_eq!(outcome.statements[0].rows, 22);
+}
+
+#[test]
+fn fatal_errors_name_code_message_and_statement() {
+    for clients in [1, 4] {
+        let server = FakeServer::start(Delivery::Whole, |request| match request.number {
+            7 => Reply::Err(1146),
+            _ => answer(request),
+        });
+        let error = run(&server, task(mixed(false), clients, count(400))).unwrap_err();
+        let shown = error.to_string();
+        for word in ["1146", "HY000", "as the test wants", "`read`"] {
+            assert!(shown.contains(word), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn a_rollback_must_not_fail() {
+    let server = FakeServer::start(Delivery::Whole, |request| match request.number {
+        1 | 2 => Reply::Err(1213),
+        _ => answer(request),
+    });
+    let error = run(&server, task(mixed(true), 1, count(1))).unwrap_err();
+    assert!(
+        matches!(error, LoadError::Server { code: 1213, statement, .. } if statement == "rollback")
+    );
+}
+
+#[test]
+fn endless_retries_end() {
+    let server = FakeServer::start(Delivery::Whole, |request| match request.sql.as_str() {
+        "BEGIN" | "ROLLBACK" => Reply::Ok(0),
+        _ => Reply::Err(1213),
+    });
+    let mut task = task(mixed(true), 2, count(2));
+    task.stall_ms = 200;
+    let error = run(&server, task).unwrap_err();
+    assert!(matches!(error, LoadError::Retries { code: 1213, .. }));
+}
+
+#[test]
+fn hanging_up_is_fatal() {
+    for clients in [1, 4] {
+        let server = FakeServer::start(Delivery::Whole, |request| match request.number {
+            5 => Reply::HangUp,
+            _ => answer(request),
+        });
+        let error = run(&server, task(mixed(true), clients, count(100))).unwrap_err();
+        assert!(matches!(error, LoadError::Closed { .. }), "{error}");
+        assert!(error.to_string().contains("closed the connection"));
+    }
+}
+
+#[test]
+fn silence_is_fatal() {
+    for (clients, half) in [(1, false), (1, true), (4, false), (4, true)] {
+        let server = FakeServer::start(Delivery::Whole, move |request| match request.number {
+            // Column definitions, and then nothing.
+            5 if half => Reply::Packets(1, vec![vec![1]]),
+            5 => Reply::Silence,
+            _ => answer(request),
+        });
+        let mut task = task(mixed(true), clients, count(100));
+        task.stall_ms = 300;
+        let begun = Instant::now();
+        let error = run(&server, task).unwrap_err();
+        assert!(matches!(error, LoadError::Stalled { .. }), "{error}");
+        assert!(begun.elapsed().as_millis() < 3000);
+    }
+}
+
+#[test]
+fn broken_answers_are_fatal() {
+    for clients in [1, 4] {
+        let wrong_number = || Reply::Packets(2, vec![vec![0, 0, 0, 2, 0, 0, 0]]);
+        let server = FakeServer::start(Delivery::Whole, move |_| wrong_number());
+        let error = run(&server, task(mixed(true), clients, count(100))).unwrap_err();
+        assert!(matches!(error, LoadError::Protocol { .. }), "{error}");
+        let two_answers = || Reply::Packets(1, vec![vec![0, 0, 0, 2, 0, 0, 0]; 2]);
+        let server = FakeServer::start(Delivery::Whole, move |_| two_answers());
+        let error = run(&server, task(mixed(true), clients, count(100))).unwrap_err();
+        assert!(
+            matches!(error, LoadError::Surplus { bytes: 11, .. }),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn unexpected_answers_are_counted() {
+    let server = FakeServer::start(Delivery::Whole, |request| match request.number {
+        3 | 5 => Reply::Rows(2),
+        _ => Reply::Rows(1),
+    });
+    let mut read = statement("read", "SELECT 1", vec![]);
+    read.expect.rows = Some("1".parse().unwrap());
+    let messages = run(&server, task(workload(false, vec![read]), 1, count(10))).unwrap();
+    let read = &outcome(&messages).statements[0];
+    assert_eq!((read.count, read.rows, read.unexpected), (10, 12, 2));
+}
+
+#[test]
+fn measured_time_has_sharp_edges() {
+    for clients in [1, 6] {
+        let server = FakeServer::start(Delivery::Whole, answer);
+        let mut task = task(mixed(true), clients, Length::Time { ms: 500 });
+        task.warmup_ms = 200;
+        task.interval_ms = 100;
+        let messages = run(&server, task).unwrap();
+        let outcome = outcome(&messages);
+        let at = |wanted: fn(&Message) -> Option<u64>| messages.iter().find_map(wanted).unwrap();
+        let start = at(|m| match m {
+            Message::MeasureStart { at_ns } => Some(*at_ns),
+            _ => None,
+        });
+        let end = at(|m| match m {
+            Message::MeasureEnd { at_ns } => Some(*at_ns),
+            _ => None,
+        });
+        assert_eq!((start, end), (outcome.start_ns, outcome.end_ns));
+        assert!(end - start >= 500_000_000);
+        // Warm-up is not in the counts, but in what the server was asked.
+        let asked: u64 = server.record().values().map(|all| all.len() as u64).sum();
+        assert!(outcome.operations > 0 && outcome.queries < asked);
+        assert!(outcome.busy_ns <= u64::from(clients) * (end - start));
+        assert!(outcome.busy_ns >= u64::from(clients) * 450_000_000);
+        assert!(outcome.client_user_ns + outcome.client_system_ns > 0);
+        let sum: u64 = outcome.intervals.iter().map(|i| i.operations).sum();
+        assert_eq!(sum, outcome.operations);
+        let queries: u64 = outcome.intervals.iter().map(|i| i.queries).sum();
+        assert_eq!(queries, outcome.queries);
+        assert_eq!(outcome.intervals.len(), 5);
+        assert_eq!(outcome.intervals.last().unwrap().end_ns, end - start);
+        let said = messages
+            .iter()
+            .filter(|m| matches!(m, Message::Interval { .. }))
+            .count();
+        assert_eq!(said, 5);
+    }
+}
+
+#[test]
+fn question_marks_in_the_text_are_noticed() {
+    let server = FakeServer::start(Delivery::Whole, answer);
+    let mut job_task = task(mixed(true), 1, count(1));
+    job_task.workload.statements[0].sql =
+        "SELECT '?' FROM {table} WHERE id = {low}".parse().unwrap();
+    let error = run(&server, job_task).unwrap_err();
+    assert!(matches!(
+        error,
+        LoadError::ParamCount {
+            expected: 1,
+            found: 2,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn nothing_is_connected_for_a_job_without_sense() {
+    let server = FakeServer::start(Delivery::Whole, answer);
+    let mut broken = task(mixed(true), 1, count(1));
+    broken.workload.statements[1].params.pop();
+    let error = run(&server, broken).unwrap_err();
+    assert!(matches!(error, LoadError::Workload { .. }));
+    let shown = error.to_string();
+    assert!(
+        shown.contains("`write`") && shown.contains("{c}"),
+        "{shown}"
+    );
+    let mut unknown = task(mixed(true), 1, count(1));
+    unknown.parameters.insert("rnage".into(), 5);
+    let error = run(&server, unknown).unwrap_err().to_string();
+    assert!(error.contains("`rnage`"), "{error}");
+    assert!(server.record().is_empty());
+}

@@ -1,0 +1,276 @@
+//! A fake server for tests: it greets, logs everybody in, prepares anything, keeps a record of
+//! what it is asked, and answers as the test wants.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use prony_wire::append_packet;
+
+/// What a client asked, in words: SQL with its values.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    /// Number of the request on the connection, counted from 0, preparing not included.
+    pub(crate) number: usize,
+    /// The statement.
+    pub(crate) sql: String,
+}
+
+/// What the server does about it.
+#[derive(Debug, Clone)]
+pub(crate) enum Reply {
+    /// OK with so many affected rows.
+    Ok(u8),
+    /// One column and so many rows.
+    Rows(usize),
+    /// An error.
+    Err(u16),
+    /// One column, so many rows, and then an error.
+    RowsThenErr(usize, u16),
+    /// These packets, numbered from the given number on.
+    Packets(u8, Vec<Vec<u8>>),
+    /// Half an answer, and the connection closed.
+    HangUp,
+    /// Nothing at all.
+    Silence,
+}
+
+/// How the server's bytes arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    /// An answer at once.
+    Whole,
+    /// Byte by byte.
+    Trickle,
+}
+
+type Script = dyn Fn(&Request) -> Reply + Send + Sync;
+type Record = Arc<Mutex<BTreeMap<usize, Vec<String>>>>;
+
+/// A server that runs as long as the process.
+pub(crate) struct FakeServer {
+    folder: tempfile::TempDir,
+    record: Record,
+}
+
+impl FakeServer {
+    /// Starts a server that answers by `script`.
+    pub(crate) fn start(
+        delivery: Delivery,
+        script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+        let record = Record::default();
+        let script: Arc<Script> = Arc::new(script);
+        let for_server = Arc::clone(&record);
+        thread::spawn(move || {
+            for (connection, stream) in listener.incoming().enumerate() {
+                let mut peer = Peer {
+                    stream: stream.unwrap(),
+                    delivery,
+                    connection,
+                    script: Arc::clone(&script),
+                    record: Arc::clone(&for_server),
+                    prepared: Vec::new(),
+                };
+                // A client that hangs up ends its conversation, not the test.
+                thread::spawn(move || peer.converse());
+            }
+        });
+        Self { folder, record }
+    }
+
+    /// Where it listens.
+    pub(crate) fn path(&self) -> PathBuf {
+        Path::join(self.folder.path(), "s")
+    }
+
+    /// What was asked so far, by connection.
+    pub(crate) fn record(&self) -> BTreeMap<usize, Vec<String>> {
+        self.record.lock().unwrap().clone()
+    }
+}
+
+struct Peer {
+    stream: UnixStream,
+    delivery: Delivery,
+    connection: usize,
+    script: Arc<Script>,
+    record: Record,
+    prepared: Vec<PreparedText>,
+}
+
+struct PreparedText {
+    sql: String,
+    params: usize,
+    types: Vec<u8>,
+}
+
+impl Peer {
+    fn converse(&mut self) -> std::io::Result<()> {
+        let mut greeting = b"\x0a5.6.24\0\x01\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\x08\0\x15".to_vec();
+        greeting.extend_from_slice(&[0; 10]);
+        greeting.extend_from_slice(b"ijklmnopqrst\0mysql_native_password\0");
+        self.say(0, &[greeting])?;
+        self.hear()?;
+        self.say(2, &[ok(0)])?;
+        let mut number = 0;
+        loop {
+            let request = self.hear()?;
+            let sql = match request[0] {
+                0x01 => return Ok(()),
+                0x03 => text(&request[1..]),
+                0x16 => {
+                    self.prepare(&text(&request[1..]))?;
+                    continue;
+                }
+                0x17 => self.execution(&request),
+                other => panic!("unexpected command {other:#x}"),
+            };
+            let request = Request { number, sql };
+            number += 1;
+            let mut record = self.record.lock().unwrap();
+            record
+                .entry(self.connection)
+                .or_default()
+                .push(request.sql.clone());
+            drop(record);
+            self.reply((self.script)(&request))?;
+        }
+    }
+
+    fn reply(&mut self, reply: Reply) -> std::io::Result<()> {
+        match reply {
+            Reply::Ok(affected) => self.say(1, &[ok(affected)]),
+            Reply::Err(code) => self.say(1, &[err(code)]),
+            Reply::Packets(first, packets) => self.say(first, &packets),
+            Reply::Rows(count) => {
+                let mut packets = rows(count);
+                packets.push(eof());
+                self.say(1, &packets)
+            }
+            Reply::RowsThenErr(count, code) => {
+                let mut packets = rows(count);
+                packets.push(err(code));
+                self.say(1, &packets)
+            }
+            Reply::HangUp => {
+                self.say(1, &rows(1))?;
+                Err(ErrorKind::ConnectionAborted.into())
+            }
+            Reply::Silence => Ok(()),
+        }
+    }
+
+    fn say(&mut self, mut sequence: u8, packets: &[Vec<u8>]) -> std::io::Result<()> {
+        let mut bytes = Vec::new();
+        for packet in packets {
+            sequence = append_packet(&mut bytes, sequence, packet);
+        }
+        if self.delivery == Delivery::Whole {
+            return self.stream.write_all(&bytes);
+        }
+        for byte in bytes {
+            self.stream.write_all(&[byte])?;
+            thread::sleep(Duration::from_micros(20));
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self) -> std::io::Result<Vec<u8>> {
+        let mut header = [0; 4];
+        self.stream.read_exact(&mut header)?;
+        let mut payload = vec![0; usize::from(header[0]) | usize::from(header[1]) << 8];
+        self.stream.read_exact(&mut payload)?;
+        Ok(payload)
+    }
+
+    fn prepare(&mut self, sql: &str) -> std::io::Result<()> {
+        let params = sql.matches('?').count();
+        let id = u8::try_from(self.prepared.len()).unwrap();
+        self.prepared.push(PreparedText {
+            sql: sql.to_owned(),
+            params,
+            types: Vec::new(),
+        });
+        let count = u8::try_from(params).unwrap();
+        let mut packets = vec![vec![0, id, 0, 0, 0, 0, 0, count, 0, 0, 0, 0]];
+        if params > 0 {
+            packets.extend((0..params).map(|_| definition()));
+            packets.push(eof());
+        }
+        self.say(1, &packets)
+    }
+
+    /// The statement of a `COM_STMT_EXECUTE` with its values in place of the question marks.
+    fn execution(&mut self, request: &[u8]) -> String {
+        let prepared = &mut self.prepared[usize::from(request[1])];
+        if prepared.params == 0 {
+            assert_eq!(request.len(), 10);
+            return prepared.sql.clone();
+        }
+        let mut at = 10 + prepared.params.div_ceil(8);
+        let types_sent = request[at] == 1;
+        at += 1;
+        if types_sent {
+            prepared.types = request[at..at + 2 * prepared.params]
+                .chunks(2)
+                .map(|pair| pair[0])
+                .collect();
+            at += 2 * prepared.params;
+        }
+        assert_eq!(prepared.types.len(), prepared.params, "types come first");
+        let mut sql = String::new();
+        let mut pieces = prepared.sql.split('?');
+        sql.push_str(pieces.next().unwrap());
+        for (piece, kind) in pieces.zip(&prepared.types) {
+            if *kind == 8 {
+                let bytes = request[at..at + 8].try_into().unwrap();
+                sql.push_str(&i64::from_le_bytes(bytes).to_string());
+                at += 8;
+            } else {
+                let length = usize::from(request[at]);
+                assert!(length < 0xfb, "short texts only");
+                sql = format!("{sql}'{}'", text(&request[at + 1..=at + length]));
+                at += 1 + length;
+            }
+            sql.push_str(piece);
+        }
+        assert_eq!(at, request.len());
+        sql
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn ok(affected: u8) -> Vec<u8> {
+    vec![0, affected, 0, 2, 0, 0, 0]
+}
+
+fn eof() -> Vec<u8> {
+    vec![0xfe, 0, 0, 2, 0]
+}
+
+fn err(code: u16) -> Vec<u8> {
+    let mut packet = vec![0xff];
+    packet.extend_from_slice(&code.to_le_bytes());
+    packet.extend_from_slice(b"#HY000as the test wants");
+    packet
+}
+
+fn definition() -> Vec<u8> {
+    b"\x03def\0\0\0\x01k\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0".to_vec()
+}
+
+fn rows(count: usize) -> Vec<Vec<u8>> {
+    let mut packets = vec![vec![1], definition(), eof()];
+    packets.extend((0..count).map(|_| b"\x00\x00\x03abc".to_vec()));
+    packets
+}
