@@ -7,7 +7,8 @@
 //! int<2>  warnings
 //! int<2>  status
 //! ```
-//! A row may begin with 0xfe too, but then it has 9 bytes at least.
+//! A row may begin with 0xfe too, but then it has 9 bytes at least. MySQL 4.1 ends column
+//! definitions with the first byte alone (seen with 4.1.13).
 
 use crate::WireError;
 use crate::response::STATUS_MORE_RESULTS;
@@ -43,7 +44,11 @@ impl Eof {
                 warnings: u16::from_le_bytes([a, b]),
                 status: u16::from_le_bytes([c, d]),
             }),
-            [] | [0xfe] | [0xfe, _] | [0xfe, _, _] | [0xfe, _, _, _] => {
+            [0xfe] => Ok(Self {
+                warnings: 0,
+                status: 0,
+            }),
+            [] | [0xfe, _] | [0xfe, _, _] | [0xfe, _, _, _] => {
                 Err(WireError::Truncated { packet: PACKET })
             }
             [0xfe, ..] => Err(WireError::Overlong { packet: PACKET }),
@@ -65,12 +70,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_exactly_five_bytes() {
+    fn reads_five_bytes_or_one() {
         let bytes = [0xfe, 1, 0, 8, 0, 0];
         let eof = Eof::parse(&bytes[..5]).unwrap();
         assert_eq!((eof.warnings, eof.status), (1, 8));
         assert!(eof.more_results());
-        for end in [0, 1, 4, 6] {
+        assert!(Eof::parse(&bytes[..1]).is_ok_and(|eof| !eof.more_results()));
+        for end in [0, 2, 3, 4, 6] {
             assert!(Eof::parse(&bytes[..end]).is_err(), "{end}");
         }
     }

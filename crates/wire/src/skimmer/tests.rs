@@ -12,6 +12,8 @@ struct Stream {
     sequence: u8,
     tally: Tally,
     error: Option<u16>,
+    /// Whether the server is a 4.1.
+    old: bool,
 }
 
 impl Stream {
@@ -50,7 +52,11 @@ impl Stream {
         for _ in 0..count {
             self.packet(b"\x03def\x04test\x01t\x01t\x01k\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0");
         }
-        self.eof(0);
+        if self.old {
+            self.packet(&[0xfe]);
+        } else {
+            self.eof(0);
+        }
     }
 
     fn row(&mut self, payload: &[u8]) {
@@ -84,8 +90,9 @@ fn part() -> impl Strategy<Value = Part> {
 }
 
 fn stream() -> impl Strategy<Value = Stream> {
-    (vec(part(), 1..4), any::<bool>()).prop_map(|(parts, ends_in_error)| {
+    (vec(part(), 1..4), any::<bool>(), any::<bool>()).prop_map(|(parts, ends_in_error, old)| {
         let mut stream = Stream::new();
+        stream.old = old;
         let last = parts.len() - 1;
         for (index, part) in parts.into_iter().enumerate() {
             let more = if index < last { 8 } else { 0 };
