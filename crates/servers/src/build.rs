@@ -113,21 +113,18 @@ impl ServerBuild {
             }
             joined
         };
-        match &self.loader {
-            Some(loader) => {
-                let mut command = launcher.command(loader);
-                command.arg("--library-path").arg(folders());
-                command.arg(&self.program);
-                command
-            }
-            None => {
-                let mut command = launcher.command(&self.program);
-                if !self.libraries.is_empty() {
-                    command.env("LD_LIBRARY_PATH", folders());
-                }
-                command
+        let mut command;
+        if let Some(loader) = &self.loader {
+            command = launcher.command(loader);
+            command.arg("--library-path").arg(folders());
+            command.arg(&self.program);
+        } else {
+            command = launcher.command(&self.program);
+            if !self.libraries.is_empty() {
+                command.env("LD_LIBRARY_PATH", folders());
             }
         }
+        command
     }
 }
 

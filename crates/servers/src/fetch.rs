@@ -98,7 +98,7 @@ pub enum FetchError {
     },
     /// The machine's package configuration names no mirror to take the packages from.
     #[error(
-        "{what} comes from a Debian mirror, and the package sources of this machine name none that has component main"
+        "{what} comes from a Debian mirror, and the package sources of this machine name none: add one with component main to them, or take the build from an archive or a folder"
     )]
     NoMirror {
         /// The packages.
@@ -122,7 +122,7 @@ pub enum FetchError {
     },
     /// What came is not what the catalogue promises.
     #[error(
-        "{what} has the SHA-256\n  {found} ({size} bytes), the catalogue expects\n  {expected}: it was refused and removed; try again, and if it stays so, do not trust it"
+        "{what} has the SHA-256\n  {found} ({size} bytes), the catalogue expects\n  {expected}: it was refused and nothing of it was kept; try again, and if it stays so, do not trust it"
     )]
     Checksum {
         /// What was fetched.

@@ -86,15 +86,15 @@ impl<'a> Images<'a> {
     /// # Errors
     /// When a file can't be written or moved.
     pub fn publish(&self, instance: Instance, key: &ImageKey) -> Result<Image, IoError> {
-        let shelf = self.roots.images();
-        folder::remove_abandoned(&shelf, STAGING)?;
-        let staging = OwnedFolder::create(&shelf, STAGING)?;
+        let all = self.roots.images();
+        folder::remove_abandoned(&all, STAGING)?;
+        let staging = OwnedFolder::create(&all, STAGING)?;
         let data = instance.data_dir();
         fs::rename(&data, staging.path().join(DATA)).at("move", &data)?;
         let password = instance.password_file();
         fs::rename(&password, staging.path().join(PASSWORD_FILE)).at("move", &password)?;
         drop(instance);
-        let folder = shelf.join(&key.0);
+        let folder = all.join(&key.0);
         if folder.exists() {
             if let Some(image) = self.find(key) {
                 // Another process made the same meanwhile.

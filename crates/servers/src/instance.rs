@@ -4,6 +4,7 @@ mod accounts;
 mod bootstrap;
 mod running;
 
+use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
@@ -229,7 +230,8 @@ impl Instance {
         let locations = self.build.locations.iter();
         for (option, path) in places.chain(locations.map(|(option, path)| (option.as_str(), path)))
         {
-            text.push_str(&format!("{option}={}\n", quoted(path)));
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{option}={}", quoted(path));
         }
         if rustix::process::geteuid().is_root() {
             // Servers refuse to run as root unless they are told to.
@@ -274,7 +276,7 @@ impl Instance {
 /// The name of the file with the load account's password.
 pub(crate) const PASSWORD_FILE: &str = "load-password";
 
-/// A path as the value of an option file, my_print_defaults(1): in quotes, because `#` begins a
+/// A path as the value of an option file: in quotes, because `#` begins a
 /// comment, and with `\` as the escape.
 fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();

@@ -1,7 +1,7 @@
 //! How every child process is started: through the guard, in its own process group, marked with
 //! its owner.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
@@ -26,6 +26,8 @@ const POLL: Duration = Duration::from_millis(10);
 #[derive(Debug, Clone)]
 pub struct Launcher {
     prony: PathBuf,
+    /// Where programs are looked up.
+    search: OsString,
     owner: Owner,
     keeper: Sender<Order>,
 }
@@ -66,9 +68,24 @@ impl Launcher {
             .map_err(LauncherError::Thread)?;
         Ok(Self {
             prony,
+            search: std::env::var_os("PATH").unwrap_or_default(),
             owner,
             keeper,
         })
+    }
+
+    /// The same with another `PATH`, for itself and its children.
+    #[cfg(test)]
+    pub(crate) fn searching(mut self, path: OsString) -> Self {
+        self.search = path;
+        self
+    }
+
+    /// The full path of a program on `PATH`.
+    pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
+        std::env::split_paths(&self.search)
+            .map(|folder| folder.join(name))
+            .find(|candidate| is_executable(candidate))
     }
 
     /// A command for `program` (looked up on `PATH`) that runs guarded, in a process group of its
@@ -81,6 +98,7 @@ impl Launcher {
             .arg(self.owner.pid.to_string())
             .arg("--")
             .arg(program)
+            .env("PATH", &self.search)
             .env(OWNER_VARIABLE, self.owner.to_string())
             .process_group(0);
         command
@@ -190,14 +208,6 @@ impl Drop for Process {
     }
 }
 
-/// The full path of a program on `PATH`.
-pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|candidate| is_executable(candidate))
-}
-
 fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
@@ -218,4 +228,67 @@ pub(crate) fn tail(path: &Path, lines: usize) -> String {
     let text = String::from_utf8_lossy(&bytes);
     let all: Vec<&str> = text.lines().collect();
     all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launcher() -> Launcher {
+        Launcher::new(crate::testing::fixture("guard")).unwrap()
+    }
+
+    #[test]
+    fn children_are_marked_and_lead_their_group() {
+        let launcher = launcher();
+        let mut command = launcher.command("sh");
+        let script = format!("echo ${OWNER_VARIABLE} $$ $(ps -o pgid= -p $$ || echo $$)");
+        command
+            .args(["-c", &script])
+            .stdout(std::process::Stdio::piped());
+        let mut process = launcher.spawn(command).unwrap();
+        let mut said = String::new();
+        let mut output = process.child().stdout.take().unwrap();
+        output.read_to_string(&mut said).unwrap();
+        let words: Vec<&str> = said.split_whitespace().collect();
+        assert_eq!(words[0], Owner::current().unwrap().to_string());
+        assert_eq!(words[1], process.id().to_string());
+        assert_eq!(words[2], words[1]);
+        assert!(process.wait().unwrap().success());
+    }
+
+    #[test]
+    fn dropping_kills_the_group() {
+        let launcher = launcher();
+        let mut command = launcher.command("sh");
+        command.args(["-c", "sleep 600 & echo $!; wait"]);
+        command.stdout(std::process::Stdio::piped());
+        let mut process = launcher.spawn(command).unwrap();
+        let mut output = process.child().stdout.take().unwrap();
+        let mut line = [0; 32];
+        let read = output.read(&mut line).unwrap();
+        let grandchild = String::from_utf8_lossy(&line[..read])
+            .trim()
+            .parse()
+            .unwrap();
+        assert!(Owner::of(grandchild).is_some());
+        drop(process);
+        let end = Instant::now() + Duration::from_secs(10);
+        while Owner::of(grandchild).is_some() {
+            assert!(
+                Instant::now() < end,
+                "process {grandchild} outlived its group"
+            );
+            thread::sleep(POLL);
+        }
+    }
+
+    #[test]
+    fn tails_are_whole_lines_from_the_end() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "one\ntwo\nthree\n").unwrap();
+        assert_eq!(tail(file.path(), 2), "two\nthree");
+        assert_eq!(tail(file.path(), 9), "one\ntwo\nthree");
+        assert_eq!(tail(Path::new("/nonexistent"), 9), "");
+    }
 }

@@ -119,7 +119,7 @@ fn kill_orphan(pid: u32) -> io::Result<Option<String>> {
     Ok(Some(name.trim_end().to_owned()))
 }
 
-/// Numbers of processes mean something only within one namespace, pid_namespaces(7).
+/// Numbers of processes mean something only within one namespace, `pid_namespaces(7)`.
 fn namespace(process: &Path) -> io::Result<PathBuf> {
     fs::read_link(process.join("ns/pid"))
 }

@@ -24,6 +24,8 @@ mod lock;
 mod owner;
 mod render;
 mod roots;
+#[cfg(test)]
+mod testing;
 mod unpack;
 mod verify;
 

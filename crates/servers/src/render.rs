@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Catalogue;
 use crate::digest::hex_of;
-use crate::intents::{Intent, value_text};
+use crate::intents::{Intent, Rendering, value_text};
 
 /// Connections beside those of the load: for control, readiness and a look by hand.
 const CONTROL_CONNECTIONS: u32 = 16;
@@ -237,7 +237,7 @@ fn intent_options(
     let text = value_text(value);
     let row = intent.rendering(build.family, build.version);
     let Some(options) = row.and_then(|row| row.options(&text)) else {
-        let choices = row.into_iter().flat_map(|row| row.choices());
+        let choices = row.into_iter().flat_map(Rendering::choices);
         return Err(RenderError::NotHonoured {
             build: build.id.clone(),
             version: build.version,

@@ -2,6 +2,8 @@
 
 mod place;
 
+use std::borrow::Cow;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -150,7 +152,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn format(&self, reason: impl ToString) -> UnpackError {
+    fn format(&self, reason: impl fmt::Display) -> UnpackError {
         UnpackError::Format {
             archive: self.archive.to_owned(),
             reason: reason.to_string(),
@@ -158,12 +160,12 @@ impl<'a> Run<'a> {
     }
 
     fn check_stop(&self) -> Result<(), UnpackError> {
-        match self.unpacking.stop.requested() {
-            false => Ok(()),
-            true => Err(UnpackError::Stopped {
-                archive: self.archive.to_owned(),
-            }),
+        if !self.unpacking.stop.requested() {
+            return Ok(());
         }
+        Err(UnpackError::Stopped {
+            archive: self.archive.to_owned(),
+        })
     }
 
     fn zip(&mut self, file: File) -> Result<(), UnpackError> {
@@ -199,7 +201,7 @@ impl<'a> Run<'a> {
             let mut entry = entry.map_err(|error| self.format(error))?;
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             let link = entry.link_name().map_err(|error| self.format(error))?;
-            let link = link.map(|target| target.into_owned()).unwrap_or_default();
+            let link = link.map(Cow::into_owned).unwrap_or_default();
             let mode = entry.header().mode().ok();
             match entry.header().entry_type() {
                 EntryType::Directory => self.put(&name, Content::Folder)?,

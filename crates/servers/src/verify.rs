@@ -13,9 +13,9 @@ use crate::render::RenderError;
 use crate::roots::Roots;
 
 /// How long one statement may take.
-const STATEMENT: Duration = Duration::from_secs(60);
+const STATEMENT: Duration = Duration::from_mins(1);
 /// How long the server may take to stop.
-const STOP: Duration = Duration::from_secs(60);
+const STOP: Duration = Duration::from_mins(1);
 
 /// What was seen of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,14 +138,14 @@ fn version(server: &Running) -> Result<String, VerifyError> {
             log_tail: String::new(),
         })?;
     let answered = answer.single().unwrap_or_default().to_owned();
-    match build.answers_with(&answered) {
-        true => Ok(answered),
-        false => Err(VerifyError::Version {
-            build: build.id.clone(),
-            answered,
-            expected: build.version_text.clone(),
-        }),
+    if build.answers_with(&answered) {
+        return Ok(answered);
     }
+    Err(VerifyError::Version {
+        build: build.id.clone(),
+        answered,
+        expected: build.version_text.clone(),
+    })
 }
 
 fn try_engine(server: &Running, engine: Engine) -> Result<(), VerifyError> {
@@ -154,16 +154,16 @@ fn try_engine(server: &Running, engine: Engine) -> Result<(), VerifyError> {
     let attempt = || -> Result<String, ClientError> {
         let mut load = Connection::connect(&server.address(), &server.load_login(), STATEMENT)?;
         let name = engine.sql_name();
-        load.query(&format!(
+        load.query(format!(
             "CREATE TABLE trial_{engine} (id INT NOT NULL PRIMARY KEY, word CHAR(10) NOT NULL) ENGINE = {name}"
         ))?;
-        load.query(&format!(
+        load.query(format!(
             "INSERT INTO trial_{engine} VALUES (2, 'two'), (1, 'one')"
         ))?;
-        load.query(&format!(
+        load.query(format!(
             "UPDATE trial_{engine} SET word = 'zwei' WHERE id = 2"
         ))?;
-        let rows = load.query(&format!("SELECT id, word FROM trial_{engine} ORDER BY id"))?;
+        let rows = load.query(format!("SELECT id, word FROM trial_{engine} ORDER BY id"))?;
         let rows: Vec<String> = rows
             .rows
             .into_iter()
@@ -179,13 +179,13 @@ fn try_engine(server: &Running, engine: Engine) -> Result<(), VerifyError> {
         engine,
         source,
     })?;
-    match found == EXPECTED {
-        true => Ok(()),
-        false => Err(VerifyError::Row {
-            build: build(),
-            engine,
-            found,
-            expected: EXPECTED,
-        }),
+    if found == EXPECTED {
+        return Ok(());
     }
+    Err(VerifyError::Row {
+        build: build(),
+        engine,
+        found,
+        expected: EXPECTED,
+    })
 }

@@ -65,11 +65,7 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<CatalogueFile, CatalogueE
 /// The line of a byte offset, counted from 1.
 pub(crate) fn line_of(text: &str, offset: usize) -> usize {
     let end = offset.min(text.len());
-    text.as_bytes()[..end]
-        .iter()
-        .filter(|b| **b == b'\n')
-        .count()
-        + 1
+    text.as_bytes()[..end].split(|byte| *byte == b'\n').count()
 }
 
 /// Makes relative paths of a user's file relative to the folder that it is in.
@@ -148,10 +144,10 @@ fn check_sources(id: &str, sources: &[Source]) -> Result<(), String> {
 fn check_checksum(id: &str, source: &Source) -> Result<(), String> {
     let signed = matches!(source.from, Origin::Deb(_) | Origin::Path(_));
     let Some(sha256) = &source.sha256 else {
-        return match signed {
-            true => Ok(()),
-            false => Err(format!("a source of `{id}` has no sha256")),
-        };
+        if signed {
+            return Ok(());
+        }
+        return Err(format!("a source of `{id}` has no sha256"));
     };
     if signed {
         return Err(format!(
@@ -190,10 +186,10 @@ fn check_inside(id: &str, path: &str) -> Result<(), String> {
     let inside = Path::new(path)
         .components()
         .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    match inside {
-        true => Ok(()),
-        false => Err(format!(
-            "the path `{path}` of `{id}` must lie inside its folder"
-        )),
+    if inside {
+        return Ok(());
     }
+    Err(format!(
+        "the path `{path}` of `{id}` must lie inside its folder"
+    ))
 }

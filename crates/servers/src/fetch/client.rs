@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{FetchError, Getter};
 use crate::io_error::At;
-use crate::launcher::{find_program, tail};
+use crate::launcher::tail;
 
 /// How often a running client is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -84,7 +84,7 @@ impl Getter<'_> {
         program: &'static str,
         package: &'static str,
     ) -> Result<Command, FetchError> {
-        match find_program(program) {
+        match self.launcher.find_program(program) {
             Some(path) => Ok(self.launcher.command(path)),
             None => Err(FetchError::MissingProgram {
                 id: self.id.to_owned(),

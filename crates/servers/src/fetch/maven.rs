@@ -58,15 +58,12 @@ impl Getter<'_> {
         let fetched = outcome.and_then(|_| {
             let path = arrives.join(&file);
             let target = self.downloads.join(&file);
-            match path.is_file() {
-                true => Ok(fs::rename(&path, &target)
-                    .at("move", &path)
-                    .map(|()| target)?),
-                false => Err(FetchError::NotBrought {
-                    program: "mvn",
-                    path,
-                }),
+            if !path.is_file() {
+                let program = "mvn";
+                return Err(FetchError::NotBrought { program, path });
             }
+            fs::rename(&path, &target).at("move", &path)?;
+            Ok(target)
         });
         // Whatever came of it: no half or refused file stays to be found the next time.
         let _ = fs::remove_dir_all(&arrives);

@@ -13,7 +13,7 @@ use crate::catalogue::Source;
 
 const LOOK: Duration = Duration::from_millis(200);
 const CONNECT: Duration = Duration::from_secs(30);
-const ANSWER: Duration = Duration::from_secs(60);
+const ANSWER: Duration = Duration::from_mins(1);
 
 /// Shared between the thread that reads and the one that watches.
 #[derive(Default)]

@@ -29,17 +29,17 @@ pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
         );
         if user.is_empty() || (user == ADMIN_USER && host != "localhost") {
             let host = host.replace('\\', "\\\\").replace('\'', "\\'");
-            admin.query(&format!("DROP USER '{user}'@'{host}'"))?;
+            admin.query(format!("DROP USER '{user}'@'{host}'"))?;
         }
     }
     // Prebuilt data directories let everybody use databases whose names begin with test.
     admin.query("DELETE FROM mysql.db WHERE User = ''")?;
     admin.query("FLUSH PRIVILEGES")?;
-    admin.query(&format!("CREATE DATABASE {LOAD_USER}"))?;
-    admin.query(&format!(
+    admin.query(format!("CREATE DATABASE {LOAD_USER}"))?;
+    admin.query(format!(
         "CREATE USER '{LOAD_USER}'@'localhost' IDENTIFIED BY '{password}'"
     ))?;
-    admin.query(&format!(
+    admin.query(format!(
         "GRANT ALL ON {LOAD_USER}.* TO '{LOAD_USER}'@'localhost'"
     ))?;
     Ok(())

@@ -15,7 +15,7 @@ use crate::io_error::At;
 use crate::roots::create_private;
 
 /// How long a server may take. Slow disks need some seconds.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_mins(5);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// See [`Instance::bootstrap`].

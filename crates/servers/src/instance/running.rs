@@ -16,13 +16,13 @@ use crate::io_error::At;
 use crate::launcher::Process;
 
 /// How long a server may take until it answers. Redo logs are made and recovered in this time.
-const START_LIMIT: Duration = Duration::from_secs(180);
+const START_LIMIT: Duration = Duration::from_mins(3);
 /// How often a starting server is asked.
 const ASK: Duration = Duration::from_millis(20);
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long the statements that make the accounts may take, each.
-const STATEMENT_LIMIT: Duration = Duration::from_secs(60);
+const STATEMENT_LIMIT: Duration = Duration::from_mins(1);
 /// `ER_ACCESS_DENIED_ERROR`.
 const ACCESS_DENIED: u16 = 1045;
 
@@ -74,17 +74,22 @@ impl StopError {
 /// See [`Instance::start`].
 pub(super) fn start(instance: Instance, stop: &StopFlag) -> Result<Running, InstanceError> {
     let process = instance.spawn(instance.server_command(), Stdio::null())?;
-    let mut server = Running {
-        process,
-        instance,
-        password: String::new(),
-    };
+    let mut server = Running::unasked(process, instance);
     let mut admin = server.wait_until_ready(stop)?;
     server.password = server.password(&mut admin)?;
     Ok(server)
 }
 
 impl Running {
+    /// A server that was started and may or may not answer yet.
+    pub(super) fn unasked(process: Process, instance: Instance) -> Self {
+        Self {
+            process,
+            instance,
+            password: String::new(),
+        }
+    }
+
     /// Where it listens.
     pub fn address(&self) -> Address {
         Address::Unix(self.instance.socket())
@@ -106,6 +111,11 @@ impl Running {
             password: self.password.clone(),
             database: Some(LOAD_USER.to_owned()),
         }
+    }
+
+    /// The file with the password of the load's account, readable by its owner only.
+    pub fn password_path(&self) -> PathBuf {
+        self.instance.password_file()
     }
 
     /// Its process id.

@@ -1,1 +1,241 @@
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::Duration;
 
+use prony_model::{BuildFacts, Engine, Family, Version};
+
+use super::*;
+use crate::catalogue::Bootstrap;
+use crate::images::Images;
+use crate::render::{OptionOrigin, RenderedOption};
+use crate::testing::{Stage, fixture};
+
+/// A build on the stage whose server program is a shell script.
+fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
+    stage.write("server.sh", script);
+    stage.write("build/template/mysql/user.frm", "table");
+    symlink(fixture("server"), stage.path("build/server")).unwrap();
+    ServerBuild {
+        id: "it".into(),
+        facts: BuildFacts {
+            id: "it".into(),
+            family: Family::Mysql,
+            version: Version::new(8, 0, 31),
+            engines: vec![Engine::Innodb],
+        },
+        version_text: "8.0.31".into(),
+        content_hash: String::new(),
+        artefacts: Vec::new(),
+        root: stage.path("build"),
+        program: stage.path("build/server"),
+        loader: None,
+        libraries: vec![stage.path("lib-a"), stage.path("lib-b")],
+        bootstrap,
+        locations: [("basedir".to_owned(), stage.path("build"))].into(),
+    }
+}
+
+fn rendered() -> Rendered {
+    Rendered {
+        options: vec![RenderedOption {
+            name: "skip-networking".into(),
+            value: None,
+            origin: OptionOrigin::Baseline,
+            why: "quiet".into(),
+        }],
+    }
+}
+
+fn instance(stage: &Stage, script: &str, bootstrap: Bootstrap) -> Instance {
+    let build = build(stage, script, bootstrap);
+    Instance::create(&stage.roots, &stage.launcher, &build, &rendered()).unwrap()
+}
+
+fn never() -> StopFlag {
+    StopFlag::default()
+}
+
+#[test]
+fn the_folder_is_private_and_goes_with_the_instance() {
+    let stage = Stage::with_clients(&[]);
+    let instance = instance(&stage, "", Bootstrap::InitializeInsecure);
+    let folder = instance.folder.path().to_owned();
+    for path in [folder.clone(), folder.join("tmp")] {
+        let mode = fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+    let text = fs::read_to_string(instance.config_path()).unwrap();
+    let text = stage.redact(&text).replace("user=root\n", "");
+    insta::assert_snapshot!("config", text);
+    drop(instance);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_path_that_is_too_long_for_a_socket_is_said() {
+    let mut stage = Stage::with_clients(&[]);
+    stage.roots.cache = stage.roots.cache.join("x".repeat(120));
+    let build = build(&stage, "", Bootstrap::InitializeInsecure);
+    let error = Instance::create(&stage.roots, &stage.launcher, &build, &rendered()).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("107") && message.contains("PRONY_CACHE"),
+        "{message}"
+    );
+    assert_eq!(fs::read_dir(stage.roots.instances()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_template_is_copied() {
+    let stage = Stage::with_clients(&[]);
+    let mut instance = instance(&stage, "exit 9", Bootstrap::Template("template".into()));
+    instance.bootstrap(&never()).unwrap();
+    let copied = fs::read(instance.data_dir().join("mysql/user.frm")).unwrap();
+    assert_eq!(copied, b"table");
+}
+
+#[test]
+fn bootstrap_by_sql_feeds_the_files_in_order() {
+    let stage = Stage::with_clients(&[]);
+    let script = "echo \"$*\" \"$LD_LIBRARY_PATH\"; cat";
+    let files = vec!["a.sql".into(), "b.sql".into()];
+    let mut instance = instance(&stage, script, Bootstrap::Sql(files));
+    stage.write("build/a.sql", "one;");
+    stage.write("build/b.sql", "two;");
+    instance.bootstrap(&never()).unwrap();
+    insta::assert_snapshot!("bootstrap-sql", stage.redact(&instance.log_tail(9)));
+    assert!(instance.data_dir().join("mysql").is_dir());
+    assert!(!instance.path("bootstrap.sql").exists());
+}
+
+#[test]
+fn a_server_that_fails_is_quoted() {
+    let stage = Stage::with_clients(&[]);
+    let script = "echo 'no room on this disk' >&2; exit 3";
+    let mut failing = instance(&stage, script, Bootstrap::InitializeInsecure);
+    let error = failing.bootstrap(&never()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "bootstrap it: the server ended with exit code 3"
+    );
+    assert_eq!(error.log_tail(), Some("no room on this disk"));
+    let error = failing.start(&never()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "start it: the server ended with exit code 3"
+    );
+    assert!(error.log_tail().unwrap().ends_with("no room on this disk"));
+    assert_eq!(fs::read_dir(stage.roots.instances()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_crash_says_its_signal() {
+    let stage = Stage::with_clients(&[]);
+    let failing = instance(&stage, "kill -11 $$", Bootstrap::InitializeInsecure);
+    let error = failing.start(&never()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "start it: the server was killed by signal 11"
+    );
+}
+
+#[test]
+fn stopping_does_not_wait_for_a_silent_server() {
+    let stage = Stage::with_clients(&[]);
+    let stop = never();
+    stop.request();
+    let script = "sleep 600";
+    let mut silent = instance(&stage, script, Bootstrap::InitializeInsecure);
+    assert!(matches!(
+        silent.bootstrap(&stop),
+        Err(InstanceError::Stopped)
+    ));
+    assert!(matches!(silent.start(&stop), Err(InstanceError::Stopped)));
+    assert_eq!(fs::read_dir(stage.roots.instances()).unwrap().count(), 0);
+}
+
+/// A server that was never asked anything, as if it had answered.
+fn started(instance: Instance) -> Running {
+    let process = instance
+        .spawn(instance.server_command(), Stdio::null())
+        .unwrap();
+    let server = Running::unasked(process, instance);
+    // The script says when it is ready for signals.
+    while !server.log_tail(1).contains("ready") {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    server
+}
+
+#[test]
+fn a_stopped_server_leaves_its_instance() {
+    let stage = Stage::with_clients(&[]);
+    let script = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done";
+    let server = started(instance(&stage, script, Bootstrap::InitializeInsecure));
+    let instance = server.stop(Duration::from_secs(20)).unwrap();
+    assert!(instance.config_path().is_file());
+}
+
+#[test]
+fn a_server_that_does_not_stop_is_killed_and_that_is_an_error() {
+    let stage = Stage::with_clients(&[]);
+    let script = "trap '' TERM; echo ready; while :; do sleep 0.01; done";
+    let server = started(instance(&stage, script, Bootstrap::InitializeInsecure));
+    let pid = server.pid();
+    let error = server.stop(Duration::from_millis(100)).unwrap_err();
+    assert!(matches!(error, StopError::TimedOut { .. }), "{error}");
+    assert_eq!(error.log_tail(), "ready");
+    assert_eq!(crate::owner::Owner::of(pid), None);
+}
+
+#[test]
+fn a_server_that_dies_is_noticed() {
+    let stage = Stage::with_clients(&[]);
+    let script = "echo ready; exit 5";
+    let mut server = started(instance(&stage, script, Bootstrap::InitializeInsecure));
+    let end = std::time::Instant::now() + Duration::from_secs(20);
+    let died = loop {
+        assert!(std::time::Instant::now() < end);
+        if let Err(died) = server.check() {
+            break died;
+        }
+    };
+    assert_eq!(died.to_string(), "the server ended with exit code 5");
+    assert!(matches!(
+        server.stop(Duration::ZERO),
+        Err(StopError::Died(_))
+    ));
+}
+
+#[test]
+fn images_are_whole_or_not_there_and_give_equal_data() {
+    let stage = Stage::with_clients(&[]);
+    let mut first = instance(&stage, "", Bootstrap::Template("template".into()));
+    let (build, rendered) = (first.build.clone(), first.rendered.clone());
+    let images = Images::new(&stage.roots);
+    let dataset = prony_model::Dataset {
+        tables: 1,
+        rows: 1,
+        seed: 1,
+    };
+    let key = images.key(&build, &rendered, Engine::Innodb, &dataset);
+    let other = images.key(&build, &rendered, Engine::Myisam, &dataset);
+    assert_ne!(key, other);
+    assert_eq!(images.find(&key), None);
+    first.bootstrap(&never()).unwrap();
+    write_private(&first.password_file(), b"secret").unwrap();
+    let image = images.publish(first, &key).unwrap();
+    assert_eq!(images.find(&key), Some(image.clone()));
+    assert_eq!(images.find(&other), None);
+
+    let second = Instance::create(&stage.roots, &stage.launcher, &build, &rendered).unwrap();
+    images.restore(&image, &second).unwrap();
+    let restored = fs::read(second.data_dir().join("mysql/user.frm")).unwrap();
+    assert_eq!(restored, b"table");
+    let password = second.password_file();
+    assert_eq!(fs::read(&password).unwrap(), b"secret");
+    let mode = fs::metadata(&password).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // The same again: the first one stays.
+    assert_eq!(images.publish(second, &key).unwrap(), image);
+    assert_eq!(fs::read_dir(stage.roots.images()).unwrap().count(), 1);
+}

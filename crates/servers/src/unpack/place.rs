@@ -90,14 +90,11 @@ impl<'a> Placer<'a> {
                 (rest, _) => join(&part.to, rest),
             }
         };
-        match self
-            .drop
-            .iter()
-            .any(|pattern| glob::covers(pattern, &target))
-        {
-            true => Wanted::No,
-            false => Wanted::At(target),
+        let mut patterns = self.drop.iter();
+        if patterns.any(|pattern| glob::covers(pattern, &target)) {
+            return Wanted::No;
         }
+        Wanted::At(target)
     }
 
     /// The parts that no entry was of.

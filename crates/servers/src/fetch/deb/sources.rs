@@ -30,9 +30,10 @@ pub(super) fn mirrors(places: &str, suite: &str) -> Vec<Mirror> {
     });
     let mut found: Vec<Mirror> = Vec::new();
     for (stanzas, text) in texts {
-        let mirrors = match stanzas {
-            true => from_stanzas(&text),
-            false => from_lines(&text),
+        let mirrors = if stanzas {
+            from_stanzas(&text)
+        } else {
+            from_lines(&text)
         };
         for mirror in mirrors {
             let known = found.iter().any(|one| one.uri == mirror.uri);
