@@ -181,10 +181,17 @@ pub enum LoadError {
         found: String,
     },
     /// A table's rows are not those of the dataset.
-    #[error("verify {table}: {sum} is {found} on the server, expected {expected}")]
+    #[error(
+        "verify {table}: {sum} of rows {first} to {last} is {found} on the server, expected \
+         {expected}"
+    )]
     Verify {
         /// The table.
         table: String,
+        /// The first row compared.
+        first: u64,
+        /// The last row compared.
+        last: u64,
         /// What was compared, as SQL.
         sum: &'static str,
         /// The server's side.
