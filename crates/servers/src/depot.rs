@@ -87,7 +87,7 @@ impl<'a> Depot<'a> {
             .catalogue
             .get(id)
             .ok_or_else(|| FetchError::Unknown { id: id.to_owned() })?;
-        check_platform(id)?;
+        check_platform(entry, (std::env::consts::OS, std::env::consts::ARCH))?;
         for support in &entry.support {
             if self.installed_support(support).is_none() {
                 let support = self.catalogue.support(support);
@@ -203,14 +203,20 @@ impl Item<'_> {
     }
 }
 
-/// Every build that can be had is one for Linux on x86-64; a user's own may be for anything.
-fn check_platform(id: &str) -> Result<(), FetchError> {
-    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-    if (os, arch) == ("linux", "x86_64") {
+/// Every build that registries have is one for Linux on x86-64; what the user brings along may be
+/// for any machine.
+fn check_platform(entry: &Entry, (os, arch): (&str, &str)) -> Result<(), FetchError> {
+    let brought = |source: &Source| {
+        matches!(
+            source.from,
+            Origin::Url(_) | Origin::Archive(_) | Origin::Path(_)
+        )
+    };
+    if (os, arch) == ("linux", "x86_64") || entry.source.iter().all(brought) {
         return Ok(());
     }
     Err(FetchError::Platform {
-        id: id.to_owned(),
+        id: entry.id.clone(),
         found: format!("{os} on {arch}"),
     })
 }

@@ -213,6 +213,19 @@ fn a_folder_of_the_users_own_is_used_in_place() {
     assert_eq!(stage.calls(), 0);
 }
 
+#[test]
+fn machines_that_can_not_run_it_are_told_so() {
+    let (stage, fetched) = stage(&[], &with_sum("from.maven = \"g:a:1\""));
+    let arm = ("linux", "aarch64");
+    let error = check_platform(fetched.get("it").unwrap(), arm).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "it runs on Linux on x86-64 only; this is linux on aarch64"
+    );
+    let own = catalogue(&stage, &entry("from.path = \"../mine\""));
+    assert!(check_platform(own.get("it").unwrap(), arm).is_ok());
+}
+
 /// Answers one request with `status` and `body`, of which it says that it is `length` long.
 fn serve(status: &'static str, body: Vec<u8>, length: usize) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -307,7 +320,8 @@ fn debian_packages() {
 
 #[test]
 fn a_machine_without_a_debian_mirror_is_told_so() {
-    let (stage, packages) = stage(&["apt-get", "apt-config"], &entry(DEBIAN));
+    let clients = ["apt-get", "apt-config", "dpkg-deb"];
+    let (stage, packages) = stage(&clients, &entry(DEBIAN));
     let error = fetch(&stage, &packages).unwrap_err();
     insta::assert_snapshot!("no-mirror", error.to_string());
 }

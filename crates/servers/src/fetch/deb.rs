@@ -9,16 +9,18 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::client::{Errand, said};
-use super::{FetchError, FetchEvent, Getter};
+use super::{FetchError, Getter};
 use crate::build::Artefact;
 use crate::catalogue::{DebOrigin, Dependencies, Source};
 use crate::digest;
 use crate::glob;
 use crate::io_error::At;
-use crate::lock::{self, Acquired};
 use crate::roots::create_private;
 use crate::unpack::UnpackError;
 use sources::Mirror;
+
+/// The program that reads packages.
+const UNPACKER: &str = "dpkg-deb";
 
 /// A package that apt has chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +39,11 @@ impl Getter<'_> {
         source: &Source,
         origin: &DebOrigin,
     ) -> Result<Vec<Artefact>, FetchError> {
-        let state = State::of(self.roots.clients().as_path(), origin);
-        let lock = self.roots.locks().join(format!("apt-{}.lock", state.name));
-        let id = self.id.to_owned();
-        let mut told = || (self.report)(FetchEvent::Waiting { id: id.clone() });
-        let Acquired::Held(_lock) = lock::acquire(&lock, self.stop, &mut told)? else {
-            return Err(FetchError::Stopped);
+        for (program, package) in [("apt-get", "apt"), (UNPACKER, "dpkg")] {
+            self.client_command(program, package)?;
+        }
+        let state = State {
+            folder: self.downloads.join("apt"),
         };
         self.update_index(&state, origin)?;
         let chosen = self.choose(&state, origin)?;
@@ -84,7 +85,7 @@ impl Getter<'_> {
             origin.suite, origin.architecture
         );
         let mirrors = self.mirrors(&origin.suite)?;
-        state.create()?;
+        state.create(&origin.architecture)?;
         let mut failure = FetchError::NoMirror { what: what.clone() };
         for mirror in mirrors {
             let path = state.folder.join("mirror.sources");
@@ -93,7 +94,7 @@ impl Getter<'_> {
                 program: "apt-get",
                 package: "apt",
                 what: &what,
-                arguments: state.arguments(&["update", "--error-on=any"]),
+                arguments: state.arguments(&["update"]),
                 arrives: &[state.folder.join("lists/partial")],
                 total: None,
             });
@@ -191,13 +192,12 @@ impl Getter<'_> {
 
     /// Unpacks one package without its scripts being looked at. Returns the parts it lacks.
     fn unpack_package(&mut self, source: &Source, path: &Path) -> Result<Vec<String>, FetchError> {
-        const PROGRAM: &str = "dpkg-deb";
         let run_error = |source| FetchError::Run {
-            program: PROGRAM,
+            program: UNPACKER,
             source,
         };
-        let (out, log) = self.output_files(PROGRAM);
-        let mut command = self.client_command(PROGRAM, "dpkg")?;
+        let (out, log) = self.output_files(UNPACKER);
+        let mut command = self.client_command(UNPACKER, "dpkg")?;
         command
             .arg("--fsys-tarfile")
             .arg(path)
@@ -216,7 +216,7 @@ impl Getter<'_> {
             let ended = process.wait().map_err(run_error)?;
             if !ended.success() {
                 return Err(FetchError::Client {
-                    program: PROGRAM,
+                    program: UNPACKER,
                     what: path.display().to_string(),
                     status: ended.to_string(),
                     said: said(&out, &log),
@@ -227,26 +227,17 @@ impl Getter<'_> {
     }
 }
 
-/// The private state of apt for one release and architecture.
+/// The private state of apt for one fetch. It goes with the downloads: getting an index anew takes
+/// seconds, keeping it takes a hundred megabytes.
 struct State {
-    name: String,
     folder: PathBuf,
 }
 
 impl State {
-    fn of(clients: &Path, origin: &DebOrigin) -> Self {
-        let name = format!("{}-{}", origin.suite, origin.architecture);
-        Self {
-            folder: clients.join("apt").join(&name),
-            name,
-        }
-    }
-
-    fn create(&self) -> Result<(), FetchError> {
+    fn create(&self, architecture: &str) -> Result<(), FetchError> {
         for folder in ["lists/partial", "archives/partial", "empty"] {
             create_private(&self.folder.join(folder))?;
         }
-        let (_, architecture) = self.name.rsplit_once('-').unwrap_or_default();
         for (file, text) in [
             ("status", String::new()),
             ("apt.conf", configuration(&self.folder, architecture)),
@@ -267,7 +258,8 @@ impl State {
 
 /// Read after the machine's own configuration, which stays in force for proxies, certificates and
 /// the like. Hooks are cleared because some of them delete files of the system, and the user that
-/// root would step down to can't read folders that are root's alone.
+/// root would step down to can't read folders that are root's alone. Indexes are read three times
+/// and are therefore not kept compressed.
 fn configuration(folder: &Path, architecture: &str) -> String {
     let folder = folder.display();
     format!(
@@ -286,7 +278,9 @@ APT::Architectures {{ "{architecture}"; }};
 APT::Install-Recommends "false";
 APT::Install-Suggests "false";
 APT::Sandbox::User "root";
+APT::Update::Error-Mode "any";
 Acquire::Languages "none";
+Acquire::GzipIndexes "false";
 Acquire::IndexTargets::deb::Packages {{
   MetaKey "$(COMPONENT)/binary-$(ARCHITECTURE)/Packages";
   flatMetaKey "Packages";
@@ -300,7 +294,7 @@ Dir::State::lists "{folder}/lists";
 Dir::State::status "{folder}/status";
 Dir::Cache "{folder}";
 Dir::Cache::archives "{folder}/archives";
-Dir::Cache::pkgcache "";
+Dir::Cache::pkgcache "pkgcache.bin";
 Dir::Cache::srcpkgcache "";
 Dir::Etc::sourcelist "{folder}/mirror.sources";
 Dir::Etc::sourceparts "{folder}/empty";

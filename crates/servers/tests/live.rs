@@ -1,0 +1,123 @@
+//! Real servers of every way to bootstrap: made, started, filled, kept as an image, started again
+//! from it, and killed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use prony_client::{Connection, Login};
+use prony_model::{Config, Dataset, Engine, StopFlag};
+use prony_servers::{Catalogue, Depot, Images, Instance, Launcher, Roots, Running};
+
+/// One build for every way to bootstrap and every kind of loader.
+const BUILDS: [&str; 5] = [
+    "mysql-5.0.21",
+    "mysql-5.6.24",
+    "mysql-8.0.31",
+    "mysql-9.7",
+    "mariadb-10.11",
+];
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// Whether tests that start real servers run. Says why not where they do not.
+fn live() -> bool {
+    match std::env::var("PRONY_LIVE_TESTS").as_deref() {
+        Ok("require") => return true,
+        Ok("skip") => {
+            eprintln!("skipped: PRONY_LIVE_TESTS=skip");
+            return false;
+        }
+        _ => {}
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = |program: &&str| std::env::split_paths(&path).any(|p| p.join(program).is_file());
+    let missing = ["mvn", "npm", "apt-get", "dpkg-deb"]
+        .into_iter()
+        .find(|program| !there(program));
+    if let Some(program) = missing {
+        eprintln!("skipped: {program} not found on PATH");
+    }
+    missing.is_none()
+}
+
+fn ask(server: &Running, login: &Login, sql: &str) -> String {
+    let mut connection = Connection::connect(&server.address(), login, LIMIT).unwrap();
+    let answer = connection.query(sql).unwrap();
+    answer.single().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn servers_come_up_again_from_their_images() {
+    if !live() {
+        return;
+    }
+    let fetched = Roots::from_environment().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let roots = Roots {
+        cache: scratch.path().to_owned(),
+    };
+    let catalogue = Catalogue::embedded().unwrap();
+    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard");
+    let launcher = Launcher::new(guard).unwrap();
+    let stop = StopFlag::default();
+    let dataset = Dataset {
+        tables: 1,
+        rows: 1,
+        seed: 1,
+    };
+    for id in BUILDS {
+        let depot = Depot::new(&fetched, &catalogue, &launcher);
+        let build = depot.fetch(id, &stop, &mut |_| ()).unwrap();
+        let rendered = catalogue
+            .render(&build.facts, Engine::Innodb, &Config::default(), 4)
+            .unwrap();
+        let images = Images::new(&roots);
+        let key = images.key(&build, &rendered, Engine::Innodb, &dataset);
+
+        let mut instance = Instance::create(&roots, &launcher, &build, &rendered).unwrap();
+        instance.bootstrap(&stop).unwrap();
+        let server = instance.start(&stop).unwrap();
+        let version = ask(&server, &server.admin_login(), "SELECT VERSION()");
+        assert!(build.answers_with(&version), "{id} answers {version}");
+        let accounts = "SELECT COUNT(*) FROM mysql.user \
+                        WHERE User = '' OR (User = 'root' AND Host <> 'localhost')";
+        assert_eq!(ask(&server, &server.admin_login(), accounts), "0", "{id}");
+        let load = server.load_login();
+        ask(&server, &load, "CREATE TABLE kept (n INT) ENGINE = InnoDB");
+        ask(&server, &load, "INSERT INTO kept VALUES (42)");
+        let stopped = server.stop(LIMIT).unwrap();
+        let image = images.publish(stopped, &key).unwrap();
+
+        let instance = Instance::create(&roots, &launcher, &build, &rendered).unwrap();
+        images.restore(&image, &instance).unwrap();
+        let mut server = instance.start(&stop).unwrap();
+        let login = server.load_login();
+        assert_eq!(login.password, load.password, "{id}");
+        assert_eq!(ask(&server, &login, "SELECT n FROM kept"), "42", "{id}");
+
+        let pid = server.pid();
+        kill(pid);
+        let begin = Instant::now();
+        let died = loop {
+            if let Err(died) = server.check() {
+                break died;
+            }
+            assert!(begin.elapsed() < LIMIT, "{id} outlived SIGKILL");
+        };
+        assert!(died.status.contains("signal 9"), "{id}: {died}");
+        assert!(!died.log_tail.is_empty(), "{id}");
+        drop(server);
+        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{id}");
+    }
+    let instances = scratch.path().join("instances");
+    assert_eq!(std::fs::read_dir(instances).unwrap().count(), 0);
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
