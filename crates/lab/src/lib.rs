@@ -1,1 +1,23 @@
-//! Runs an experiment: blocks, trials, steps, resume.
+//! Runs an experiment: makes targets ready, runs the trials of every block in their order, and
+//! writes what happens to the result file, so that a run can be resumed at any point.
+//!
+//! The lab prints nothing (it hands out [`Event`]s) and judges nothing (reports do that, from the
+//! result file).
+
+mod drive;
+mod edge;
+mod error;
+mod event;
+mod fault;
+mod generator;
+mod lab;
+mod prepare;
+mod run;
+mod trial;
+
+pub use error::LabError;
+pub use event::{Activity, Event, Events};
+pub use generator::GeneratorError;
+pub use lab::Lab;
+pub use prepare::check;
+pub use run::{RunEnd, run};

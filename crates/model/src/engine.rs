@@ -62,6 +62,11 @@ impl Engine {
     pub const fn transactional(self) -> bool {
         matches!(self, Self::Innodb | Self::Rocksdb)
     }
+
+    /// Whether tables keep their rows when the server stops.
+    pub const fn persistent(self) -> bool {
+        !matches!(self, Self::Memory)
+    }
 }
 
 impl FromStr for Engine {

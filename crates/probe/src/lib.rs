@@ -9,4 +9,4 @@ mod root;
 
 pub use host::{HostFacts, HostReading};
 pub use process::ProcessReading;
-pub use root::{ProbeError, Root};
+pub use root::{ProbeError, Root, monotonic_ns};

@@ -1,3 +1,46 @@
-//! The `prony` command.
+//! The `prony` command: arguments, progress, exit codes. The only crate that prints.
 
-fn main() {}
+mod cli;
+mod commands;
+mod definitions;
+mod failure;
+mod output;
+mod progress;
+mod session;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::failure::{ExitStatus, Failure};
+use crate::signals::Signals;
+
+fn main() -> ExitCode {
+    match dispatch(&Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::talk(&failure.to_string());
+            ExitCode::from(failure.code.code())
+        }
+    }
+}
+
+fn dispatch(command: &Command) -> Result<(), Failure> {
+    match command {
+        // These two are children: the parent decides when they end.
+        Command::Guard(args) => commands::guard::guard(args),
+        Command::Load => commands::load::load(),
+        Command::Plan(args) => commands::plan::plan(args),
+        Command::Report(args) => commands::report::report(args),
+        Command::Run(args) => commands::run::run(args, &watch()?),
+        Command::Resume(args) => commands::resume::resume(args, &watch()?),
+        Command::Servers(command) => commands::servers::servers(command, &watch()?),
+    }
+}
+
+fn watch() -> Result<Signals, Failure> {
+    Signals::watch()
+        .map_err(|error| Failure::to(ExitStatus::Host, &format!("watch for signals: {error}")))
+}

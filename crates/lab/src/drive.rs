@@ -1,0 +1,77 @@
+//! Running one job of the load generator while watching the server it loads.
+
+use std::time::Duration;
+
+use prony_load::{Job, Message, Task};
+use prony_servers::Running;
+
+use crate::fault::Fault;
+use crate::generator::{Generator, Next};
+use crate::lab::Lab;
+
+/// How often a quiet generator is given up for a look at the server and at the user's wishes.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a server whose connections broke is given to show that it died.
+const DYING: Duration = Duration::from_secs(2);
+/// Lines of the server's log that explain a failure.
+pub(crate) const LOG_LINES: usize = 40;
+/// The database that datasets live in and load accounts may use.
+const DATABASE: &str = "prony";
+
+/// Runs `task` to its end. `on_message` sees every message and returns what ends the job.
+pub(crate) fn drive<T>(
+    lab: &Lab<'_>,
+    server: &mut Running,
+    task: Task,
+    on_message: &mut dyn FnMut(Message) -> Result<Option<T>, Fault>,
+) -> Result<T, Fault> {
+    let login = server.load_login();
+    let job = Job {
+        address: server.address(),
+        user: login.user,
+        password: login.password,
+        database: DATABASE.to_owned(),
+        task,
+    };
+    let mut generator = Generator::start(lab.launcher, lab.load_command(), &job)
+        .map_err(|error| Fault::failed(error.to_string()))?;
+    loop {
+        match generator.next(LOOK) {
+            Next::Message(Message::Failed { reason }) => return Err(explain(server, &reason)),
+            Next::Message(message) => {
+                if let Some(end) = on_message(message)? {
+                    return Ok(end);
+                }
+            }
+            Next::Ended(how) => {
+                return Err(explain(
+                    server,
+                    &format!("the load generator ended early: {how}"),
+                ));
+            }
+            Next::Quiet => {}
+        }
+        if lab.stop.requested() {
+            return Err(Fault::Interrupted);
+        }
+        server
+            .check()
+            .map_err(|died| Fault::failed_with_log(died.to_string(), died.log_tail))?;
+    }
+}
+
+/// What the load generator saw, led by the server's death where that is the cause: broken
+/// connections are noticed before the process is.
+fn explain(server: &mut Running, reason: &str) -> Fault {
+    let step = Duration::from_millis(20);
+    for _ in 0..(DYING.as_millis() / step.as_millis()) {
+        if let Err(died) = server.check() {
+            return Fault::failed_with_log(format!("{died}; {reason}"), died.log_tail);
+        }
+        if !reason.contains("closed") {
+            break;
+        }
+        std::thread::sleep(step);
+    }
+    Fault::failed_with_log(reason, server.log_tail(LOG_LINES))
+}

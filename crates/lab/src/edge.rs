@@ -1,0 +1,114 @@
+//! Raw counters at the exact start and end of a step's measured time.
+
+use prony_probe::{HostReading, ProcessReading, Root, monotonic_ns};
+use prony_store::Reading;
+
+/// Share of the machine that a hypervisor may take before a figure carries a warning. Below it,
+/// the loss is smaller than the spread between trials on a quiet machine.
+const STEAL_SHARE_MAX: f64 = 0.01;
+
+/// What was read at one edge. A counter that can't be read is absent, never zero.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edge {
+    at_ns: u64,
+    server: Option<ProcessReading>,
+    host: Option<HostReading>,
+}
+
+impl Edge {
+    /// Reads the counters now.
+    pub(crate) fn take(root: &Root, server_pid: u32) -> Self {
+        Self {
+            at_ns: monotonic_ns(),
+            server: ProcessReading::take(root, server_pid).ok(),
+            host: HostReading::take(root).ok(),
+        }
+    }
+
+    /// The counters as the result file keeps them.
+    pub(crate) fn readings(&self) -> Vec<Reading> {
+        let server = self.server.iter().flat_map(|server| {
+            [
+                ("server", "user_ns", server.user_ns),
+                ("server", "system_ns", server.system_ns),
+                ("server", "resident_bytes", server.resident_bytes),
+                ("server", "threads", server.threads),
+            ]
+        });
+        let host = self.host.iter().flat_map(|host| {
+            [
+                ("host", "steal_ns", host.steal_ns),
+                ("host", "busy_ns", host.busy_ns),
+            ]
+        });
+        server
+            .chain(host)
+            .map(|(source, name, value)| Reading {
+                source: source.to_owned(),
+                at_ns: self.at_ns,
+                name: name.to_owned(),
+                value: i64::try_from(value).unwrap_or(i64::MAX),
+            })
+            .collect()
+    }
+}
+
+/// The warning about time stolen between two edges on a host with `cpus` processors, if there is
+/// something to warn about.
+pub(crate) fn steal_warning(start: &Edge, end: &Edge, cpus: u32) -> Option<String> {
+    let stolen = end.host?.steal_ns.checked_sub(start.host?.steal_ns)?;
+    let elapsed = end
+        .at_ns
+        .checked_sub(start.at_ns)
+        .filter(|elapsed| *elapsed > 0)?;
+    let share = stolen as f64 / (elapsed as f64 * f64::from(cpus.max(1)));
+    (share > STEAL_SHARE_MAX).then(|| {
+        format!(
+            "the hypervisor took {:.1} % of the machine's time away",
+            share * 100.0
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(at_ns: u64, steal_ns: u64) -> Edge {
+        Edge {
+            at_ns,
+            server: None,
+            host: Some(HostReading {
+                steal_ns,
+                busy_ns: 0,
+            }),
+        }
+    }
+
+    #[test]
+    fn steal_is_a_share_of_all_processors() {
+        let start = edge(1_000, 500);
+        assert_eq!(steal_warning(&start, &edge(101_000, 2_400), 2), None);
+        let warning = steal_warning(&start, &edge(101_000, 4_500), 2).unwrap();
+        assert_eq!(
+            warning,
+            "the hypervisor took 2.0 % of the machine's time away"
+        );
+    }
+
+    #[test]
+    fn a_counter_that_ran_backwards_warns_of_nothing() {
+        assert_eq!(steal_warning(&edge(1_000, 500), &edge(2_000, 400), 2), None);
+        assert_eq!(steal_warning(&edge(2_000, 0), &edge(1_000, 400), 2), None);
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_absent() {
+        let edge = Edge {
+            at_ns: 1,
+            server: None,
+            host: None,
+        };
+        assert_eq!(edge.readings(), []);
+    }
+}

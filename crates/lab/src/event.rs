@@ -1,0 +1,106 @@
+//! What happens in a run, as values. Whoever shows progress consumes them; the lab prints nothing.
+
+use std::time::Duration;
+
+use prony_servers::FetchEvent;
+
+/// Something that happened. Borrowed: consumers copy what they keep.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A server build is being fetched.
+    Fetch {
+        /// The build's id.
+        build: &'a str,
+        /// What happens to it.
+        event: &'a FetchEvent,
+    },
+    /// A target is being made ready: its image is looked up or made.
+    Prepare {
+        /// The target's name.
+        target: &'a str,
+        /// What is being done.
+        activity: Activity,
+    },
+    /// A target can't be made ready; its trials fail, the others go on.
+    PrepareFailed {
+        /// The target's name.
+        target: &'a str,
+        /// Why.
+        reason: &'a str,
+    },
+    /// A trial begins.
+    TrialStarted {
+        /// Its place in the plan, counted from 1.
+        number: usize,
+        /// Trials in the plan.
+        total: usize,
+        /// Its block, counted from 1.
+        block: u32,
+        /// Blocks in the plan.
+        blocks: u32,
+        /// The target's name.
+        target: &'a str,
+    },
+    /// A step begins.
+    StepStarted {
+        /// Its place in the sequence, counted from 1.
+        number: usize,
+        /// Steps in the sequence.
+        total: usize,
+        /// The step's name.
+        step: &'a str,
+        /// Its number of clients.
+        clients: u32,
+    },
+    /// The rate of the last interval of a step.
+    Rate {
+        /// Queries per second, in that interval alone.
+        queries_per_second: f64,
+    },
+    /// A step ended.
+    StepDone {
+        /// The step's name.
+        step: &'a str,
+        /// Its number of clients.
+        clients: u32,
+        /// Queries per second over the step; `None` when nothing was done.
+        queries_per_second: Option<f64>,
+    },
+    /// A trial ended well and is stored.
+    TrialDone {
+        /// The target's name.
+        target: &'a str,
+        /// From restore to stop.
+        took: Duration,
+    },
+    /// A trial failed; the run goes on.
+    TrialFailed {
+        /// The target's name.
+        target: &'a str,
+        /// Its block, counted from 1.
+        block: u32,
+        /// Why, in one line.
+        reason: &'a str,
+    },
+}
+
+/// What is being done to make a target ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activity {
+    /// A fitting image is there.
+    ImageFound,
+    /// The server makes its system tables.
+    Bootstrap,
+    /// Rows are being loaded.
+    Load {
+        /// Rows loaded.
+        rows_done: u64,
+        /// Rows to load.
+        rows_total: u64,
+    },
+    /// Statistics are refreshed, the server is stopped, the image is put in place.
+    Publish,
+}
+
+/// Where events go.
+pub type Events<'e> = dyn FnMut(Event<'_>) + 'e;

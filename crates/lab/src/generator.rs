@@ -1,0 +1,214 @@
+//! The load generator as a child process: a job goes in, messages come out.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use prony_load::{Job, Message};
+use prony_servers::{Launcher, Process};
+
+/// How long a generator that closed its output may take to end.
+const DYING: Duration = Duration::from_secs(2);
+
+/// A running load generator. Dropping it kills the process.
+pub(crate) struct Generator {
+    process: Process,
+    lines: Receiver<Line>,
+}
+
+/// What came, or did not come, from the generator.
+pub(crate) enum Next {
+    /// A message.
+    Message(Message),
+    /// Nothing within the time waited.
+    Quiet,
+    /// The process ended without saying `Done`, `Filled` or `Failed`.
+    Ended(String),
+}
+
+/// Why the generator could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("start the load generator: {0}")]
+pub struct GeneratorError(String);
+
+enum Line {
+    Output(String),
+    /// The output is closed; what the process said on its error output.
+    Closed(String),
+}
+
+impl Generator {
+    /// Starts `command`, which [`Launcher::command`] made, and hands it the job.
+    pub(crate) fn start(
+        launcher: &Launcher,
+        mut command: Command,
+        job: &Job,
+    ) -> Result<Self, GeneratorError> {
+        let input = serde_json::to_vec(job).map_err(|error| GeneratorError(error.to_string()))?;
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut process = launcher
+            .spawn(command)
+            .map_err(|error| GeneratorError(error.to_string()))?;
+        let (sender, lines) = channel();
+        let child = process.child();
+        let stdin = child.stdin.take();
+        if let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) {
+            thread::spawn(move || forward(output, errors, &sender));
+        }
+        // A child that dies at once closes its input; what it said explains more than the error
+        // of writing to it, so that error is not one.
+        if let Some(mut stdin) = stdin {
+            let _ = stdin.write_all(&input);
+        }
+        Ok(Self { process, lines })
+    }
+
+    /// Waits for the next message, at most `wait`.
+    pub(crate) fn next(&mut self, wait: Duration) -> Next {
+        match self.lines.recv_timeout(wait) {
+            Ok(Line::Output(line)) => match serde_json::from_str(&line) {
+                Ok(message) => Next::Message(message),
+                Err(error) => {
+                    Next::Ended(format!("it wrote `{line}`, which is no message: {error}"))
+                }
+            },
+            Ok(Line::Closed(errors)) => Next::Ended(self.describe_end(&errors)),
+            Err(RecvTimeoutError::Timeout) => Next::Quiet,
+            Err(RecvTimeoutError::Disconnected) => Next::Ended(self.describe_end("")),
+        }
+    }
+
+    fn describe_end(&mut self, errors: &str) -> String {
+        let status = match self.process.wait_timeout(DYING) {
+            Ok(Some(status)) => describe_status(status),
+            Ok(None) => "it closed its output and went on".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        match errors.trim() {
+            "" => status,
+            said => format!("{status}; it said: {said}"),
+        }
+    }
+}
+
+fn forward(output: ChildStdout, mut errors: ChildStderr, sender: &Sender<Line>) {
+    for line in BufReader::new(output).lines().map_while(Result::ok) {
+        if sender.send(Line::Output(line)).is_err() {
+            return;
+        }
+    }
+    let mut said = String::new();
+    // What can't be read is missing from an explanation, nothing more.
+    let _ = errors.read_to_string(&mut said);
+    let _ = sender.send(Line::Closed(said));
+}
+
+fn describe_status(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("it ended with exit code {code}"),
+        (None, Some(signal)) => format!("it was killed by signal {signal}"),
+        (None, None) => "it ended".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::PathBuf;
+
+    use prony_client::Address;
+    use prony_load::{FillTask, Task};
+    use prony_model::{Dataset, Engine};
+
+    use super::*;
+
+    fn job() -> Job {
+        let dataset = Dataset {
+            tables: 1,
+            rows: 1,
+            seed: 1,
+        };
+        Job {
+            address: Address::Unix(PathBuf::from("/nowhere")),
+            user: "prony".into(),
+            password: "secret".into(),
+            database: "prony".into(),
+            task: Task::Fill(FillTask {
+                dataset,
+                engine: Engine::Innodb,
+                connections: 1,
+            }),
+        }
+    }
+
+    /// A generator that is a shell script, started through a guard that is one too.
+    fn shell(script: &str) -> Generator {
+        let folder = tempfile::tempdir().unwrap();
+        let guard = folder.path().join("guard");
+        let text = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n";
+        std::fs::write(&guard, text).unwrap();
+        std::fs::set_permissions(&guard, Permissions::from_mode(0o700)).unwrap();
+        let launcher = Launcher::new(guard).unwrap();
+        let mut command = launcher.command("sh");
+        command.args(["-c", script]);
+        let generator = Generator::start(&launcher, command, &job()).unwrap();
+        // The scripts announce themselves, so that the guard is not removed before it was read.
+        match generator.lines.recv_timeout(wait()).unwrap() {
+            Line::Output(line) => assert_eq!(line, "here"),
+            Line::Closed(errors) => panic!("{errors}"),
+        }
+        generator
+    }
+
+    fn wait() -> Duration {
+        Duration::from_secs(20)
+    }
+
+    #[test]
+    fn a_message_is_read() {
+        let message = r#"{"event":"connected","clients":3,"threads":2}"#;
+        let mut generator = shell(&format!("cat >/dev/null; echo here; echo '{message}'"));
+        let Next::Message(Message::Connected { clients, threads }) = generator.next(wait()) else {
+            panic!("expected the message");
+        };
+        assert_eq!((clients, threads), (3, 2));
+        assert!(matches!(generator.next(wait()), Next::Ended(_)));
+    }
+
+    #[test]
+    fn a_crash_says_signal_and_last_words() {
+        let mut generator = shell("cat >/dev/null; echo here; echo oops >&2; kill -9 $$");
+        let Next::Ended(reason) = generator.next(wait()) else {
+            panic!("expected the end")
+        };
+        assert_eq!(reason, "it was killed by signal 9; it said: oops");
+    }
+
+    #[test]
+    fn rubbish_is_shown() {
+        let mut generator = shell("cat >/dev/null; echo here; echo hello");
+        let Next::Ended(reason) = generator.next(wait()) else {
+            panic!("expected the end")
+        };
+        assert!(reason.contains("`hello`"), "{reason}");
+    }
+
+    #[test]
+    fn a_silent_generator_is_quiet_and_dies_when_dropped() {
+        let mut generator = shell("echo here; exec sleep 600");
+        assert!(matches!(
+            generator.next(Duration::from_millis(20)),
+            Next::Quiet
+        ));
+        let pid = generator.process.id();
+        drop(generator);
+        assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
+    }
+}

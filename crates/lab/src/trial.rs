@@ -1,0 +1,207 @@
+//! One trial: restore the image, start the server, run the steps, stop. One method per transition.
+
+use prony_load::{DriveTask, Message, Task};
+use prony_model::{Plan, PlannedTrial, Step, StepOutcome, Target};
+use prony_servers::{Image, Images, Instance, Running};
+use prony_store::{BuildRecord, Store, TrialId};
+
+use crate::drive::drive;
+use crate::edge::{Edge, steal_warning};
+use crate::event::{Event, Events};
+use crate::fault::Fault;
+use crate::lab::Lab;
+use crate::prepare::{Fetched, control, fill, server_fault, stop};
+
+/// Threads of the load generator. Two drive a thousand connections; more would take processors
+/// away from the server on small machines.
+const THREADS_MAX: u32 = 2;
+/// Length of the intervals that the generator reports, in milliseconds.
+const INTERVAL_MS: u64 = 1_000;
+/// Silence of the server, in milliseconds, after which a step is given up.
+const STALL_MS: u64 = 60_000;
+
+/// Everything that one trial needs.
+pub(crate) struct Trial<'a> {
+    pub(crate) lab: &'a Lab<'a>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) planned: PlannedTrial,
+    pub(crate) id: TrialId,
+    pub(crate) fetched: &'a Fetched,
+    pub(crate) image: &'a Image,
+    pub(crate) store: &'a mut Store,
+}
+
+impl Trial<'_> {
+    /// Runs the trial to its end. The server is gone when this returns, whatever it returns.
+    pub(crate) fn run(&mut self, events: &mut Events<'_>) -> Result<(), Fault> {
+        let instance = self.restore()?;
+        let mut server = self.start(instance)?;
+        self.record_server(&server)?;
+        self.fill_volatile(&mut server)?;
+        for index in 0..self.plan.steps.len() {
+            self.step(&mut server, index, events)?;
+        }
+        stop(server).map(drop)
+    }
+
+    fn target(&self) -> &Target {
+        &self.plan.targets[self.planned.target]
+    }
+
+    fn restore(&self) -> Result<Instance, Fault> {
+        let Fetched { build, rendered } = self.fetched;
+        let instance = Instance::create(self.lab.roots, self.lab.launcher, build, rendered)
+            .map_err(|error| server_fault(self.lab, &error))?;
+        Images::new(self.lab.roots)
+            .restore(self.image, &instance)
+            .map_err(|error| Fault::failed(format!("failed to restore the data image: {error}")))?;
+        Ok(instance)
+    }
+
+    fn start(&self, instance: Instance) -> Result<Running, Fault> {
+        instance
+            .start(self.lab.stop)
+            .map_err(|error| server_fault(self.lab, &error))
+    }
+
+    /// Keeps what the server says of itself: its version and its effective variables.
+    fn record_server(&mut self, server: &Running) -> Result<(), Fault> {
+        let version = control(server, "SELECT VERSION()")?;
+        let facts = serde_json::to_string(&self.fetched.build)
+            .map_err(|error| Fault::failed(error.to_string()))?;
+        let record = BuildRecord {
+            server_version: version.single().unwrap_or_default(),
+            content_hash: &self.fetched.build.content_hash,
+            facts_json: &facts,
+        };
+        self.store.record_build(self.planned.target, &record)?;
+        let variables: Vec<(String, String)> = control(server, "SHOW GLOBAL VARIABLES")?
+            .rows
+            .into_iter()
+            .filter_map(|row| {
+                let mut cells = row.into_iter();
+                Some((cells.next()??, cells.next()?.unwrap_or_default()))
+            })
+            .collect();
+        Ok(self.store.record_variables(self.id, &variables)?)
+    }
+
+    /// Loads the dataset where the engine forgets it at every stop.
+    fn fill_volatile(&self, server: &mut Running) -> Result<(), Fault> {
+        if self.target().engine.persistent() {
+            return Ok(());
+        }
+        fill(
+            self.lab,
+            server,
+            &self.plan.dataset,
+            self.target(),
+            &mut |_| (),
+        )
+    }
+
+    fn step(
+        &mut self,
+        server: &mut Running,
+        index: usize,
+        events: &mut Events<'_>,
+    ) -> Result<(), Fault> {
+        let step = &self.plan.steps[index];
+        events(Event::StepStarted {
+            number: index + 1,
+            total: self.plan.steps.len(),
+            step: &step.name,
+            clients: step.clients,
+        });
+        let task = Task::Drive(Box::new(self.task(index, step)));
+        let pid = server.pid();
+        let mut edges = Vec::new();
+        let outcome = drive(self.lab, server, task, &mut |message| {
+            match message {
+                Message::MeasureStart { .. } | Message::MeasureEnd { .. } => {
+                    edges.push(Edge::take(&self.lab.proc, pid));
+                }
+                Message::Interval { interval } => {
+                    let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
+                    let queries_per_second = interval.queries as f64 / seconds.max(1e-9);
+                    events(Event::Rate { queries_per_second });
+                }
+                Message::Done { outcome } => return Ok(Some(outcome)),
+                _ => {}
+            }
+            Ok(None)
+        })
+        .map_err(|fault| fault.during(&step.name, step.clients))?;
+        self.record(index, &outcome, &edges)?;
+        events(Event::StepDone {
+            step: &step.name,
+            clients: step.clients,
+            queries_per_second: outcome.queries_per_second(),
+        });
+        Ok(())
+    }
+
+    fn record(&mut self, index: usize, outcome: &StepOutcome, edges: &[Edge]) -> Result<(), Fault> {
+        self.store.record_step(self.id, index, outcome)?;
+        for edge in edges {
+            self.store
+                .record_readings(self.id, index, &edge.readings())?;
+        }
+        if let [start, end] = edges
+            && let Some(text) = steal_warning(start, end, self.lab.cpus)
+        {
+            self.store
+                .record_warning(Some(self.id), Some(index), "steal", &text)?;
+        }
+        Ok(())
+    }
+
+    fn task(&self, index: usize, step: &Step) -> DriveTask {
+        DriveTask {
+            workload: step.workload.clone(),
+            parameters: step.parameters.clone(),
+            dataset: self.plan.dataset,
+            transactional: self.target().engine.transactional(),
+            protocol: self.target().protocol,
+            clients: step.clients,
+            threads_max: THREADS_MAX,
+            seed: step_seed(self.plan.seed, self.planned.block, index),
+            warmup_ms: step.warmup_ms,
+            length: step.length,
+            interval_ms: INTERVAL_MS,
+            stall_ms: STALL_MS,
+        }
+    }
+}
+
+/// The seed of a step: the same for every target of a block, so that all answer the same
+/// statements, and another one for every block and step. The mixing is `SplitMix64`'s
+/// (Steele, Lea, Flood 2014).
+fn step_seed(seed: u64, block: u32, step: usize) -> u64 {
+    [u64::from(block), step as u64]
+        .into_iter()
+        .fold(seed, |state, input| {
+            let mut z = state
+                .wrapping_add(input)
+                .wrapping_add(0x9E37_79B9_7F4A_7C15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            z ^ (z >> 31)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_step_of_every_block_has_its_own_seed() {
+        let seeds: HashSet<u64> = (0..20)
+            .flat_map(|block| (0..50).map(move |step| step_seed(7, block, step)))
+            .collect();
+        assert_eq!(seeds.len(), 20 * 50);
+        assert_ne!(step_seed(7, 0, 0), step_seed(8, 0, 0));
+    }
+}

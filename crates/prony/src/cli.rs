@@ -1,0 +1,176 @@
+//! The command line. Doc comments are the help texts.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Measures what database servers really deliver, version by version.
+#[derive(Debug, Parser)]
+#[command(name = "prony", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done · 2 wrong usage · 3 invalid experiment, workload or catalogue file · \
+4 a server could not be fetched or started · 5 the host is unfit · 6 some trials failed · \
+70 a defect of Prony · 130, 143 interrupted";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment and print its report
+    Run(RunArgs),
+    /// Show what an experiment would do, and how long it would take, without starting anything
+    Plan(PlanArgs),
+    /// Go on with a run that was interrupted: only what is missing is run
+    Resume(ResumeArgs),
+    /// Print the report of a run
+    Report(ReportArgs),
+    /// Server builds: list, fetch, verify, or start one to look at
+    #[command(subcommand)]
+    Servers(ServersCommand),
+    /// Drive load: one job as JSON on standard input, JSON lines on standard output
+    #[command(hide = true)]
+    Load,
+    /// Become another program that is killed when the parent ends
+    #[command(hide = true)]
+    Guard(GuardArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The experiment file
+    pub(crate) experiment: PathBuf,
+    /// Folder in which the run's own folder is made
+    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    #[command(flatten)]
+    pub(crate) definitions: DefinitionArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// The experiment file
+    pub(crate) experiment: PathBuf,
+    #[command(flatten)]
+    pub(crate) definitions: DefinitionArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// The run's folder
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The run's folder
+    pub(crate) run: PathBuf,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = FormatArg::Text)]
+    pub(crate) format: FormatArg,
+}
+
+/// Where definitions come from besides the built-in ones.
+#[derive(Debug, Args)]
+pub(crate) struct DefinitionArgs {
+    /// A file with further workloads; may be given several times
+    #[arg(long = "workloads", value_name = "FILE")]
+    pub(crate) workloads: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+}
+
+/// Where catalogue entries come from besides the built-in ones.
+#[derive(Debug, Args)]
+pub(crate) struct CatalogueArgs {
+    /// A folder with further catalogue files; their entries replace built-in ones of the same id
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) catalog: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// For the terminal
+    Text,
+    /// Markdown tables
+    Md,
+    /// One line per target, step and block
+    Csv,
+    /// Everything, structured
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServersCommand {
+    /// List the catalogue and what of it is on this machine
+    List(ServersListArgs),
+    /// Fetch server builds into the cache
+    Fetch(ServersSelectArgs),
+    /// Start each build, ask for its version, use every engine, stop it
+    Verify(ServersSelectArgs),
+    /// Start a throw-away instance, say how to connect, stop it on Ctrl-C
+    Shell(ServersShellArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServersListArgs {
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
+    pub(crate) format: ListFormatArg,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormatArg {
+    /// For the terminal
+    Text,
+    /// One object per build
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServersSelectArgs {
+    /// Catalogue ids, such as mysql-5.7.22
+    #[arg(required_unless_present = "all")]
+    pub(crate) builds: Vec<String>,
+    /// Every entry of the catalogue
+    #[arg(long, conflicts_with = "builds")]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServersShellArgs {
+    /// A catalogue id, such as mysql-5.7.22
+    pub(crate) build: String,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GuardArgs {
+    /// Process id of the parent; if it is not the parent any more, nothing is started
+    #[arg(long)]
+    pub(crate) parent: u32,
+    /// The program and its arguments
+    #[arg(required = true, last = true)]
+    pub(crate) program: Vec<std::ffi::OsString>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

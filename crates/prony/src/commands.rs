@@ -1,0 +1,9 @@
+//! One module for each command.
+
+pub(crate) mod guard;
+pub(crate) mod load;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod servers;

@@ -1,0 +1,90 @@
+//! `prony plan`: what an experiment would do.
+
+use std::fmt::Write as _;
+
+use prony_model::{Length, Plan};
+use prony_plan::{Assumptions, predicted_ms};
+
+use crate::cli::PlanArgs;
+use crate::definitions;
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::duration;
+
+/// Prints targets, steps, the order of the trials and the predicted time.
+pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
+    let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
+    let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
+    output::data(&describe(&plan))
+}
+
+fn describe(plan: &Plan) -> String {
+    let mut text = format!("{}\n", plan.name);
+    let mut line = |words: String| {
+        text.push_str(&words);
+        text.push('\n');
+    };
+    if !plan.question.is_empty() {
+        line(plan.question.clone());
+    }
+    line(format!(
+        "\nDataset: {} × {} rows (sbtest), seed {}",
+        plural(plan.dataset.tables.into(), "table"),
+        plan.dataset.rows,
+        plan.dataset.seed
+    ));
+    line(format!("\nTargets ({}):", plan.targets.len()));
+    for (index, target) in plan.targets.iter().enumerate() {
+        let base = if index == plan.base { "  (base)" } else { "" };
+        let build = &target.build;
+        line(format!(
+            "  {}: {}, {}{base}",
+            target.name, build.id, target.engine
+        ));
+    }
+    line(format!("\nSteps of each trial ({}):", plan.steps.len()));
+    for step in &plan.steps {
+        let length = match step.length {
+            Length::Time { ms } => duration(ms),
+            Length::Count { operations } => plural(operations, "operation"),
+        };
+        let clients = plural(step.clients.into(), "client");
+        let warmup = duration(step.warmup_ms);
+        line(format!(
+            "  {}, {clients}: {length} after {warmup} of warm-up",
+            step.name
+        ));
+    }
+    line(format!(
+        "\nTrials in order ({} in {} blocks):",
+        plan.trials.len(),
+        plan.blocks()
+    ));
+    for block in 0..plan.blocks() {
+        let names: Vec<&str> = plan
+            .trials
+            .iter()
+            .filter(|trial| trial.block == block)
+            .map(|trial| plan.targets[trial.target].name.as_str())
+            .collect();
+        line(format!("  block {}: {}", block + 1, names.join(", ")));
+    }
+    let cells = plan.targets.len() * plan.steps.len();
+    let predicted = duration(predicted_ms(plan, &Assumptions::default()));
+    let _ = write!(
+        text,
+        "\n{cells} cells, each measured {} times. Predicted time: about {predicted}, after the \
+         server builds have been fetched.\n",
+        plan.blocks()
+    );
+    text
+}
+
+/// A count with its noun.
+pub(crate) fn plural(count: u64, noun: &str) -> String {
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
+}

@@ -1,0 +1,51 @@
+//! `prony report`: the report of a stored run.
+
+use std::path::Path;
+
+use prony_report::{Format, render};
+use prony_store::Store;
+
+use crate::cli::{FormatArg, ReportArgs};
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// The result file within a run's folder.
+pub(crate) const RESULT_FILE: &str = "run.sqlite";
+
+/// Prints the report of a run, whatever state it is in.
+pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
+    let store = Store::open_for_reading(&result_file(&args.run)?)
+        .map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
+    print(&store, args.format)
+}
+
+/// Prints the report of an open run.
+pub(crate) fn print(store: &Store, format: FormatArg) -> Result<(), Failure> {
+    let format = match format {
+        FormatArg::Text => Format::Text,
+        FormatArg::Md => Format::Markdown,
+        FormatArg::Csv => Format::Csv,
+        FormatArg::Json => Format::Json,
+    };
+    let text = render(store, format).map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
+    output::data(&text)
+}
+
+/// The result file of the run that the user named by its folder, or by the file itself.
+pub(crate) fn result_file(run: &Path) -> Result<std::path::PathBuf, Failure> {
+    let path = if run.is_dir() {
+        run.join(RESULT_FILE)
+    } else {
+        run.to_owned()
+    };
+    if path.is_file() {
+        return Ok(path);
+    }
+    let message = format!(
+        "{} is not a run: there is no {RESULT_FILE} in it",
+        run.display()
+    );
+    Err(Failure::new(ExitStatus::Usage, message).with_hint(
+        "name the folder that `prony run` made, such as runs/quickstart-20260101-120000",
+    ))
+}

@@ -1,0 +1,27 @@
+//! `prony resume`: go on with an interrupted run.
+
+use jiff::Timestamp;
+use prony_store::Store;
+
+use crate::cli::ResumeArgs;
+use crate::commands::report::result_file;
+use crate::commands::run::complete;
+use crate::definitions;
+use crate::failure::{ExitStatus, Failure};
+use crate::session::Surroundings;
+use crate::signals::Signals;
+
+/// Runs what is missing and prints the report.
+pub(crate) fn resume(args: &ResumeArgs, signals: &Signals) -> Result<(), Failure> {
+    let catalogue = definitions::catalogue(&args.catalogue)?;
+    let path = result_file(&args.run)?;
+    let mut store = Store::open(&path).map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
+    let surroundings = Surroundings::find()?;
+    let host_json = serde_json::to_string(&surroundings.host)
+        .map_err(|error| Failure::to(ExitStatus::Defect, &error))?;
+    store
+        .record_host(&host_json, Timestamp::now())
+        .map_err(|error| Failure::to(ExitStatus::Host, &error))?;
+    let folder = path.parent().unwrap_or(&args.run);
+    complete(&mut store, folder, &catalogue, &surroundings, signals)
+}

@@ -1,0 +1,131 @@
+//! `prony run`: an experiment from its file to its report.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use prony_lab::{LabError, RunEnd};
+use prony_model::Plan;
+use prony_plan::{Assumptions, predicted_ms};
+use prony_servers::Catalogue;
+use prony_store::{NewRun, Store};
+
+use crate::cli::{FormatArg, RunArgs};
+use crate::commands::report::{RESULT_FILE, print};
+use crate::definitions;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+use crate::progress::Progress;
+use crate::session::Surroundings;
+use crate::signals::Signals;
+
+/// Runs an experiment and prints its report.
+pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
+    let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
+    let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
+    let surroundings = Surroundings::find()?;
+    let (folder, mut store) = create(&args.runs, &plan, &surroundings)?;
+    output::talk(&format!(
+        "The results of this run are in {}.",
+        folder.display()
+    ));
+    complete(&mut store, &folder, &catalogue, &surroundings, signals)
+}
+
+/// Runs what is missing of a run, prints its report, and says by the failure what is wrong.
+pub(crate) fn complete(
+    store: &mut Store,
+    folder: &Path,
+    catalogue: &Catalogue,
+    surroundings: &Surroundings,
+    signals: &Signals,
+) -> Result<(), Failure> {
+    let lab = surroundings.lab(catalogue, &signals.stop);
+    let plan = store.plan();
+    let trial_ms = predicted_ms(plan, &Assumptions::default()) / (plan.trials.len() as u64).max(1);
+    let mut progress = Progress::start(plan.trials.len(), trial_ms);
+    let end = prony_lab::run(&lab, store, &folder.join("artefacts"), &mut |event| {
+        progress.show(&event);
+    });
+    progress.finish();
+    let resume = format!("prony resume {}", folder.display());
+    match end {
+        Ok(RunEnd::Interrupted) => {
+            let message = "interrupted; every trial that had ended is kept";
+            Err(
+                Failure::new(ExitStatus::Interrupted(signals.exit_code()), message)
+                    .with_hint(format!("go on with: {resume}")),
+            )
+        }
+        Ok(RunEnd::Complete { failed }) => {
+            print(store, FormatArg::Text)?;
+            if failed == 0 {
+                return Ok(());
+            }
+            let message = format!("{failed} of {} trials failed", store.plan().trials.len());
+            Err(Failure::new(ExitStatus::TrialsFailed, message)
+                .with_hint("the report says which, and why"))
+        }
+        Err(error) => Err(lab_failure(&error).with_hint(format!("when that is mended: {resume}"))),
+    }
+}
+
+fn lab_failure(error: &LabError) -> Failure {
+    let code = match error {
+        LabError::Fetch { .. } => ExitStatus::Server,
+        LabError::UnknownBuild { .. } | LabError::Render { .. } => ExitStatus::Invalid,
+        LabError::Store(_) | LabError::Artefact { .. } => ExitStatus::Host,
+    };
+    Failure::to(code, error)
+}
+
+/// Makes the run's folder and its result file.
+fn create(
+    runs: &Path,
+    plan: &Plan,
+    surroundings: &Surroundings,
+) -> Result<(PathBuf, Store), Failure> {
+    let now = Timestamp::now();
+    let folder = new_folder(runs, &plan.name, now).map_err(|error| {
+        Failure::to(ExitStatus::Host, &format!("make the run's folder: {error}"))
+    })?;
+    let id = folder
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let host_json = serde_json::to_string(&surroundings.host)
+        .map_err(|error| Failure::to(ExitStatus::Defect, &error))?;
+    let run = NewRun {
+        id: &id,
+        plan,
+        prony_version: env!("CARGO_PKG_VERSION"),
+        host_json: &host_json,
+        started_at: now,
+    };
+    let store = Store::create(&folder.join(RESULT_FILE), &run)
+        .map_err(|error| Failure::to(ExitStatus::Host, &error))?;
+    Ok((folder, store))
+}
+
+/// A folder that did not exist before, named after the experiment and the time (UTC).
+fn new_folder(runs: &Path, name: &str, now: Timestamp) -> std::io::Result<PathBuf> {
+    fs::create_dir_all(runs)?;
+    let stamp = now
+        .to_zoned(TimeZone::UTC)
+        .strftime("%Y%m%d-%H%M%S")
+        .to_string();
+    let mut number = 1;
+    loop {
+        let suffix = if number == 1 {
+            String::new()
+        } else {
+            format!("-{number}")
+        };
+        let folder = runs.join(format!("{name}-{stamp}{suffix}"));
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            other => return other.map(|()| folder),
+        }
+    }
+}

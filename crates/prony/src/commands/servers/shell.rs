@@ -1,0 +1,99 @@
+//! `prony servers shell`: a throw-away instance for people.
+
+use std::thread;
+use std::time::Duration;
+
+use prony_client::Address;
+use prony_model::{Config, Engine};
+use prony_servers::{Instance, InstanceError, Running};
+
+use super::{fetch_one, interrupted, known};
+use crate::cli::ServersShellArgs;
+use crate::definitions;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+use crate::session::Surroundings;
+use crate::signals::Signals;
+
+/// How often the server and the user's wishes are looked at.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long the server may take to stop.
+const STOP_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Starts an instance, says how to connect, and stops it when the user asks to.
+pub(super) fn shell(args: &ServersShellArgs, signals: &Signals) -> Result<(), Failure> {
+    let catalogue = definitions::catalogue(&args.catalogue)?;
+    known(&args.build, &catalogue)?;
+    let surroundings = Surroundings::find()?;
+    let build = fetch_one(&args.build, &catalogue, &surroundings, signals)?;
+    let engine = build
+        .facts
+        .engines
+        .first()
+        .copied()
+        .unwrap_or(Engine::Innodb);
+    let rendered = catalogue
+        .render(&build.facts, engine, &Config::default(), 100)
+        .map_err(|error| Failure::to(ExitStatus::Invalid, &error))?;
+    let instance_failure = |error: &InstanceError| {
+        if signals.stop.requested() {
+            return interrupted(signals);
+        }
+        let failure = Failure::to(ExitStatus::Server, error);
+        match error.log_tail() {
+            Some(tail) => failure.with_hint(format!("its log ends:\n{tail}")),
+            None => failure,
+        }
+    };
+    output::talk(&format!("starting {}", args.build));
+    let mut instance = Instance::create(
+        &surroundings.roots,
+        &surroundings.launcher,
+        &build,
+        &rendered,
+    )
+    .map_err(|error| instance_failure(&error))?;
+    instance
+        .bootstrap(&signals.stop)
+        .map_err(|error| instance_failure(&error))?;
+    let server = instance
+        .start(&signals.stop)
+        .map_err(|error| instance_failure(&error))?;
+    output::data(&connecting(&server))?;
+    wait(server, signals)
+}
+
+/// How to connect, as text for people that scripts can read too.
+fn connecting(server: &Running) -> String {
+    let Address::Unix(socket) = server.address();
+    let admin = server.admin_login();
+    let load = server.load_login();
+    format!(
+        "socket    {socket}\n\
+         admin     {admin}, no password\n\
+         load      {load}, its password is in {password}, its database is prony\n\
+         log       {log}\n\
+         connect   mysql --no-defaults --user={admin} --socket={socket}\n\
+         Ctrl-C stops the server and removes its data.\n",
+        socket = socket.display(),
+        admin = admin.user,
+        load = load.user,
+        password = server.password_path().display(),
+        log = server.log_path().display(),
+    )
+}
+
+fn wait(mut server: Running, signals: &Signals) -> Result<(), Failure> {
+    while !signals.stop.requested() {
+        server.check().map_err(|died| {
+            Failure::new(ExitStatus::Server, died.to_string())
+                .with_hint(format!("its log ends:\n{}", died.log_tail))
+        })?;
+        thread::sleep(LOOK);
+    }
+    output::talk("stopping the server");
+    server
+        .stop(STOP_TIMEOUT)
+        .map(drop)
+        .map_err(|error| Failure::new(ExitStatus::Server, error.to_string()))
+}

@@ -1,0 +1,73 @@
+//! Definitions from their files: catalogue, workloads, experiment.
+
+use std::fs;
+use std::path::Path;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use prony_model::{Plan, Workload};
+use prony_plan::{Invalid, Knowledge, embedded_workloads, parse_experiment, parse_workloads};
+use prony_servers::Catalogue;
+
+use crate::cli::{CatalogueArgs, DefinitionArgs};
+use crate::failure::{ExitStatus, Failure};
+
+/// The built-in catalogue with the user's additions.
+pub(crate) fn catalogue(args: &CatalogueArgs) -> Result<Catalogue, Failure> {
+    let invalid = |error| Failure::to(ExitStatus::Invalid, &error);
+    let catalogue = Catalogue::embedded().map_err(invalid)?;
+    match &args.catalog {
+        Some(folder) => catalogue.with_user_dir(folder).map_err(invalid),
+        None => Ok(catalogue),
+    }
+}
+
+/// Reads an experiment and checks it against everything it names.
+pub(crate) fn experiment(
+    path: &Path,
+    args: &DefinitionArgs,
+    catalogue: &Catalogue,
+) -> Result<Plan, Failure> {
+    let workloads = workloads(args)?;
+    let text = read(path)?;
+    let knowledge = Knowledge {
+        builds: &catalogue.facts(),
+        intents: &catalogue.intent_facts(),
+        workloads: &workloads,
+    };
+    let plan = parse_experiment(&path.display().to_string(), &text, &knowledge)
+        .map_err(|error| invalid(&error))?;
+    prony_lab::check(&plan, catalogue).map_err(|error| Failure::to(ExitStatus::Invalid, &error))?;
+    Ok(plan)
+}
+
+/// The user's workloads, which come first where names are equal, then the built-in ones.
+fn workloads(args: &DefinitionArgs) -> Result<Vec<Workload>, Failure> {
+    let mut all = Vec::new();
+    for path in &args.workloads {
+        let more = parse_workloads(&path.display().to_string(), &read(path)?)
+            .map_err(|error| invalid(&error))?;
+        all.extend(more);
+    }
+    all.extend(embedded_workloads().map_err(|error| invalid(&error))?);
+    Ok(all)
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| {
+        Failure::to(
+            ExitStatus::Usage,
+            &format!("read {}: {error}", path.display()),
+        )
+    })
+}
+
+/// The message of an invalid file, with the lines it points at.
+fn invalid(error: &Invalid) -> Failure {
+    let mut message = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
+    // Rendering into a String fails only if the error's own formatting does.
+    if handler.render_report(&mut message, error).is_err() {
+        message = error.to_string();
+    }
+    Failure::new(ExitStatus::Invalid, message.trim_end())
+}

@@ -1,0 +1,129 @@
+//! One line for each event worth one, for logs and pipes.
+
+use prony_lab::{Activity, Event};
+use prony_servers::FetchEvent;
+
+use super::{Clock, mebibytes, rate, whole};
+use crate::output::talk;
+
+/// Writes plain lines. Remembers what was said last, so that growing figures give no line each.
+#[derive(Default)]
+pub(super) struct Lines {
+    said: String,
+}
+
+impl Lines {
+    pub(super) fn show(&mut self, event: &Event<'_>, clock: &Clock) {
+        let Some(line) = line(event, clock) else {
+            return;
+        };
+        if line != self.said {
+            talk(&line);
+            self.said = line;
+        }
+    }
+}
+
+/// The line for an event; `None` for those that come too often.
+fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
+    Some(match event {
+        Event::Fetch { event, .. } => fetch(event),
+        Event::Prepare { target, activity } => format!("{target}: {}", activity_words(*activity)),
+        Event::PrepareFailed { target, reason } => {
+            format!("{target}: can't be made ready: {reason}")
+        }
+        Event::TrialStarted {
+            number,
+            total,
+            block,
+            blocks,
+            target,
+        } => format!(
+            "trial {number}/{total} (block {block}/{blocks}): {target}; {} passed, about {} left",
+            whole(clock.elapsed()),
+            whole(clock.remaining())
+        ),
+        Event::StepDone {
+            step,
+            clients,
+            queries_per_second,
+        } => {
+            let rate = queries_per_second.map_or("nothing done".to_owned(), |rate_| {
+                format!("{} queries/s", rate(rate_))
+            });
+            format!("  {step}, clients {clients}: {rate}")
+        }
+        Event::TrialDone { took, .. } => format!("  done after {}", whole(*took)),
+        Event::TrialFailed {
+            target,
+            block,
+            reason,
+        } => {
+            format!("  failed: {target} in block {block}: {reason}")
+        }
+        Event::StepStarted { .. } | Event::Rate { .. } => return None,
+    })
+}
+
+/// A download without its growing figure.
+fn fetch(event: &FetchEvent) -> String {
+    match event {
+        FetchEvent::Waiting { id } => format!("{id}: waiting for another process that fetches it"),
+        FetchEvent::Downloading {
+            id, what, total, ..
+        } => {
+            let size = total.map_or(String::new(), |total| format!(" ({})", mebibytes(total)));
+            format!("{id}: fetching {what}{size}")
+        }
+        FetchEvent::Unpacking { id, what } => format!("{id}: unpacking {what}"),
+    }
+}
+
+/// What is being done, without growing figures.
+fn activity_words(activity: Activity) -> &'static str {
+    match activity {
+        Activity::ImageFound => "data image found",
+        Activity::Bootstrap => "starting an empty server",
+        Activity::Load { .. } => "loading the dataset",
+        Activity::Publish => "refreshing statistics, stopping, keeping the data image",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growing_figures_make_the_same_line() {
+        let clock = Clock::new(1, 1);
+        let load = |rows_done| Event::Prepare {
+            target: "a",
+            activity: Activity::Load {
+                rows_done,
+                rows_total: 9,
+            },
+        };
+        assert_eq!(line(&load(1), &clock), line(&load(2), &clock));
+        assert_eq!(
+            line(
+                &Event::Rate {
+                    queries_per_second: 1.0
+                },
+                &clock
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn a_step_says_its_rate() {
+        let clock = Clock::new(1, 1);
+        let event = Event::StepDone {
+            step: "point-query",
+            clients: 4,
+            queries_per_second: Some(12_345.6),
+        };
+        let expected = "  point-query, clients 4: 12,346 queries/s";
+        assert_eq!(line(&event, &clock).as_deref(), Some(expected));
+    }
+}

@@ -1,0 +1,128 @@
+//! A live view for terminals: a bar, what is being done, and a line that stays for every trial.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use prony_lab::{Activity, Event};
+use prony_servers::FetchEvent;
+
+use super::{Clock, mebibytes, rate, whole};
+
+/// How often the live line is drawn while nothing happens, so that the clock moves.
+const REDRAW: Duration = Duration::from_millis(500);
+
+/// The live view.
+pub(super) struct Terminal {
+    bar: ProgressBar,
+    trial: String,
+    step: String,
+}
+
+impl Terminal {
+    pub(super) fn start() -> Self {
+        let bar = ProgressBar::new(1);
+        // The template is fixed; if it could not be read, the default style would do.
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {elapsed} {prefix}\n{wide_msg}") {
+            bar.set_style(style.progress_chars("━━─"));
+        }
+        bar.enable_steady_tick(REDRAW);
+        Self {
+            bar,
+            trial: String::new(),
+            step: String::new(),
+        }
+    }
+
+    pub(super) fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+
+    pub(super) fn show(&mut self, event: &Event<'_>, clock: &Clock) {
+        if !self.trial.is_empty() {
+            self.bar
+                .set_prefix(format!("· about {} left", whole(clock.remaining())));
+        }
+        match event {
+            Event::Fetch { event, .. } => self.bar.set_message(fetch(event)),
+            Event::Prepare { target, activity } => {
+                self.bar
+                    .set_message(format!("{target}: {}", activity_words(*activity)));
+            }
+            Event::PrepareFailed { target, reason } => {
+                self.bar
+                    .println(format!("✗ {target} can't be made ready: {reason}"));
+            }
+            Event::TrialStarted {
+                number,
+                total,
+                block,
+                blocks,
+                target,
+            } => {
+                self.trial = format!("trial {number}/{total} · block {block}/{blocks} · {target}");
+                self.bar.set_length(*total as u64 * 1_000);
+                self.bar.set_position((*number as u64 - 1) * 1_000);
+                self.bar.set_message(format!("{} · starting", self.trial));
+            }
+            Event::StepStarted {
+                number,
+                total,
+                step,
+                clients,
+            } => {
+                self.step = format!("{step} ({number}/{total}), {clients} clients");
+                self.bar
+                    .inc((1_000 / *total as u64) * u64::from(*number > 1));
+                self.bar
+                    .set_message(format!("{} · {}", self.trial, self.step));
+            }
+            Event::Rate { queries_per_second } => {
+                let rate = rate(*queries_per_second);
+                self.bar
+                    .set_message(format!("{} · {} · {rate}/s", self.trial, self.step));
+            }
+            Event::StepDone { .. } => {}
+            Event::TrialDone { took, .. } => {
+                self.bar
+                    .println(format!("✓ {}: {}", self.trial, whole(*took)));
+            }
+            Event::TrialFailed { reason, .. } => {
+                self.bar.println(format!("✗ {}: {reason}", self.trial));
+            }
+        }
+    }
+}
+
+fn fetch(event: &FetchEvent) -> String {
+    match event {
+        FetchEvent::Waiting { id } => format!("{id}: waiting for another process that fetches it"),
+        FetchEvent::Downloading {
+            id,
+            what,
+            bytes,
+            total,
+        } => {
+            let of = total.map_or(String::new(), |total| format!(" of {}", mebibytes(total)));
+            format!("{id}: fetching {what}: {}{of}", mebibytes(*bytes))
+        }
+        FetchEvent::Unpacking { id, what } => format!("{id}: unpacking {what}"),
+    }
+}
+
+fn activity_words(activity: Activity) -> String {
+    match activity {
+        Activity::ImageFound => "data image found".to_owned(),
+        Activity::Bootstrap => "starting an empty server".to_owned(),
+        Activity::Load {
+            rows_done,
+            rows_total,
+        } => {
+            format!(
+                "loading {} of {} rows",
+                rate(rows_done as f64),
+                rate(rows_total as f64)
+            )
+        }
+        Activity::Publish => "refreshing statistics, stopping, keeping the data image".to_owned(),
+    }
+}

@@ -1,0 +1,59 @@
+//! What `run`, `resume` and `servers` have in common: the surroundings of a lab.
+
+use std::path::PathBuf;
+
+use prony_model::StopFlag;
+use prony_probe::{HostFacts, Root};
+use prony_servers::{Catalogue, Launcher, Roots, clear_leftovers};
+
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Where things are and how processes are started.
+pub(crate) struct Surroundings {
+    pub(crate) roots: Roots,
+    pub(crate) launcher: Launcher,
+    pub(crate) prony: PathBuf,
+    pub(crate) proc: Root,
+    pub(crate) host: HostFacts,
+}
+
+impl Surroundings {
+    /// Finds the cache, and ends and names what a killed Prony left behind.
+    pub(crate) fn find() -> Result<Self, Failure> {
+        let host_error = |error: &dyn std::fmt::Display| Failure::to(ExitStatus::Host, &error);
+        let roots = Roots::from_environment().map_err(|error| host_error(&error))?;
+        let prony = std::env::current_exe()
+            .map_err(|error| host_error(&format!("find the path of prony itself: {error}")))?;
+        let launcher = Launcher::new(prony.clone()).map_err(|error| host_error(&error))?;
+        for leftover in clear_leftovers(&roots).map_err(|error| host_error(&error))? {
+            output::talk(&format!("cleared a leftover of an earlier run: {leftover}"));
+        }
+        let proc = Root::live();
+        let host = HostFacts::read(&proc);
+        Ok(Self {
+            roots,
+            launcher,
+            prony,
+            proc,
+            host,
+        })
+    }
+
+    /// The lab of a run.
+    pub(crate) fn lab<'a>(
+        &'a self,
+        catalogue: &'a Catalogue,
+        stop: &'a StopFlag,
+    ) -> prony_lab::Lab<'a> {
+        prony_lab::Lab {
+            roots: &self.roots,
+            catalogue,
+            launcher: &self.launcher,
+            prony: self.prony.clone(),
+            proc: self.proc.clone(),
+            cpus: self.host.cpus,
+            stop,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Bad input: a message that names place, reason and remedy, the right exit code, and nothing
+//! started.
+
+#![allow(clippy::unwrap_used, reason = "this is test code, outside of functions marked as tests")]
+
+mod support;
+
+use support::{Finished, finish, prony, write};
+
+/// An experiment that is fine; tests break one line of it.
+const EXPERIMENT: &str = r#"name = "example"
+base = "mysql-5.7.22"
+blocks = 1
+
+[dataset]
+tables = 1
+rows = 1000
+
+[[target]]
+build = "mysql-5.7.22"
+
+[sequence]
+time = "1s"
+
+[[step]]
+workload = "point-query"
+"#;
+
+/// Runs `prony run` on the text, with a cache of its own, and checks that nothing was made.
+fn run(text: &str) -> Finished {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "example.toml", text);
+    let cache = folder.path().join("cache");
+    let mut command = prony(folder.path(), &["run", path.to_str().unwrap()]);
+    command.env("PRONY_CACHE", &cache);
+    let finished = finish(command);
+    assert!(!cache.exists(), "the cache was touched");
+    assert!(!folder.path().join("runs").exists(), "a run was begun");
+    assert_eq!(finished.stdout, "");
+    finished
+}
+
+/// The experiment with one line replaced.
+#[track_caller]
+fn broken(line: &str, by: &str) -> Finished {
+    assert!(EXPERIMENT.contains(line));
+    run(&EXPERIMENT.replacen(line, by, 1))
+}
+
+#[test]
+fn a_file_that_is_not_toml() {
+    run("name = \"x\nbase").exits(3).says(&["example.toml:1"]);
+}
+
+#[test]
+fn an_unknown_key() {
+    broken("blocks = 1", "blocks = 1\nquestoin = \"why\"")
+        .exits(3)
+        .says(&["example.toml:4", "questoin", "did you mean", "question"]);
+}
+
+#[test]
+fn an_unknown_build() {
+    broken("build = \"mysql-5.7.22\"", "build = \"mysql-5.7.23\"")
+        .exits(3)
+        .says(&["example.toml:10", "mysql-5.7.23", "mysql-5.7.22"]);
+}
+
+#[test]
+fn a_base_that_is_no_target() {
+    broken("base = \"mysql-5.7.22\"", "base = \"mysql-8.0.31\"")
+        .exits(3)
+        .says(&["example.toml:2", "mysql-8.0.31", "mysql-5.7.22"]);
+}
+
+#[test]
+fn zero_rows() {
+    broken("rows = 1000", "rows = 0")
+        .exits(3)
+        .says(&["example.toml:7", "rows"]);
+}
+
+#[test]
+fn negative_time() {
+    broken("time = \"1s\"", "time = \"-1s\"")
+        .exits(3)
+        .says(&["example.toml:13", "-1s"]);
+}
+
+#[test]
+fn an_engine_that_the_version_lacks() {
+    broken(
+        "build = \"mysql-5.7.22\"",
+        "build = \"mysql-5.7.22\"\nengine = \"rocksdb\"",
+    )
+    .exits(3)
+    .says(&["example.toml:11", "rocksdb", "mysql-5.7.22", "innodb"]);
+}
+
+#[test]
+fn a_parameter_that_the_workload_does_not_define() {
+    broken(
+        "workload = \"point-query\"",
+        "workload = \"point-query\"\nparameters.range = 10",
+    )
+    .exits(3)
+    .says(&["example.toml:17", "range", "point-query"]);
+}
+
+#[test]
+fn an_intent_that_the_version_cannot_honour() {
+    let with_config = "build = \"mysql-5.0.21\"\nconfig = { performance_schema = true }";
+    run(&EXPERIMENT
+        .replace("build = \"mysql-5.7.22\"", with_config)
+        .replace("base = \"mysql-5.7.22\"", "base = \"mysql-5.0.21\""))
+    .exits(3)
+    .says(&["performance_schema", "mysql-5.0.21"]);
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    finish(prony(folder.path(), &["run", "nowhere.toml"]))
+        .exits(2)
+        .says(&["nowhere.toml"]);
+}
+
+#[test]
+fn an_unknown_command_and_an_unknown_option() {
+    let folder = tempfile::tempdir().unwrap();
+    finish(prony(folder.path(), &["rnu"]))
+        .exits(2)
+        .says(&["rnu", "run"]);
+    finish(prony(folder.path(), &["run", "x.toml", "--blocks"]))
+        .exits(2)
+        .says(&["--blocks"]);
+}
+
+#[test]
+fn a_folder_that_is_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["report", "resume"] {
+        finish(prony(folder.path(), &[command, "."]))
+            .exits(2)
+            .says(&["run.sqlite", "hint:"]);
+    }
+}
+
+#[test]
+fn an_unknown_server_build() {
+    let folder = tempfile::tempdir().unwrap();
+    finish(prony(folder.path(), &["servers", "fetch", "mysql-5.7"]))
+        .exits(2)
+        .says(&["mysql-5.7", "mysql-5.7.22"]);
+}
+
+#[test]
+fn a_job_that_is_no_job() {
+    let folder = tempfile::tempdir().unwrap();
+    finish(prony(folder.path(), &["load"]))
+        .exits(2)
+        .says(&["job", "hint:"]);
+}
+
+#[test]
+fn a_guard_without_its_parent_starts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let marker = folder.path().join("started");
+    let touch = [
+        "guard",
+        "--parent",
+        "1",
+        "--",
+        "touch",
+        marker.to_str().unwrap(),
+    ];
+    finish(prony(folder.path(), &touch))
+        .exits(5)
+        .says(&["parent"]);
+    assert!(!marker.exists());
+}

@@ -1,0 +1,188 @@
+//! What the end-to-end tests share: the binary, folders, experiments, and whether real servers
+//! are wanted.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "every test file compiles its own copy and uses a part of it"
+)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The binary under test.
+pub const PRONY: &str = env!("CARGO_BIN_EXE_prony");
+
+/// The folder of the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// Whether tests that start real servers run. Says why not where they do not.
+pub fn live() -> bool {
+    match std::env::var("PRONY_LIVE_TESTS").as_deref() {
+        Ok("require") => true,
+        Ok("skip") => {
+            eprintln!("skipped: PRONY_LIVE_TESTS=skip");
+            false
+        }
+        _ => {
+            let missing: Vec<&str> = ["mvn", "npm", "apt-get", "dpkg-deb"]
+                .into_iter()
+                .filter(|program| !on_path(program))
+                .collect();
+            if !missing.is_empty() {
+                eprintln!("skipped: {} not found on PATH", missing.join(", "));
+            }
+            missing.is_empty()
+        }
+    }
+}
+
+fn on_path(program: &str) -> bool {
+    std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    })
+}
+
+/// The binary with arguments, in a folder of its own.
+pub fn prony(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(PRONY);
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .env("NO_COLOR", "1");
+    command
+}
+
+/// Runs a command to its end; its output is shown when the test fails.
+pub fn finish(mut command: Command) -> Finished {
+    let output = command.output().unwrap();
+    Finished::from(output)
+}
+
+/// How a command ended.
+pub struct Finished {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Self {
+        let finished = Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        };
+        println!(
+            "exit code {:?}\n{}{}",
+            finished.code, finished.stdout, finished.stderr
+        );
+        finished
+    }
+}
+
+impl Finished {
+    /// Asserts the exit code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "stderr: {}", self.stderr);
+        self
+    }
+
+    /// Asserts that standard error holds every one of `words`.
+    #[track_caller]
+    pub fn says(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(
+                self.stderr.contains(word),
+                "`{word}` is not in: {}",
+                self.stderr
+            );
+        }
+        self
+    }
+}
+
+/// Writes a file into a folder and returns its path.
+pub fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// The only folder in `runs`.
+pub fn only_run(folder: &Path) -> PathBuf {
+    let runs: Vec<_> = std::fs::read_dir(folder.join("runs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    runs[0].clone()
+}
+
+/// Waits until `condition` gives a value, for at most `limit`.
+#[track_caller]
+pub fn wait_for<T>(what: &str, limit: Duration, mut condition: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(begin.elapsed() < limit, "waited {limit:?} for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Processes started, directly or not, by the Prony with this process id, by the mark in their
+/// environment, as (process id, command line).
+pub fn children_of(owner: u32) -> Vec<(u32, String)> {
+    let mark = format!("PRONY_OWNER={owner}:");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let Ok(environment) = std::fs::read(entry.path().join("environ")) else {
+            continue;
+        };
+        let marked = environment
+            .split(|byte| *byte == 0)
+            .any(|entry| entry.starts_with(mark.as_bytes()));
+        // A zombie has no command line and runs no more.
+        let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        if marked && !command.is_empty() {
+            found.push((pid, String::from_utf8_lossy(&command).replace('\0', " ")));
+        }
+    }
+    found
+}
+
+/// Waits until nothing that this Prony started is left; fails after `limit`.
+#[track_caller]
+pub fn nothing_left_of(owner: u32, limit: Duration) {
+    wait_for(&format!("the children of {owner} to end"), limit, || {
+        let left = children_of(owner);
+        if !left.is_empty() {
+            println!("still there: {left:?}");
+        }
+        left.is_empty().then_some(())
+    });
+}
