@@ -14,6 +14,9 @@ use crate::roots::create_private;
 /// and their number decides how long the first fetch takes.
 const PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
 
+/// Where it is in a repository.
+const PLUGIN_FOLDER: &str = "org/apache/maven/plugins/maven-dependency-plugin";
+
 impl Getter<'_> {
     /// Gets the file at `group:artifact:version[:type[:classifier]]`.
     ///
@@ -37,10 +40,16 @@ impl Getter<'_> {
             return Err(FetchError::Stopped);
         };
         let arrives = repository.join(folder);
+        // The first time takes half a minute before the file itself begins to arrive.
+        let what = if repository.join(PLUGIN_FOLDER).is_dir() {
+            coordinates.to_owned()
+        } else {
+            format!("{coordinates} (and, once, what Maven itself needs)")
+        };
         let outcome = self.run(&Errand {
             program: "mvn",
             package: "maven",
-            what: coordinates,
+            what: &what,
             arguments: vec![
                 "--batch-mode".into(),
                 "--no-transfer-progress".into(),
