@@ -76,7 +76,7 @@ impl Transport {
             usize::from(frame[0]) | usize::from(frame[1]) << 8 | usize::from(frame[2]) << 16;
         frame.resize(HEADER_SIZE + length, 0);
         self.read_exact(&mut frame[HEADER_SIZE..])?;
-        let Some(frame) = split_frame(&frame) else {
+        let Some((frame, _)) = split_frame(&frame) else {
             return Ok(false);
         };
         if frame.sequence != self.sequence {

@@ -29,26 +29,21 @@ impl Frame<'_> {
     pub const fn continues(&self) -> bool {
         self.payload.len() == PAYLOAD_MAX
     }
-
-    /// Bytes of the frame with its header.
-    pub const fn size(&self) -> usize {
-        HEADER_SIZE + self.payload.len()
-    }
 }
 
-/// The first frame of `bytes`, or `None` when more bytes are needed.
-pub fn split_frame(bytes: &[u8]) -> Option<Frame<'_>> {
+/// The first frame of `bytes` and what follows it, or `None` when more bytes are needed.
+pub fn split_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
     let (header, rest) = bytes.split_first_chunk::<HEADER_SIZE>()?;
     let (length, sequence) = read_header(*header);
-    let payload = rest.get(..length)?;
-    Some(Frame { sequence, payload })
+    let (payload, rest) = rest.split_at_checked(length)?;
+    Some((Frame { sequence, payload }, rest))
 }
 
 /// Payload length and sequence number of a frame.
 pub(crate) fn read_header(header: [u8; HEADER_SIZE]) -> (usize, u8) {
-    let [a, b, c, sequence] = header;
-    let length = usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16;
-    (length, sequence)
+    let [.., sequence] = header;
+    let length = u32::from_le_bytes(header) & 0xff_ffff;
+    (length as usize, sequence)
 }
 
 /// Appends a packet, in several frames where it is long. Returns the number after the last.
@@ -106,9 +101,9 @@ mod tests {
         fn round_trip(payload in proptest::collection::vec(any::<u8>(), 0..300), sequence: u8) {
             let mut bytes = Vec::new();
             prop_assert_eq!(append_packet(&mut bytes, sequence, &payload), sequence.wrapping_add(1));
-            let frame = split_frame(&bytes).expect("a whole frame");
+            let (frame, rest) = split_frame(&bytes).expect("a whole frame");
             prop_assert_eq!(frame, Frame { sequence, payload: &payload });
-            prop_assert_eq!(frame.size(), bytes.len());
+            prop_assert!(rest.is_empty());
             for end in 0..bytes.len() {
                 prop_assert_eq!(split_frame(&bytes[..end]), None);
             }
@@ -132,10 +127,10 @@ mod tests {
             assert_eq!(append_packet(&mut bytes, 255, &vec![7; size]), frames - 1);
             let mut rest = bytes.as_slice();
             let mut count = 0;
-            while let Some(frame) = split_frame(rest) {
+            while let Some((frame, after)) = split_frame(rest) {
                 count += 1;
                 assert_eq!(frame.continues(), count < frames);
-                rest = &rest[frame.size()..];
+                rest = after;
             }
             assert_eq!((count, rest.len()), (frames, 0));
         }

@@ -50,15 +50,6 @@ enum Stage {
     Done,
 }
 
-/// What a packet is, as far as its first byte and its place tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Column,
-    Row,
-    /// OK, ERR, EOF or a number of columns.
-    Sign,
-}
-
 /// An incremental reader of the answer to one `COM_QUERY` or `COM_STMT_EXECUTE`.
 #[derive(Debug, Clone)]
 pub struct Skimmer {
@@ -86,8 +77,9 @@ struct Piece {
     frame_left: usize,
     /// Whether the frame goes on with the packet of the one before.
     continues: bool,
-    /// Known from the first byte on.
-    kind: Option<Kind>,
+    /// The packet's first byte, and the size of its first frame.
+    first: Option<u8>,
+    first_size: usize,
 }
 
 impl Default for Skimmer {
@@ -137,13 +129,11 @@ impl Skimmer {
         let mut rest = bytes;
         while self.stage != Stage::Done {
             match self.whole_frame(rest) {
-                Some(frame) => {
-                    rest = &rest[frame.size()..];
+                Some((frame, after)) => {
                     self.take_number(frame.sequence)?;
-                    self.take_packet(frame.payload)?;
-                    if self.stage == Stage::Rows {
-                        rest = self.skip_rows(rest);
-                    }
+                    let first = frame.payload.first().copied();
+                    self.end_packet(first, frame.payload.len(), frame.payload)?;
+                    rest = self.skip_rows(after);
                 }
                 None => match self.take_piece(rest)? {
                     Some(after) => rest = after,
@@ -155,12 +145,12 @@ impl Skimmer {
         Ok(Progress::Done { consumed })
     }
 
-    /// The next frame, if it holds a packet and all of it is there.
-    fn whole_frame<'a>(&self, rest: &'a [u8]) -> Option<Frame<'a>> {
+    /// The next frame and what follows it, if it holds a packet and all of it is there.
+    fn whole_frame<'a>(&self, rest: &'a [u8]) -> Option<(Frame<'a>, &'a [u8])> {
         if self.piece.header_length > 0 || self.piece.continues {
             return None;
         }
-        split_frame(rest).filter(|frame| !frame.continues())
+        split_frame(rest).filter(|(frame, _)| !frame.continues())
     }
 
     fn take_number(&mut self, found: u8) -> Result<(), WireError> {
@@ -174,27 +164,28 @@ impl Skimmer {
         Ok(())
     }
 
-    /// Takes a whole packet.
-    fn take_packet(&mut self, payload: &[u8]) -> Result<(), WireError> {
-        let first = payload.first();
-        self.end_packet(first.map(|first| self.kind(*first, payload.len())), payload)
-    }
-
-    /// Counts the plain rows at the front of `rest` and returns what follows them.
+    /// Counts the rows at the front of `rest` that are plain to see, and returns what follows them.
     fn skip_rows<'a>(&mut self, mut rest: &'a [u8]) -> &'a [u8] {
-        while let Some(frame) = split_frame(rest) {
-            let is_row = frame
-                .payload
-                .first()
-                .is_some_and(|first| *first != ERR && !Eof::is_eof(*first, frame.payload.len()));
-            if !is_row || frame.continues() || frame.sequence != self.sequence {
+        if self.stage != Stage::Rows {
+            return rest;
+        }
+        let mut sequence = self.sequence;
+        let mut rows = 0;
+        while let Some((frame, after)) = split_frame(rest) {
+            let is_row = |first: &u8| *first != ERR && !Eof::is_eof(*first, frame.payload.len());
+            if frame.sequence != sequence
+                || frame.continues()
+                || !frame.payload.first().is_some_and(is_row)
+            {
                 break;
             }
-            self.sequence = self.sequence.wrapping_add(1);
-            self.tally.packets += 1;
-            self.tally.rows += 1;
-            rest = &rest[frame.size()..];
+            sequence = sequence.wrapping_add(1);
+            rows += 1;
+            rest = after;
         }
+        self.sequence = sequence;
+        self.tally.packets += rows;
+        self.tally.rows += rows;
         rest
     }
 
@@ -209,17 +200,15 @@ impl Skimmer {
             self.piece.frame_length = length;
             self.piece.frame_left = length;
             if !self.piece.continues {
-                self.piece.kind = None;
+                self.piece.first = None;
+                self.piece.first_size = length;
                 self.head_length = 0;
             }
         }
         let (now, after) = rest.split_at(self.piece.frame_left.min(rest.len()));
-        if self.piece.kind.is_none()
-            && let Some(first) = now.first()
-        {
-            self.piece.kind = Some(self.kind(*first, self.piece.frame_length));
-        }
-        if self.piece.kind == Some(Kind::Sign) {
+        let first = self.piece.first.or_else(|| now.first().copied());
+        self.piece.first = first;
+        if first.is_some_and(|first| !self.is_skipped(first, self.piece.first_size)) {
             self.keep(now);
         }
         self.piece.frame_left -= now.len();
@@ -230,7 +219,7 @@ impl Skimmer {
         self.piece.continues = self.piece.frame_length == PAYLOAD_MAX;
         if !self.piece.continues {
             let head = self.head;
-            self.end_packet(self.piece.kind, &head[..self.head_length])?;
+            self.end_packet(first, self.piece.first_size, &head[..self.head_length])?;
         }
         Ok(Some(after))
     }
@@ -242,39 +231,48 @@ impl Skimmer {
         self.head_length += count;
     }
 
-    /// What a packet is whose first frame has this first byte and this size.
-    fn kind(&self, first: u8, size: usize) -> Kind {
+    /// Whether a packet with this first byte and size is a row or a column definition.
+    const fn is_skipped(&self, first: u8, size: usize) -> bool {
         match self.stage {
-            Stage::Rows if first != ERR && !Eof::is_eof(first, size) => Kind::Row,
-            Stage::Columns { .. } if first != ERR => Kind::Column,
-            _ => Kind::Sign,
+            Stage::Rows => first != ERR && !Eof::is_eof(first, size),
+            Stage::Columns { .. } => first != ERR,
+            Stage::First | Stage::ColumnsEnd | Stage::Done => false,
         }
     }
 
-    /// A packet is complete. Of a sign, `head` is all there is, or as much as is kept.
-    fn end_packet(&mut self, kind: Option<Kind>, head: &[u8]) -> Result<(), WireError> {
+    /// A packet is complete. `head` is all of it, or as much as is kept; of a row or a column
+    /// definition it is not looked at.
+    fn end_packet(&mut self, first: Option<u8>, size: usize, head: &[u8]) -> Result<(), WireError> {
+        let Some(first) = first else {
+            return Err(WireError::Truncated { packet: "answer" });
+        };
         self.tally.packets += 1;
-        match (kind, self.stage) {
-            (Some(Kind::Row), _) => self.tally.rows += 1,
-            (Some(Kind::Column), Stage::Columns { left }) => self.stage = after_columns(left - 1),
-            (_, Stage::First) => self.end_first(head)?,
-            (Some(_), _) if head.first() == Some(&ERR) => {
-                ErrPacket::parse(head)?;
-                self.refuse(head);
+        match self.stage {
+            Stage::Rows if self.is_skipped(first, size) => {
+                self.tally.rows += 1;
+                Ok(())
             }
-            (Some(_), stage) => {
-                let eof = Eof::parse(head)?;
-                if stage == Stage::ColumnsEnd {
-                    self.stage = Stage::Rows;
-                } else {
-                    self.end_result(eof.more_results());
-                }
+            Stage::Columns { left } if self.is_skipped(first, size) => {
+                self.stage = after_columns(left - 1);
+                Ok(())
             }
-            (None, _) => {
-                return Err(WireError::Truncated {
-                    packet: "result set",
-                });
-            }
+            Stage::First => self.end_first(head),
+            _ => self.end_sign(head),
+        }
+    }
+
+    /// An EOF packet, or an ERR packet in the middle of a result, is complete.
+    fn end_sign(&mut self, head: &[u8]) -> Result<(), WireError> {
+        if head.first() == Some(&ERR) {
+            ErrPacket::parse(head)?;
+            self.refuse(head);
+            return Ok(());
+        }
+        let eof = Eof::parse(head)?;
+        if self.stage == Stage::ColumnsEnd {
+            self.stage = Stage::Rows;
+        } else {
+            self.end_result(eof.more_results());
         }
         Ok(())
     }

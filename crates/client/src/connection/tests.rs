@@ -31,7 +31,7 @@ impl Peer {
         let length = usize::from(bytes[0]) | usize::from(bytes[1]) << 8;
         bytes.resize(4 + length, 0);
         self.stream.read_exact(&mut bytes[4..]).unwrap();
-        let frame = split_frame(&bytes).unwrap();
+        let (frame, _) = split_frame(&bytes).unwrap();
         self.sequence = frame.sequence.wrapping_add(1);
         frame.payload.to_vec()
     }

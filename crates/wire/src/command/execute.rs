@@ -170,8 +170,8 @@ mod tests {
                 .collect();
             let types = if sent { Types::Sent } else { Types::Omitted };
             let template = ExecuteTemplate::new(&shapes, types).unwrap();
-            let frame = split_frame(template.bytes()).expect("whole");
-            prop_assert_eq!(frame.size(), template.bytes().len());
+            let (frame, rest) = split_frame(template.bytes()).expect("whole");
+            prop_assert!(rest.is_empty());
             let mut cursor = Cursor::new(frame.payload, "test");
             prop_assert_eq!(cursor.u8(), Ok(COM_STMT_EXECUTE));
             cursor.take(9).unwrap();

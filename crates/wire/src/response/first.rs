@@ -29,9 +29,11 @@ impl<'a> FirstPacket<'a> {
     /// # Errors
     /// When it is none.
     pub fn parse(payload: &'a [u8]) -> Result<Self, WireError> {
-        match payload.first() {
-            Some(0x00) => OkPacket::parse(payload).map(Self::Ok),
-            Some(0xff) => ErrPacket::parse(payload).map(Self::Err),
+        match payload {
+            [0x00, ..] => OkPacket::parse(payload).map(Self::Ok),
+            [0xff, ..] => ErrPacket::parse(payload).map(Self::Err),
+            // Hardly ever are there more columns than this.
+            [count @ ..=0xfa] => Ok(Self::Columns(u64::from(*count))),
             _ => {
                 let mut cursor = Cursor::new(payload, "number of columns");
                 let columns = cursor.lenenc()?;
