@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use crate::io_error::{At, IoError};
 use crate::owner::Owner;
@@ -14,6 +15,9 @@ use crate::roots::create_private;
 pub(crate) const MARK: &str = ".prony-owner";
 /// How names of folders begin that are not yet what they shall be.
 pub(crate) const STAGING: &str = ".staging-";
+
+/// A folder is marked well within this time after it was created.
+const MARKING: Duration = Duration::from_mins(1);
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
@@ -105,13 +109,25 @@ pub(crate) fn remove_abandoned(parent: &Path, prefix: &str) -> Result<Vec<PathBu
         let entry = entry.at("read", parent)?;
         let path = entry.path();
         let named = entry.file_name().to_string_lossy().starts_with(prefix);
-        let alive = owner_of(&path).is_some_and(Owner::is_alive);
-        if named && path.is_dir() && !alive && remove_marked(&path).at("remove", &path)? {
+        if !named || !path.is_dir() {
+            continue;
+        }
+        let abandoned = match owner_of(&path) {
+            Some(owner) => !owner.is_alive(),
+            None => is_old(&path),
+        };
+        if abandoned && remove_marked(&path).at("remove", &path)? {
             removed.push(path);
         }
     }
     removed.sort();
     Ok(removed)
+}
+
+/// Whether a folder without a readable mark is one that nobody is just about to mark.
+fn is_old(path: &Path) -> bool {
+    let age = path.metadata().and_then(|meta| meta.modified());
+    age.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > MARKING))
 }
 
 /// The owner in a folder's mark.
@@ -161,8 +177,17 @@ mod tests {
         fs::write(other.join(MARK), "1:1\n").unwrap();
         let unmarked = root.path().join(".staging-unmarked");
         fs::create_dir_all(unmarked.join("sub")).unwrap();
+        let fresh = root.path().join(".staging-fresh");
+        fs::create_dir(&fresh).unwrap();
+        let forgotten = root.path().join(".staging-forgotten");
+        fs::create_dir(&forgotten).unwrap();
+        let yesterday = std::time::SystemTime::now() - Duration::from_hours(24);
+        fs::File::open(&forgotten)
+            .and_then(|folder| folder.set_modified(yesterday))
+            .unwrap();
         let removed = remove_abandoned(root.path(), STAGING).unwrap();
-        assert_eq!(removed, [dead]);
+        assert_eq!(removed, [dead, forgotten]);
+        assert!(fresh.exists());
         assert!(alive.path().exists() && other.exists() && unmarked.exists());
         assert!(
             remove_abandoned(&root.path().join("none"), "")
