@@ -10,6 +10,7 @@ use crate::build::{Artefact, InstalledSupport, ServerBuild};
 use crate::catalogue::{Catalogue, Entry, Origin, Source, Support};
 use crate::fetch::{FetchError, FetchEvent, Getter};
 use crate::folder::{self, OwnedFolder, STAGING};
+use crate::io_error::At;
 use crate::launcher::Launcher;
 use crate::lock::{self, Acquired};
 use crate::roots::{Roots, create_private};
@@ -136,7 +137,7 @@ impl<'a> Depot<'a> {
         artefacts.extend(program.map(program_artefact).transpose()?);
         Manifest::new(item, artefacts, user_program).write(staging.path())?;
         let target = item.folder();
-        if target.exists() && !folder::remove_marked(&target).unwrap_or(false) {
+        if target.exists() && !folder::retire(&target).at("replace", &target)? {
             return Err(FetchError::InTheWay { path: target });
         }
         Ok(staging.publish(&target)?)

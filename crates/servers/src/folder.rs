@@ -72,6 +72,19 @@ impl Drop for OwnedFolder {
     }
 }
 
+/// Takes a published folder out of the way and removes it, if it carries the mark. It loses its
+/// name first, so that a removal that is cut short leaves nothing that looks whole.
+pub(crate) fn retire(path: &Path) -> io::Result<bool> {
+    if !path.join(MARK).is_file() {
+        return Ok(false);
+    }
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let aside = format!("{STAGING}retired-{}-{number}", std::process::id());
+    let aside = path.with_file_name(aside);
+    fs::rename(path, &aside)?;
+    remove_marked(&aside)
+}
+
 /// Removes a folder with everything in it if it carries the mark, or if it is empty. Returns
 /// whether it is gone.
 pub(crate) fn remove_marked(path: &Path) -> io::Result<bool> {
@@ -194,6 +207,17 @@ mod tests {
                 .unwrap()
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn only_marked_folders_retire() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("x");
+        fs::create_dir_all(folder.join("sub")).unwrap();
+        assert!(!retire(&folder).unwrap());
+        fs::write(folder.join(MARK), "1:1\n").unwrap();
+        assert!(retire(&folder).unwrap());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
     }
 
     #[test]

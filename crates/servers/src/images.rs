@@ -100,7 +100,7 @@ impl<'a> Images<'a> {
                 // Another process made the same meanwhile.
                 return Ok(image);
             }
-            folder::remove_marked(&folder).at("remove", &folder)?;
+            folder::retire(&folder).at("replace", &folder)?;
         }
         let manifest = Manifest {
             format: FORMAT,
