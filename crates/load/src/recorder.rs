@@ -221,6 +221,9 @@ mod tests {
     }
 
     proptest! {
+        // Each case makes nine histograms of 264 KB.
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
         /// Merged records of two threads are the record of one thread that saw everything, and
         /// periods do not matter.
         #[test]

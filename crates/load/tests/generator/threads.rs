@@ -7,11 +7,12 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use prony_load::{Job, Message};
+use prony_load::{Job, Message, Task};
 use prony_model::Length;
 
+use crate::drive::{answer, mixed, task};
+use crate::job;
 use crate::testkit::{Delivery, FakeServer};
-use crate::{answer, job, mixed, task};
 
 /// Set for the process that runs the job.
 const GENERATOR: &str = "PRONY_TEST_GENERATOR";
@@ -52,7 +53,7 @@ fn threads(server: &FakeServer, clients: u32, threads_max: u32) -> usize {
     let mut task = task(mixed(true), clients, Length::Time { ms: 400 });
     task.threads_max = threads_max;
     task.interval_ms = 100;
-    let job = serde_json::to_vec(&job(server, task)).unwrap();
+    let job = serde_json::to_vec(&job(server, Task::Drive(Box::new(task)))).unwrap();
     child.stdin.take().unwrap().write_all(&job).unwrap();
     let mut counts = Vec::new();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();

@@ -1,27 +1,17 @@
-//! Whole runs of the load generator against a fake server.
-
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "helpers of tests fail the test"
-)]
-
-mod testkit;
-mod threads;
+//! Workloads.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use prony_client::Address;
-use prony_load::{DriveTask, Job, LoadError, Message, Task};
+use prony_load::{DriveTask, LoadError, Message, Task};
 use prony_model::{
     Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Length, Param,
     Protocol, Statement, StepOutcome, TableChoice, Workload,
 };
 
-use testkit::{Delivery, FakeServer, Reply, Request};
+use crate::testkit::{Delivery, FakeServer, Reply, Request};
 
 fn param(name: &str, generator: Generator) -> Param {
     Param {
@@ -66,7 +56,7 @@ fn workload(transaction: bool, statements: Vec<Statement>) -> Workload {
 }
 
 /// A read, twice, and a write.
-fn mixed(transaction: bool) -> Workload {
+pub(crate) fn mixed(transaction: bool) -> Workload {
     let mut read = statement(
         "read",
         "SELECT c FROM {table} WHERE id BETWEEN {low} AND {high}",
@@ -85,7 +75,7 @@ fn mixed(transaction: bool) -> Workload {
     workload(transaction, vec![read, write])
 }
 
-fn task(workload: Workload, clients: u32, length: Length) -> DriveTask {
+pub(crate) fn task(workload: Workload, clients: u32, length: Length) -> DriveTask {
     DriveTask {
         workload,
         parameters: BTreeMap::new(),
@@ -106,26 +96,6 @@ fn task(workload: Workload, clients: u32, length: Length) -> DriveTask {
     }
 }
 
-fn job(server: &FakeServer, task: DriveTask) -> Job {
-    Job {
-        address: Address::Unix(server.path()),
-        user: "prony".into(),
-        password: String::new(),
-        database: "prony".into(),
-        task: Task::Drive(Box::new(task)),
-    }
-}
-
-fn run(server: &FakeServer, task: DriveTask) -> Result<Vec<Message>, LoadError> {
-    let mut out = Vec::new();
-    prony_load::run(&job(server, task), &mut out)?;
-    Ok(out
-        .split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty())
-        .map(|line| serde_json::from_slice(line).unwrap())
-        .collect())
-}
-
 fn outcome(messages: &[Message]) -> &StepOutcome {
     match messages.last() {
         Some(Message::Done { outcome }) => outcome,
@@ -133,7 +103,11 @@ fn outcome(messages: &[Message]) -> &StepOutcome {
     }
 }
 
-fn answer(request: &Request) -> Reply {
+fn run(server: &FakeServer, task: DriveTask) -> Result<Vec<Message>, LoadError> {
+    crate::run(server, Task::Drive(Box::new(task)))
+}
+
+pub(crate) fn answer(request: &Request) -> Reply {
     match request.sql.split(' ').next() {
         Some("SELECT") => Reply::Rows(11),
         Some("UPDATE") => Reply::Ok(1),

@@ -27,6 +27,8 @@ pub(crate) enum Reply {
     Ok(u8),
     /// One column and so many rows.
     Rows(usize),
+    /// One row of text: names of columns and their values.
+    Text(Vec<(&'static str, String)>),
     /// An error.
     Err(u16),
     /// One column, so many rows, and then an error.
@@ -154,6 +156,7 @@ impl Peer {
                 packets.push(eof());
                 self.say(1, &packets)
             }
+            Reply::Text(values) => self.say(1, &text_result(&values)),
             Reply::RowsThenErr(count, code) => {
                 let mut packets = rows(count);
                 packets.push(err(code));
@@ -185,7 +188,8 @@ impl Peer {
     fn hear(&mut self) -> std::io::Result<Vec<u8>> {
         let mut header = [0; 4];
         self.stream.read_exact(&mut header)?;
-        let mut payload = vec![0; usize::from(header[0]) | usize::from(header[1]) << 8];
+        let [a, b, c, _] = header.map(usize::from);
+        let mut payload = vec![0; a | b << 8 | c << 16];
         self.stream.read_exact(&mut payload)?;
         Ok(payload)
     }
@@ -266,7 +270,34 @@ fn err(code: u16) -> Vec<u8> {
 }
 
 fn definition() -> Vec<u8> {
-    b"\x03def\0\0\0\x01k\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0".to_vec()
+    named_definition("k")
+}
+
+fn named_definition(name: &str) -> Vec<u8> {
+    let mut packet = b"\x03def\0\0\0".to_vec();
+    packet.extend(short_text(name));
+    packet.extend_from_slice(b"\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0");
+    packet
+}
+
+fn short_text(text: &str) -> Vec<u8> {
+    let mut bytes = vec![u8::try_from(text.len()).unwrap()];
+    bytes.extend_from_slice(text.as_bytes());
+    bytes
+}
+
+fn text_result(values: &[(&str, String)]) -> Vec<Vec<u8>> {
+    let mut packets = vec![vec![u8::try_from(values.len()).unwrap()]];
+    packets.extend(values.iter().map(|(name, _)| named_definition(name)));
+    packets.push(eof());
+    packets.push(
+        values
+            .iter()
+            .flat_map(|(_, value)| short_text(value))
+            .collect(),
+    );
+    packets.push(eof());
+    packets
 }
 
 fn rows(count: usize) -> Vec<Vec<u8>> {

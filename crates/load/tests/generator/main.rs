@@ -1,0 +1,38 @@
+//! Whole runs of the load generator against a fake server.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail the test"
+)]
+
+mod drive;
+mod fill;
+mod testkit;
+mod threads;
+
+use prony_client::Address;
+use prony_load::{Job, LoadError, Message, Task};
+
+use testkit::FakeServer;
+
+fn job(server: &FakeServer, task: Task) -> Job {
+    Job {
+        address: Address::Unix(server.path()),
+        user: "prony".into(),
+        password: String::new(),
+        database: "prony".into(),
+        task,
+    }
+}
+
+/// Runs a job and returns what it said.
+fn run(server: &FakeServer, task: Task) -> Result<Vec<Message>, LoadError> {
+    let mut out = Vec::new();
+    prony_load::run(&job(server, task), &mut out)?;
+    Ok(out
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect())
+}
