@@ -51,15 +51,21 @@ pub enum LoadError {
         source: ClientError,
     },
     /// A statement could not be prepared.
-    #[error(
-        "prepare statement `{statement}`: failed to {source}; a workload with `text_only` sends \
-         it as text"
-    )]
+    #[error("prepare statement `{statement}`: failed to {source}")]
     Prepare {
         /// Its name.
         statement: String,
         /// Why.
         source: ClientError,
+    },
+    /// A kind of statement that the server can't prepare.
+    #[error(
+        "prepare statement `{statement}`: the server can't prepare this kind; set `text_only` in \
+         its workload to send it as text"
+    )]
+    Unpreparable {
+        /// Its name.
+        statement: String,
     },
     /// The server takes another number of parameters than the statement has holes.
     #[error(

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use prony_client::Connection;
+use prony_client::{ClientError, Connection};
 
 use crate::client::{Client, PreparedId, PreparedIds};
 use crate::program::{Encoding, Program, tables_of_client};
 use crate::worker::Link;
 use crate::{DriveTask, Job, LoadError};
+
+/// `ER_UNSUPPORTED_PS`: this command is not supported in the prepared statement protocol yet.
+const UNSUPPORTED_PS: u16 = 1295;
 
 /// Connects every client and prepares its statements.
 pub(crate) fn connect_clients(
@@ -50,12 +53,9 @@ fn prepare(
             tables_of_client(statement, number, program.tables.len())
                 .into_iter()
                 .map(|table| {
-                    let answer = connection.prepare(&prepared.sql[table]).map_err(|source| {
-                        LoadError::Prepare {
-                            statement: statement.name.clone(),
-                            source,
-                        }
-                    })?;
+                    let answer = connection
+                        .prepare(&prepared.sql[table])
+                        .map_err(|source| explain(&statement.name, source))?;
                     if usize::from(answer.params) != prepared.params() {
                         return Err(LoadError::ParamCount {
                             statement: statement.name.clone(),
@@ -68,4 +68,15 @@ fn prepare(
                 .collect()
         })
         .collect()
+}
+
+fn explain(statement: &str, source: ClientError) -> LoadError {
+    let statement = statement.to_owned();
+    match source {
+        ClientError::Server {
+            code: UNSUPPORTED_PS,
+            ..
+        } => LoadError::Unpreparable { statement },
+        source => LoadError::Prepare { statement, source },
+    }
 }
