@@ -1,7 +1,10 @@
 //! Bad input: a message that names place, reason and remedy, the right exit code, and nothing
 //! started.
 
-#![allow(clippy::unwrap_used, reason = "this is test code, outside of functions marked as tests")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "this is test code, outside of functions marked as tests"
+)]
 
 mod support;
 
@@ -49,7 +52,9 @@ fn broken(line: &str, by: &str) -> Finished {
 
 #[test]
 fn a_file_that_is_not_toml() {
-    run("name = \"x\nbase").exits(3).says(&["example.toml:1"]);
+    run("name = \"x\nbase")
+        .exits(3)
+        .says(&["example.toml:2", "not TOML"]);
 }
 
 #[test]
@@ -94,7 +99,12 @@ fn an_engine_that_the_version_lacks() {
         "build = \"mysql-5.7.22\"\nengine = \"rocksdb\"",
     )
     .exits(3)
-    .says(&["example.toml:11", "rocksdb", "mysql-5.7.22", "innodb"]);
+    .says(&[
+        "example.toml:10",
+        "engine = \"rocksdb\"",
+        "mysql-5.7.22",
+        "innodb",
+    ]);
 }
 
 #[test]
@@ -128,9 +138,9 @@ fn a_file_that_is_not_there() {
 #[test]
 fn an_unknown_command_and_an_unknown_option() {
     let folder = tempfile::tempdir().unwrap();
-    finish(prony(folder.path(), &["rnu"]))
+    finish(prony(folder.path(), &["reprot"]))
         .exits(2)
-        .says(&["rnu", "run"]);
+        .says(&["reprot", "report"]);
     finish(prony(folder.path(), &["run", "x.toml", "--blocks"]))
         .exits(2)
         .says(&["--blocks"]);

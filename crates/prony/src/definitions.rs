@@ -69,5 +69,8 @@ fn invalid(error: &Invalid) -> Failure {
     if handler.render_report(&mut message, error).is_err() {
         message = error.to_string();
     }
-    Failure::new(ExitStatus::Invalid, message.trim_end())
+    Failure::new(
+        ExitStatus::Invalid,
+        format!("a definition is invalid\n\n{}", message.trim_end()),
+    )
 }

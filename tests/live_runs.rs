@@ -1,0 +1,401 @@
+//! Whole runs with real servers: results, interruption, kills and resume, failing servers.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+mod support;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use rustix::process::{Pid, Signal, kill_process};
+use support::{
+    Finished, children_of, finish, live, nothing_left_of, only_run, prony, wait_for, write,
+};
+
+/// Two small targets, two blocks, three steps of 300 ms.
+const EXPERIMENT: &str = r#"name = "small"
+base = "mysql-5.7.22"
+blocks = 2
+clients = [2]
+
+[dataset]
+tables = 1
+rows = 2000
+
+[defaults]
+config = { buffer_pool = "32M" }
+
+[[target]]
+build = "mysql-5.0.21"
+
+[[target]]
+build = "mysql-5.7.22"
+
+[sequence]
+warmup = "100ms"
+time = "300ms"
+
+[[step]]
+workload = "point-query"
+
+[[step]]
+workload = "update-index"
+
+[[step]]
+workload = "insert"
+"#;
+
+/// Starts `prony run` on an experiment and returns at once.
+fn begin(folder: &Path, experiment: &str) -> Child {
+    write(folder, "small.toml", experiment);
+    let mut command = prony(folder, &["run", "small.toml"]);
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn run(folder: &Path, experiment: &str) -> Finished {
+    Finished::from(begin(folder, experiment).wait_with_output().unwrap())
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+fn open(run: &Path) -> Connection {
+    Connection::open(run.join("run.sqlite")).unwrap()
+}
+
+fn number(database: &Connection, sql: &str) -> i64 {
+    database.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Asserts that every planned trial is done exactly once, whole, in a sound database.
+#[track_caller]
+fn every_trial_exactly_once(run: &Path) {
+    let database = open(run);
+    let sound: String = database
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(sound, "ok");
+    let distinct = "SELECT count(DISTINCT block * 100 + target_id) FROM trial WHERE state = 'done'";
+    assert_eq!(number(&database, distinct), 4);
+    assert_eq!(
+        number(&database, "SELECT count(*) FROM trial WHERE state = 'done'"),
+        4
+    );
+    assert_eq!(
+        number(
+            &database,
+            "SELECT count(*) FROM trial WHERE state IN ('running', 'failed')"
+        ),
+        0
+    );
+    let outcomes = "SELECT count(*) FROM outcome JOIN trial ON trial.id = trial_id
+                    WHERE state = 'done'";
+    assert_eq!(number(&database, outcomes), 4 * 3);
+}
+
+#[test]
+fn a_run_ends_with_its_report_in_every_format() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let child = begin(folder.path(), EXPERIMENT);
+    let id = child.id();
+    let finished = Finished::from(child.wait_with_output().unwrap()).exits(0);
+    nothing_left_of(id, Duration::from_secs(1));
+    for word in [
+        "point-query",
+        "update-index",
+        "insert",
+        "Relative to mysql-5.7.22",
+    ] {
+        assert!(finished.stdout.contains(word), "{word}");
+    }
+    let run = only_run(folder.path());
+    every_trial_exactly_once(&run);
+    let report = |format: &str| {
+        let arguments = ["report", run.to_str().unwrap(), "--format", format];
+        finish(prony(folder.path(), &arguments)).exits(0).stdout
+    };
+    assert_eq!(report("text"), finished.stdout);
+    assert!(report("md").contains("| point-query"));
+    // A heading and a line for each target, step and block.
+    assert_eq!(report("csv").lines().count(), 1 + 2 * 3 * 2);
+    let json: serde_json::Value = serde_json::from_str(&report("json")).unwrap();
+    assert!(json.is_object());
+    // Nothing is missing, so resuming runs nothing and says the same.
+    let again = finish(prony(folder.path(), &["resume", run.to_str().unwrap()])).exits(0);
+    assert_eq!(again.stdout, finished.stdout);
+}
+
+#[test]
+fn interrupted_runs_stop_everything_and_are_resumed() {
+    if !live() {
+        return;
+    }
+    for (sent, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = begin(folder.path(), EXPERIMENT);
+        // Somewhere in the first trials, with a server and a load generator at work.
+        wait_for("the load generator", Duration::from_mins(2), || {
+            children_of(child.id())
+                .into_iter()
+                .find(|(_, command)| command.ends_with("load "))
+        });
+        signal(&child, sent);
+        let begin = Instant::now();
+        child.wait().unwrap();
+        assert!(
+            begin.elapsed() < Duration::from_secs(15),
+            "stopping took {:?}",
+            begin.elapsed()
+        );
+        let id = child.id();
+        let finished = Finished::from(child.wait_with_output().unwrap()).exits(code);
+        finished.says(&["interrupted", "prony resume runs/small-"]);
+        nothing_left_of(id, Duration::from_secs(1));
+        let run = only_run(folder.path());
+        finish(prony(folder.path(), &["resume", run.to_str().unwrap()])).exits(0);
+        every_trial_exactly_once(&run);
+    }
+}
+
+#[test]
+fn killed_runs_are_resumed_with_every_trial_exactly_once() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Spread over a run of about ten seconds; each is another moment of it.
+    let moments = [150, 900, 1_700, 2_600, 3_300, 400, 2_100, 1_200, 2_900, 700];
+    let mut child = begin(folder.path(), EXPERIMENT);
+    wait_for("the run's result file", Duration::from_mins(2), || {
+        let runs = std::fs::read_dir(folder.path().join("runs")).ok()?;
+        runs.flatten()
+            .find(|run| run.path().join("run.sqlite").exists())
+    });
+    let run = only_run(folder.path());
+    for moment in moments {
+        std::thread::sleep(Duration::from_millis(moment));
+        // It may have ended by itself; there is nothing to kill then.
+        if child.try_wait().unwrap().is_none() {
+            signal(&child, Signal::KILL);
+        }
+        let id = child.id();
+        drop(child.wait_with_output().unwrap());
+        nothing_left_of(id, Duration::from_secs(5));
+        let mut command = prony(folder.path(), &["resume", run.to_str().unwrap()]);
+        child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+    }
+    Finished::from(child.wait_with_output().unwrap()).exits(0);
+    every_trial_exactly_once(&run);
+}
+
+/// The experiment with more in its first target, the base staying sound.
+fn with_first_target(lines: &str) -> String {
+    EXPERIMENT.replace(
+        "build = \"mysql-5.0.21\"",
+        &format!("build = \"mysql-8.0.31\"\n{lines}"),
+    )
+}
+
+/// Asserts that only the first target's trials failed, for this reason, and that the rest is done.
+#[track_caller]
+fn only_the_first_target_failed(folder: &Path, finished: &Finished, reasons: &[&str]) {
+    assert_eq!(finished.code, Some(6), "{}", finished.stderr);
+    for reason in reasons {
+        assert!(
+            finished.stdout.contains(reason),
+            "`{reason}` is not in the report"
+        );
+    }
+    let database = open(&only_run(folder));
+    let failed = "SELECT count(*) FROM trial WHERE state = 'failed' AND target_id = 0";
+    assert_eq!(number(&database, failed), 2);
+    assert_eq!(
+        number(&database, "SELECT count(*) FROM trial WHERE state = 'done'"),
+        2
+    );
+}
+
+#[test]
+fn a_server_that_does_not_start_fails_its_trials_with_its_own_words() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = with_first_target("options = { no_such_option = \"1\" }");
+    let finished = run(folder.path(), &experiment);
+    only_the_first_target_failed(folder.path(), &finished, &["no_such_option=1"]);
+}
+
+#[test]
+fn a_server_that_refuses_connections_fails_its_trials() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = with_first_target("options = { max_connections = \"3\" }")
+        .replace("clients = [2]", "clients = [20]");
+    let finished = run(folder.path(), &experiment);
+    only_the_first_target_failed(folder.path(), &finished, &["1040", "oo many connections"]);
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_of_a_step_fails_that_trial_only() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = EXPERIMENT.replace("time = \"300ms\"", "time = \"1500ms\"");
+    let child = begin(folder.path(), &experiment);
+    let victim = wait_for("a server under load", Duration::from_mins(2), || {
+        let children = children_of(child.id());
+        let loaded = open_done(folder.path()) && has_load(&children);
+        children
+            .into_iter()
+            .find(|(_, command)| loaded && command.contains("mysqld"))
+    });
+    kill_process(
+        Pid::from_raw(i32::try_from(victim.0).unwrap()).unwrap(),
+        Signal::KILL,
+    )
+    .unwrap();
+    let finished = Finished::from(child.wait_with_output().unwrap());
+    assert_eq!(finished.code, Some(6));
+    assert!(
+        finished.stdout.contains("signal 9"),
+        "the report names the signal"
+    );
+    let database = open(&only_run(folder.path()));
+    assert_eq!(
+        number(
+            &database,
+            "SELECT count(*) FROM trial WHERE state = 'failed'"
+        ),
+        1
+    );
+    assert_eq!(
+        number(&database, "SELECT count(*) FROM trial WHERE state = 'done'"),
+        3
+    );
+}
+
+/// Whether a first trial is done, so that what runs now is a trial and not a load.
+fn open_done(folder: &Path) -> bool {
+    let Ok(mut runs) = std::fs::read_dir(folder.join("runs")) else {
+        return false;
+    };
+    let Some(Ok(run)) = runs.next() else {
+        return false;
+    };
+    let Ok(database) = Connection::open(run.path().join("run.sqlite")) else {
+        return false;
+    };
+    let done = "SELECT count(*) FROM trial WHERE state = 'done'";
+    database
+        .query_row(done, [], |row| row.get::<_, i64>(0))
+        .is_ok_and(|done| done > 0)
+}
+
+fn has_load(children: &[(u32, String)]) -> bool {
+    children
+        .iter()
+        .any(|(_, command)| command.ends_with("load "))
+}
+
+/// A small file system of its own, so that it can be filled.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    /// `None`, with the reason printed, where the system does not let us mount one.
+    fn mount(folder: &Path, megabytes: u32) -> Option<Self> {
+        let path = folder.join("disk");
+        std::fs::create_dir(&path).unwrap();
+        let size = format!("size={megabytes}m");
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "prony-test"])
+            .arg(&path)
+            .status();
+        match mount {
+            Ok(status) if status.success() => Some(Self(path)),
+            other => {
+                assert_ne!(
+                    std::env::var("PRONY_LIVE_TESTS").as_deref(),
+                    Ok("require"),
+                    "{other:?}"
+                );
+                println!("skipped: mounting a tmpfs needs root ({other:?})");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_fails_the_trials_that_it_hits() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::mount(folder.path(), 700) else {
+        return;
+    };
+    // Builds stay where they are; instances and images go to the small disk.
+    let cache = prony_servers::Roots::from_environment().unwrap().cache;
+    let fetch = ["servers", "fetch", "mysql-5.0.21", "mysql-5.7.22"];
+    finish(prony(folder.path(), &fetch)).exits(0);
+    for shared in ["builds", "support"] {
+        std::os::unix::fs::symlink(cache.join(shared), disk.0.join(shared)).unwrap();
+    }
+    write(
+        folder.path(),
+        "small.toml",
+        &EXPERIMENT.replace("time = \"300ms\"", "time = \"4s\""),
+    );
+    let mut command = prony(folder.path(), &["run", "small.toml"]);
+    command.env("PRONY_CACHE", &disk.0);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for("a trial under load", Duration::from_mins(2), || {
+        let images = std::fs::read_dir(disk.0.join("images")).ok()?.count();
+        (images == 2 && has_load(&children_of(child.id()))).then_some(())
+    });
+    // The writing stops by itself when the disk is full.
+    let filler = disk.0.join("filler");
+    let _ = std::fs::File::create(&filler)
+        .and_then(|mut file| std::io::copy(&mut std::io::repeat(0), &mut file));
+    let finished = Finished::from(child.wait_with_output().unwrap());
+    assert_eq!(finished.code, Some(6), "{}", finished.stderr);
+    let full = ["is full", "No space left", "disk full", "28"];
+    assert!(
+        full.iter().any(|word| finished.stdout.contains(word)),
+        "the report names the cause"
+    );
+    std::fs::remove_file(&filler).unwrap();
+}
