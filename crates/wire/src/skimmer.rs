@@ -8,7 +8,7 @@
 mod tests;
 
 use crate::frame::{HEADER_SIZE, read_header};
-use crate::{Eof, ErrPacket, FirstPacket, Frame, PAYLOAD_MAX, WireError, split_frame};
+use crate::{Eof, ErrPacket, FirstPacket, PAYLOAD_MAX, WireError, split_frame};
 
 /// The first byte of an ERR packet, which no row and no column definition begins with.
 const ERR: u8 = 0xff;
@@ -127,66 +127,51 @@ impl Skimmer {
     /// of no use any more.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
         let mut rest = bytes;
-        while self.stage != Stage::Done {
-            match self.whole_frame(rest) {
-                Some((frame, after)) => {
-                    self.take_number(frame.sequence)?;
-                    let first = frame.payload.first().copied();
-                    self.end_packet(first, frame.payload.len(), frame.payload)?;
-                    rest = self.skip_rows(after);
+        loop {
+            if self.piece.is_nothing() {
+                rest = self.take_whole(rest)?;
+            }
+            if self.stage == Stage::Done {
+                let consumed = bytes.len() - rest.len();
+                return Ok(Progress::Done { consumed });
+            }
+            match self.take_piece(rest)? {
+                Some(after) => rest = after,
+                None => return Ok(Progress::More),
+            }
+        }
+    }
+
+    /// Takes the packets at the front of `rest` that are whole and in one frame, and returns what
+    /// follows them.
+    fn take_whole<'a>(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8], WireError> {
+        while self.stage != Stage::Done
+            && let Some((frame, after)) = split_frame(rest)
+            && !frame.continues()
+        {
+            if frame.sequence != self.sequence {
+                return Err(self.out_of_order(frame.sequence));
+            }
+            self.sequence = self.sequence.wrapping_add(1);
+            let size = frame.payload.len();
+            match (self.stage, frame.payload.first().copied()) {
+                // Rows come by the thousand, so they get a short way.
+                (Stage::Rows, Some(first)) if is_row(first, size) => {
+                    self.tally.packets += 1;
+                    self.tally.rows += 1;
                 }
-                None => match self.take_piece(rest)? {
-                    Some(after) => rest = after,
-                    None => return Ok(Progress::More),
-                },
+                (_, first) => self.end_packet(first, size, frame.payload)?,
             }
-        }
-        let consumed = bytes.len() - rest.len();
-        Ok(Progress::Done { consumed })
-    }
-
-    /// The next frame and what follows it, if it holds a packet and all of it is there.
-    fn whole_frame<'a>(&self, rest: &'a [u8]) -> Option<(Frame<'a>, &'a [u8])> {
-        if self.piece.header_length > 0 || self.piece.continues {
-            return None;
-        }
-        split_frame(rest).filter(|(frame, _)| !frame.continues())
-    }
-
-    fn take_number(&mut self, found: u8) -> Result<(), WireError> {
-        if found != self.sequence {
-            return Err(WireError::Sequence {
-                expected: self.sequence,
-                found,
-            });
-        }
-        self.sequence = found.wrapping_add(1);
-        Ok(())
-    }
-
-    /// Counts the rows at the front of `rest` that are plain to see, and returns what follows them.
-    fn skip_rows<'a>(&mut self, mut rest: &'a [u8]) -> &'a [u8] {
-        if self.stage != Stage::Rows {
-            return rest;
-        }
-        let mut sequence = self.sequence;
-        let mut rows = 0;
-        while let Some((frame, after)) = split_frame(rest) {
-            let is_row = |first: &u8| *first != ERR && !Eof::is_eof(*first, frame.payload.len());
-            if frame.sequence != sequence
-                || frame.continues()
-                || !frame.payload.first().is_some_and(is_row)
-            {
-                break;
-            }
-            sequence = sequence.wrapping_add(1);
-            rows += 1;
             rest = after;
         }
-        self.sequence = sequence;
-        self.tally.packets += rows;
-        self.tally.rows += rows;
-        rest
+        Ok(rest)
+    }
+
+    const fn out_of_order(&self, found: u8) -> WireError {
+        WireError::Sequence {
+            expected: self.sequence,
+            found,
+        }
     }
 
     /// Takes a part of a frame and returns what follows the frame, or `None` when more is needed.
@@ -196,7 +181,10 @@ impl Skimmer {
                 return Ok(None);
             }
             let (length, found) = read_header(self.piece.header);
-            self.take_number(found)?;
+            if found != self.sequence {
+                return Err(self.out_of_order(found));
+            }
+            self.sequence = self.sequence.wrapping_add(1);
             self.piece.frame_length = length;
             self.piece.frame_left = length;
             if !self.piece.continues {
@@ -234,7 +222,7 @@ impl Skimmer {
     /// Whether a packet with this first byte and size is a row or a column definition.
     const fn is_skipped(&self, first: u8, size: usize) -> bool {
         match self.stage {
-            Stage::Rows => first != ERR && !Eof::is_eof(first, size),
+            Stage::Rows => is_row(first, size),
             Stage::Columns { .. } => first != ERR,
             Stage::First | Stage::ColumnsEnd | Stage::Done => false,
         }
@@ -243,22 +231,16 @@ impl Skimmer {
     /// A packet is complete. `head` is all of it, or as much as is kept; of a row or a column
     /// definition it is not looked at.
     fn end_packet(&mut self, first: Option<u8>, size: usize, head: &[u8]) -> Result<(), WireError> {
-        let Some(first) = first else {
-            return Err(WireError::Truncated { packet: "answer" });
-        };
         self.tally.packets += 1;
-        match self.stage {
-            Stage::Rows if self.is_skipped(first, size) => {
-                self.tally.rows += 1;
-                Ok(())
-            }
-            Stage::Columns { left } if self.is_skipped(first, size) => {
+        match (self.stage, first) {
+            (Stage::Rows, Some(first)) if is_row(first, size) => self.tally.rows += 1,
+            (Stage::Columns { left }, Some(first)) if first != ERR => {
                 self.stage = after_columns(left - 1);
-                Ok(())
             }
-            Stage::First => self.end_first(head),
-            _ => self.end_sign(head),
+            (Stage::First, _) => self.end_first(head)?,
+            _ => self.end_sign(head)?,
         }
+        Ok(())
     }
 
     /// An EOF packet, or an ERR packet in the middle of a result, is complete.
@@ -308,6 +290,11 @@ impl Skimmer {
 }
 
 impl Piece {
+    /// Whether the next byte begins a packet.
+    const fn is_nothing(&self) -> bool {
+        self.header_length == 0 && !self.continues
+    }
+
     /// Takes a header or a part of it; tells whether it is complete.
     fn take_header(&mut self, rest: &mut &[u8]) -> bool {
         let count = rest.len().min(HEADER_SIZE - self.header_length);
@@ -317,6 +304,11 @@ impl Piece {
         *rest = after;
         self.header_length == HEADER_SIZE
     }
+}
+
+/// Whether a packet among rows, with this first byte and size, is one.
+const fn is_row(first: u8, size: usize) -> bool {
+    first != ERR && !Eof::is_eof(first, size)
 }
 
 const fn after_columns(left: u64) -> Stage {
