@@ -187,11 +187,13 @@ fn killed_runs_are_resumed_with_every_trial_exactly_once() {
             .find(|run| run.path().join("run.sqlite").exists())
     });
     let run = only_run(folder.path());
+    let mut kills = 0;
     for moment in moments {
         std::thread::sleep(Duration::from_millis(moment));
         // It may have ended by itself; there is nothing to kill then.
         if child.try_wait().unwrap().is_none() {
             signal(&child, Signal::KILL);
+            kills += 1;
         }
         let id = child.id();
         drop(child.wait_with_output().unwrap());
@@ -204,6 +206,7 @@ fn killed_runs_are_resumed_with_every_trial_exactly_once() {
             .unwrap();
     }
     Finished::from(child.wait_with_output().unwrap()).exits(0);
+    assert!(kills >= 5, "only {kills} of the kills hit a running program");
     every_trial_exactly_once(&run);
 }
 
