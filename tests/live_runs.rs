@@ -206,7 +206,10 @@ fn killed_runs_are_resumed_with_every_trial_exactly_once() {
             .unwrap();
     }
     Finished::from(child.wait_with_output().unwrap()).exits(0);
-    assert!(kills >= 5, "only {kills} of the kills hit a running program");
+    assert!(
+        kills >= 5,
+        "only {kills} of the kills hit a running program"
+    );
     every_trial_exactly_once(&run);
 }
 

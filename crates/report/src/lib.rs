@@ -8,6 +8,7 @@ mod cell;
 mod compose;
 mod csv;
 mod document;
+mod excerpt;
 mod figures;
 mod heading;
 mod json;

@@ -5,12 +5,10 @@ use prony_store::TrialRow;
 
 use crate::analysis::Analysis;
 use crate::document::Block;
+use crate::excerpt::excerpt;
 use crate::figures::{count, plural, sentence};
 use crate::heading::host_line;
 use crate::tables;
-
-/// Lines of a failed server's log that are shown.
-const LOG_LINES_MAX: usize = 8;
 
 /// Notes that are shown; the JSON report has them all.
 const NOTES_MAX: usize = 40;
@@ -101,21 +99,19 @@ fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
 /// Trials without figures, and why.
 pub(crate) fn missing_and_failed(analysis: &Analysis<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
+    let mut shown: Vec<(usize, &str)> = Vec::new();
     for trial in in_state(analysis, TrialState::Failed) {
         let reason = trial.reason.as_deref().unwrap_or("no reason given");
         blocks.push(Block::Paragraph(format!(
             "{}, failed: {reason}",
             place(analysis, trial.planned)
         )));
-        let log = trial.log_tail.as_deref().unwrap_or_default();
-        let lines: Vec<String> = log
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .take(LOG_LINES_MAX)
-            .map(str::to_owned)
-            .collect();
-        if !lines.is_empty() {
+        // A target that can't start fails in every block with the same words; once is enough.
+        let cause = (trial.planned.target, reason);
+        let lines = excerpt(trial.log_tail.as_deref().unwrap_or_default());
+        if !lines.is_empty() && !shown.contains(&cause) {
             blocks.push(Block::Verbatim(lines));
+            shown.push(cause);
         }
     }
     let mut items: Vec<String> = in_state(analysis, TrialState::Discarded)
