@@ -70,10 +70,10 @@ fn the_quickstart_takes_less_than_eight_minutes() {
             "range-notcovered-pk",
             "read-only",
             "scan",
-            "update-index",
             "update-nonindex",
-            "delete",
             "insert",
+            "update-index",
+            "delete",
         ]
     );
     assert!(predicted_ms(&plan, &Assumptions::default()) < 6 * 60_000);
