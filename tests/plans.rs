@@ -35,10 +35,6 @@ fn a_plan_starts_nothing() {
     for build in ["mysql-5.0.21", "mysql-5.7.22", "mysql-9.7"] {
         assert!(plan.contains(build), "{build}");
     }
-    assert!(
-        plan.contains("Predicted time: about 5 min") || plan.contains("about 6 min"),
-        "{plan}"
-    );
     // Nothing was started or made.
     assert!(!folder.path().join("runs").exists());
 }

@@ -80,7 +80,7 @@ impl Fill<'_, '_> {
         let rows_done = rows_before + rows;
         self.say(rows_done, format!("index of {name}"))?;
         let connection = &mut connections[0];
-        let index = format!("CREATE INDEX k_{} ON {name} (k)", table + 1);
+        let index = format!("CREATE INDEX {} ON {name} (k)", Dataset::index_name(table));
         ask(connection, &index, || format!("index {name}"))?;
         self.say(rows_done, format!("check of {name}"))?;
         verify_table(connection, &dataset, table)

@@ -22,4 +22,9 @@ impl Dataset {
     pub fn table_name(index: u32) -> String {
         format!("sbtest{}", index + 1)
     }
+
+    /// The name of the secondary index on `k` of table `index`, counted from 0.
+    pub fn index_name(index: u32) -> String {
+        format!("k_{}", index + 1)
+    }
 }

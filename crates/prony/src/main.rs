@@ -8,6 +8,7 @@ mod output;
 mod progress;
 mod session;
 mod signals;
+mod words;
 
 use std::process::ExitCode;
 

@@ -9,7 +9,7 @@ use crate::cli::PlanArgs;
 use crate::definitions;
 use crate::failure::Failure;
 use crate::output;
-use crate::progress::duration;
+use crate::words::{duration, plural};
 
 /// Prints targets, steps, the order of the trials and the predicted time.
 pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
@@ -78,13 +78,4 @@ fn describe(plan: &Plan) -> String {
         plan.blocks()
     );
     text
-}
-
-/// A count with its noun.
-pub(crate) fn plural(count: u64, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
 }

@@ -3,8 +3,9 @@
 use prony_lab::{Activity, Event};
 use prony_servers::FetchEvent;
 
-use super::{Clock, mebibytes, rate, whole};
+use super::Clock;
 use crate::output::talk;
+use crate::words::{mebibytes, plural, rate, whole};
 
 /// Writes plain lines. Remembers what was said last, so that growing figures give no line each.
 #[derive(Default)]
@@ -51,7 +52,7 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
             let rate = queries_per_second.map_or("nothing done".to_owned(), |rate_| {
                 format!("{} queries/s", rate(rate_))
             });
-            format!("  {step}, clients {clients}: {rate}")
+            format!("  {step}, {}: {rate}", plural((*clients).into(), "client"))
         }
         Event::TrialDone { took, .. } => format!("  done after {}", whole(*took)),
         Event::TrialFailed {
@@ -123,7 +124,7 @@ mod tests {
             clients: 4,
             queries_per_second: Some(12_345.6),
         };
-        let expected = "  point-query, clients 4: 12,346 queries/s";
+        let expected = "  point-query, 4 clients: 12,346 queries/s";
         assert_eq!(line(&event, &clock).as_deref(), Some(expected));
     }
 }

@@ -6,7 +6,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use prony_lab::{Activity, Event};
 use prony_servers::FetchEvent;
 
-use super::{Clock, mebibytes, rate, whole};
+use super::Clock;
+use crate::words::{mebibytes, plural, rate, whole};
 
 /// How often the live line is drawn while nothing happens, so that the clock moves.
 const REDRAW: Duration = Duration::from_millis(500);
@@ -22,7 +23,9 @@ impl Terminal {
     pub(super) fn start() -> Self {
         let bar = ProgressBar::new(1);
         // The template is fixed; if it could not be read, the default style would do.
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {elapsed} {prefix}\n{wide_msg}") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:24} {elapsed_precise} {prefix}\n{wide_msg}")
+        {
             bar.set_style(style.progress_chars("━━─"));
         }
         bar.enable_steady_tick(REDRAW);
@@ -70,7 +73,10 @@ impl Terminal {
                 step,
                 clients,
             } => {
-                self.step = format!("{step} ({number}/{total}), {clients} clients");
+                self.step = format!(
+                    "{step} ({number}/{total}), {}",
+                    plural((*clients).into(), "client")
+                );
                 self.bar
                     .inc((1_000 / *total as u64) * u64::from(*number > 1));
                 self.bar
