@@ -1,6 +1,7 @@
 //! Running one job of the load generator while watching the server it loads.
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use prony_load::{Job, Message, Task};
 use prony_servers::Running;
@@ -12,7 +13,7 @@ use crate::lab::Lab;
 /// How often a quiet generator is given up for a look at the server and at the user's wishes.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a server whose connections broke is given to show that it died.
-const DYING: Duration = Duration::from_secs(2);
+const DYING: Duration = Duration::from_secs(1);
 /// Lines of the server's log that explain a failure.
 pub(crate) const LOG_LINES: usize = 40;
 /// The database that datasets live in and load accounts may use.
@@ -63,15 +64,12 @@ pub(crate) fn drive<T>(
 /// What the load generator saw, led by the server's death where that is the cause: broken
 /// connections are noticed before the process is.
 fn explain(server: &mut Running, reason: &str) -> Fault {
-    let step = Duration::from_millis(20);
-    for _ in 0..(DYING.as_millis() / step.as_millis()) {
+    let begin = Instant::now();
+    while begin.elapsed() < DYING {
         if let Err(died) = server.check() {
             return Fault::failed_with_log(format!("{died}; {reason}"), died.log_tail);
         }
-        if !reason.contains("closed") {
-            break;
-        }
-        std::thread::sleep(step);
+        thread::sleep(LOOK);
     }
     Fault::failed_with_log(reason, server.log_tail(LOG_LINES))
 }
