@@ -15,7 +15,7 @@ use std::time::Duration;
 use prony_client::Connection;
 use prony_load::{DriveTask, FillTask, Job, Message, Task, verify_table};
 use prony_model::{Config, Dataset, Engine, Length, Protocol, StepOutcome, StopFlag, Workload};
-use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running};
+use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
 use support::{PRONY, live, nothing_left_of};
 
 const DATASET: Dataset = Dataset {
@@ -95,7 +95,10 @@ fn every_workload(build: &str, engines: &[Engine]) {
     let depot = Depot::new(&roots, &catalogue, &launcher);
     let build = depot.fetch(build, &stop, &mut |_| ()).unwrap();
     let rendered = catalogue
-        .render(&build.facts, engines[0], &Config::default(), 8)
+        .render(
+            &build.facts,
+            Wanted::over_socket(engines[0], &Config::default(), 8),
+        )
         .unwrap();
     let mut instance = Instance::create(&roots, &launcher, &build, &rendered).unwrap();
     instance.bootstrap(&stop).unwrap();
@@ -236,6 +239,7 @@ impl Loaded {
             address: self.server.address(),
             user: login.user,
             password: login.password,
+            tls: login.tls,
             database: "prony".into(),
             task,
         };
@@ -326,6 +330,7 @@ fn a_shell_starts_says_how_to_connect_and_stops_on_ctrl_c() {
         user: "root".into(),
         password: String::new(),
         database: None,
+        tls: prony_model::Tls::Off,
     };
     let mut connection = Connection::connect(&address, &login, Duration::from_secs(10)).unwrap();
     let version = connection.query("SELECT VERSION()").unwrap();

@@ -56,6 +56,7 @@ fn authenticate(
             AuthReply::FullAuthNeeded => match address {
                 // Nobody else can read a unix socket, so the password itself may cross it.
                 Address::Unix(_) => transport.reply(&clear_password(&login.password))?,
+                Address::Tcp(_) => return Err(unknown("the password itself, over TCP")),
             },
             AuthReply::Switch { plugin, nonce } => {
                 let known = AuthPlugin::from_name(plugin)

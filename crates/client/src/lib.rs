@@ -4,14 +4,15 @@
 //! One connection for all versions, 4.1 to 9.x and MariaDB, over unix sockets. Deliberately
 //! absent: TLS, compression, TCP, pools, types of values.
 
-mod address;
 mod answer;
 mod connection;
 mod error;
 mod greet;
+mod login;
 mod transport;
 
-pub use address::{Address, Login};
 pub use answer::{Answer, PreparedStatement};
 pub use connection::Connection;
 pub use error::ClientError;
+pub use login::Login;
+pub use prony_model::Address;

@@ -122,7 +122,13 @@ impl Transport {
 }
 
 fn open(address: &Address, timeout: Duration) -> io::Result<UnixStream> {
-    let Address::Unix(path) = address;
+    let path = match address {
+        Address::Unix(path) => path,
+        Address::Tcp(_) => {
+            let reason = "connections over TCP are not available yet";
+            return Err(io::Error::new(ErrorKind::Unsupported, reason));
+        }
+    };
     let socket = rustix::net::socket_with(
         AddressFamily::UNIX,
         SocketType::STREAM,

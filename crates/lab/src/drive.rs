@@ -31,6 +31,7 @@ pub(crate) fn drive<T>(
         address: server.address(),
         user: login.user,
         password: login.password,
+        tls: login.tls,
         database: DATABASE.to_owned(),
         task,
     };

@@ -123,7 +123,7 @@ mod tests {
 
     use prony_client::Address;
     use prony_load::{FillTask, Task};
-    use prony_model::{Dataset, Engine};
+    use prony_model::{Dataset, Engine, Tls};
 
     use super::*;
 
@@ -137,6 +137,7 @@ mod tests {
             address: Address::Unix(PathBuf::from("/nowhere")),
             user: "prony".into(),
             password: "secret".into(),
+            tls: Tls::Off,
             database: "prony".into(),
             task: Task::Fill(FillTask {
                 dataset,

@@ -8,6 +8,7 @@ use prony_load::{FillTask, Message, Task};
 use prony_model::{Dataset, Plan, Target};
 use prony_servers::{
     Catalogue, Depot, Image, Images, Instance, InstanceError, Rendered, Running, ServerBuild,
+    Wanted,
 };
 
 use crate::drive::{LOG_LINES, drive};
@@ -79,7 +80,15 @@ fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendere
         .max()
         .unwrap_or(1);
     catalogue
-        .render(&entry.facts(), target.engine, &target.config, clients_max)
+        .render(
+            &entry.facts(),
+            Wanted {
+                engine: target.engine,
+                config: &target.config,
+                transport: target.transport,
+                clients_max,
+            },
+        )
         .map_err(|source| LabError::Render {
             target: target.name.clone(),
             source,
@@ -168,7 +177,12 @@ pub(crate) fn fill(
 /// Runs one control statement as administrator.
 pub(crate) fn control(server: &Running, sql: &str) -> Result<prony_client::Answer, Fault> {
     let ask = || -> Result<_, ClientError> {
-        Connection::connect(&server.address(), &server.admin_login(), CONTROL_TIMEOUT)?.query(sql)
+        Connection::connect(
+            &server.admin_address(),
+            &server.admin_login(),
+            CONTROL_TIMEOUT,
+        )?
+        .query(sql)
     };
     ask().map_err(|error| {
         Fault::failed_with_log(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use prony_client::{Address, Login};
-use prony_model::{Dataset, Engine, Length, Protocol, Workload};
+use prony_model::{Dataset, Engine, Length, Protocol, Tls, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::JobError;
@@ -18,6 +18,8 @@ pub struct Job {
     pub user: String,
     /// Its password; empty for none.
     pub password: String,
+    /// Encryption.
+    pub tls: Tls,
     /// The database that holds the dataset; it exists.
     pub database: String,
     /// What to do.
@@ -84,6 +86,7 @@ impl Job {
             user: self.user.clone(),
             password: self.password.clone(),
             database: Some(self.database.clone()),
+            tls: self.tls.clone(),
         }
     }
 }
@@ -161,6 +164,7 @@ mod tests {
             address: Address::Unix("/tmp/s".into()),
             user: "prony".into(),
             password: "secret".into(),
+            tls: Tls::Off,
             database: "prony".into(),
             task: Task::Fill(FillTask {
                 dataset: Dataset {

@@ -1,5 +1,7 @@
 //! What the catalogue promises of a server build.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Engine, Family, Version};
@@ -16,4 +18,10 @@ pub struct BuildFacts {
     pub version: Version,
     /// Engines that tables can be created in.
     pub engines: Vec<Engine>,
+    /// Server options that bring an engine which is not built in, such as the loading of a plugin.
+    #[serde(default)]
+    pub engine_options: BTreeMap<Engine, Vec<String>>,
+    /// Intents that this build can't honour though its version could.
+    #[serde(default)]
+    pub lacks: Vec<String>,
 }

@@ -37,6 +37,8 @@ pub enum IntentKind {
     Bytes,
     /// One of a few words, or free text where `choices` is empty.
     Text,
+    /// A set of processors, such as `"0-3"`.
+    Cpus,
 }
 
 /// What a configuration is checked against: one row of the intent table.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BuildFacts, Config, Dataset, Engine, Workload};
+use crate::{BuildFacts, Config, Dataset, Engine, External, Transport, Workload};
 
 /// An expanded experiment. Stored whole in the result file, so that a run can be resumed and
 /// reported without the experiment file.
@@ -25,6 +25,9 @@ pub struct Plan {
     /// What every trial does, in order: entry after entry of the sequence, each at its numbers of
     /// clients one after the other.
     pub steps: Vec<Step>,
+    /// Server variables that may differ between targets although they are known to matter.
+    #[serde(default)]
+    pub allow: Vec<String>,
     /// The trials in order of execution; block after block, each target once in each block.
     pub trials: Vec<PlannedTrial>,
 }
@@ -42,6 +45,13 @@ pub struct Target {
     pub config: Config,
     /// How statements are sent.
     pub protocol: Protocol,
+    /// What carries statements to a server that Prony starts.
+    #[serde(default)]
+    pub transport: Transport,
+    /// The server that runs already, where Prony does not start one. `build` then has the id
+    /// `external`, and its version is what the experiment says, or 0.0.0.
+    #[serde(default)]
+    pub external: Option<External>,
 }
 
 /// How statements are sent.

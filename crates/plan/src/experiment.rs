@@ -95,6 +95,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         base,
         seed,
         dataset: dataset?.dataset,
+        allow: Vec::new(),
         trials: order::trials(seed, blocks?.value, targets.len()),
         targets,
         steps: steps?,

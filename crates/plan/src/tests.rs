@@ -6,6 +6,8 @@ mod messages;
 mod workload_messages;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
+use std::collections::BTreeMap;
+
 use prony_model::{BuildFacts, Engine, Family, IntentFacts, IntentKind, Plan, Workload};
 
 use crate::{Invalid, Knowledge, embedded_workloads, parse_experiment};
@@ -83,6 +85,8 @@ fn builds() -> Vec<BuildFacts> {
         },
         version: version.parse().unwrap(),
         engines: engines.to_vec(),
+        engine_options: BTreeMap::new(),
+        lacks: Vec::new(),
     };
     vec![
         build("mysql-5.0.21", "5.0.21", &[Innodb, Myisam, Memory]),

@@ -122,7 +122,9 @@ impl Intent {
             (IntentKind::Bytes, toml::Value::String(text)) => {
                 IntentValue::parse_bytes(&text).ok()?
             }
-            (IntentKind::Text, toml::Value::String(text)) => IntentValue::Text(text),
+            (IntentKind::Text | IntentKind::Cpus, toml::Value::String(text)) => {
+                IntentValue::Text(text)
+            }
             _ => return None,
         };
         let mut choices = Vec::new();

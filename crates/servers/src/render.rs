@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use prony_model::{BuildFacts, Config, Engine, IntentKind, IntentValue, Version};
+use prony_model::{
+    BuildFacts, Config, Engine, IntentKind, IntentValue, OptionOrigin, ProcessSettings,
+    RenderedOption, Transport, Version,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Catalogue;
@@ -41,31 +44,25 @@ const RESERVED: [&str; 16] = [
 pub struct Rendered {
     /// The options, in the order of the file.
     pub options: Vec<RenderedOption>,
+    /// What carries the load; the instance adds address and port.
+    pub transport: Transport,
+    /// Whether the server offers encryption; the instance adds the certificates.
+    pub tls: bool,
+    /// How the process is set up.
+    pub process: ProcessSettings,
 }
 
-/// One line of the option file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RenderedOption {
-    /// The option without leading dashes.
-    pub name: String,
-    /// Its value, if it has one.
-    pub value: Option<String>,
-    /// Who wanted it.
-    pub origin: OptionOrigin,
-    /// What it is for.
-    pub why: String,
-}
-
-/// Who wanted an option.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OptionOrigin {
-    /// Prony, for every server alike.
-    Baseline,
-    /// The experiment, by this intent.
-    Intent(String),
-    /// The experiment, word for word.
-    Raw,
+/// What a target wants of its server.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The engine of its tables.
+    pub engine: Engine,
+    /// Intents and raw options.
+    pub config: &'a Config,
+    /// What carries the load.
+    pub transport: Transport,
+    /// The largest number of load connections at a time.
+    pub clients_max: u32,
 }
 
 /// Why a configuration can't be said to a version.
@@ -133,6 +130,7 @@ fn kind_name(kind: IntentKind) -> &'static str {
         IntentKind::Number => "a whole number",
         IntentKind::Bytes => "a size",
         IntentKind::Text => "a word",
+        IntentKind::Cpus => "a set of processors",
     }
 }
 
@@ -143,20 +141,32 @@ fn honourable(choices: &[String]) -> String {
     }
 }
 
+impl<'a> Wanted<'a> {
+    /// Over the unix socket.
+    pub const fn over_socket(engine: Engine, config: &'a Config, clients_max: u32) -> Self {
+        Self {
+            engine,
+            config,
+            transport: Transport::Socket,
+            clients_max,
+        }
+    }
+}
+
 impl Catalogue {
     /// Says `config` in the options of one version, on top of the baseline that every server
-    /// gets. `clients_max` is the largest number of load connections at a time.
+    /// gets.
     ///
     /// # Errors
     /// When the build lacks the engine, an intent is unknown or of another kind, the version
     /// can't honour it, or a raw option is not for experiments to set.
-    pub fn render(
-        &self,
-        build: &BuildFacts,
-        engine: Engine,
-        config: &Config,
-        clients_max: u32,
-    ) -> Result<Rendered, RenderError> {
+    pub fn render(&self, build: &BuildFacts, wanted: Wanted<'_>) -> Result<Rendered, RenderError> {
+        let Wanted {
+            engine,
+            config,
+            transport,
+            clients_max,
+        } = wanted;
         if !build.engines.contains(&engine) {
             return Err(RenderError::Engine {
                 build: build.id.clone(),
@@ -167,6 +177,9 @@ impl Catalogue {
         self.check_names(config)?;
         let mut rendered = Rendered {
             options: self.fixed_options(build, engine, clients_max),
+            transport,
+            tls: false,
+            process: ProcessSettings::default(),
         };
         for intent in &self.intents.intents {
             let asked = config.intents.get(&intent.facts.name);
@@ -213,7 +226,7 @@ impl Catalogue {
                 let text = text
                     .replace("{connections}", &connections)
                     .replace("{engine}", engine.sql_name());
-                RenderedOption::new(&text, OptionOrigin::Baseline, &fixed.why)
+                RenderedOption::new(&text, OptionOrigin::Baseline, None, &fixed.why)
             }));
         }
         options
@@ -247,10 +260,7 @@ fn intent_options(
         });
     };
     let (origin, why) = match asked {
-        Some(_) => (
-            OptionOrigin::Intent(facts.name.clone()),
-            format!("{} = {text}", facts.name),
-        ),
+        Some(_) => (OptionOrigin::Intent, format!("{} = {text}", facts.name)),
         None => (
             OptionOrigin::Baseline,
             format!("{} = {text}: {}", facts.name, facts.description),
@@ -258,7 +268,7 @@ fn intent_options(
     };
     Ok(options
         .iter()
-        .map(|option| RenderedOption::new(&fill(option, value), origin.clone(), &why))
+        .map(|option| RenderedOption::new(&fill(option, value), origin, Some(&facts.name), &why))
         .collect())
 }
 
@@ -270,7 +280,7 @@ fn fits(kind: IntentKind, value: &IntentValue) -> bool {
                 IntentKind::Number | IntentKind::Bytes,
                 IntentValue::Number(_)
             )
-            | (IntentKind::Text, IntentValue::Text(_))
+            | (IntentKind::Text | IntentKind::Cpus, IntentValue::Text(_))
     )
 }
 
@@ -301,6 +311,7 @@ impl Rendered {
             name: name.to_owned(),
             value: (!value.is_empty()).then(|| value.to_owned()),
             origin: OptionOrigin::Raw,
+            intent: None,
             why: "raw option of the experiment".to_owned(),
         });
         Ok(())
@@ -314,7 +325,7 @@ impl Rendered {
             if option.why != last {
                 let tag = match &option.origin {
                     OptionOrigin::Baseline => "baseline",
-                    OptionOrigin::Intent(_) => "intent",
+                    OptionOrigin::Intent => "intent",
                     OptionOrigin::Raw => "raw",
                 };
                 // Writing to a String cannot fail.
@@ -341,22 +352,6 @@ impl Rendered {
             .map(|option| (&option.name, &option.value))
             .collect();
         hex_of(format!("{told:?}").as_bytes())
-    }
-}
-
-impl RenderedOption {
-    /// From `name` or `name=value`.
-    fn new(text: &str, origin: OptionOrigin, why: &str) -> Self {
-        let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_owned())),
-            None => (text, None),
-        };
-        Self {
-            name: name.to_owned(),
-            value,
-            origin,
-            why: why.to_owned(),
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::build::ServerBuild;
 use crate::catalogue::Catalogue;
 use crate::instance::{Instance, InstanceError, Running, StopError};
 use crate::launcher::Launcher;
-use crate::render::RenderError;
+use crate::render::{RenderError, Wanted};
 use crate::roots::Roots;
 
 /// How long one statement may take.
@@ -107,7 +107,10 @@ pub fn verify(
         .first()
         .copied()
         .unwrap_or(Engine::Innodb);
-    let rendered = catalogue.render(&build.facts, engine, &Config::default(), 1)?;
+    let rendered = catalogue.render(
+        &build.facts,
+        Wanted::over_socket(engine, &Config::default(), 1),
+    )?;
     let mut instance = Instance::create(roots, launcher, build, &rendered)?;
     instance.bootstrap(stop)?;
     let server = instance.start(stop)?;
@@ -130,7 +133,7 @@ pub fn verify(
 
 fn version(server: &Running) -> Result<String, VerifyError> {
     let build = server.build();
-    let answer = Connection::connect(&server.address(), &server.admin_login(), STATEMENT)
+    let answer = Connection::connect(&server.admin_address(), &server.admin_login(), STATEMENT)
         .and_then(|mut admin| admin.query("SELECT VERSION()"))
         .map_err(|source| InstanceError::Accounts {
             build: build.id.clone(),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use prony_client::{Connection, Login};
 use prony_model::{Config, Dataset, Engine, StopFlag};
-use prony_servers::{Catalogue, Depot, Images, Instance, Launcher, Roots, Running};
+use prony_servers::{Catalogue, Depot, Images, Instance, Launcher, Roots, Running, Wanted};
 
 /// One build for every way to bootstrap and every kind of loader.
 const BUILDS: [&str; 5] = [
@@ -73,7 +73,10 @@ fn servers_come_up_again_from_their_images() {
         let depot = Depot::new(&fetched, &catalogue, &launcher);
         let build = depot.fetch(id, &stop, &mut |_| ()).unwrap();
         let rendered = catalogue
-            .render(&build.facts, Engine::Innodb, &Config::default(), 4)
+            .render(
+                &build.facts,
+                Wanted::over_socket(Engine::Innodb, &Config::default(), 4),
+            )
             .unwrap();
         let images = Images::new(&roots);
         let key = images.key(&build, &rendered, Engine::Innodb, &dataset);

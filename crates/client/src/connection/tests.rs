@@ -71,6 +71,7 @@ fn connect(
         user: "prony".into(),
         password: password.into(),
         database: Some("test".into()),
+        tls: prony_model::Tls::Off,
     };
     let timeout = Duration::from_millis(500);
     let connection = Connection::connect(&Address::Unix(path), &login, timeout);
@@ -200,6 +201,7 @@ fn nobody_listens() {
         user: "u".into(),
         password: "secret".into(),
         database: None,
+        tls: prony_model::Tls::Off,
     };
     let address = Address::Unix("/nowhere/at/all.sock".into());
     let error = Connection::connect(&address, &login, Duration::from_secs(1)).unwrap_err();

@@ -21,6 +21,7 @@ fn job(server: &FakeServer, task: Task) -> Job {
         address: Address::Unix(server.path()),
         user: "prony".into(),
         password: String::new(),
+        tls: prony_model::Tls::Off,
         database: "prony".into(),
         task,
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{IntentFacts, IntentKind, IntentValue};
+use prony_model::{CpuSet, IntentFacts, IntentKind, IntentValue};
 use toml::de::DeValue;
 
 use crate::fields::{Located, Value};
@@ -59,6 +59,16 @@ fn read_intent(value: Value<'_>, intent: &IntentFacts) -> Read<IntentValue> {
                         .at(&text.span, "`{}` is a size".replace("{}", &intent.name)),
                 )
             })
+        }
+        IntentKind::Cpus => {
+            let text = value.text()?;
+            match text.value.parse::<CpuSet>() {
+                Ok(set) => Ok(IntentValue::Text(set.to_string())),
+                Err(error) => Err(document.report(Problem::new(format!("{error}")).at(
+                    &text.span,
+                    format!("`{}` is a set of processors", intent.name),
+                ))),
+            }
         }
         IntentKind::Text if intent.choices.is_empty() => {
             one_line(document, value.text()?.map(str::to_owned)).map(IntentValue::Text)

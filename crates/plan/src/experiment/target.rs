@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{BuildFacts, Config, Engine, IntentFacts, IntentValue, Protocol, Target};
+use prony_model::{
+    BuildFacts, Config, Engine, IntentFacts, IntentValue, Protocol, Target, Transport,
+};
 
 use super::{Knowledge, config};
 use crate::fields::{Fields, Located, NAME_RULE, Value, is_name, unknown};
@@ -100,6 +102,8 @@ fn read_target(
                 .protocol
                 .or(defaults.protocol)
                 .unwrap_or(Protocol::Prepared),
+            transport: Transport::Socket,
+            external: None,
         },
         place,
     })

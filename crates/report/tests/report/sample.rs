@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use prony_model::{
     BuildFacts, Config, Dataset, Display, Effect, Engine, Expect, Family, Group, IntentValue,
     Length, Plan, PlannedTrial, Protocol, Statement, StatementOutcome, Step, StepOutcome,
-    TableChoice, Target, Version, Workload,
+    TableChoice, Target, Transport, Version, Workload,
 };
 use prony_store::{BuildRecord, NewRun, Store, TrialId};
 use tempfile::TempDir;
@@ -111,6 +111,7 @@ pub(crate) fn plan(targets: usize, clients: &[u32], blocks: u32) -> Plan {
         },
         targets: all.into_iter().chain(more).take(targets).collect(),
         steps: clients.iter().flat_map(|&clients| steps(clients)).collect(),
+        allow: Vec::new(),
         trials: (0..blocks)
             .flat_map(|block| (0..targets).map(move |target| planned(block, target)))
             .collect(),
@@ -129,6 +130,8 @@ fn target(name: &str, version: Version, own: &[(&str, IntentValue)]) -> Target {
             family: Family::Mysql,
             version,
             engines: vec![Engine::Innodb],
+            engine_options: BTreeMap::new(),
+            lacks: Vec::new(),
         },
         engine: Engine::Innodb,
         config: Config {
@@ -136,6 +139,8 @@ fn target(name: &str, version: Version, own: &[(&str, IntentValue)]) -> Target {
             raw: BTreeMap::new(),
         },
         protocol: Protocol::Prepared,
+        transport: Transport::Socket,
+        external: None,
     }
 }
 

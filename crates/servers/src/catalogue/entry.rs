@@ -21,6 +21,12 @@ pub struct Entry {
     pub version_text: String,
     /// Engines that tables can be created in.
     pub engines: Vec<Engine>,
+    /// Server options that bring an engine which is not built in, such as the loading of a plugin.
+    #[serde(default)]
+    pub engine_options: BTreeMap<Engine, Vec<String>>,
+    /// Intents that this build can't honour though its version could.
+    #[serde(default)]
+    pub lacks: Vec<String>,
     /// The server program, relative to the build's folder.
     pub program: PathBuf,
     /// A dynamic loader to run the program with, relative to the build's folder.
@@ -171,6 +177,8 @@ impl Entry {
             family: self.family,
             version: self.version,
             engines: self.engines.clone(),
+            engine_options: self.engine_options.clone(),
+            lacks: self.lacks.clone(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prony_client::{Address, ClientError, Connection, Login};
-use prony_model::StopFlag;
+use prony_model::{StopFlag, Tls};
 
 use super::accounts::{self, ADMIN_USER, LOAD_USER};
 use super::{Instance, InstanceError, LOG_LINES, describe, write_private};
@@ -90,9 +90,19 @@ impl Running {
         }
     }
 
-    /// Where it listens.
-    pub fn address(&self) -> Address {
+    /// Its unix socket.
+    pub fn socket(&self) -> PathBuf {
+        self.instance.socket()
+    }
+
+    /// Where the administrator connects, whatever carries the load.
+    pub fn admin_address(&self) -> Address {
         Address::Unix(self.instance.socket())
+    }
+
+    /// Where the load connects.
+    pub fn address(&self) -> Address {
+        self.admin_address()
     }
 
     /// The administrator.
@@ -101,6 +111,7 @@ impl Running {
             user: ADMIN_USER.to_owned(),
             password: String::new(),
             database: None,
+            tls: Tls::Off,
         }
     }
 
@@ -110,6 +121,7 @@ impl Running {
             user: LOAD_USER.to_owned(),
             password: self.password.clone(),
             database: Some(LOAD_USER.to_owned()),
+            tls: Tls::Off,
         }
     }
 
@@ -229,7 +241,8 @@ impl Running {
     }
 
     fn ask(&self) -> Result<Connection, ClientError> {
-        let mut admin = Connection::connect(&self.address(), &self.admin_login(), CONNECT_LIMIT)?;
+        let mut admin =
+            Connection::connect(&self.admin_address(), &self.admin_login(), CONNECT_LIMIT)?;
         admin.query("SELECT 1")?;
         Ok(admin)
     }

@@ -1,12 +1,15 @@
+use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::Duration;
 
-use prony_model::{BuildFacts, Engine, Family, Version};
+use prony_model::{
+    BuildFacts, Engine, Family, OptionOrigin, ProcessSettings, RenderedOption, Transport, Version,
+};
 
 use super::*;
 use crate::catalogue::Bootstrap;
 use crate::images::Images;
-use crate::render::{OptionOrigin, RenderedOption};
+
 use crate::testing::{Stage, fixture};
 
 /// A build on the stage whose server program is a shell script.
@@ -21,6 +24,8 @@ fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
             family: Family::Mysql,
             version: Version::new(8, 0, 31),
             engines: vec![Engine::Innodb],
+            engine_options: BTreeMap::new(),
+            lacks: Vec::new(),
         },
         version_text: "8.0.31".into(),
         content_hash: String::new(),
@@ -40,8 +45,12 @@ fn rendered() -> Rendered {
             name: "skip-networking".into(),
             value: None,
             origin: OptionOrigin::Baseline,
+            intent: None,
             why: "quiet".into(),
         }],
+        transport: Transport::Socket,
+        tls: false,
+        process: ProcessSettings::default(),
     }
 }
 

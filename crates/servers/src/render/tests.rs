@@ -18,7 +18,7 @@ fn config(intents: &[(&str, IntentValue)], raw: &[(&str, &str)]) -> Config {
 fn render(id: &str, engine: Engine, config: &Config) -> Result<Rendered, RenderError> {
     let catalogue = Catalogue::embedded().unwrap();
     let facts = catalogue.get(id).unwrap().facts();
-    catalogue.render(&facts, engine, config, 4)
+    catalogue.render(&facts, Wanted::over_socket(engine, config, 4))
 }
 
 #[test]
@@ -26,7 +26,10 @@ fn the_baseline_of_every_build() {
     let catalogue = Catalogue::embedded().unwrap();
     for entry in catalogue.entries() {
         let rendered = catalogue
-            .render(&entry.facts(), Engine::Innodb, &Config::default(), 4)
+            .render(
+                &entry.facts(),
+                Wanted::over_socket(Engine::Innodb, &Config::default(), 4),
+            )
             .unwrap();
         insta::assert_snapshot!(format!("baseline-{}", entry.id), rendered.text());
     }
@@ -47,7 +50,7 @@ fn every_version_says_an_intent_in_its_own_words() {
         let lines: Vec<_> = rendered
             .options
             .iter()
-            .filter(|option| matches!(option.origin, OptionOrigin::Intent(_)))
+            .filter(|option| matches!(option.origin, OptionOrigin::Intent))
             .map(|option| match &option.value {
                 Some(value) => format!("{}={value}", option.name),
                 None => option.name.clone(),
@@ -146,7 +149,10 @@ fn connections_follow_the_clients_in_steps() {
     let facts = catalogue.get("mysql-8.0.31").unwrap().facts();
     let with = |clients| {
         catalogue
-            .render(&facts, Engine::Innodb, &Config::default(), clients)
+            .render(
+                &facts,
+                Wanted::over_socket(Engine::Innodb, &Config::default(), clients),
+            )
             .unwrap()
     };
     assert_eq!(with(1).hash(), with(48).hash());

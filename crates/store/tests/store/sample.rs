@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use prony_model::{
     BuildFacts, Config, Dataset, Display, Effect, Engine, ErrorClass, ErrorCount, Expect, Family,
     Group, Interval, Length, Plan, PlannedTrial, Protocol, Statement, StatementOutcome, Step,
-    StepOutcome, TableChoice, Target, Version, Workload,
+    StepOutcome, TableChoice, Target, Transport, Version, Workload,
 };
 use prony_store::{NewRun, Store, TrialId};
 use tempfile::TempDir;
@@ -77,6 +77,7 @@ pub(crate) fn plan() -> Plan {
             target("mysql-9.7", Version::new(9, 7, 0)),
         ],
         steps: vec![step("point-query", 1), step("point-query", 2)],
+        allow: Vec::new(),
         trials: vec![planned(0, 0), planned(0, 1), planned(1, 1), planned(1, 0)],
     }
 }
@@ -89,10 +90,14 @@ fn target(name: &str, version: Version) -> Target {
             family: Family::Mysql,
             version,
             engines: vec![Engine::Innodb],
+            engine_options: BTreeMap::new(),
+            lacks: Vec::new(),
         },
         engine: Engine::Innodb,
         config: Config::default(),
         protocol: Protocol::Prepared,
+        transport: Transport::Socket,
+        external: None,
     }
 }
 

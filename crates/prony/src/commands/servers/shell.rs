@@ -3,9 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use prony_client::Address;
 use prony_model::{Config, Engine};
-use prony_servers::{Instance, InstanceError, Running};
+use prony_servers::{Instance, InstanceError, Running, Wanted};
 
 use super::{fetch_one, interrupted, known};
 use crate::cli::ServersShellArgs;
@@ -33,7 +32,10 @@ pub(super) fn shell(args: &ServersShellArgs, signals: &Signals) -> Result<(), Fa
         .copied()
         .unwrap_or(Engine::Innodb);
     let rendered = catalogue
-        .render(&build.facts, engine, &Config::default(), 100)
+        .render(
+            &build.facts,
+            Wanted::over_socket(engine, &Config::default(), 100),
+        )
         .map_err(|error| Failure::to(ExitStatus::Invalid, &error))?;
     let instance_failure = |error: &InstanceError| {
         if signals.stop.requested() {
@@ -65,7 +67,7 @@ pub(super) fn shell(args: &ServersShellArgs, signals: &Signals) -> Result<(), Fa
 
 /// How to connect, as text for people that scripts can read too.
 fn connecting(server: &Running) -> String {
-    let Address::Unix(socket) = server.address();
+    let socket = server.socket();
     let admin = server.admin_login();
     let load = server.load_login();
     format!(

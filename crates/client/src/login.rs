@@ -1,25 +1,8 @@
-//! Where a server listens and who connects.
+//! Who connects.
 
 use std::fmt;
-use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
-/// Where a server listens.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Address {
-    /// A socket in the file system.
-    Unix(PathBuf),
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unix(path) => path.display().fmt(f),
-        }
-    }
-}
+use prony_model::Tls;
 
 /// Who connects. The password is in no debug output.
 #[derive(Clone, PartialEq, Eq)]
@@ -30,6 +13,8 @@ pub struct Login {
     pub password: String,
     /// The default database.
     pub database: Option<String>,
+    /// Encryption.
+    pub tls: Tls,
 }
 
 impl fmt::Debug for Login {
@@ -51,6 +36,7 @@ mod tests {
             user: "prony".into(),
             password: "secret".into(),
             database: None,
+            tls: Tls::Off,
         };
         let shown = format!("{login:?}");
         assert!(

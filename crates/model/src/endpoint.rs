@@ -1,0 +1,89 @@
+//! Where a server listens and how it is reached.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Address {
+    /// A socket in the file system.
+    Unix(PathBuf),
+    /// An address and port.
+    Tcp(SocketAddr),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => path.display().fmt(f),
+            Self::Tcp(address) => address.fmt(f),
+        }
+    }
+}
+
+/// What carries the load to a server that Prony starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// A unix socket in a private folder; the server listens on nothing else.
+    #[default]
+    Socket,
+    /// TCP over the loopback interface.
+    Tcp,
+}
+
+impl Transport {
+    /// The name as experiment files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Socket => "socket",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
+/// Whether a connection is encrypted, and what the server must prove.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tls {
+    /// Never encrypted.
+    #[default]
+    Off,
+    /// Encrypted, whatever certificate the server shows.
+    Required,
+    /// The server's certificate is signed by one of the authorities in this PEM file.
+    VerifyCa(PathBuf),
+    /// As [`Tls::VerifyCa`], and it is made out to the name or address that was connected to.
+    VerifyFull(PathBuf),
+}
+
+/// A server that runs already and that Prony neither starts nor stops.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct External {
+    /// Where it listens; a unix socket or an address of this machine.
+    pub address: Address,
+    /// The account.
+    pub user: String,
+    /// Where the account's password is found when it is needed. It is never stored.
+    pub password: PasswordSource,
+    /// The database whose tables are dropped, made and filled.
+    pub database: String,
+    /// Encryption.
+    pub tls: Tls,
+}
+
+/// Where a password is found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PasswordSource {
+    /// The account has none.
+    None,
+    /// In this environment variable.
+    Env(String),
+    /// In the first line of this file.
+    File(PathBuf),
+}

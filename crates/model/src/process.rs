@@ -1,0 +1,159 @@
+//! How a server's process is set up, beside the options that the server itself reads.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// How a server's process, and the load generator's, is set up.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessSettings {
+    /// The memory allocator of the server.
+    pub allocator: Allocator,
+    /// Transparent huge pages of the server.
+    pub huge_pages: HugePages,
+    /// Processors that the server may use; `None` for all.
+    pub server_cpus: Option<CpuSet>,
+    /// Processors that the load generator may use; `None` for all.
+    pub client_cpus: Option<CpuSet>,
+}
+
+/// A memory allocator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Allocator {
+    /// The one that the build was linked with.
+    #[default]
+    Built,
+    /// jemalloc, preloaded.
+    Jemalloc,
+    /// tcmalloc, preloaded.
+    Tcmalloc,
+}
+
+impl Allocator {
+    /// The name as experiment files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Built => "built",
+            Self::Jemalloc => "jemalloc",
+            Self::Tcmalloc => "tcmalloc",
+        }
+    }
+}
+
+/// Transparent huge pages of a process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HugePages {
+    /// As the machine is set.
+    #[default]
+    System,
+    /// Never, whatever the machine is set to.
+    Never,
+}
+
+/// A set of processors by number, such as `0-3,6`. Never empty.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CpuSet {
+    /// Ascending, each once.
+    cpus: Vec<u16>,
+}
+
+/// Said of a text that is no set of processors.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a set of processors: write their numbers, such as \"0\", \"0-3\" or \"0,2\"")]
+pub struct CpuSetError(pub String);
+
+impl CpuSet {
+    /// Highest number of a processor that can be named; the kernel's own set has 1024 places.
+    pub const MAX: u16 = 1023;
+
+    /// The processors, ascending, each once.
+    pub fn cpus(&self) -> &[u16] {
+        &self.cpus
+    }
+}
+
+impl FromStr for CpuSet {
+    type Err = CpuSetError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || CpuSetError(text.to_owned());
+        let number = |text: &str| -> Result<u16, CpuSetError> {
+            let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            let number = text.parse().ok().filter(|n| digits && *n <= Self::MAX);
+            number.ok_or_else(error)
+        };
+        let mut cpus = Vec::new();
+        for part in text.split(',') {
+            let part = part.trim();
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last) = (number(first)?, number(last)?);
+            if first > last {
+                return Err(error());
+            }
+            cpus.extend(first..=last);
+        }
+        cpus.sort_unstable();
+        cpus.dedup();
+        Ok(Self { cpus })
+    }
+}
+
+impl TryFrom<String> for CpuSet {
+    type Error = CpuSetError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<CpuSet> for String {
+    fn from(set: CpuSet) -> Self {
+        set.to_string()
+    }
+}
+
+impl fmt::Display for CpuSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.cpus.as_slice();
+        let mut separator = "";
+        while let [first, ..] = rest {
+            let run = rest
+                .iter()
+                .zip(*first..)
+                .take_while(|(cpu, expected)| *cpu == expected)
+                .count();
+            match run {
+                1 => write!(f, "{separator}{first}")?,
+                _ => write!(f, "{separator}{first}-{}", rest[run - 1])?,
+            }
+            separator = ",";
+            rest = &rest[run..];
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_read_and_write() {
+        for (text, shown, count) in [
+            ("0", "0", 1),
+            ("0-3", "0-3", 4),
+            ("6,0-1", "0-1,6", 3),
+            ("1,0,1", "0-1", 2),
+        ] {
+            let set: CpuSet = text.parse().unwrap();
+            assert_eq!((set.to_string().as_str(), set.cpus().len()), (shown, count));
+        }
+        for bad in ["", ",", "a", "3-1", "-1", "1-", "0,,1", "1024", "+1"] {
+            assert!(bad.parse::<CpuSet>().is_err(), "{bad}");
+        }
+    }
+}
