@@ -188,7 +188,7 @@ pub(crate) fn value_text(value: &IntentValue) -> String {
     match value {
         IntentValue::Flag(true) => "on".to_owned(),
         IntentValue::Flag(false) => "off".to_owned(),
-        IntentValue::Number(number) => number.to_string(),
+        IntentValue::Number(number) | IntentValue::Bytes(number) => number.to_string(),
         IntentValue::Text(text) => text.clone(),
     }
 }

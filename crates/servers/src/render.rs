@@ -280,6 +280,7 @@ fn fits(kind: IntentKind, value: &IntentValue) -> bool {
                 IntentKind::Number | IntentKind::Bytes,
                 IntentValue::Number(_)
             )
+            | (IntentKind::Bytes, IntentValue::Bytes(_))
             | (IntentKind::Text | IntentKind::Cpus, IntentValue::Text(_))
     )
 }
@@ -288,7 +289,9 @@ fn fits(kind: IntentKind, value: &IntentValue) -> bool {
 fn fill(option: &str, value: &IntentValue) -> String {
     let filled = option.replace("{value}", &value_text(value));
     match value {
-        IntentValue::Number(number) => filled.replace("{value/2}", &(number / 2).to_string()),
+        IntentValue::Number(number) | IntentValue::Bytes(number) => {
+            filled.replace("{value/2}", &(number / 2).to_string())
+        }
         _ => filled,
     }
 }
