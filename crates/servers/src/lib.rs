@@ -31,8 +31,8 @@ mod verify;
 
 pub use build::{Artefact, ServerBuild};
 pub use catalogue::{
-    Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Source,
-    Support,
+    Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown,
+    Source, Support,
 };
 pub use depot::Depot;
 pub use fetch::{FetchError, FetchEvent};
