@@ -135,7 +135,7 @@ fn words(value: &IntentValue) -> String {
     match value {
         IntentValue::Flag(true) => "on".into(),
         IntentValue::Flag(false) => "off".into(),
-        IntentValue::Number(number) => number.to_string(),
+        IntentValue::Number(number) | IntentValue::Bytes(number) => number.to_string(),
         IntentValue::Text(text) => text.clone(),
     }
 }
