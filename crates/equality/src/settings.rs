@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{IntentValue, OptionOrigin};
+use prony_model::OptionOrigin;
 
 use crate::compare::Item;
 use crate::subject::{Prepared, Subject};
@@ -115,7 +115,7 @@ fn unseen(subjects: &[Subject<'_>], shown: &BTreeSet<String>) -> Vec<Setting> {
         let cells: Vec<SettingCell> = subjects
             .iter()
             .map(|subject| SettingCell {
-                asked: subject.intents.get(intent).map(words),
+                asked: subject.intents.get(intent).map(ToString::to_string),
                 got: None,
                 adjusted: false,
             })
@@ -129,13 +129,4 @@ fn unseen(subjects: &[Subject<'_>], shown: &BTreeSet<String>) -> Vec<Setting> {
         }
     };
     asked.into_iter().map(setting).collect()
-}
-
-fn words(value: &IntentValue) -> String {
-    match value {
-        IntentValue::Flag(true) => "on".into(),
-        IntentValue::Flag(false) => "off".into(),
-        IntentValue::Number(number) | IntentValue::Bytes(number) => number.to_string(),
-        IntentValue::Text(text) => text.clone(),
-    }
 }

@@ -1,12 +1,16 @@
 //! Tests over whole files: what is said of wrong ones, what right ones expand to.
 
 mod expansion;
+mod external;
 mod files;
+mod matrix;
 mod messages;
+mod target_messages;
 mod workload_messages;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use prony_model::{BuildFacts, Engine, Family, IntentFacts, IntentKind, Plan, Workload};
 
@@ -66,6 +70,7 @@ impl World {
             builds: &self.builds,
             intents: &self.intents,
             workloads: &self.workloads,
+            folder: Path::new("/experiments"),
         }
     }
 
@@ -100,7 +105,7 @@ fn builds() -> Vec<BuildFacts> {
 }
 
 fn intents() -> Vec<IntentFacts> {
-    use IntentKind::{Bytes, Flag, Number, Text};
+    use IntentKind::{Bytes, Cpus, Flag, Number, Text};
     let intent = |name: &str, kind, choices: &[&str]| IntentFacts {
         name: name.to_owned(),
         kind,
@@ -119,6 +124,10 @@ fn intents() -> Vec<IntentFacts> {
         intent("query_cache", Flag, &[]),
         intent("adaptive_hash_index", Flag, &[]),
         intent("flush_method", Text, &["buffered", "direct"]),
+        intent("thread_concurrency", Number, &[]),
+        intent("tls", Flag, &[]),
+        intent("allocator", Text, &["built", "jemalloc", "tcmalloc"]),
+        intent("server_cpus", Cpus, &[]),
     ]
 }
 

@@ -29,10 +29,17 @@ pub(crate) fn experiment(
 ) -> Result<Plan, Failure> {
     let workloads = workloads(args)?;
     let text = read(path)?;
+    let whole = std::path::absolute(path).map_err(|error| {
+        Failure::to(
+            ExitStatus::Usage,
+            &format!("find the folder of {}: {error}", path.display()),
+        )
+    })?;
     let knowledge = Knowledge {
         builds: &catalogue.facts(),
         intents: &catalogue.intent_facts(),
         workloads: &workloads,
+        folder: whole.parent().unwrap_or(&whole),
     };
     let plan = parse_experiment(&path.display().to_string(), &text, &knowledge)
         .map_err(|error| invalid(&error))?;

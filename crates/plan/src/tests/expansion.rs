@@ -140,10 +140,7 @@ fn targets_of_one_build_are_named_after_what_differs() {
             "build = \"mysql-5.0.21\"",
             "build = \"mysql-5.7.22\"\nengine = \"myisam\"",
         )
-        .replace(
-            "base = \"mysql-5.0\"",
-            "base = \"mysql-5.7.22-innodb-binlog-off\"",
-        )
+        .replace("base = \"mysql-5.0\"", "base = \"innodb-binlog-off\"")
         + "[[target]]\nbuild = \"mysql-5.7.22\"\nconfig.binlog = true\n";
     let plan = World::new().parse(&text).unwrap();
     let names: Vec<_> = plan
@@ -153,11 +150,7 @@ fn targets_of_one_build_are_named_after_what_differs() {
         .collect();
     assert_eq!(
         names,
-        [
-            "mysql-5.7.22-myisam-binlog-off",
-            "mysql-5.7.22-innodb-binlog-off",
-            "mysql-5.7.22-innodb-binlog-on",
-        ]
+        ["myisam-binlog-off", "innodb-binlog-off", "innodb-binlog-on",]
     );
     assert_eq!(plan.base, 1);
 }
