@@ -8,7 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use prony_wire::{
-    Eof, ErrPacket, FirstPacket, PrepareOk, append_prepare, append_query, column_name, text_row,
+    Eof, ErrPacket, FirstPacket, PrepareOk, append_prepare, append_query, append_shutdown,
+    column_name, text_row,
 };
 
 use crate::greet::log_in;
@@ -100,6 +101,24 @@ impl Connection {
             let sequence = append_prepare(&mut bytes, sql.as_bytes());
             transport.send(&bytes, sequence)?;
             receive_prepared(transport)
+        })
+    }
+
+    /// Asks the server to stop, for those that can't be asked by a signal. It stops some time after
+    /// the answer.
+    ///
+    /// # Errors
+    /// When the account has not the right to, or the server does not know the request (9.x).
+    pub fn shutdown(mut self) -> Result<(), ClientError> {
+        self.exchange(|transport| {
+            let mut bytes = Vec::new();
+            let sequence = append_shutdown(&mut bytes);
+            transport.send(&bytes, sequence)?;
+            let packet = transport.receive()?;
+            match packet.first() {
+                Some(&ERR) => Err(ClientError::refused(ErrPacket::parse(&packet)?)),
+                _ => Ok(()),
+            }
         })
     }
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use prony_model::BuildFacts;
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Bootstrap, Entry, Support, version_matches};
+use crate::catalogue::{Bootstrap, Entry, Shutdown, Support, version_matches};
 use crate::digest::hex_of;
 use crate::launcher::Launcher;
 
@@ -31,6 +31,7 @@ pub struct ServerBuild {
     pub(crate) loader: Option<PathBuf>,
     pub(crate) libraries: Vec<PathBuf>,
     pub(crate) bootstrap: Bootstrap,
+    pub(crate) shutdown: Shutdown,
     pub(crate) locations: BTreeMap<String, PathBuf>,
 }
 
@@ -87,6 +88,7 @@ impl ServerBuild {
             loader,
             libraries,
             bootstrap: entry.bootstrap.clone(),
+            shutdown: entry.shutdown,
             locations: entry
                 .locations
                 .iter()

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use prony_model::{BuildFacts, IntentFacts};
 
-pub use entry::{Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, Source, Support};
+pub use entry::{
+    Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown, Source, Support,
+};
 
 pub(crate) use entry::version_matches;
 

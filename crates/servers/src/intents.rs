@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use prony_model::{Family, IntentFacts, IntentKind, IntentValue, Version};
+use prony_model::{
+    BuildFacts, Engine, Family, IntentFacts, IntentKind, IntentValue, Transport, Version,
+};
 use serde::Deserialize;
 
 use crate::catalogue::CatalogueError;
@@ -35,12 +37,30 @@ pub(crate) struct Fixed {
 pub(crate) struct Intent {
     /// What experiments are checked against.
     pub(crate) facts: IntentFacts,
-    /// Its value where the experiment asks for nothing.
-    pub(crate) baseline: IntentValue,
+    /// Its value where the experiment asks for nothing; `None` leaves the server alone.
+    pub(crate) baseline: Option<IntentValue>,
+    /// What it sets beside server options.
+    pub(crate) sets: Option<Sets>,
     rendering: Vec<Rendering>,
 }
 
-/// How some versions are told. The first rendering that fits is taken.
+/// What an intent sets beside the options of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Sets {
+    /// Whether the server offers encryption.
+    Tls,
+    /// The memory allocator.
+    Allocator,
+    /// Transparent huge pages.
+    HugePages,
+    /// Processors of the server.
+    ServerCpus,
+    /// Processors of the load generator.
+    ClientCpus,
+}
+
+/// How some servers are told. The first rendering that fits is taken.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rendering {
@@ -50,12 +70,38 @@ pub(crate) struct Rendering {
     since: Option<Version>,
     /// Up to this version, without it.
     until: Option<Version>,
+    /// Only where the target's tables are of this engine.
+    engine: Option<Engine>,
+    /// Only where the load comes this way.
+    transport: Option<Transport>,
+    /// Only builds that lack the intent, and no row without it fits those.
+    #[serde(default)]
+    lacking: bool,
+    /// Smallest number that it takes.
+    min: Option<Amount>,
+    /// Largest number that it takes.
+    max: Option<Amount>,
     /// Server options, with holes for the value.
     #[serde(default)]
     options: Vec<String>,
     /// Server options for each value that can be honoured. Empty means every value, by `options`.
     #[serde(default)]
     values: BTreeMap<String, Vec<String>>,
+}
+
+/// A number, or a size such as `"64M"`.
+#[derive(Debug, Clone, Copy)]
+struct Amount(u64);
+
+/// What decides about the row that is taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Situation<'a> {
+    /// The build.
+    pub(crate) build: &'a BuildFacts,
+    /// The engine of the target's tables.
+    pub(crate) engine: Engine,
+    /// What carries the load.
+    pub(crate) transport: Transport,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +117,8 @@ struct IntentRow {
     name: String,
     kind: IntentKind,
     description: String,
-    baseline: toml::Value,
+    baseline: Option<toml::Value>,
+    sets: Option<Sets>,
     rendering: Vec<Rendering>,
 }
 
@@ -114,18 +161,9 @@ impl Intents {
 
 impl Intent {
     fn from_row(row: IntentRow) -> Option<Self> {
-        let baseline = match (row.kind, row.baseline) {
-            (IntentKind::Flag, toml::Value::Boolean(flag)) => IntentValue::Flag(flag),
-            (IntentKind::Number, toml::Value::Integer(number)) => {
-                IntentValue::Number(number.try_into().ok()?)
-            }
-            (IntentKind::Bytes, toml::Value::String(text)) => {
-                IntentValue::parse_bytes(&text).ok()?
-            }
-            (IntentKind::Text | IntentKind::Cpus, toml::Value::String(text)) => {
-                IntentValue::Text(text)
-            }
-            _ => return None,
+        let baseline = match row.baseline {
+            Some(baseline) => Some(baseline_value(row.kind, baseline)?),
+            None => None,
         };
         let mut choices = Vec::new();
         if row.kind == IntentKind::Text {
@@ -143,43 +181,116 @@ impl Intent {
                 description: row.description,
             },
             baseline,
+            sets: row.sets,
             rendering: row.rendering,
         })
     }
 
-    /// How `family` at `version` is told, if it can be.
-    pub(crate) fn rendering(&self, family: Family, version: Version) -> Option<&Rendering> {
-        Rendering::first(&self.rendering, family, version)
+    /// How a server is told, if it has anything of the kind.
+    pub(crate) fn rendering(&self, situation: Situation<'_>) -> Option<&Rendering> {
+        let lacks = self.lacked_by(situation.build);
+        let mut rows = self.rendering.iter();
+        rows.find(|row| row.lacking == lacks && row.fits(situation))
+    }
+
+    /// Whether the build can't be told although its version could.
+    pub(crate) fn lacked_by(&self, build: &BuildFacts) -> bool {
+        build.lacks.contains(&self.facts.name)
+    }
+
+    /// The engines that the rows ask for, if all of them ask for one.
+    pub(crate) fn engines(&self) -> Vec<Engine> {
+        let engines = self.rendering.iter().map(|row| row.engine);
+        engines.collect::<Option<_>>().unwrap_or_default()
     }
 }
 
+fn baseline_value(kind: IntentKind, value: toml::Value) -> Option<IntentValue> {
+    Some(match (kind, value) {
+        (IntentKind::Flag, toml::Value::Boolean(flag)) => IntentValue::Flag(flag),
+        (IntentKind::Number, toml::Value::Integer(number)) => {
+            IntentValue::Number(number.try_into().ok()?)
+        }
+        (IntentKind::Bytes, toml::Value::String(text)) => IntentValue::parse_bytes(&text).ok()?,
+        (IntentKind::Text | IntentKind::Cpus, toml::Value::String(text)) => IntentValue::Text(text),
+        _ => return None,
+    })
+}
+
 impl Fixed {
-    /// How `family` at `version` is told; `None` says that there is nothing to tell.
-    pub(crate) fn rendering(&self, family: Family, version: Version) -> Option<&Rendering> {
-        Rendering::first(&self.rendering, family, version)
+    /// How a server is told; `None` says that there is nothing to tell.
+    pub(crate) fn rendering(&self, situation: Situation<'_>) -> Option<&Rendering> {
+        self.rendering.iter().find(|row| row.fits(situation))
     }
 }
 
 impl Rendering {
-    fn first(rows: &[Self], family: Family, version: Version) -> Option<&Self> {
-        rows.iter().find(|row| {
-            row.family.is_none_or(|wanted| wanted == family)
-                && row.since.is_none_or(|since| since <= version)
-                && row.until.is_none_or(|until| version < until)
-        })
+    fn fits(&self, situation: Situation<'_>) -> bool {
+        let build = situation.build;
+        self.family.is_none_or(|wanted| wanted == build.family)
+            && self.since.is_none_or(|since| since <= build.version)
+            && self.until.is_none_or(|until| build.version < until)
+            && self.engine.is_none_or(|engine| engine == situation.engine)
+            && (self.transport).is_none_or(|transport| transport == situation.transport)
     }
 
-    /// The options for a value as [`value_text`] writes it; `None` if it can't be honoured.
-    pub(crate) fn options(&self, value: &str) -> Option<&[String]> {
-        if self.values.is_empty() {
-            return Some(&self.options);
+    /// The options for a value; `None` if it can't be honoured.
+    pub(crate) fn options(&self, value: &IntentValue) -> Option<&[String]> {
+        if !self.values.is_empty() {
+            return self.values.get(&value_text(value)).map(Vec::as_slice);
         }
-        self.values.get(value).map(Vec::as_slice)
+        let within = match value {
+            IntentValue::Number(number) | IntentValue::Bytes(number) => {
+                self.min.is_none_or(|min| min.0 <= *number)
+                    && self.max.is_none_or(|max| *number <= max.0)
+            }
+            _ => true,
+        };
+        within.then_some(&self.options)
+    }
+
+    /// The options of a fixed setting.
+    pub(crate) fn fixed_options(&self) -> &[String] {
+        &self.options
+    }
+
+    /// What the server does by itself: the value that needs no option, if there is just one.
+    pub(crate) fn natural(&self) -> Option<&str> {
+        let mut natural = self.values.iter().filter(|(_, options)| options.is_empty());
+        let (value, _) = natural.next()?;
+        natural.next().is_none().then_some(value)
     }
 
     /// The values that can be honoured, if not every one can.
     pub(crate) fn choices(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
+    }
+
+    /// Smallest number that can be honoured.
+    pub(crate) fn min(&self) -> Option<u64> {
+        self.min.map(|amount| amount.0)
+    }
+
+    /// Largest number that can be honoured.
+    pub(crate) fn max(&self) -> Option<u64> {
+        self.max.map(|amount| amount.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let amount = match toml::Value::deserialize(deserializer)? {
+            toml::Value::Integer(number) => number.try_into().ok(),
+            toml::Value::String(text) => match IntentValue::parse_bytes(&text) {
+                Ok(IntentValue::Bytes(number)) => Some(number),
+                _ => None,
+            },
+            _ => None,
+        };
+        amount
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("a limit is a whole number or a size such as \"64M\""))
     }
 }
 

@@ -11,7 +11,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 
 use crate::owner::{OWNER_VARIABLE, Owner, OwnerError};
 
@@ -123,7 +125,8 @@ impl Launcher {
     }
 }
 
-/// A child process and its process group. Dropping it kills both and waits.
+/// A child process and its process group, which ends with it: threads of very old servers are
+/// processes of their own. Dropping it kills both and waits.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -146,8 +149,8 @@ impl Process {
     /// # Errors
     /// When the operating system refuses to say.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        if self.status.is_none() {
-            self.status = self.child.try_wait()?;
+        if self.status.is_none() && self.has_ended(WaitIdOptions::NOHANG)? {
+            self.reap()?;
         }
         Ok(self.status)
     }
@@ -157,9 +160,11 @@ impl Process {
     /// # Errors
     /// When the operating system refuses to say.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        let status = self.child.wait()?;
-        self.status = Some(status);
-        Ok(status)
+        match self.status {
+            Some(status) => Ok(status),
+            None if self.has_ended(WaitIdOptions::empty())? => self.reap(),
+            None => Err(io::Error::other("a child that was waited for still runs")),
+        }
     }
 
     /// Waits until it ends or the time is over; `None` says the latter.
@@ -191,6 +196,27 @@ impl Process {
             let _ = kill_process_group(pid, Signal::KILL);
             self.status = self.child.wait().ok();
         }
+    }
+
+    /// Looks whether it has ended, without reaping it.
+    fn has_ended(&self, options: WaitIdOptions) -> io::Result<bool> {
+        let Some(pid) = self.running_pid() else {
+            return Ok(true);
+        };
+        let options = options | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let ended = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options))?;
+        Ok(ended.is_some())
+    }
+
+    /// Ends what is left of the group of a child that has ended, and reaps the child. In this
+    /// order: the child's number is the group's, and nobody else's until it is reaped.
+    fn reap(&mut self) -> io::Result<ExitStatus> {
+        if let Some(pid) = self.running_pid() {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+        let status = self.child.wait()?;
+        self.status = Some(status);
+        Ok(status)
     }
 
     /// Its id while it is certain that the id is not yet another process's.
@@ -279,6 +305,25 @@ mod tests {
                 Instant::now() < end,
                 "process {grandchild} outlived its group"
             );
+            thread::sleep(POLL);
+        }
+    }
+
+    #[test]
+    fn the_group_ends_with_its_leader() {
+        let launcher = launcher();
+        let mut command = launcher.command("sh");
+        command.args(["-c", "sleep 600 >/dev/null & echo $!"]);
+        command.stdout(std::process::Stdio::piped());
+        let mut process = launcher.spawn(command).unwrap();
+        let mut said = String::new();
+        let mut output = process.child().stdout.take().unwrap();
+        output.read_to_string(&mut said).unwrap();
+        let straggler = said.trim().parse().unwrap();
+        assert!(process.wait().unwrap().success());
+        let end = Instant::now() + Duration::from_secs(10);
+        while Owner::of(straggler).is_some() {
+            assert!(Instant::now() < end, "process {straggler} outlived");
             thread::sleep(POLL);
         }
     }

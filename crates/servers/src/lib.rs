@@ -31,8 +31,8 @@ mod verify;
 
 pub use build::{Artefact, ServerBuild};
 pub use catalogue::{
-    Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Source,
-    Support,
+    Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown,
+    Source, Support,
 };
 pub use depot::Depot;
 pub use fetch::{FetchError, FetchEvent};
@@ -42,7 +42,7 @@ pub use io_error::IoError;
 pub use launcher::{Launcher, LauncherError, Process};
 pub use leftovers::{Leftover, clear_leftovers};
 pub use owner::{Owner, OwnerError};
-pub use render::{RenderError, Rendered, Wanted};
+pub use render::{Refusal, RenderError, Rendered, Wanted};
 pub use roots::{Roots, RootsError};
 pub use unpack::UnpackError;
 pub use verify::{Verified, VerifyError, verify};

@@ -1,16 +1,22 @@
 //! From intents to the option file of one version.
 
+mod error;
+mod value;
+
 use std::fmt::Write as _;
 
 use prony_model::{
-    BuildFacts, Config, Engine, IntentKind, IntentValue, OptionOrigin, ProcessSettings,
-    RenderedOption, Transport, Version,
+    Allocator, BuildFacts, Config, Engine, HugePages, IntentKind, IntentValue, OptionOrigin,
+    ProcessSettings, RenderedOption, Transport,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Catalogue;
 use crate::digest::hex_of;
-use crate::intents::{Intent, Rendering, value_text};
+use crate::intents::{Intent, Rendering, Sets, Situation};
+
+pub use error::{Refusal, RenderError};
+use value::{fill, fits};
 
 /// Connections beside those of the load: for control, readiness and a look by hand.
 const CONTROL_CONNECTIONS: u32 = 16;
@@ -65,82 +71,6 @@ pub struct Wanted<'a> {
     pub clients_max: u32,
 }
 
-/// Why a configuration can't be said to a version.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RenderError {
-    /// The build has no such engine.
-    #[error("{build} has no engine {engine}; it has {}", list(engines))]
-    Engine {
-        /// The build's id.
-        build: String,
-        /// What was asked for.
-        engine: Engine,
-        /// What it has.
-        engines: Vec<Engine>,
-    },
-    /// The intent is not in the table.
-    #[error("there is no intent `{intent}`; there are {}", intents.join(", "))]
-    UnknownIntent {
-        /// What was asked for.
-        intent: String,
-        /// Every intent there is.
-        intents: Vec<String>,
-    },
-    /// The value is of another kind than the intent's.
-    #[error("the intent `{intent}` takes {}", kind_name(*kind))]
-    Kind {
-        /// The intent.
-        intent: String,
-        /// What it takes.
-        kind: IntentKind,
-    },
-    /// The version can't be told so.
-    #[error(
-        "{build} ({version}) can't honour {intent} = {value}: {}",
-        honourable(choices)
-    )]
-    NotHonoured {
-        /// The build's id.
-        build: String,
-        /// Its version.
-        version: Version,
-        /// The intent.
-        intent: String,
-        /// What was asked for.
-        value: String,
-        /// What can be asked of this version; empty if nothing can.
-        choices: Vec<String>,
-    },
-    /// A raw option would break out of its line.
-    #[error("the raw option `{0}` must be a name and a value of one line each")]
-    RawText(String),
-    /// A raw option that is Prony's own business.
-    #[error("the raw option `{0}` is set by Prony itself: leave it out")]
-    RawReserved(String),
-}
-
-fn list(engines: &[Engine]) -> String {
-    let names: Vec<_> = engines.iter().map(|engine| engine.name()).collect();
-    names.join(", ")
-}
-
-fn kind_name(kind: IntentKind) -> &'static str {
-    match kind {
-        IntentKind::Flag => "true or false",
-        IntentKind::Number => "a whole number",
-        IntentKind::Bytes => "a size",
-        IntentKind::Text => "a word",
-        IntentKind::Cpus => "a set of processors",
-    }
-}
-
-fn honourable(choices: &[String]) -> String {
-    match choices {
-        [] => "it has nothing of the kind; leave the intent out for it".to_owned(),
-        some => format!("it can be {}", some.join(" or ")),
-    }
-}
-
 impl<'a> Wanted<'a> {
     /// Over the unix socket.
     pub const fn over_socket(engine: Engine, config: &'a Config, clients_max: u32) -> Self {
@@ -175,17 +105,22 @@ impl Catalogue {
             });
         }
         self.check_names(config)?;
+        let situation = Situation {
+            build,
+            engine,
+            transport,
+        };
         let mut rendered = Rendered {
-            options: self.fixed_options(build, engine, clients_max),
+            options: engine_options(situation),
             transport,
             tls: false,
             process: ProcessSettings::default(),
         };
+        let fixed = self.fixed_options(situation, clients_max);
+        rendered.options.extend(fixed);
         for intent in &self.intents.intents {
             let asked = config.intents.get(&intent.facts.name);
-            rendered
-                .options
-                .extend(intent_options(build, intent, asked)?);
+            rendered.add_intent(situation, intent, asked)?;
         }
         for (name, value) in &config.raw {
             rendered.add_raw(name, value)?;
@@ -207,12 +142,7 @@ impl Catalogue {
         }
     }
 
-    fn fixed_options(
-        &self,
-        build: &BuildFacts,
-        engine: Engine,
-        clients_max: u32,
-    ) -> Vec<RenderedOption> {
+    fn fixed_options(&self, situation: Situation<'_>, clients_max: u32) -> Vec<RenderedOption> {
         let connections = clients_max
             .saturating_add(CONTROL_CONNECTIONS)
             .div_ceil(CONNECTION_STEP)
@@ -220,12 +150,12 @@ impl Catalogue {
             .to_string();
         let mut options = Vec::new();
         for fixed in &self.intents.fixed {
-            let row = fixed.rendering(build.family, build.version);
-            let texts = row.and_then(|row| row.options("")).unwrap_or_default();
+            let row = fixed.rendering(situation);
+            let texts = row.map(Rendering::fixed_options).unwrap_or_default();
             options.extend(texts.iter().map(|text| {
                 let text = text
                     .replace("{connections}", &connections)
-                    .replace("{engine}", engine.sql_name());
+                    .replace("{engine}", situation.engine.sql_name());
                 RenderedOption::new(&text, OptionOrigin::Baseline, None, &fixed.why)
             }));
         }
@@ -233,70 +163,115 @@ impl Catalogue {
     }
 }
 
-/// The options of one intent, at the asked value or at the baseline.
-fn intent_options(
-    build: &BuildFacts,
-    intent: &Intent,
-    asked: Option<&IntentValue>,
-) -> Result<Vec<RenderedOption>, RenderError> {
-    let facts = &intent.facts;
-    let value = asked.unwrap_or(&intent.baseline);
-    if !fits(facts.kind, value) {
-        return Err(RenderError::Kind {
-            intent: facts.name.clone(),
-            kind: facts.kind,
-        });
-    }
-    let text = value_text(value);
-    let row = intent.rendering(build.family, build.version);
-    let Some(options) = row.and_then(|row| row.options(&text)) else {
-        let choices = row.into_iter().flat_map(Rendering::choices);
-        return Err(RenderError::NotHonoured {
-            build: build.id.clone(),
-            version: build.version,
-            intent: facts.name.clone(),
-            value: text,
-            choices: choices.map(str::to_owned).collect(),
-        });
-    };
-    let (origin, why) = match asked {
-        Some(_) => (OptionOrigin::Intent, format!("{} = {text}", facts.name)),
-        None => (
-            OptionOrigin::Baseline,
-            format!("{} = {text}: {}", facts.name, facts.description),
-        ),
-    };
-    Ok(options
-        .iter()
-        .map(|option| RenderedOption::new(&fill(option, value), origin, Some(&facts.name), &why))
-        .collect())
+/// What brings an engine that is not built in. It comes first, because options of a plugin are
+/// unknown without it.
+fn engine_options(situation: Situation<'_>) -> Vec<RenderedOption> {
+    let options = situation.build.engine_options.get(&situation.engine);
+    let why = format!("brings the engine {}", situation.engine);
+    let options = options.map(Vec::as_slice).unwrap_or_default().iter();
+    options
+        .map(|text| RenderedOption::new(text, OptionOrigin::Baseline, None, &why))
+        .collect()
 }
 
-fn fits(kind: IntentKind, value: &IntentValue) -> bool {
-    matches!(
-        (kind, value),
-        (IntentKind::Flag, IntentValue::Flag(_))
-            | (
-                IntentKind::Number | IntentKind::Bytes,
-                IntentValue::Number(_)
-            )
-            | (IntentKind::Bytes, IntentValue::Bytes(_))
-            | (IntentKind::Text | IntentKind::Cpus, IntentValue::Text(_))
-    )
-}
-
-/// Fills `{value}` and `{value/2}`.
-fn fill(option: &str, value: &IntentValue) -> String {
-    let filled = option.replace("{value}", &value_text(value));
-    match value {
-        IntentValue::Number(number) | IntentValue::Bytes(number) => {
-            filled.replace("{value/2}", &(number / 2).to_string())
-        }
-        _ => filled,
+/// Why a row, or no row, does not take a value.
+fn refusal(situation: Situation<'_>, intent: &Intent, row: Option<&Rendering>) -> Refusal {
+    let choices = row.into_iter().flat_map(Rendering::choices);
+    let choices: Vec<_> = choices.map(str::to_owned).collect();
+    let engines = intent.engines();
+    match row {
+        _ if intent.lacked_by(situation.build) => Refusal::Lacking { choices },
+        None if !engines.is_empty() && !engines.contains(&situation.engine) => Refusal::Engine {
+            engine: situation.engine,
+            engines,
+        },
+        None => Refusal::Nothing,
+        Some(_) if !choices.is_empty() => Refusal::Choices(choices),
+        Some(row) => Refusal::Limits {
+            min: row.min(),
+            max: row.max(),
+            bytes: intent.facts.kind == IntentKind::Bytes,
+        },
     }
 }
 
 impl Rendered {
+    /// Adds an intent, at the asked value or at the baseline. Where a version can't be told the
+    /// baseline, it is left to what it does by itself.
+    fn add_intent(
+        &mut self,
+        situation: Situation<'_>,
+        intent: &Intent,
+        asked: Option<&IntentValue>,
+    ) -> Result<(), RenderError> {
+        let facts = &intent.facts;
+        let Some(value) = asked.or(intent.baseline.as_ref()) else {
+            return Ok(());
+        };
+        let wrong_kind = || RenderError::Kind {
+            intent: facts.name.clone(),
+            kind: facts.kind,
+        };
+        if !fits(facts.kind, value) {
+            return Err(wrong_kind());
+        }
+        let text = value.to_string();
+        let row = intent.rendering(situation);
+        let Some(options) = row.and_then(|row| row.options(value)) else {
+            let natural = row.is_none_or(|row| row.natural().is_some());
+            if asked.is_none() && natural {
+                return Ok(());
+            }
+            return Err(RenderError::NotHonoured {
+                build: situation.build.id.clone(),
+                version: situation.build.version,
+                intent: facts.name.clone(),
+                value: text,
+                refusal: refusal(situation, intent, row),
+            });
+        };
+        let (origin, why) = match asked {
+            Some(_) => (OptionOrigin::Intent, format!("{} = {text}", facts.name)),
+            None => (
+                OptionOrigin::Baseline,
+                format!("{} = {text}: {}", facts.name, facts.description),
+            ),
+        };
+        self.options.extend(options.iter().map(|option| {
+            RenderedOption::new(&fill(option, value), origin, Some(&facts.name), &why)
+        }));
+        match intent.sets {
+            Some(sets) => self.set(sets, value).ok_or_else(wrong_kind),
+            None => Ok(()),
+        }
+    }
+
+    /// Sets what is not an option of the server; `None` if the value is not of its kind.
+    fn set(&mut self, sets: Sets, value: &IntentValue) -> Option<()> {
+        match (sets, value) {
+            (Sets::Tls, IntentValue::Flag(flag)) => self.tls = *flag,
+            (Sets::Allocator, IntentValue::Text(word)) => {
+                let all = [Allocator::Built, Allocator::Jemalloc, Allocator::Tcmalloc];
+                self.process.allocator = all.into_iter().find(|one| one.name() == word)?;
+            }
+            (Sets::HugePages, IntentValue::Text(word)) => {
+                self.process.huge_pages = match word.as_str() {
+                    "system" => HugePages::System,
+                    "never" => HugePages::Never,
+                    _ => return None,
+                };
+            }
+            (Sets::ServerCpus, IntentValue::Text(text)) => {
+                self.process.server_cpus = Some(text.parse().ok()?);
+            }
+            (Sets::ClientCpus, IntentValue::Text(text)) => {
+                self.process.client_cpus = Some(text.parse().ok()?);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
     /// Adds an option word for word; it replaces what was there of the same name.
     fn add_raw(&mut self, name: &str, value: &str) -> Result<(), RenderError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -347,7 +322,8 @@ impl Rendered {
         text
     }
 
-    /// A hash of what the server is told, without the comments.
+    /// A hash of what the server is told, without the comments and without how its process is set
+    /// up: data directories do not depend on that.
     pub fn hash(&self) -> String {
         let told: Vec<_> = self
             .options

@@ -89,7 +89,8 @@ impl VerifyError {
 }
 
 /// Starts a throw-away instance with the baseline configuration, compares its version, makes,
-/// fills and reads a table in every engine as the load account, and stops it.
+/// fills and reads a table in every engine as the load account, and stops it. Engines that come
+/// with options of their own get a start of their own.
 ///
 /// # Errors
 /// When any of that does not go as the catalogue promises, or the user wishes to stop.
@@ -100,35 +101,49 @@ pub fn verify(
     build: &ServerBuild,
     stop: &StopFlag,
 ) -> Result<Verified, VerifyError> {
-    // The engine only decides the default for tables that do not name one.
-    let engine = build
-        .facts
-        .engines
-        .first()
-        .copied()
-        .unwrap_or(Engine::Innodb);
-    let rendered = catalogue.render(
-        &build.facts,
-        Wanted::over_socket(engine, &Config::default(), 1),
-    )?;
-    let mut instance = Instance::create(roots, launcher, build, &rendered)?;
-    instance.bootstrap(stop)?;
+    let facts = &build.facts;
+    let plugin = |engine: &Engine| facts.engine_options.contains_key(engine);
+    let (plugins, built_in): (Vec<Engine>, Vec<Engine>) =
+        facts.engines.iter().copied().partition(plugin);
+    let starts = [built_in]
+        .into_iter()
+        .chain(plugins.into_iter().map(|engine| vec![engine]))
+        .filter(|engines| !engines.is_empty());
+    let mut version = String::new();
+    for engines in starts {
+        let config = Config::default();
+        // The engine only decides the default for tables that do not name one, and its options.
+        let wanted = Wanted::over_socket(engines[0], &config, 1);
+        let rendered = catalogue.render(facts, wanted)?;
+        let mut instance = Instance::create(roots, launcher, build, &rendered)?;
+        instance.bootstrap(stop)?;
+        version = try_start(instance, &engines, stop)?;
+    }
+    Ok(Verified {
+        version,
+        engines: facts.engines.clone(),
+    })
+}
+
+/// One start: version, engines, stop.
+fn try_start(
+    instance: Instance,
+    engines: &[Engine],
+    stop: &StopFlag,
+) -> Result<String, VerifyError> {
+    let build = instance.build().id.clone();
     let server = instance.start(stop)?;
     let version = version(&server)?;
-    for engine in &build.facts.engines {
+    for engine in engines {
         if stop.requested() {
             return Err(InstanceError::Stopped.into());
         }
         try_engine(&server, *engine)?;
     }
-    server.stop(STOP).map_err(|source| VerifyError::Stop {
-        build: build.id.clone(),
-        source,
-    })?;
-    Ok(Verified {
-        version,
-        engines: build.facts.engines.clone(),
-    })
+    server
+        .stop(STOP)
+        .map_err(|source| VerifyError::Stop { build, source })?;
+    Ok(version)
 }
 
 fn version(server: &Running) -> Result<String, VerifyError> {

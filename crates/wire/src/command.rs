@@ -4,3 +4,4 @@ pub(crate) mod execute;
 pub(crate) mod prepare;
 pub(crate) mod query;
 pub(crate) mod quit;
+pub(crate) mod shutdown;

@@ -18,6 +18,7 @@ pub use command::execute::{ExecuteTemplate, ParamShape, Types};
 pub use command::prepare::append_prepare;
 pub use command::query::{append_query, begin_query};
 pub use command::quit::append_quit;
+pub use command::shutdown::append_shutdown;
 pub use connect::auth_reply::AuthReply;
 pub use connect::capabilities::Capabilities;
 pub use connect::greeting::Greeting;

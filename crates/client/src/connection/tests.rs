@@ -322,3 +322,25 @@ fn long_rows_are_joined() {
     assert_eq!(answer.single().map(str::len), Some(size));
     server.join().unwrap();
 }
+
+#[test]
+fn a_server_is_asked_to_stop() {
+    let (connection, server) = connect("", |mut peer| {
+        peer.accept();
+        assert_eq!(peer.hear(), [8, 0]);
+        peer.say(&[0xfe, 0, 0, 2, 0]);
+    });
+    connection.unwrap().shutdown().unwrap();
+    server.join().unwrap();
+    let (connection, server) = connect("", |mut peer| {
+        peer.accept();
+        peer.hear();
+        peer.say(b"\xff\xcb\x04#42000Access denied; you need the SHUTDOWN privilege");
+    });
+    let error = connection.unwrap().shutdown().unwrap_err();
+    assert!(
+        matches!(error, ClientError::Server { code: 1227, .. }),
+        "{error}"
+    );
+    server.join().unwrap();
+}

@@ -40,6 +40,9 @@ pub struct Entry {
     pub support: Vec<String>,
     /// How a data directory is made.
     pub bootstrap: Bootstrap,
+    /// How a running server is asked to stop.
+    #[serde(default)]
+    pub shutdown: Shutdown,
     /// Server options whose values are paths relative to the build's folder, such as `basedir`.
     #[serde(default)]
     pub locations: BTreeMap<String, PathBuf>,
@@ -84,6 +87,17 @@ pub enum Bootstrap {
     Sql(Vec<PathBuf>),
     /// By `--initialize-insecure`, which the server does alone.
     InitializeInsecure,
+}
+
+/// How a running server is asked to stop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shutdown {
+    /// By SIGTERM.
+    #[default]
+    Signal,
+    /// By the administrator's request over a connection, as servers want it that ignore SIGTERM.
+    Command,
 }
 
 /// Where files come from and which of them are wanted.

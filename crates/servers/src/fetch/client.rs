@@ -95,13 +95,25 @@ impl Getter<'_> {
     }
 }
 
-/// The end of a client's output; some clients complain on standard output.
+/// The end of a client's output; some clients complain on standard output, and colour nothing on
+/// standard error.
 pub(super) fn said(out: &Path, log: &Path) -> String {
-    let mut said = tail(log, SAID_LINES);
+    let said = without_colours(&tail(log, SAID_LINES));
     if said.trim().is_empty() {
-        said = tail(out, SAID_LINES);
+        return without_colours(&tail(out, SAID_LINES));
     }
     said
+}
+
+/// Takes out what sets colours on terminals: ECMA-48 control sequences.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| c.is_ascii_alphabetic());
+        plain.push_str(&part[end.map_or(part.len(), |end| end + 1)..]);
+    }
+    plain
 }
 
 /// Bytes in a file or in all files below a folder. What vanishes meanwhile counts nothing.
@@ -116,4 +128,19 @@ fn size_of(place: &Path) -> u64 {
         return 0;
     };
     entries.flatten().map(|entry| size_of(&entry.path())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_taken_out() {
+        assert_eq!(without_colours("\u{1b}[0m\u{1b}[0m"), "");
+        assert_eq!(
+            without_colours("[\u{1b}[1;31mERROR\u{1b}[m] no"),
+            "[ERROR] no"
+        );
+        assert_eq!(without_colours("plain"), "plain");
+    }
 }

@@ -1,7 +1,7 @@
 //! Files from Maven repositories, through `mvn` and the user's own settings.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::client::Errand;
 use super::{FetchError, Getter};
@@ -13,6 +13,12 @@ use crate::roots::create_private;
 /// The plugin that fetches. Of the versions tried, this one needs the fewest files of its own,
 /// and their number decides how long the first fetch takes.
 const PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
+
+/// The same plugin before it began to read the description of a file that it fetches. It needs
+/// more files of its own, and gets what is described by a parent that no repository has.
+const UNDEMANDING_PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:2.8";
+/// What Maven says of such a description.
+const DESCRIPTION_ERROR: &str = "Failed to read artifact descriptor";
 
 /// Where it is in a repository.
 const PLUGIN_FOLDER: &str = "org/apache/maven/plugins/maven-dependency-plugin";
@@ -46,24 +52,22 @@ impl Getter<'_> {
         } else {
             format!("{coordinates} (and, once, what Maven itself needs)")
         };
-        let outcome = self.run(&Errand {
-            program: "mvn",
-            package: "maven",
-            what: &what,
-            arguments: vec![
-                "--batch-mode".into(),
-                "--no-transfer-progress".into(),
-                "--quiet".into(),
-                // Ask again, even if an earlier attempt failed.
-                "--update-snapshots".into(),
-                format!("-Dmaven.repo.local={}", repository.display()),
-                format!("{PLUGIN}:get"),
-                "-Dtransitive=false".into(),
-                format!("-Dartifact={coordinates}"),
-            ],
-            arrives: std::slice::from_ref(&arrives),
-            total: source.size,
-        });
+        let mut get = |plugin: &str| {
+            self.run(&Errand {
+                program: "mvn",
+                package: "maven",
+                what: &what,
+                arguments: arguments(&repository, plugin, coordinates),
+                arrives: std::slice::from_ref(&arrives),
+                total: source.size,
+            })
+        };
+        let outcome = match get(PLUGIN) {
+            Err(FetchError::Client { said, .. }) if said.contains(DESCRIPTION_ERROR) => {
+                get(UNDEMANDING_PLUGIN)
+            }
+            outcome => outcome,
+        };
         let fetched = outcome.and_then(|_| {
             let path = arrives.join(&file);
             let target = self.downloads.join(&file);
@@ -78,6 +82,21 @@ impl Getter<'_> {
         let _ = fs::remove_dir_all(&arrives);
         fetched
     }
+}
+
+/// What Maven is told.
+fn arguments(repository: &Path, plugin: &str, coordinates: &str) -> Vec<String> {
+    vec![
+        "--batch-mode".into(),
+        "--no-transfer-progress".into(),
+        "--quiet".into(),
+        // Ask again, even if an earlier attempt failed.
+        "--update-snapshots".into(),
+        format!("-Dmaven.repo.local={}", repository.display()),
+        format!("{plugin}:get"),
+        "-Dtransitive=false".into(),
+        format!("-Dartifact={coordinates}"),
+    ]
 }
 
 /// The folder and the name of a file in a Maven repository (the "default" layout).

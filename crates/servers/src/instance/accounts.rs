@@ -9,6 +9,10 @@ use crate::io_error::IoError;
 pub(super) const LOAD_USER: &str = "prony";
 /// The administrator's account.
 pub(super) const ADMIN_USER: &str = "root";
+/// Where the load's account connects from: the unix socket, and TCP where no names are resolved.
+const LOAD_HOSTS: [&str; 2] = ["localhost", "127.0.0.1"];
+/// `ER_PARSE_ERROR`.
+const PARSE_ERROR: u16 = 1064;
 /// Random bytes of the password.
 const PASSWORD_BYTES: usize = 16;
 
@@ -17,8 +21,8 @@ pub(super) fn new_password() -> Result<String, IoError> {
     random_hex(PASSWORD_BYTES)
 }
 
-/// Removes the accounts without a name and those of other hosts, and makes the account and the
-/// database for the load. Every statement is understood by all versions since 5.0.
+/// Removes the accounts without a name and those of other hosts, and makes the accounts and the
+/// database for the load.
 pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), ClientError> {
     let accounts = admin.query("SELECT User, Host FROM mysql.user")?;
     for row in accounts.rows {
@@ -29,6 +33,10 @@ pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
         );
         if user.is_empty() || (user == ADMIN_USER && host != "localhost") {
             let host = host.replace('\\', "\\\\").replace('\'', "\\'");
+            // 4.1 drops only accounts that may do nothing.
+            admin.query(format!(
+                "REVOKE ALL PRIVILEGES, GRANT OPTION FROM '{user}'@'{host}'"
+            ))?;
             admin.query(format!("DROP USER '{user}'@'{host}'"))?;
         }
     }
@@ -36,11 +44,23 @@ pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
     admin.query("DELETE FROM mysql.db WHERE User = ''")?;
     admin.query("FLUSH PRIVILEGES")?;
     admin.query(format!("CREATE DATABASE {LOAD_USER}"))?;
-    admin.query(format!(
-        "CREATE USER '{LOAD_USER}'@'localhost' IDENTIFIED BY '{password}'"
-    ))?;
-    admin.query(format!(
-        "GRANT ALL ON {LOAD_USER}.* TO '{LOAD_USER}'@'localhost'"
-    ))?;
+    LOAD_HOSTS
+        .iter()
+        .try_for_each(|host| make_account(admin, host, password))
+}
+
+/// Makes the load's account for connections from `host`. `CREATE USER` came with 5.0; before it
+/// `GRANT` made accounts, which servers since 8.0 do not do any more.
+fn make_account(admin: &mut Connection, host: &str, password: &str) -> Result<(), ClientError> {
+    let account = format!("'{LOAD_USER}'@'{host}'");
+    let identified = format!("IDENTIFIED BY '{password}'");
+    let grant = format!("GRANT ALL ON {LOAD_USER}.* TO {account}");
+    match admin.query(format!("CREATE USER {account} {identified}")) {
+        Ok(_) => admin.query(grant)?,
+        Err(ClientError::Server {
+            code: PARSE_ERROR, ..
+        }) => admin.query(format!("{grant} {identified}"))?,
+        Err(error) => return Err(error),
+    };
     Ok(())
 }

@@ -12,6 +12,7 @@ use prony_model::{StopFlag, Tls};
 use super::accounts::{self, ADMIN_USER, LOAD_USER};
 use super::{Instance, InstanceError, LOG_LINES, describe, write_private};
 use crate::build::ServerBuild;
+use crate::catalogue::Shutdown;
 use crate::io_error::At;
 use crate::launcher::Process;
 
@@ -56,6 +57,14 @@ pub enum StopError {
         /// The end of its log.
         log_tail: String,
     },
+    /// It does not take the request; it was killed.
+    #[error("the server can't be asked to stop and was killed: {reason}")]
+    Refused {
+        /// The client's error.
+        reason: String,
+        /// The end of its log.
+        log_tail: String,
+    },
     /// It was gone already, or it crashed while it stopped.
     #[error(transparent)]
     Died(#[from] ServerDied),
@@ -65,7 +74,7 @@ impl StopError {
     /// The end of the server's own log.
     pub fn log_tail(&self) -> &str {
         match self {
-            Self::TimedOut { log_tail, .. } => log_tail,
+            Self::TimedOut { log_tail, .. } | Self::Refused { log_tail, .. } => log_tail,
             Self::Died(died) => &died.log_tail,
         }
     }
@@ -167,13 +176,17 @@ impl Running {
         self.instance.config_path()
     }
 
-    /// Stops it cleanly by SIGTERM; after `timeout` it is killed, which is an error.
+    /// Stops it cleanly, the way this build wants it; after `timeout` it is killed, which is an
+    /// error.
     ///
     /// # Errors
-    /// When it was killed, or ended with an error, or was gone already.
+    /// When it was killed, refused, or ended with an error, or was gone already.
     pub fn stop(mut self, timeout: Duration) -> Result<Instance, StopError> {
         self.check()?;
-        self.process.terminate();
+        match self.instance.build.shutdown {
+            Shutdown::Signal => self.process.terminate(),
+            Shutdown::Command => self.ask_to_stop()?,
+        }
         match self.process.wait_timeout(timeout) {
             Ok(Some(status)) if status.success() => Ok(self.instance),
             Ok(Some(status)) => Err(self.died(describe(status)).into()),
@@ -185,6 +198,15 @@ impl Running {
                 })
             }
         }
+    }
+
+    fn ask_to_stop(&self) -> Result<(), StopError> {
+        Connection::connect(&self.admin_address(), &self.admin_login(), STATEMENT_LIMIT)
+            .and_then(Connection::shutdown)
+            .map_err(|error| StopError::Refused {
+                reason: error.to_string(),
+                log_tail: self.log_tail(LOG_LINES),
+            })
     }
 
     /// Kills it. Its folder is removed.

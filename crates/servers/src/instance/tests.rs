@@ -7,7 +7,7 @@ use prony_model::{
 };
 
 use super::*;
-use crate::catalogue::Bootstrap;
+use crate::catalogue::{Bootstrap, Shutdown};
 use crate::images::Images;
 
 use crate::testing::{Stage, fixture};
@@ -35,6 +35,7 @@ fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
         loader: None,
         libraries: vec![stage.path("lib-a"), stage.path("lib-b")],
         bootstrap,
+        shutdown: Shutdown::Signal,
         locations: [("basedir".to_owned(), stage.path("build"))].into(),
     }
 }

@@ -168,3 +168,82 @@ fn asking_for_the_baseline_changes_no_hash() {
     assert_eq!(plain.hash(), same.hash());
     assert_ne!(plain.text(), same.text());
 }
+
+#[test]
+fn processes_are_set_up_without_another_hash() {
+    let text = |text: &str| IntentValue::Text(text.into());
+    let asked = config(
+        &[
+            ("allocator", text("jemalloc")),
+            ("huge_pages", text("never")),
+            ("server_cpus", text("0-3")),
+            ("client_cpus", text("4")),
+        ],
+        &[],
+    );
+    let plain = render("mysql-8.0.31", Engine::Innodb, &Config::default()).unwrap();
+    let placed = render("mysql-8.0.31", Engine::Innodb, &asked).unwrap();
+    assert_eq!(plain.process, ProcessSettings::default());
+    assert_eq!(placed.process.allocator, Allocator::Jemalloc);
+    assert_eq!(placed.process.huge_pages, HugePages::Never);
+    assert_eq!(
+        placed.process.server_cpus.as_ref().unwrap().to_string(),
+        "0-3"
+    );
+    assert_eq!(placed.process.client_cpus.as_ref().unwrap().cpus(), [4]);
+    assert_eq!(plain.hash(), placed.hash());
+}
+
+#[test]
+fn encryption_and_network_are_there_when_asked_for() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let facts = catalogue.get("mysql-8.0.31").unwrap().facts();
+    let asked = config(&[("tls", IntentValue::Flag(true))], &[]);
+    let wanted = Wanted {
+        transport: Transport::Tcp,
+        ..Wanted::over_socket(Engine::Innodb, &asked, 4)
+    };
+    let rendered = catalogue.render(&facts, wanted).unwrap();
+    let text = rendered.text();
+    assert!(rendered.tls && rendered.transport == Transport::Tcp);
+    assert!(!text.contains("skip-networking"), "{text}");
+    assert!(!text.contains("rsa_keys=OFF"), "{text}");
+    assert!(text.contains("tls_version=TLSv1.2"), "{text}");
+}
+
+#[test]
+fn a_build_can_lack_what_its_version_has() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let mut facts = catalogue.get("mysql-9.7").unwrap().facts();
+    facts.lacks = vec!["tls".into(), "allocator".into()];
+    let render = |config: &Config| {
+        let wanted = Wanted::over_socket(Engine::Innodb, config, 4);
+        catalogue.render(&facts, wanted)
+    };
+    let plain = render(&Config::default()).unwrap();
+    assert!(!plain.text().contains("tls_version"));
+    let off = config(&[("tls", IntentValue::Flag(false))], &[]);
+    assert_eq!(render(&off).unwrap(), plain);
+    let on = config(&[("tls", IntentValue::Flag(true))], &[]);
+    assert_eq!(
+        render(&on).unwrap_err().to_string(),
+        "mysql-9.7 (9.7.0) can't honour tls = on: this build was made without it; it can be off"
+    );
+}
+
+#[test]
+fn what_brings_an_engine_comes_first() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let mut facts = catalogue.get("mariadb-10.11").unwrap().facts();
+    facts.engines.push(Engine::Rocksdb);
+    let load = vec!["plugin-load-add=ha_rocksdb.so".to_owned()];
+    facts.engine_options = [(Engine::Rocksdb, load)].into();
+    let config = Config::default();
+    let first = |engine| {
+        let wanted = Wanted::over_socket(engine, &config, 4);
+        let rendered = catalogue.render(&facts, wanted).unwrap();
+        rendered.options[0].name.clone()
+    };
+    assert_eq!(first(Engine::Rocksdb), "plugin-load-add");
+    assert_ne!(first(Engine::Innodb), "plugin-load-add");
+}
