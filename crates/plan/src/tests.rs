@@ -150,7 +150,7 @@ fn intents() -> Vec<IntentFacts> {
         intent("query_cache", Flag, &[]),
         intent("adaptive_hash_index", Flag, &[]),
         intent("flush_method", Text, &["buffered", "direct"]),
-        intent("thread_concurrency", Number, &[]),
+        intent("innodb_thread_concurrency", Number, &[]),
         intent("tls", Flag, &[]),
         intent("allocator", Text, &["built", "jemalloc", "tcmalloc"]),
         intent("server_cpus", Cpus, &[]),

@@ -247,6 +247,14 @@ family = \"mysql\"
 version = \"8.0.31\"
 ";
 
+#[test]
+fn matrices_and_external_servers_go_together() {
+    let text = RIGHT.replace("build = \"mysql-5.7.22\"\n", VARIED);
+    let plan = World::new().parse(&text).unwrap();
+    assert_eq!(plan.targets.len(), 1 + 16 + 1);
+    assert_eq!(plan.trials.len(), 18 * 3);
+}
+
 proptest! {
     /// There are targets × blocks trials, each block has each target exactly once, there are as
     /// many steps as all entries have numbers of clients, and the same file gives the same plan.

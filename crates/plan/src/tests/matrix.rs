@@ -169,16 +169,16 @@ build = \"mysql-8.0.31\"
 protocol = [\"prepared\", \"text\"]
 performance_schema = [true, false]
 buffer_pool = [\"512M\", \"1G\"]
-thread_concurrency = [0, 64]",
+innodb_thread_concurrency = [0, 64]",
     );
     assert_eq!(plan.targets.len(), 17);
     assert_eq!(
         plan.targets[1].name,
-        "mysql-8.0.31-prepared-bp-512M-ps-on-tc-0"
+        "mysql-8.0.31-prepared-bp-512M-itc-0-ps-on"
     );
     assert_eq!(
         plan.targets[16].name,
-        "mysql-8.0.31-text-bp-1G-ps-off-tc-64"
+        "mysql-8.0.31-text-bp-1G-itc-64-ps-off"
     );
 }
 

@@ -97,7 +97,7 @@ fn too_many_targets() {
     check_matrix(
         "matrix-too-large",
         &format!(
-            "protocol = [\"text\", \"prepared\"], binlog = [true, false],\n thread_concurrency = [0, 64], buffer_pool = [{sizes}]"
+            "protocol = [\"text\", \"prepared\"], binlog = [true, false],\n innodb_thread_concurrency = [0, 64], buffer_pool = [{sizes}]"
         ),
     );
 }
