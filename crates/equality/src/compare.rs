@@ -361,3 +361,6 @@ fn clusters(keys: &[Option<String>], tolerance: f64) -> Vec<Vec<String>> {
     }
     clusters
 }
+
+#[cfg(test)]
+mod tests;
