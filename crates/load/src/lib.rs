@@ -21,6 +21,7 @@ mod random;
 mod recorder;
 mod rows;
 mod run;
+mod samples;
 mod setup;
 mod worker;
 
@@ -30,3 +31,4 @@ pub use job::{DriveTask, FillTask, Job, Task};
 pub use message::Message;
 pub use program::{CompileError, StatementError};
 pub use run::run;
+pub use samples::sample_statements;

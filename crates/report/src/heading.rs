@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Config, IntentValue, Protocol, Target};
+use prony_model::{Config, Protocol, Target};
 use prony_store::HostRow;
 use serde::Deserialize;
 
@@ -149,24 +149,12 @@ fn settings(target: &Target) -> BTreeSet<String> {
     };
     let intents = intents
         .iter()
-        .map(|(name, value)| format!("{name} = {}", setting(value)));
+        .map(|(name, value)| format!("{name} = {value}"));
     let raw = raw.iter().map(|(name, value)| format!("--{name}={value}"));
     std::iter::once(protocol.to_owned())
         .chain(intents)
         .chain(raw)
         .collect()
-}
-
-fn setting(value: &IntentValue) -> String {
-    match value {
-        IntentValue::Flag(true) => "on".into(),
-        IntentValue::Flag(false) => "off".into(),
-        IntentValue::Number(number) if *number > 0 && number.is_multiple_of(1 << 20) => {
-            format!("{}M", number >> 20)
-        }
-        IntentValue::Number(number) => number.to_string(),
-        IntentValue::Text(text) => text.clone(),
-    }
 }
 
 fn list(items: &BTreeSet<String>) -> String {

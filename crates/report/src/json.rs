@@ -234,7 +234,7 @@ fn targets<'a>(analysis: &'a Analysis<'_>) -> Vec<TargetEntry<'a>> {
 fn intent(value: &IntentValue) -> Value {
     match value {
         IntentValue::Flag(flag) => (*flag).into(),
-        IntentValue::Number(number) => (*number).into(),
+        IntentValue::Number(number) | IntentValue::Bytes(number) => (*number).into(),
         IntentValue::Text(text) => text.as_str().into(),
     }
 }

@@ -16,7 +16,7 @@ use crate::digest::hex_of;
 use crate::intents::{Intent, Rendering, Sets, Situation};
 
 pub use error::{Refusal, RenderError};
-use value::{fill, fits, shown};
+use value::{fill, fits};
 
 /// Connections beside those of the load: for control, readiness and a look by hand.
 const CONTROL_CONNECTIONS: u32 = 16;
@@ -215,7 +215,7 @@ impl Rendered {
         if !fits(facts.kind, value) {
             return Err(wrong_kind());
         }
-        let text = shown(facts.kind, value);
+        let text = value.to_string();
         let row = intent.rendering(situation);
         let Some(options) = row.and_then(|row| row.options(value)) else {
             let natural = row.is_none_or(|row| row.natural().is_some());

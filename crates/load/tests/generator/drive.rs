@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use prony_load::{DriveTask, LoadError, Message, Task};
+use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
     Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Length, Param,
     Protocol, Statement, StepOutcome, TableChoice, Workload,
@@ -416,7 +416,7 @@ fn nothing_is_connected_for_a_job_without_sense() {
     let mut broken = task(mixed(true), 1, count(1));
     broken.workload.statements[1].params.pop();
     let error = run(&server, broken).unwrap_err();
-    assert!(matches!(error, LoadError::Workload { .. }));
+    assert!(matches!(error, LoadError::Job(JobError::Workload { .. })));
     let shown = error.to_string();
     assert!(
         shown.contains("`write`") && shown.contains("{c}"),

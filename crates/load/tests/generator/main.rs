@@ -8,6 +8,7 @@
 
 mod drive;
 mod fill;
+mod samples;
 mod testkit;
 mod threads;
 

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{
-    BuildFacts, Config, Engine, IntentFacts, IntentValue, Protocol, Target, Transport,
-};
+use prony_model::{BuildFacts, Config, Engine, IntentFacts, Protocol, Target, Transport};
 
 use super::{Knowledge, config};
 use crate::fields::{Fields, Located, NAME_RULE, Value, is_name, unknown};
@@ -195,10 +193,7 @@ fn default_name(target: &Target, drafts: &[Draft]) -> String {
         append(target.engine.name());
     }
     if differs(&|other| other.protocol != target.protocol) {
-        append(match target.protocol {
-            Protocol::Prepared => "prepared",
-            Protocol::Text => "text",
-        });
+        append(target.protocol.name());
     }
     let intents: BTreeSet<_> = same_build
         .iter()
@@ -209,17 +204,8 @@ fn default_name(target: &Target, drafts: &[Draft]) -> String {
         if let Some(value) = value
             && differs(&|other| other.config.intents.get(intent) != Some(value))
         {
-            append(&format!("{intent}-{}", intent_text(value)));
+            append(&format!("{intent}-{value}"));
         }
     }
     name
-}
-
-fn intent_text(value: &IntentValue) -> String {
-    match value {
-        IntentValue::Flag(true) => "on".to_owned(),
-        IntentValue::Flag(false) => "off".to_owned(),
-        IntentValue::Number(number) => number.to_string(),
-        IntentValue::Text(text) => text.clone(),
-    }
 }

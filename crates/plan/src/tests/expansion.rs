@@ -33,7 +33,7 @@ fn the_small_experiment_in_full() {
     );
     assert_eq!(
         target.config.intents["buffer_pool"],
-        IntentValue::Number(256 << 20)
+        IntentValue::Bytes(256 << 20)
     );
     assert_eq!(target.config.intents["binlog"], IntentValue::Flag(false));
 

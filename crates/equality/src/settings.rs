@@ -1,0 +1,141 @@
+//! What each target was told, and what its server made of it.
+
+use std::collections::BTreeSet;
+
+use prony_model::{IntentValue, OptionOrigin};
+
+use crate::compare::Item;
+use crate::subject::{Prepared, Subject};
+use crate::table::VariableTable;
+
+/// One variable that at least one target was told, or an intent that no variable shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The intent that it renders; `None` for settings that are the same for every experiment, and
+    /// for raw options.
+    pub intent: Option<String>,
+    /// The variable as in [`crate::Difference::variable`]; `None` where no variable shows what was
+    /// asked.
+    pub variable: Option<String>,
+    /// Who wanted it: a raw option goes before an intent, an intent before the baseline.
+    pub origin: OptionOrigin,
+    /// One for each subject.
+    pub cells: Vec<SettingCell>,
+    /// Whether the servers ended up with different values.
+    pub differs: bool,
+}
+
+/// One setting of one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingCell {
+    /// What the server was told, or, where no variable shows it, what the experiment asked for.
+    /// `None` where the server was told nothing: the value is its own default.
+    pub asked: Option<String>,
+    /// The effective value; `None` where the variable does not exist.
+    pub got: Option<String>,
+    /// Whether the server took another value than it was told.
+    pub adjusted: bool,
+}
+
+impl VariableTable {
+    /// Everything that was asked of at least one target, raw options first, then what the
+    /// experiment asked by intents, then the common baseline; each by name.
+    pub fn settings(&self, subjects: &[Subject<'_>]) -> Vec<Setting> {
+        let prepared = self.prepare(subjects);
+        let mut settings: Vec<Setting> = self
+            .items(&prepared)
+            .iter()
+            .filter(|item| item.asked.iter().any(Option::is_some))
+            .map(|item| self.setting(item, &prepared))
+            .collect();
+        let shown: BTreeSet<String> = settings
+            .iter()
+            .filter_map(|setting| setting.intent.clone())
+            .collect();
+        settings.extend(unseen(subjects, &shown));
+        settings.sort_by(|a, b| {
+            let rank = |setting: &Setting| match setting.origin {
+                OptionOrigin::Raw => 0,
+                OptionOrigin::Intent => 1,
+                OptionOrigin::Baseline => 2,
+            };
+            (rank(a), &a.intent, &a.variable).cmp(&(rank(b), &b.intent, &b.variable))
+        });
+        settings
+    }
+
+    fn setting(&self, item: &Item<'_, '_>, prepared: &[Prepared<'_>]) -> Setting {
+        let intent = item.intent();
+        let cells = item.asked.iter().zip(&item.values).map(|(asked, got)| {
+            let adjusted = match (asked, got) {
+                (Some(asked), Some(got)) => self.adjusted(item.row, asked, got),
+                _ => false,
+            };
+            SettingCell {
+                asked: asked.clone(),
+                got: got.clone(),
+                adjusted,
+            }
+        });
+        let groups = self.groups(item.row, &item.values);
+        let origins = item
+            .options
+            .iter()
+            .flatten()
+            .map(|asked| asked.option.origin);
+        let explicit = intent.as_ref().is_some_and(|intent| {
+            prepared
+                .iter()
+                .any(|p| p.subject.intents.contains_key(intent))
+        });
+        Setting {
+            origin: if origins.clone().any(|origin| origin == OptionOrigin::Raw) {
+                OptionOrigin::Raw
+            } else if explicit {
+                OptionOrigin::Intent
+            } else {
+                OptionOrigin::Baseline
+            },
+            intent,
+            variable: Some(item.variable.clone()),
+            cells: cells.collect(),
+            differs: groups.iter().any(|group| *group != groups[0]),
+        }
+    }
+}
+
+/// The intents that were asked for and that no variable shows.
+fn unseen(subjects: &[Subject<'_>], shown: &BTreeSet<String>) -> Vec<Setting> {
+    let asked: BTreeSet<&String> = subjects
+        .iter()
+        .flat_map(|subject| subject.intents.keys())
+        .filter(|intent| !shown.contains(*intent))
+        .collect();
+    let setting = |intent: &String| {
+        let cells: Vec<SettingCell> = subjects
+            .iter()
+            .map(|subject| SettingCell {
+                asked: subject.intents.get(intent).map(words),
+                got: None,
+                adjusted: false,
+            })
+            .collect();
+        Setting {
+            intent: Some(intent.clone()),
+            variable: None,
+            origin: OptionOrigin::Intent,
+            differs: cells.iter().any(|cell| cell.asked != cells[0].asked),
+            cells,
+        }
+    };
+    asked.into_iter().map(setting).collect()
+}
+
+fn words(value: &IntentValue) -> String {
+    match value {
+        IntentValue::Flag(true) => "on".into(),
+        IntentValue::Flag(false) => "off".into(),
+        IntentValue::Number(number) | IntentValue::Bytes(number) => number.to_string(),
+        IntentValue::Text(text) => text.clone(),
+    }
+}
