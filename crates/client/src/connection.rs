@@ -4,7 +4,6 @@
 mod tests;
 
 use std::fmt;
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use prony_wire::{
@@ -14,7 +13,7 @@ use prony_wire::{
 
 use crate::greet::log_in;
 use crate::transport::Transport;
-use crate::{Address, Answer, ClientError, Login, PreparedStatement};
+use crate::{Address, Answer, ClientError, Login, PreparedStatement, Socket};
 
 /// The first byte of an ERR packet.
 const ERR: u8 = 0xff;
@@ -126,7 +125,7 @@ impl Connection {
     ///
     /// # Errors
     /// When the connection is closed.
-    pub fn into_stream(mut self) -> Result<UnixStream, ClientError> {
+    pub fn into_stream(mut self) -> Result<Socket, ClientError> {
         self.transport
             .take()
             .map(Transport::into_stream)

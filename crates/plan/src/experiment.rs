@@ -8,19 +8,22 @@ mod fit;
 mod matrix;
 mod name;
 mod order;
+mod refusal;
 mod setting;
 mod step;
 mod target;
 
 use std::path::Path;
 
-use prony_model::{BuildFacts, Dataset, IntentFacts, Plan, Workload};
+use prony_model::{BuildFacts, Dataset, IntentFacts, Plan, Target, Workload};
 
 use crate::fields::{Fields, Located, Value, is_name_char};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
 
+pub use refusal::Refused;
+
 /// What an experiment is checked against.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Knowledge<'a> {
     /// The builds of the catalogue.
     pub builds: &'a [BuildFacts],
@@ -31,6 +34,9 @@ pub struct Knowledge<'a> {
     /// The folder of the experiment file, from which its relative paths start. It must be
     /// absolute, because the plan outlives the working folder.
     pub folder: &'a Path,
+    /// Says which setting the server of a target can't have, if there is one. Asked of every
+    /// target whose server Prony starts; the target has no name yet.
+    pub honours: &'a dyn Fn(&Target) -> Result<(), Refused>,
 }
 
 /// Seed of an experiment or a dataset that sets none, so that two people who run the same file

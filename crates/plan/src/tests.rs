@@ -12,9 +12,12 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use prony_model::{BuildFacts, Engine, Family, IntentFacts, IntentKind, Plan, Workload};
+use prony_model::{
+    Aspect, BuildFacts, Engine, Family, IntentFacts, IntentKind, IntentValue, Plan, Target,
+    Workload,
+};
 
-use crate::{Invalid, Knowledge, embedded_workloads, parse_experiment};
+use crate::{Invalid, Knowledge, Refused, embedded_workloads, parse_experiment};
 
 /// A small right experiment for tests to change.
 const RIGHT: &str = r#"name = "small"
@@ -71,11 +74,34 @@ impl World {
             intents: &self.intents,
             workloads: &self.workloads,
             folder: Path::new("/experiments"),
+            honours: &honours,
         }
     }
 
     fn parse(&self, text: &str) -> Result<Plan, Invalid> {
         parse_experiment("small.toml", text, &self.knowledge())
+    }
+}
+
+/// As in the catalogue: MySQL 5.0 has no performance schema, and some options are not for
+/// experiments.
+fn honours(target: &Target) -> Result<(), Refused> {
+    let build = &target.build.id;
+    let wanted = target.config.intents.get("performance_schema");
+    if build == "mysql-5.0.21" && wanted == Some(&IntentValue::Flag(true)) {
+        return Err(Refused {
+            setting: Aspect::Intent("performance_schema".to_owned()),
+            reason: format!("{build} can't honour performance_schema = on"),
+            remedy: "it can be off".to_owned(),
+        });
+    }
+    match target.config.raw.get("datadir") {
+        None => Ok(()),
+        Some(_) => Err(Refused {
+            setting: Aspect::Option("datadir".to_owned()),
+            reason: "the raw option `datadir` is set by Prony itself: leave it out".to_owned(),
+            remedy: String::new(),
+        }),
     }
 }
 
@@ -124,7 +150,7 @@ fn intents() -> Vec<IntentFacts> {
         intent("query_cache", Flag, &[]),
         intent("adaptive_hash_index", Flag, &[]),
         intent("flush_method", Text, &["buffered", "direct"]),
-        intent("thread_concurrency", Number, &[]),
+        intent("innodb_thread_concurrency", Number, &[]),
         intent("tls", Flag, &[]),
         intent("allocator", Text, &["built", "jemalloc", "tcmalloc"]),
         intent("server_cpus", Cpus, &[]),

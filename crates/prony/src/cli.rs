@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use prony_model::CpuSet;
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]
@@ -158,6 +159,15 @@ pub(crate) struct GuardArgs {
     /// Process id of the parent; if it is not the parent any more, nothing is started
     #[arg(long)]
     pub(crate) parent: u32,
+    /// Processors that the program may use, such as 0-3
+    #[arg(long)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// Whether the program gets no transparent huge pages
+    #[arg(long)]
+    pub(crate) no_huge_pages: bool,
+    /// A library that the program loads before all others
+    #[arg(long, value_name = "FILE")]
+    pub(crate) preload: Option<PathBuf>,
     /// The program and its arguments
     #[arg(required = true, last = true)]
     pub(crate) program: Vec<std::ffi::OsString>,

@@ -1,91 +1,11 @@
 //! Against fake servers: each is a thread that plays one side of one conversation.
 
-use std::io::{Read, Write};
-use std::os::unix::net::UnixListener;
-use std::thread::{self, JoinHandle};
+use std::thread;
 
-use prony_wire::{AuthPlugin, append_packet, split_frame};
+use prony_wire::AuthPlugin;
 
 use super::*;
-
-const NATIVE: &[u8] = b"mysql_native_password\0";
-const SHA2: &[u8] = b"caching_sha2_password\0";
-const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
-
-/// The server's side of a conversation.
-struct Peer {
-    stream: UnixStream,
-    sequence: u8,
-}
-
-impl Peer {
-    fn say(&mut self, payload: &[u8]) {
-        let mut bytes = Vec::new();
-        self.sequence = append_packet(&mut bytes, self.sequence, payload);
-        self.stream.write_all(&bytes).unwrap();
-    }
-
-    fn hear(&mut self) -> Vec<u8> {
-        let mut bytes = vec![0; 4];
-        self.stream.read_exact(&mut bytes).unwrap();
-        let length = usize::from(bytes[0]) | usize::from(bytes[1]) << 8;
-        bytes.resize(4 + length, 0);
-        self.stream.read_exact(&mut bytes[4..]).unwrap();
-        let (frame, _) = split_frame(&bytes).unwrap();
-        self.sequence = frame.sequence.wrapping_add(1);
-        frame.payload.to_vec()
-    }
-
-    fn greet(&mut self, plugin: &[u8]) {
-        let mut bytes = b"\x0a8.0.31\0\x2a\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\x8f\0\x15".to_vec();
-        bytes.extend_from_slice(&[0; 10]);
-        bytes.extend_from_slice(b"ijklmnopqrst\0");
-        bytes.extend_from_slice(plugin);
-        self.say(&bytes);
-    }
-
-    /// Greets and accepts any login.
-    fn accept(&mut self) {
-        self.greet(NATIVE);
-        self.hear();
-        self.say(OK);
-    }
-}
-
-/// Starts a server for one connection; returns what a client of it gets, and the server.
-fn connect(
-    password: &str,
-    script: impl FnOnce(Peer) + Send + 'static,
-) -> (Result<Connection, ClientError>, JoinHandle<()>) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    let listener = UnixListener::bind(&path).unwrap();
-    let server = thread::spawn(move || {
-        let (stream, _) = listener.accept().unwrap();
-        script(Peer {
-            stream,
-            sequence: 0,
-        });
-    });
-    let login = Login {
-        user: "prony".into(),
-        password: password.into(),
-        database: Some("test".into()),
-        tls: prony_model::Tls::Off,
-    };
-    let timeout = Duration::from_millis(500);
-    let connection = Connection::connect(&Address::Unix(path), &login, timeout);
-    (connection, server)
-}
-
-/// A connection that is open, and then the script.
-fn open(script: impl FnOnce(Peer) + Send + 'static) -> (Connection, JoinHandle<()>) {
-    let (connection, server) = connect("", |mut peer| {
-        peer.accept();
-        script(peer);
-    });
-    (connection.unwrap(), server)
-}
+use crate::testing::{NATIVE, OK, Peer, SHA2, connect, connect_over_tcp, open};
 
 fn definition(peer: &mut Peer) {
     peer.say(b"\x03def\0\0\0\x01k\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0");
@@ -207,6 +127,20 @@ fn nobody_listens() {
     let error = Connection::connect(&address, &login, Duration::from_secs(1)).unwrap_err();
     assert!(matches!(error, ClientError::Connect { .. }));
     assert!(error.to_string().contains("/nowhere/at/all.sock"));
+}
+
+#[test]
+fn tcp_sends_at_once() {
+    let (connection, server) = connect_over_tcp("secret", |mut peer| {
+        peer.accept();
+        peer.hear();
+        peer.say(OK);
+    });
+    let mut connection = connection.unwrap();
+    connection.query("DO 1").unwrap();
+    let socket = connection.into_stream().unwrap();
+    assert!(rustix::net::sockopt::tcp_nodelay(&socket).unwrap());
+    server.join().unwrap();
 }
 
 #[test]

@@ -19,8 +19,7 @@ pub(super) fn run(
     // Waiting ends now and then, so that the thread can look up.
     let wait = Some(Duration::from_millis(LOOK_MS));
     link.stream
-        .set_read_timeout(wait)
-        .and_then(|()| link.stream.set_write_timeout(wait))
+        .set_timeouts(wait)
         .map_err(|source| LoadError::System {
             action: "set the timeouts of a socket",
             source,

@@ -79,7 +79,7 @@ impl<'l> Crowd<'l> {
             .map_err(|errno| system("create an epoll instance", errno))?;
         for (index, link) in links.iter().enumerate() {
             link.stream
-                .set_nonblocking(true)
+                .set_nonblocking()
                 .map_err(|source| LoadError::System {
                     action: "make a socket non-blocking",
                     source,

@@ -1,8 +1,8 @@
 //! A client and its socket.
 
 use std::io::Write;
-use std::os::unix::net::UnixStream;
 
+use prony_client::Socket;
 use prony_wire::append_quit;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -14,7 +14,7 @@ use crate::program::Program;
 /// A client and its socket. Dropping it says goodbye to the server.
 pub(crate) struct Link {
     pub(crate) client: Client,
-    pub(crate) stream: UnixStream,
+    pub(crate) stream: Socket,
     /// Bytes of the client's request that were sent.
     sent: usize,
 }
@@ -31,7 +31,7 @@ pub(super) enum Transfer {
 }
 
 impl Link {
-    pub(crate) const fn new(client: Client, stream: UnixStream) -> Self {
+    pub(crate) const fn new(client: Client, stream: Socket) -> Self {
         Self {
             client,
             stream,

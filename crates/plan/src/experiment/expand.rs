@@ -25,9 +25,11 @@ pub(super) struct Written<'k> {
 
 /// A target whose name is not decided yet.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct Draft<'k> {
     /// Its name is empty.
     pub(super) target: Target,
+    /// What makes it what it is, with the places of the values.
+    pub(super) settings: Vec<Located<Setting<'k>>>,
     /// The name of its `[[target]]`, where that has one.
     pub(super) written: Option<String>,
     /// Which `[[target]]` it comes from, counted from 0.
@@ -62,12 +64,13 @@ pub(super) fn check_count(document: &Document<'_>, written: &[Written<'_>]) -> R
 }
 
 /// The targets of one `[[target]]`.
-pub(super) fn expand(table: usize, written: &Written<'_>) -> Vec<Draft> {
+pub(super) fn expand<'k>(table: usize, written: &Written<'k>) -> Vec<Draft<'k>> {
     setting::combinations(&written.axes)
         .into_iter()
         .filter_map(|settings| {
             Some(Draft {
-                target: build_target(written.external.as_ref(), settings)?,
+                target: build_target(written.external.as_ref(), &settings)?,
+                settings,
                 written: written.name.clone(),
                 table,
                 place: written.place.clone(),
@@ -78,7 +81,7 @@ pub(super) fn expand(table: usize, written: &Written<'_>) -> Vec<Draft> {
 
 fn build_target(
     external: Option<&ExternalServer>,
-    settings: Vec<Located<Setting<'_>>>,
+    settings: &[Located<Setting<'_>>],
 ) -> Option<Target> {
     let mut build = external.map(|external| external.build.clone());
     let mut engine = DEFAULT_ENGINE;
@@ -86,16 +89,16 @@ fn build_target(
     let mut transport = external.map_or(Transport::Socket, ExternalServer::transport);
     let mut config = Config::default();
     for setting in settings {
-        match setting.value {
-            Setting::Build(facts) => build = Some(facts.clone()),
-            Setting::Engine(value) => engine = value,
-            Setting::Protocol(value) => protocol = value,
-            Setting::Transport(value) => transport = value,
+        match &setting.value {
+            Setting::Build(facts) => build = Some((*facts).clone()),
+            Setting::Engine(value) => engine = *value,
+            Setting::Protocol(value) => protocol = *value,
+            Setting::Transport(value) => transport = *value,
             Setting::Intent(name, value) => {
-                config.intents.insert(name, value);
+                config.intents.insert(name.clone(), value.clone());
             }
             Setting::Option(name, value) => {
-                config.raw.insert(name, value);
+                config.raw.insert(name.clone(), value.clone());
             }
         }
     }

@@ -20,7 +20,7 @@ enum Words {
 }
 
 /// Gives the targets their names and checks that all names differ.
-pub(super) fn name_all(document: &Document<'_>, mut drafts: Vec<Draft>) -> Read<Vec<Target>> {
+pub(super) fn name_all(document: &Document<'_>, mut drafts: Vec<Draft<'_>>) -> Read<Vec<Target>> {
     let whole = names(&drafts, Words::Whole);
     let names = if whole.iter().any(|name| name.len() > LONG) {
         names(&drafts, Words::Initials)
@@ -41,7 +41,7 @@ pub(super) fn name_all(document: &Document<'_>, mut drafts: Vec<Draft>) -> Read<
     Ok(drafts.into_iter().map(|draft| draft.target).collect())
 }
 
-fn check_distinct(document: &Document<'_>, drafts: &[Draft]) -> Read<()> {
+fn check_distinct(document: &Document<'_>, drafts: &[Draft<'_>]) -> Read<()> {
     for (index, draft) in drafts.iter().enumerate() {
         let name = &draft.target.name;
         let Some(first) = drafts[..index].iter().find(|d| d.target.name == *name) else {
@@ -63,7 +63,7 @@ fn check_distinct(document: &Document<'_>, drafts: &[Draft]) -> Read<()> {
     Ok(())
 }
 
-fn names(drafts: &[Draft], words: Words) -> Vec<String> {
+fn names(drafts: &[Draft<'_>], words: Words) -> Vec<String> {
     drafts
         .iter()
         .map(|draft| name(draft, drafts, words))
@@ -72,7 +72,7 @@ fn names(drafts: &[Draft], words: Words) -> Vec<String> {
 
 /// The name of one target. What stands in front is its written name, or else its build where the
 /// experiment has several; behind it, what varies among the targets that share that.
-fn name(draft: &Draft, drafts: &[Draft], words: Words) -> String {
+fn name(draft: &Draft<'_>, drafts: &[Draft<'_>], words: Words) -> String {
     let build = &draft.target.build.id;
     let alike = drafts.iter().filter(|other| match draft.written {
         Some(_) => other.table == draft.table,

@@ -6,7 +6,7 @@ use prony_model::{Aspect, BuildFacts, Engine, Target};
 
 use super::expand::{DEFAULT_ENGINE, Written, check_count, expand};
 use super::setting::{self, Axis, Setting};
-use super::{Knowledge, config, external, matrix, name};
+use super::{Knowledge, config, external, matrix, name, refusal};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read};
 
@@ -37,8 +37,11 @@ pub(super) fn read_all(root: &mut Fields<'_>, knowledge: &Knowledge<'_>) -> Read
     misplaced?;
     check_count(document, &written)?;
     let drafts = written.iter().enumerate();
-    let drafts = drafts.flat_map(|(table, written)| expand(table, written));
-    name::name_all(document, drafts.collect())
+    let drafts: Vec<_> = drafts
+        .flat_map(|(table, written)| expand(table, written))
+        .collect();
+    refusal::check(document, &drafts, knowledge)?;
+    name::name_all(document, drafts)
 }
 
 fn read_defaults<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Axis<'k>>> {

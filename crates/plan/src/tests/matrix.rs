@@ -1,6 +1,9 @@
 //! What matrices expand to, and the names that come of it.
 
+use std::collections::BTreeSet;
+
 use prony_model::{Aspect, Engine, IntentValue, Plan, Protocol, Transport};
+use proptest::prelude::*;
 
 use super::{World, rendered};
 
@@ -166,15 +169,55 @@ build = \"mysql-8.0.31\"
 protocol = [\"prepared\", \"text\"]
 performance_schema = [true, false]
 buffer_pool = [\"512M\", \"1G\"]
-thread_concurrency = [0, 64]",
+innodb_thread_concurrency = [0, 64]",
     );
     assert_eq!(plan.targets.len(), 17);
     assert_eq!(
         plan.targets[1].name,
-        "mysql-8.0.31-prepared-bp-512M-ps-on-tc-0"
+        "mysql-8.0.31-prepared-bp-512M-itc-0-ps-on"
     );
     assert_eq!(
         plan.targets[16].name,
-        "mysql-8.0.31-text-bp-1G-ps-off-tc-64"
+        "mysql-8.0.31-text-bp-1G-itc-64-ps-off"
     );
+}
+
+/// The values of one key of a matrix, as a file writes them.
+fn list(values: &BTreeSet<u64>, unit: &str) -> String {
+    let values: Vec<_> = values.iter().map(|n| format!("\"{n}{unit}\"")).collect();
+    format!("[{}]", values.join(", "))
+}
+
+proptest! {
+    /// A matrix makes a target of every combination, each once, the last key changing fastest, and
+    /// their names differ.
+    #[test]
+    fn every_combination_once(
+        pools in prop::collection::btree_set(1..2000_u64, 1..6),
+        logs in prop::collection::btree_set(1..2000_u64, 1..6),
+        keys in prop::collection::btree_set(1..2000_u64, 1..4),
+    ) {
+        let targets = format!(
+            "[[target]]\nname = \"x\"\nbuild = \"mysql-8.0.31\"\n[target.matrix]\n\
+             buffer_pool = {}\nredo_log = {}\nkey_buffer = {}\n\
+             [[target]]\nname = \"base\"\nbuild = \"mysql-9.7\"",
+            list(&pools, "M"), list(&logs, "K"), list(&keys, "K"),
+        );
+        let plan = plan("base", &targets);
+        let wanted: Vec<_> = pools
+            .iter()
+            .flat_map(|pool| logs.iter().map(move |log| (pool, log)))
+            .flat_map(|(pool, log)| keys.iter().map(move |key| [pool << 20, log << 10, key << 10]))
+            .map(|sizes| sizes.map(IntentValue::Bytes))
+            .collect();
+        let made: Vec<_> = plan.targets[..wanted.len()]
+            .iter()
+            .map(|target| {
+                ["buffer_pool", "redo_log", "key_buffer"].map(|name| target.config.intents[name].clone())
+            })
+            .collect();
+        prop_assert_eq!(made, wanted);
+        let distinct: BTreeSet<_> = names(&plan).into_iter().collect();
+        prop_assert_eq!(distinct.len(), plan.targets.len());
+    }
 }

@@ -73,13 +73,31 @@ fn matrix_engine_that_a_build_lacks() {
 }
 
 #[test]
+fn settings_that_a_version_cannot_have() {
+    check(
+        "refused-in-the-defaults",
+        "binlog = false",
+        "performance_schema = true",
+    );
+    check_matrix(
+        "refused-in-a-matrix",
+        "performance_schema = [false, true], protocol = [\"text\", \"prepared\"]",
+    );
+    check(
+        "refused-option",
+        "[defaults]",
+        "[defaults]\noptions.datadir = \"/tmp\"",
+    );
+}
+
+#[test]
 fn too_many_targets() {
     let sizes: Vec<_> = (1..=40).map(|n| format!("\"{n}M\"")).collect();
     let sizes = sizes.join(", ");
     check_matrix(
         "matrix-too-large",
         &format!(
-            "protocol = [\"text\", \"prepared\"], binlog = [true, false],\n thread_concurrency = [0, 64], buffer_pool = [{sizes}]"
+            "protocol = [\"text\", \"prepared\"], binlog = [true, false],\n innodb_thread_concurrency = [0, 64], buffer_pool = [{sizes}]"
         ),
     );
 }

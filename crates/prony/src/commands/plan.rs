@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use prony_model::{Length, Plan};
+use prony_model::{Aspect, Length, Plan, Target};
 use prony_plan::{Assumptions, predicted_ms};
 
 use crate::cli::PlanArgs;
@@ -34,12 +34,13 @@ fn describe(plan: &Plan) -> String {
         plan.dataset.seed
     ));
     line(format!("\nTargets ({}):", plan.targets.len()));
+    let varying = plan.varying();
     for (index, target) in plan.targets.iter().enumerate() {
         let base = if index == plan.base { "  (base)" } else { "" };
-        let build = &target.build;
         line(format!(
-            "  {}: {}, {}{base}",
-            target.name, build.id, target.engine
+            "  {}: {}{base}",
+            target.name,
+            summary(target, &varying)
         ));
     }
     line(format!("\nSteps of each trial ({}):", plan.steps.len()));
@@ -78,4 +79,18 @@ fn describe(plan: &Plan) -> String {
         plan.blocks()
     );
     text
+}
+
+/// Build and engine, and whatever else differs between the targets.
+fn summary(target: &Target, varying: &[Aspect]) -> String {
+    let mut words = vec![
+        target.aspect(&Aspect::Build),
+        target.aspect(&Aspect::Engine),
+    ];
+    for aspect in varying {
+        if !matches!(aspect, Aspect::Build | Aspect::Engine) {
+            words.push(format!("{aspect} {}", target.aspect(aspect)));
+        }
+    }
+    words.join(", ")
 }

@@ -1,0 +1,118 @@
+//! Fake servers for tests: each is a thread that plays one side of one conversation.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use prony_model::Tls;
+use prony_wire::{append_packet, split_frame};
+
+use crate::{Address, ClientError, Connection, Login};
+
+/// How long a client of a fake server is patient.
+const TIMEOUT: Duration = Duration::from_millis(500);
+
+pub(crate) const NATIVE: &[u8] = b"mysql_native_password\0";
+pub(crate) const SHA2: &[u8] = b"caching_sha2_password\0";
+pub(crate) const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+
+/// The server's side of a conversation.
+pub(crate) struct Peer {
+    stream: File,
+    pub(crate) sequence: u8,
+}
+
+impl Peer {
+    fn new(stream: impl Into<OwnedFd>) -> Self {
+        Self {
+            stream: File::from(stream.into()),
+            sequence: 0,
+        }
+    }
+
+    pub(crate) fn say(&mut self, payload: &[u8]) {
+        let mut bytes = Vec::new();
+        self.sequence = append_packet(&mut bytes, self.sequence, payload);
+        self.stream.write_all(&bytes).unwrap();
+    }
+
+    pub(crate) fn hear(&mut self) -> Vec<u8> {
+        let mut bytes = vec![0; 4];
+        self.stream.read_exact(&mut bytes).unwrap();
+        let length = usize::from(bytes[0]) | usize::from(bytes[1]) << 8;
+        bytes.resize(4 + length, 0);
+        self.stream.read_exact(&mut bytes[4..]).unwrap();
+        let (frame, _) = split_frame(&bytes).unwrap();
+        self.sequence = frame.sequence.wrapping_add(1);
+        frame.payload.to_vec()
+    }
+
+    pub(crate) fn greet(&mut self, plugin: &[u8]) {
+        let mut bytes = b"\x0a8.0.31\0\x2a\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\x8f\0\x15".to_vec();
+        bytes.extend_from_slice(&[0; 10]);
+        bytes.extend_from_slice(b"ijklmnopqrst\0");
+        bytes.extend_from_slice(plugin);
+        self.say(&bytes);
+    }
+
+    /// Greets and accepts any login.
+    pub(crate) fn accept(&mut self) {
+        self.greet(NATIVE);
+        self.hear();
+        self.say(OK);
+    }
+}
+
+/// Starts a server for one connection; returns what a client of it gets, and the server.
+pub(crate) fn connect(
+    password: &str,
+    script: impl FnOnce(Peer) + Send + 'static,
+) -> (Result<Connection, ClientError>, JoinHandle<()>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let server = thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        script(Peer::new(stream));
+    });
+    let connection = Connection::connect(&Address::Unix(path), &login(password), TIMEOUT);
+    (connection, server)
+}
+
+/// The same over TCP.
+pub(crate) fn connect_over_tcp(
+    password: &str,
+    script: impl FnOnce(Peer) + Send + 'static,
+) -> (Result<Connection, ClientError>, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::Tcp(listener.local_addr().unwrap());
+    let server = thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        script(Peer::new(stream));
+    });
+    let connection = Connection::connect(&address, &login(password), TIMEOUT);
+    (connection, server)
+}
+
+/// Who connects.
+pub(crate) fn login(password: &str) -> Login {
+    Login {
+        user: "prony".into(),
+        password: password.into(),
+        database: Some("test".into()),
+        tls: Tls::Off,
+    }
+}
+
+/// A connection that is open, and then the script.
+pub(crate) fn open(script: impl FnOnce(Peer) + Send + 'static) -> (Connection, JoinHandle<()>) {
+    let (connection, server) = connect("", |mut peer| {
+        peer.accept();
+        script(peer);
+    });
+    (connection.unwrap(), server)
+}
