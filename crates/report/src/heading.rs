@@ -58,7 +58,16 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     ));
     let common = list(&common_settings(&plan.targets));
     let separator = if common.is_empty() { "" } else { ", " };
-    facts.push(("Settings", format!("common baseline{separator}{common}")));
+    let foreign = plan.targets.iter().any(|target| target.external.is_some());
+    let where_ours = if foreign {
+        " where Prony starts the server"
+    } else {
+        ""
+    };
+    facts.push((
+        "Settings",
+        format!("common baseline{where_ours}{separator}{common}"),
+    ));
     facts
 }
 
@@ -141,7 +150,7 @@ pub(crate) fn beside_version(analysis: &Analysis<'_>) -> Option<String> {
         .iter()
         .filter_map(|aspect| match aspect {
             Aspect::Transport => Some("transport".to_owned()),
-            Aspect::Server => Some("who started the server".to_owned()),
+            Aspect::Server => Some("servers that Prony did not start".to_owned()),
             aspect if *aspect == tls => Some("encryption".to_owned()),
             _ => None,
         })
@@ -164,6 +173,7 @@ pub(crate) fn beside_version(analysis: &Analysis<'_>) -> Option<String> {
 fn version(analysis: &Analysis<'_>, target: usize) -> String {
     match &analysis.builds[target] {
         Some(build) => build.server_version.clone(),
+        None if analysis.plan.targets[target].external.is_some() => "not asked yet".into(),
         None => format!(
             "{} (catalogued)",
             analysis.plan.targets[target].build.version

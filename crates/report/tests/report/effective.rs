@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Engine, IntentValue, OptionOrigin, RenderedOption};
+use prony_model::{
+    Address, Engine, External, IntentValue, OptionOrigin, PasswordSource, RenderedOption, Tls,
+    Transport,
+};
 use prony_report::{EffectiveTarget, Format, effective_settings, render};
 
 use crate::golden::shown;
@@ -311,4 +314,25 @@ fn damaged_execution_plans_are_named() {
         .unwrap();
     let error = render(&sample.store, Format::Text).unwrap_err().to_string();
     assert!(error.contains("target mysql-5.7 for `select`"), "{error}");
+}
+
+/// Beside a server of an old version, one that ran already, over TCP and encrypted.
+#[test]
+fn external_server_as_text() {
+    let mut plan = plan(2, &[1], 1);
+    let external = &mut plan.targets[1];
+    external.name = "theirs".into();
+    external.build.id = "external".into();
+    external.config.intents.clear();
+    external.transport = Transport::Tcp;
+    external.external = Some(External {
+        address: Address::Tcp("127.0.0.1:3306".parse().unwrap()),
+        user: "bench".into(),
+        password: PasswordSource::None,
+        database: "prony".into(),
+        tls: Tls::Required,
+    });
+    let mut sample = Sample::new(&plan);
+    sample.run(|_| true);
+    insta::assert_snapshot!(shown(&sample, Format::Text));
 }
