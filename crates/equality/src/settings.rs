@@ -21,7 +21,7 @@ pub struct Setting {
     pub origin: OptionOrigin,
     /// One for each subject.
     pub cells: Vec<SettingCell>,
-    /// Whether the servers ended up with different values.
+    /// Whether the servers ended up with different values, as far as they have the variable.
     pub differs: bool,
 }
 
@@ -78,6 +78,7 @@ impl VariableTable {
             }
         });
         let groups = self.groups(item.row, &item.values);
+        let distinct: BTreeSet<usize> = groups.into_iter().flatten().collect();
         let origins = item
             .options
             .iter()
@@ -99,7 +100,7 @@ impl VariableTable {
             intent,
             variable: Some(item.variable.clone()),
             cells: cells.collect(),
-            differs: groups.iter().any(|group| *group != groups[0]),
+            differs: distinct.len() > 1,
         }
     }
 }
@@ -242,7 +243,7 @@ mod tests {
             })
             .collect();
         let expected = [
-            (OptionOrigin::Raw, Some("z"), true),
+            (OptionOrigin::Raw, Some("z"), false),
             (OptionOrigin::Intent, Some("server_cpus"), true),
             (OptionOrigin::Baseline, Some("a"), false),
         ];

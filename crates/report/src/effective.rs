@@ -139,7 +139,7 @@ pub fn effective_settings(
     }
 }
 
-/// A value as people read it: whole mebibytes as `128M`, nothing longer than a column.
+/// A value as people read it: whole mebibytes as `128M` or `1G`, nothing longer than a column.
 fn shown(value: Option<&str>) -> String {
     const LONGEST: usize = 32;
     let Some(value) = value else {
@@ -150,7 +150,7 @@ fn shown(value: Option<&str>) -> String {
     }
     match value.parse::<u64>() {
         Ok(number) if number > 0 && number.is_multiple_of(1 << 20) => {
-            return format!("{}M", number >> 20);
+            return IntentValue::Bytes(number).to_string();
         }
         _ => {}
     }

@@ -20,7 +20,7 @@ pub(super) fn blocks(effective: &Effective, detail: Detail) -> Vec<Block> {
         "Settings, and what each server made of them".into(),
     )];
     if !listed.is_empty() {
-        let labels = labels(&listed);
+        let labels = labels(effective, &listed);
         blocks.push(if effective.names.len() <= COLUMNS_MAX {
             Block::Table(table(effective, &listed, &labels))
         } else {
@@ -34,7 +34,8 @@ pub(super) fn blocks(effective: &Effective, detail: Detail) -> Vec<Block> {
             "more setting"
         };
         blocks.push(Block::Paragraph(format!(
-            "{} of the common baseline came out the same everywhere; JSON and Markdown list them.",
+            "{} of the common baseline came out the same in every server that has them; JSON and \
+             Markdown list them.",
             plural(rest.len() as u64, noun)
         )));
     }
@@ -49,9 +50,10 @@ fn is_news(setting: &Setting) -> bool {
 }
 
 /// The intent where it says it all, else with the variable; raw options as they were given.
-fn labels(settings: &[&Setting]) -> Vec<String> {
+fn labels(effective: &Effective, settings: &[&Setting]) -> Vec<String> {
     let variables_of = |intent: &String| {
-        settings
+        effective
+            .settings
             .iter()
             .filter(|setting| setting.intent.as_ref() == Some(intent))
             .count()
