@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use prony_model::OptionOrigin;
 
-use crate::compare::Item;
+use crate::item::Item;
 use crate::subject::{Prepared, Subject};
 use crate::table::VariableTable;
 

@@ -170,7 +170,9 @@ fn an_intent_explains_the_difference_it_was_asked_for_and_no_other() {
     let difference = only(&[on(), off(), silent("ON"), silent("OFF")]);
     assert_eq!(difference.governed_by.as_deref(), Some("binlog"));
     assert!(difference.stops());
-    // Raw options are no excuse.
+    // Raw options are no excuse, not even where intents differ too.
+    let raw_too = on().told("log-bin=x", OptionOrigin::Raw);
+    assert_eq!(only(&[raw_too, off()]).kind, DifferenceKind::RawOption);
     let raw = silent("ON").told("log-bin=x", OptionOrigin::Raw);
     assert_eq!(only(&[raw, silent("OFF")]).kind, DifferenceKind::RawOption);
 }

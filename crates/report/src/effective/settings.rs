@@ -1,6 +1,6 @@
 //! The section about what was asked.
 
-use prony_equality::{Setting, SettingCell};
+use prony_equality::Setting;
 use prony_model::OptionOrigin;
 
 use super::{COLUMNS_MAX, Detail, Effective, shown};
@@ -76,7 +76,7 @@ fn labels(effective: &Effective, settings: &[&Setting]) -> Vec<String> {
 fn table(effective: &Effective, settings: &[&Setting], labels: &[String]) -> Table {
     let row = |(setting, label): (&&Setting, &String)| {
         std::iter::once(label.clone())
-            .chain(setting.cells.iter().map(cell))
+            .chain(texts(setting))
             .collect()
     };
     Table {
@@ -96,7 +96,7 @@ fn items(effective: &Effective, settings: &[&Setting], labels: &[String]) -> Vec
         .zip(labels)
         .map(|(setting, label)| {
             let mut by_text: Vec<(String, Vec<usize>)> = Vec::new();
-            for (index, text) in setting.cells.iter().map(cell).enumerate() {
+            for (index, text) in texts(setting).enumerate() {
                 match by_text.iter_mut().find(|(known, _)| *known == text) {
                     Some((_, targets)) => targets.push(index),
                     None => by_text.push((text, vec![index])),
@@ -107,14 +107,17 @@ fn items(effective: &Effective, settings: &[&Setting], labels: &[String]) -> Vec
         .collect()
 }
 
-fn cell(cell: &SettingCell) -> String {
-    match (&cell.asked, &cell.got) {
-        (Some(asked), None) => shown(Some(asked)),
-        (Some(asked), got) if cell.adjusted => {
-            format!("{} (asked {})", shown(got.as_deref()), shown(Some(asked)))
+/// One text for each target.
+fn texts(setting: &Setting) -> impl Iterator<Item = String> {
+    let visible = setting.variable.is_some();
+    setting.cells.iter().map(move |cell| {
+        let got = shown(cell.got.as_deref());
+        match &cell.asked {
+            Some(asked) if !visible => shown(Some(asked)),
+            Some(asked) if cell.adjusted => format!("{got} (asked {})", shown(Some(asked))),
+            _ => got,
         }
-        (_, got) => shown(got.as_deref()),
-    }
+    })
 }
 
 impl Effective {
