@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use prony_model::Tls;
-use prony_wire::{append_packet, split_frame};
+use prony_wire::{AuthPlugin, Channel, append_packet, split_frame};
 
 use crate::{Address, ClientError, Connection, Login};
 
@@ -19,6 +19,13 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 pub(crate) const NATIVE: &[u8] = b"mysql_native_password\0";
 pub(crate) const SHA2: &[u8] = b"caching_sha2_password\0";
 pub(crate) const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+
+/// The proof that a client gives for `mysql_native_password`.
+pub(crate) fn native(password: &str, nonce: &[u8]) -> Vec<u8> {
+    AuthPlugin::NativePassword
+        .answer(password, nonce, Channel::Local)
+        .unwrap()
+}
 
 /// The server's side of a conversation.
 pub(crate) struct Peer {

@@ -3,14 +3,15 @@
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::time::Duration;
 
+use prony_model::Tls;
 use prony_wire::{HEADER_SIZE, WireError, append_packet, append_quit, split_frame};
 
-use crate::{Address, ClientError, Socket};
+use crate::{Address, ClientError, Socket, Stream, TlsError, TlsStream};
 
 /// One side of a conversation. Nothing is read ahead of the packet asked for but what the system
 /// had ready.
 pub(crate) struct Transport {
-    stream: BufReader<Socket>,
+    stream: BufReader<Stream>,
     timeout: Option<Duration>,
     /// Number of the packet that comes next, from either side.
     sequence: u8,
@@ -24,7 +25,7 @@ impl Transport {
             source,
         })?;
         let mut transport = Self {
-            stream: BufReader::new(stream),
+            stream: BufReader::new(Stream::Plain(stream)),
             timeout: None,
             sequence: 0,
         };
@@ -36,6 +37,7 @@ impl Transport {
     pub(crate) fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), ClientError> {
         self.stream
             .get_ref()
+            .socket()
             .set_timeouts(timeout)
             .map_err(|source| ClientError::Io { source })?;
         self.timeout = timeout;
@@ -48,6 +50,7 @@ impl Transport {
         self.stream
             .get_mut()
             .write_all(bytes)
+            .and_then(|()| self.stream.get_mut().flush())
             .map_err(|source| self.explain(source))
     }
 
@@ -113,7 +116,26 @@ impl Transport {
         let _ = self.send(&bytes, 0);
     }
 
-    pub(crate) fn into_stream(self) -> Socket {
+    /// Goes on in TLS. Nothing may have come that was not asked for: whoever stands in between
+    /// could have said it.
+    pub(crate) fn encrypt(self, address: &Address, tls: &Tls) -> Result<Self, TlsError> {
+        let surplus = self.stream.buffer().len();
+        match self.stream.into_inner() {
+            Stream::Plain(socket) if surplus == 0 => {
+                let stream = TlsStream::connect(socket, address, tls)?;
+                Ok(Self {
+                    stream: BufReader::new(Stream::Tls(Box::new(stream))),
+                    timeout: self.timeout,
+                    sequence: self.sequence,
+                })
+            }
+            _ => Err(TlsError::Handshake {
+                reason: format!("{surplus} bytes came in clear that nobody asked for"),
+            }),
+        }
+    }
+
+    pub(crate) fn into_stream(self) -> Stream {
         self.stream.into_inner()
     }
 }

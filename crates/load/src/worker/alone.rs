@@ -18,7 +18,7 @@ pub(super) fn run(
 ) -> Result<(), LoadError> {
     // Waiting ends now and then, so that the thread can look up.
     let wait = Some(Duration::from_millis(LOOK_MS));
-    link.stream
+    link.socket()
         .set_timeouts(wait)
         .map_err(|source| LoadError::System {
             action: "set the timeouts of a socket",
