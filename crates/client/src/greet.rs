@@ -1,5 +1,8 @@
 //! From the server's greeting to an open connection.
 
+#[cfg(test)]
+mod tests;
+
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use prony_model::Tls;

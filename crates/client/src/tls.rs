@@ -5,6 +5,8 @@
 //! talked to.
 
 mod error;
+#[cfg(test)]
+mod tests;
 mod verifier;
 
 use std::io::{self, ErrorKind, Read, Write};

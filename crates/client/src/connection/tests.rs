@@ -3,76 +3,10 @@
 use std::thread;
 
 use super::*;
-use crate::testing::{NATIVE, OK, Peer, SHA2, connect, connect_over_tcp, native, open};
+use crate::testing::{NATIVE, OK, Peer, connect, connect_over_tcp, open};
 
 fn definition(peer: &mut Peer) {
     peer.say(b"\x03def\0\0\0\x01k\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0");
-}
-
-#[test]
-fn native_password_and_goodbye() {
-    let (connection, server) = connect("secret", |mut peer| {
-        peer.greet(NATIVE);
-        let login = peer.hear();
-        let proof = native("secret", b"abcdefghijklmnopqrst");
-        assert!(login.windows(20).any(|window| window == proof));
-        peer.say(OK);
-        assert_eq!(peer.hear(), [1]);
-    });
-    let connection = connection.unwrap();
-    assert_eq!(connection.server_version(), "8.0.31");
-    assert_eq!(connection.connection_id(), 42);
-    drop(connection);
-    server.join().unwrap();
-}
-
-#[test]
-fn caching_sha2_in_both_ways() {
-    for full in [false, true] {
-        let (connection, server) = connect("secret", move |mut peer| {
-            peer.greet(SHA2);
-            peer.hear();
-            if full {
-                peer.say(&[1, 4]);
-                assert_eq!(peer.hear(), b"secret\0");
-            } else {
-                peer.say(&[1, 3]);
-            }
-            peer.say(OK);
-        });
-        connection.unwrap();
-        server.join().unwrap();
-    }
-}
-
-#[test]
-fn switches_when_asked_to() {
-    let (connection, server) = connect("secret", |mut peer| {
-        peer.greet(SHA2);
-        peer.hear();
-        peer.say(b"\xfemysql_native_password\0tsrqponmlkjihgfedcba\0");
-        let proof = native("secret", b"tsrqponmlkjihgfedcba");
-        assert_eq!(peer.hear(), proof);
-        peer.say(OK);
-    });
-    connection.unwrap();
-    server.join().unwrap();
-}
-
-#[test]
-fn unknown_ways_to_authenticate_are_named() {
-    for (request, word) in [(&b"\xfe"[..], "MySQL 4.0"), (b"\xfedialog\0x\0", "dialog")] {
-        let (connection, server) = connect("secret", move |mut peer| {
-            peer.greet(NATIVE);
-            peer.hear();
-            peer.say(request);
-        });
-        let error = connection.unwrap_err();
-        assert!(matches!(error, ClientError::Authentication { .. }));
-        let shown = error.to_string();
-        assert!(shown.contains(word) && !shown.contains("secret"), "{shown}");
-        server.join().unwrap();
-    }
 }
 
 #[test]

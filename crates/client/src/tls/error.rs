@@ -68,10 +68,10 @@ impl From<rustls::Error> for TlsError {
             ) => Self::TooOld {
                 reason: error.to_string(),
             },
-            rustls::Error::InvalidCertificate(reason) => Self::Certificate {
-                remedy: remedy(&reason),
-                reason: reason.to_string(),
-            },
+            rustls::Error::InvalidCertificate(error) => {
+                let (reason, remedy) = explain(&error);
+                Self::Certificate { reason, remedy }
+            }
             error => Self::Handshake {
                 reason: error.to_string(),
             },
@@ -79,9 +79,14 @@ impl From<rustls::Error> for TlsError {
     }
 }
 
-const fn remedy(error: &CertificateError) -> &'static str {
-    match error {
-        CertificateError::UnknownIssuer => "verify it with the authority that signed it",
+/// What is wrong with a certificate, and what to do about it.
+fn explain(error: &CertificateError) -> (String, &'static str) {
+    let remedy = match error {
+        // Authorities of the same name have different keys.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            let reason = "its certificate is not signed by a known authority".to_owned();
+            return (reason, "verify it with the authority that signed it");
+        }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             "connect to what it is made out to, or verify the authority only"
         }
@@ -90,5 +95,6 @@ const fn remedy(error: &CertificateError) -> &'static str {
         | CertificateError::NotValidYet
         | CertificateError::NotValidYetContext { .. } => "give the server a current one",
         _ => "give the server another one, or don't verify it",
-    }
+    };
+    (error.to_string(), remedy)
 }
