@@ -9,10 +9,18 @@ use serde_json::{Map, Value};
 
 use crate::fault::Fault;
 use crate::server::Server;
+use crate::survey::Variables;
 
 /// `ER_PARSE_ERROR`: the version explains other kinds of statement only. Before MySQL 5.6 and
 /// MariaDB 10.0 these are all but `SELECT`.
 const PARSE_ERROR: u16 = 1064;
+
+/// Chooses between a table and a tree where a version has it. The table is what all have.
+const FORMAT: &str = "explain_format";
+
+/// The statements that are explained. What versions say of an `INSERT` is worded differently and
+/// means the same.
+const EXPLAINED: [&str; 3] = ["SELECT ", "UPDATE ", "DELETE "];
 
 /// The answer for one statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,9 +33,26 @@ pub(crate) struct PlanText {
     pub(crate) json: String,
 }
 
-/// Explains every statement of every entry of the sequence, with the values of its first
-/// operation.
-pub(crate) fn all(server: &Server, plan: &Plan) -> Result<Vec<PlanText>, Fault> {
+/// Explains the statements of every entry of the sequence, with the values of its first
+/// operation. `variables` are the server's.
+pub(crate) fn all(
+    server: &Server,
+    plan: &Plan,
+    variables: &Variables,
+) -> Result<Vec<PlanText>, Fault> {
+    let failed = |error: &ClientError, sql: &str| {
+        let reason = format!("failed to {error} (in `{sql}`)");
+        Fault::failed_with_log(reason, server.log_tail())
+    };
+    let mut connection = server
+        .connect()
+        .map_err(|error| failed(&error, "EXPLAIN"))?;
+    if variables.contains_key(FORMAT) {
+        let sql = format!("SET SESSION {FORMAT} = 'TRADITIONAL'");
+        connection
+            .query(&sql)
+            .map_err(|error| failed(&error, &sql))?;
+    }
     let mut texts = Vec::new();
     let mut seen = BTreeSet::new();
     for step in &plan.steps {
@@ -38,18 +63,18 @@ pub(crate) fn all(server: &Server, plan: &Plan) -> Result<Vec<PlanText>, Fault> 
             sample_statements(&step.workload, &step.parameters, &plan.dataset, plan.seed)
                 .map_err(|error| Fault::failed(format!("failed to explain: {error}")))?;
         for (statement, sql) in statements {
+            if !EXPLAINED.iter().any(|verb| sql.starts_with(verb)) {
+                continue;
+            }
             let explain = format!("EXPLAIN {sql}");
-            match server.ask(&explain) {
+            match connection.query(&explain) {
                 Ok(answer) => texts.push(PlanText {
                     entry: step.entry,
                     statement,
                     json: rows(&answer).to_string(),
                 }),
                 Err(ClientError::Server { code, .. }) if code == PARSE_ERROR => {}
-                Err(error) => {
-                    let reason = format!("failed to {error} (in `{explain}`)");
-                    return Err(Fault::failed_with_log(reason, server.log_tail()));
-                }
+                Err(error) => return Err(failed(&error, &explain)),
             }
         }
     }

@@ -61,7 +61,7 @@ pub fn run(
     let Some(surveyed) = survey_all(lab, &plan, &supplies, events)? else {
         return Ok(RunEnd::Interrupted);
     };
-    session.check_equality(&surveyed)?;
+    session.check_equality(&surveyed, store)?;
     let Some(ready) = session.make_ready(&missing, surveyed, events)? else {
         return Ok(RunEnd::Interrupted);
     };
@@ -136,7 +136,11 @@ impl Session<'_> {
 
     /// Stops the run where the servers differ in what is known to matter and nobody allowed it.
     /// Servers that could not be asked are left out: their trials fail anyway.
-    fn check_equality(&self, surveyed: &[Result<Surveyed, Failure>]) -> Result<(), LabError> {
+    fn check_equality(
+        &self,
+        surveyed: &[Result<Surveyed, Failure>],
+        store: &mut Store,
+    ) -> Result<(), LabError> {
         let subjects: Vec<_> = self
             .plan
             .targets
@@ -150,10 +154,23 @@ impl Session<'_> {
             })
             .collect();
         let differences = self.table.compare(&subjects, &self.plan.allow);
-        match UnequalTargets::of(&subjects, &differences) {
-            None => Ok(()),
-            Some(unequal) => Err(unequal.into()),
+        if let Some(unequal) = UnequalTargets::of(&subjects, &differences) {
+            return Err(unequal.into());
         }
+        for name in self.table.unknown_allowed(&subjects, &self.plan.allow) {
+            let text = format!("`allow` names `{name}`, which no server of this run has");
+            warn_once(store, "allow-unknown", &text)?;
+        }
+        let external = |target: &Target| target.external.is_some();
+        for target in self.plan.targets.iter().filter(|target| external(target)) {
+            let name = &target.name;
+            let text = format!(
+                "{name} is a server that Prony did not start: it is not started afresh for each \
+                 trial, its settings are its own, and its processor time is not read"
+            );
+            warn_once(store, "external", &text)?;
+        }
+        Ok(())
     }
 
     /// Makes the images of all targets that trials are missing of, before the first of these
@@ -283,4 +300,13 @@ pub(crate) fn kept<T>(
             Ok(Some(Err(failure)))
         }
     }
+}
+
+/// Records a warning about the whole run, unless an earlier part of the run did.
+fn warn_once(store: &mut Store, code: &str, text: &str) -> Result<(), LabError> {
+    let before = store.warnings()?;
+    if before.iter().all(|warning| warning.text != text) {
+        store.record_warning(None, None, code, text)?;
+    }
+    Ok(())
 }

@@ -153,7 +153,12 @@ impl Server {
     }
 
     /// Runs one statement in the dataset's database, as administrator.
-    pub(crate) fn ask(&self, sql: &str) -> Result<Answer, ClientError> {
+    fn ask(&self, sql: &str) -> Result<Answer, ClientError> {
+        self.connect()?.query(sql)
+    }
+
+    /// A control connection whose default database is the dataset's.
+    pub(crate) fn connect(&self) -> Result<Connection, ClientError> {
         let (address, login) = match self {
             Self::Own(server) => (server.admin_address(), server.admin_login()),
             Self::External(access) => (access.external.address.clone(), access.login()),
@@ -162,7 +167,7 @@ impl Server {
             database: Some(self.database().to_owned()),
             ..login
         };
-        Connection::connect(&address, &login, CONTROL_TIMEOUT)?.query(sql)
+        Connection::connect(&address, &login, CONTROL_TIMEOUT)
     }
 
     /// Stops it cleanly, if it is Prony's own; gives back its folder.

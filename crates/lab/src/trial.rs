@@ -148,7 +148,7 @@ impl Trial<'_> {
         if known.iter().any(|known| known.target == target) {
             return Ok(());
         }
-        for plan_text in explain::all(server, self.plan)? {
+        for plan_text in explain::all(server, self.plan, self.surveyed)? {
             let explain::PlanText {
                 entry,
                 statement,
