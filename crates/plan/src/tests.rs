@@ -106,7 +106,7 @@ fn honours(target: &Target) -> Result<(), Refused> {
 }
 
 fn builds() -> Vec<BuildFacts> {
-    use Engine::{Aria, Innodb, Memory, Myisam};
+    use Engine::{Aria, Innodb, Memory, Myisam, Rocksdb};
     let build = |id: &str, version: &str, engines: &[Engine]| BuildFacts {
         id: id.to_owned(),
         family: if id.starts_with("mariadb") {
@@ -120,13 +120,28 @@ fn builds() -> Vec<BuildFacts> {
         lacks: Vec::new(),
     };
     vec![
+        build("mysql-4.1.13", "4.1.13", &[Innodb, Myisam, Memory]),
         build("mysql-5.0.21", "5.0.21", &[Innodb, Myisam, Memory]),
         build("mysql-5.5.34", "5.5.34", &[Innodb, Myisam, Memory]),
         build("mysql-5.6.24", "5.6.24", &[Innodb, Myisam, Memory]),
         build("mysql-5.7.22", "5.7.22", &[Innodb, Myisam, Memory]),
         build("mysql-8.0.31", "8.0.31", &[Innodb, Myisam, Memory]),
         build("mysql-9.7", "9.7.0", &[Innodb, Myisam, Memory]),
-        build("mariadb-10.11", "10.11.0", &[Innodb, Myisam, Memory, Aria]),
+        build(
+            "mariadb-10.5",
+            "10.5.0",
+            &[Innodb, Myisam, Memory, Aria, Rocksdb],
+        ),
+        build(
+            "mariadb-10.11",
+            "10.11.0",
+            &[Innodb, Myisam, Memory, Aria, Rocksdb],
+        ),
+        build(
+            "mariadb-11.8",
+            "11.8.0",
+            &[Innodb, Myisam, Memory, Aria, Rocksdb],
+        ),
     ]
 }
 
