@@ -114,29 +114,12 @@ impl Server {
         }
     }
 
-    fn connect(
-        &self,
-        address: &Address,
-        user: &str,
-        password: &str,
-        tls: &Tls,
-    ) -> Result<Connection, ClientError> {
-        let login = Login {
-            user: user.to_owned(),
-            password: password.to_owned(),
-            database: None,
-            tls: tls.clone(),
-        };
-        Connection::connect(address, &login, LIMIT)
-    }
-
     /// Logs in over TCP and over the socket, twice, for servers that remember who was there, and
     /// sees wrong passwords refused.
     fn check(&self, user: &str, password: &str, tls: &Tls, plugin: &str) {
         for address in [self.running.address(), self.running.admin_address()] {
             for _ in 0..2 {
-                let mut connection = self
-                    .connect(&address, user, password, tls)
+                let mut connection = connect(&address, user, password, tls)
                     .unwrap_or_else(|error| panic!("{user}: {error}"));
                 let who = connection.query("SELECT USER()").unwrap();
                 assert!(who.single().unwrap().starts_with(user), "{who:?}");
@@ -150,7 +133,7 @@ impl Server {
                 assert_eq!(is_encrypted, *tls != Tls::Off, "{user} at {address}");
             }
             for wrong in ["wrong", ""].into_iter().filter(|wrong| *wrong != password) {
-                let error = self.connect(&address, user, wrong, tls).unwrap_err();
+                let error = connect(&address, user, wrong, tls).unwrap_err();
                 let shown = error.to_string();
                 let address = address.to_string();
                 for word in [user, plugin, &address, "error 1045", "check the password"] {
@@ -164,11 +147,26 @@ impl Server {
     fn tls_error(&self) -> TlsError {
         let load = self.running.load_login();
         let address = self.running.address();
-        match self.connect(&address, &load.user, &load.password, &Tls::Required) {
+        match connect(&address, &load.user, &load.password, &Tls::Required) {
             Err(ClientError::Tls { source, .. }) => source,
             other => panic!("expected an error of TLS, got {other:?}"),
         }
     }
+}
+
+fn connect(
+    address: &Address,
+    user: &str,
+    password: &str,
+    tls: &Tls,
+) -> Result<Connection, ClientError> {
+    let login = Login {
+        user: user.to_owned(),
+        password: password.to_owned(),
+        database: None,
+        tls: tls.clone(),
+    };
+    Connection::connect(address, &login, LIMIT)
 }
 
 /// What makes an account with a password, for a plugin where it has a name.
