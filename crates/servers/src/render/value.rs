@@ -12,6 +12,14 @@ pub(super) fn shown(kind: IntentKind, value: &IntentValue) -> String {
     }
 }
 
+/// A value as the table writes it, as a message shows it.
+pub(super) fn shown_choice(kind: IntentKind, text: &str) -> String {
+    match (kind, text.parse()) {
+        (IntentKind::Bytes, Ok(bytes)) => size_text(bytes),
+        _ => text.to_owned(),
+    }
+}
+
 /// Bytes with the largest suffix that leaves a whole number, such as `96M`.
 pub(super) fn size_text(bytes: u64) -> String {
     let suffixes = [(40, "T"), (30, "G"), (20, "M"), (10, "K")];
