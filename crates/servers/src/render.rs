@@ -254,11 +254,11 @@ impl Rendered {
     /// Adds an option. It replaces the one of the same name, or, where the table writes `name+=`,
     /// is put at its end: some options hold what several intents say.
     fn put(&mut self, mut option: RenderedOption) {
-        if let Some(name) = option.name.strip_suffix('+') {
-            option.name = name.to_owned();
-            let earlier = self.options.iter().position(|one| one.name == option.name);
-            if let Some(index) = earlier {
-                option = joined(&self.options[index], option);
+        if option.name.ends_with('+') {
+            option.name.pop();
+            let mut options = self.options.iter();
+            if let Some(earlier) = options.find(|one| one.name == option.name) {
+                option = joined(earlier, &option);
             }
         }
         let normal = normal_name(&option.name);
@@ -353,15 +353,15 @@ impl Rendered {
 
 /// One option that says what both say. Where one was asked for and the other not, it counts as
 /// asked for.
-fn joined(earlier: &RenderedOption, later: RenderedOption) -> RenderedOption {
+fn joined(earlier: &RenderedOption, later: &RenderedOption) -> RenderedOption {
     let value = |option: &RenderedOption| option.value.clone().unwrap_or_default();
     let of = match (earlier.origin, later.origin) {
         (OptionOrigin::Intent, OptionOrigin::Baseline) => earlier,
-        _ => &later,
+        _ => later,
     };
     RenderedOption {
         name: later.name.clone(),
-        value: Some(format!("{};{}", value(earlier), value(&later))),
+        value: Some(format!("{};{}", value(earlier), value(later))),
         origin: of.origin,
         intent: of.intent.clone(),
         why: format!("{}; {}", earlier.why, later.why),
