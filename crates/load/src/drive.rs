@@ -20,7 +20,7 @@ use crate::program::Program;
 use crate::recorder::Period;
 use crate::setup::connect_clients;
 use crate::worker::{Link, Phase, Worker};
-use crate::{DriveTask, Job, LoadError, Message};
+use crate::{DriveTask, Job, JobError, LoadError, Message};
 
 const NS_PER_MS: u64 = 1_000_000;
 
@@ -47,7 +47,7 @@ pub(crate) fn drive(
     speaker: &mut Speaker<'_>,
 ) -> Result<(), LoadError> {
     task.check()?;
-    let program = Program::compile(task).map_err(|source| LoadError::Workload {
+    let program = Program::compile(task).map_err(|source| JobError::Workload {
         workload: task.workload.name.clone(),
         source: Box::new(source),
     })?;

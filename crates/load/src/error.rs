@@ -24,14 +24,6 @@ pub enum JobError {
         /// The workload.
         workload: String,
     },
-}
-
-/// Why a job failed. Fits after "failed to …".
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The job makes no sense.
-    #[error(transparent)]
-    Job(#[from] JobError),
     /// The workload makes no sense.
     #[error("compile workload `{workload}`: failed to {source}")]
     Workload {
@@ -40,6 +32,14 @@ pub enum LoadError {
         /// Which statement, and why.
         source: Box<StatementError>,
     },
+}
+
+/// Why a job failed. Fits after "failed to …".
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The job makes no sense.
+    #[error(transparent)]
+    Job(#[from] JobError),
     /// A client could not connect.
     #[error("connect client {client} of {clients}: failed to {source}")]
     Connect {

@@ -128,22 +128,28 @@ impl DriveTask {
         ] {
             check_positive(field, value)?;
         }
-        let defined = &self.workload.parameters;
-        match self
-            .parameters
-            .keys()
-            .find(|name| !defined.contains_key(*name))
-        {
-            None => Ok(()),
-            Some(name) => Err(JobError::UnknownParameter {
-                name: name.clone(),
-                workload: self.workload.name.clone(),
-            }),
-        }
+        check_parameters(&self.workload, &self.parameters)
     }
 }
 
-fn check_dataset(dataset: &Dataset) -> Result<(), JobError> {
+/// Refuses values for parameters that the workload does not have.
+pub(crate) fn check_parameters(
+    workload: &Workload,
+    parameters: &BTreeMap<String, i64>,
+) -> Result<(), JobError> {
+    let unknown = parameters
+        .keys()
+        .find(|name| !workload.parameters.contains_key(*name));
+    match unknown {
+        None => Ok(()),
+        Some(name) => Err(JobError::UnknownParameter {
+            name: name.clone(),
+            workload: workload.name.clone(),
+        }),
+    }
+}
+
+pub(crate) fn check_dataset(dataset: &Dataset) -> Result<(), JobError> {
     check_positive("dataset.tables", dataset.tables.into())?;
     check_positive("dataset.rows", dataset.rows)
 }

@@ -5,7 +5,7 @@
 //! N clients run on a few threads, of which the calling one is the first. In steady state nothing
 //! is allocated, locked or formatted for a query, and answers are skimmed, not decoded.
 //!
-//! Deliberately absent: arrival schedules, think times, reconnecting, TCP.
+//! Deliberately absent: arrival schedules, think times, reconnecting.
 
 mod checksum;
 mod client;
@@ -21,6 +21,7 @@ mod random;
 mod recorder;
 mod rows;
 mod run;
+mod samples;
 mod setup;
 mod worker;
 
@@ -30,3 +31,4 @@ pub use job::{DriveTask, FillTask, Job, Task};
 pub use message::Message;
 pub use program::{CompileError, StatementError};
 pub use run::run;
+pub use samples::sample_statements;

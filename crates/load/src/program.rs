@@ -5,9 +5,9 @@ mod compile;
 mod encode;
 mod linear;
 
-pub(crate) use compile::tables_of_client;
 pub use compile::{CompileError, StatementError};
-pub(crate) use encode::{Encoding, append_text};
+pub(crate) use compile::{Scope, tables_of_client};
+pub(crate) use encode::{Encoding, append_sql, append_text};
 use prony_model::{Expect, TableChoice};
 
 use crate::digits::DigitPattern;

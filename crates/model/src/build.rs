@@ -25,3 +25,8 @@ pub struct BuildFacts {
     #[serde(default)]
     pub lacks: Vec<String>,
 }
+
+impl BuildFacts {
+    /// The id that stands for the build of a server that Prony does not start.
+    pub const EXTERNAL: &str = "external";
+}

@@ -1,6 +1,7 @@
 //! Configuration as an experiment states it: intents, and raw options beside them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +20,10 @@ pub struct Config {
 pub enum IntentValue {
     /// On or off.
     Flag(bool),
-    /// A count, or a size in bytes.
+    /// A count. In result files of earlier versions also a size.
     Number(u64),
+    /// A size in bytes.
+    Bytes(u64),
     /// A word, such as a character set.
     Text(String),
 }
@@ -86,8 +89,32 @@ impl IntentValue {
             .parse::<u64>()
             .ok()
             .and_then(|number| number.checked_mul(1 << shift))
-            .map(Self::Number)
+            .map(Self::Bytes)
             .ok_or_else(|| IntentValueError::TooLarge(text.to_owned()))
+    }
+}
+
+/// As people read it: `on`, `off`, `64`, `512M`, `latin1`. Sizes are exact, in the largest unit
+/// that leaves a whole number.
+impl fmt::Display for IntentValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(true) => f.write_str("on"),
+            Self::Flag(false) => f.write_str("off"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Bytes(bytes) => size(*bytes, f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+fn size(bytes: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let unit = [(40, "T"), (30, "G"), (20, "M"), (10, "K")]
+        .into_iter()
+        .find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
+    match unit {
+        Some((shift, letter)) => write!(f, "{}{letter}", bytes >> shift),
+        None => write!(f, "{bytes}"),
     }
 }
 
@@ -100,7 +127,7 @@ mod tests {
         for (text, bytes) in [("0", 0), ("4096", 4096), ("64K", 65536), ("2G", 2 << 30)] {
             assert_eq!(
                 IntentValue::parse_bytes(text),
-                Ok(IntentValue::Number(bytes))
+                Ok(IntentValue::Bytes(bytes))
             );
         }
         for bad in ["", "M", "1.5G", "-1", "12Q", "1 G"] {
@@ -116,5 +143,25 @@ mod tests {
             IntentValue::parse_bytes("99999999999T"),
             Err(IntentValueError::TooLarge(_))
         ));
+    }
+
+    #[test]
+    fn values_as_people_read_them() {
+        for (value, text) in [
+            (IntentValue::Flag(true), "on"),
+            (IntentValue::Flag(false), "off"),
+            (IntentValue::Number(65536), "65536"),
+            (IntentValue::Bytes(0), "0"),
+            (IntentValue::Bytes(1000), "1000"),
+            (IntentValue::Bytes(65536), "64K"),
+            (IntentValue::Bytes(1536 << 20), "1536M"),
+            (IntentValue::Bytes(2 << 30), "2G"),
+            (IntentValue::Text("latin1".to_owned()), "latin1"),
+        ] {
+            assert_eq!(value.to_string(), text);
+            if let IntentValue::Bytes(_) = value {
+                assert_eq!(IntentValue::parse_bytes(text), Ok(value));
+            }
+        }
     }
 }

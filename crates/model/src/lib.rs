@@ -3,6 +3,7 @@
 //!
 //! No I/O, no clock, no randomness. Every word is defined in `docs/glossary.md`.
 
+mod aspect;
 mod build;
 mod config;
 mod dataset;
@@ -21,6 +22,7 @@ mod trial;
 mod version;
 mod workload;
 
+pub use aspect::Aspect;
 pub use build::BuildFacts;
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::Dataset;

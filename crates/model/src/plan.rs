@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BuildFacts, Config, Dataset, Engine, External, Transport, Workload};
+use crate::{Aspect, BuildFacts, Config, Dataset, Engine, External, Transport, Workload};
 
 /// An expanded experiment. Stored whole in the result file, so that a run can be resumed and
 /// reported without the experiment file.
@@ -49,7 +49,7 @@ pub struct Target {
     #[serde(default)]
     pub transport: Transport,
     /// The server that runs already, where Prony does not start one. `build` then has the id
-    /// `external`, and its version is what the experiment says, or 0.0.0.
+    /// [`BuildFacts::EXTERNAL`], and its version is what the experiment says, or 0.0.0.
     #[serde(default)]
     pub external: Option<External>,
 }
@@ -62,6 +62,16 @@ pub enum Protocol {
     Prepared,
     /// As SQL text every time.
     Text,
+}
+
+impl Protocol {
+    /// The name as experiment files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Prepared => "prepared",
+            Self::Text => "text",
+        }
+    }
 }
 
 /// One step of the sequence at one number of clients. With the target it names a cell.
@@ -116,5 +126,9 @@ impl Plan {
             .map(|trial| trial.block + 1)
             .max()
             .unwrap_or(0)
+    }
+    /// What differs between at least two targets, in the order of [`Aspect`].
+    pub fn varying(&self) -> Vec<Aspect> {
+        Aspect::varying(&self.targets)
     }
 }

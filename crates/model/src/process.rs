@@ -19,7 +19,9 @@ pub struct ProcessSettings {
 }
 
 /// A memory allocator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Allocator {
     /// The one that the build was linked with.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use prony_model::CpuSet;
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]
@@ -21,7 +22,7 @@ Exit codes: 0 done · 2 wrong usage · 3 invalid experiment, workload or catalog
 pub(crate) enum Command {
     /// Run an experiment and print its report
     Run(RunArgs),
-    /// Show what an experiment would do, and how long it would take, without starting anything
+    /// Show what an experiment would do, and how long it would take
     Plan(PlanArgs),
     /// Go on with a run that was interrupted: only what is missing is run
     Resume(ResumeArgs),
@@ -53,6 +54,13 @@ pub(crate) struct RunArgs {
 pub(crate) struct PlanArgs {
     /// The experiment file
     pub(crate) experiment: PathBuf,
+    /// Start every server once, without data, and show what it was told, what it made of it, and
+    /// where the servers differ
+    #[arg(long)]
+    pub(crate) effective: bool,
+    /// How to write what `--effective` shows
+    #[arg(long, value_enum, default_value_t = FormatArg::Text, requires = "effective")]
+    pub(crate) format: FormatArg,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
 }
@@ -158,6 +166,15 @@ pub(crate) struct GuardArgs {
     /// Process id of the parent; if it is not the parent any more, nothing is started
     #[arg(long)]
     pub(crate) parent: u32,
+    /// Processors that the program may use, such as 0-3
+    #[arg(long)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// Whether the program gets no transparent huge pages
+    #[arg(long)]
+    pub(crate) no_huge_pages: bool,
+    /// A library that the program loads before all others
+    #[arg(long, value_name = "FILE")]
+    pub(crate) preload: Option<PathBuf>,
     /// The program and its arguments
     #[arg(required = true, last = true)]
     pub(crate) program: Vec<std::ffi::OsString>,

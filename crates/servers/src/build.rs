@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use prony_model::BuildFacts;
+use prony_model::{Allocator, BuildFacts, ProcessSettings};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Bootstrap, Entry, Shutdown, Support, version_matches};
 use crate::digest::hex_of;
+use crate::guard::Placement;
 use crate::launcher::Launcher;
 
 /// An unpacked server build, ready to be started. Never changed.
@@ -21,7 +22,8 @@ pub struct ServerBuild {
     pub facts: BuildFacts,
     /// What `SELECT VERSION()` answers, without `-log`; a `*` at the end stands for any rest.
     pub version_text: String,
-    /// A hash of everything it consists of, support libraries included.
+    /// A hash of everything it consists of, support libraries included. A preloaded allocator is
+    /// not part of it: it changes nothing of what is stored.
     pub content_hash: String,
     /// Everything that was fetched for it, support libraries included.
     pub artefacts: Vec<Artefact>,
@@ -32,6 +34,8 @@ pub struct ServerBuild {
     pub(crate) libraries: Vec<PathBuf>,
     pub(crate) bootstrap: Bootstrap,
     pub(crate) shutdown: Shutdown,
+    /// An allocator to start it with in place of the one it was linked with.
+    pub(crate) preload: Option<Preload>,
     pub(crate) locations: BTreeMap<String, PathBuf>,
 }
 
@@ -46,6 +50,14 @@ pub struct Artefact {
     pub size: u64,
     /// SHA-256 in hexadecimal digits.
     pub sha256: String,
+}
+
+/// A memory allocator on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Preload {
+    pub(crate) allocator: Allocator,
+    /// The library, without links in its path.
+    pub(crate) library: PathBuf,
 }
 
 /// A support on this machine.
@@ -89,6 +101,7 @@ impl ServerBuild {
             libraries,
             bootstrap: entry.bootstrap.clone(),
             shutdown: entry.shutdown,
+            preload: None,
             locations: entry
                 .locations
                 .iter()
@@ -104,7 +117,13 @@ impl ServerBuild {
     }
 
     /// A command that runs the server program with the libraries that are meant for it alone.
-    pub(crate) fn command(&self, launcher: &Launcher) -> Command {
+    pub(crate) fn command(&self, launcher: &Launcher, process: &ProcessSettings) -> Command {
+        let preload = self.preload.as_ref().map(|preload| &preload.library);
+        let mut placement = Placement {
+            cpus: process.server_cpus.clone(),
+            huge_pages: process.huge_pages,
+            preload: None,
+        };
         let folders = || {
             let mut joined = OsString::new();
             for folder in &self.libraries {
@@ -117,11 +136,15 @@ impl ServerBuild {
         };
         let mut command;
         if let Some(loader) = &self.loader {
-            command = launcher.command(loader);
+            command = launcher.placed_command(loader, &placement);
             command.arg("--library-path").arg(folders());
+            if let Some(library) = preload {
+                command.arg("--preload").arg(library);
+            }
             command.arg(&self.program);
         } else {
-            command = launcher.command(&self.program);
+            placement.preload = preload.cloned();
+            command = launcher.placed_command(&self.program, &placement);
             if !self.libraries.is_empty() {
                 command.env("LD_LIBRARY_PATH", folders());
             }

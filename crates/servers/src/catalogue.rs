@@ -137,7 +137,7 @@ impl Catalogue {
     /// Support libraries may be in another file than the build that wants them.
     fn check_references(&self) -> Result<(), CatalogueError> {
         for entry in &self.entries {
-            for id in &entry.support {
+            for id in entry.support.iter().chain(&entry.allocators) {
                 if self.support(id).is_none() {
                     return Err(CatalogueError::Invalid {
                         file: entry.place.file.clone(),

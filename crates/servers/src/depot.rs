@@ -4,9 +4,9 @@ mod manifest;
 
 use std::path::{Path, PathBuf};
 
-use prony_model::StopFlag;
+use prony_model::{Allocator, StopFlag};
 
-use crate::build::{Artefact, InstalledSupport, ServerBuild};
+use crate::build::{Artefact, InstalledSupport, Preload, ServerBuild};
 use crate::catalogue::{Catalogue, Entry, Origin, Source, Support};
 use crate::fetch::{FetchError, FetchEvent, Getter};
 use crate::folder::{self, OwnedFolder, STAGING};
@@ -90,18 +90,67 @@ impl<'a> Depot<'a> {
             .ok_or_else(|| FetchError::Unknown { id: id.to_owned() })?;
         check_platform(entry, (std::env::consts::OS, std::env::consts::ARCH))?;
         for support in &entry.support {
-            if self.installed_support(support).is_none() {
-                let support = self.catalogue.support(support);
-                let item = support.map(|support| self.support_item(support));
-                let wanted = item.ok_or_else(|| FetchError::Unknown { id: id.to_owned() })?;
-                self.install(&wanted, None, stop, report)?;
-            }
+            self.fetch_support(support, stop, report)?;
         }
         let program = entry
             .user_folder()
             .map(|folder| folder.join(&entry.program));
         self.install(&self.build_item(entry), program.as_deref(), stop, report)?;
         self.installed(id)
+            .ok_or_else(|| FetchError::Vanished { id: id.to_owned() })
+    }
+
+    /// The build, to be started with `allocator`: gets the library if it is not here. A build that
+    /// has the allocator that it was linked with comes back as it is.
+    ///
+    /// # Errors
+    /// When the catalogue names no such allocator for the build, or as [`Self::fetch`].
+    pub fn with_allocator(
+        &self,
+        mut build: ServerBuild,
+        allocator: Allocator,
+        stop: &StopFlag,
+        report: &mut dyn FnMut(FetchEvent),
+    ) -> Result<ServerBuild, FetchError> {
+        if allocator == Allocator::Built {
+            return Ok(build);
+        }
+        let entry = self.catalogue.get(&build.id);
+        let support = entry
+            .and_then(|entry| self.catalogue.support(entry.allocators.as_ref()?))
+            .filter(|support| support.preload.contains_key(&allocator))
+            .ok_or_else(|| FetchError::NoAllocator {
+                id: build.id.clone(),
+                allocator,
+            })?;
+        let installed = self.fetch_support(&support.id, stop, report)?;
+        let library = installed.root.join(&support.preload[&allocator]);
+        build.preload = Some(Preload {
+            allocator,
+            library: library.canonicalize().at("find", &library)?,
+        });
+        let folders = support.libraries.iter();
+        build
+            .libraries
+            .extend(folders.map(|folder| installed.root.join(folder)));
+        build.artefacts.extend(installed.artefacts);
+        Ok(build)
+    }
+
+    /// Gets libraries if they are not here.
+    fn fetch_support(
+        &self,
+        id: &str,
+        stop: &StopFlag,
+        report: &mut dyn FnMut(FetchEvent),
+    ) -> Result<InstalledSupport<'a>, FetchError> {
+        if let Some(installed) = self.installed_support(id) {
+            return Ok(installed);
+        }
+        let unknown = || FetchError::Unknown { id: id.to_owned() };
+        let support = self.catalogue.support(id).ok_or_else(unknown)?;
+        self.install(&self.support_item(support), None, stop, report)?;
+        self.installed_support(id)
             .ok_or_else(|| FetchError::Vanished { id: id.to_owned() })
     }
 

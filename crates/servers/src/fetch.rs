@@ -9,7 +9,7 @@ mod url;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prony_model::StopFlag;
+use prony_model::{Allocator, StopFlag};
 
 use crate::build::Artefact;
 use crate::catalogue::{Origin, Source};
@@ -55,6 +55,17 @@ pub enum FetchError {
     Unknown {
         /// What was asked for.
         id: String,
+    },
+    /// There is no such allocator for it.
+    #[error(
+        "{id} can't be started with {}: its catalogue entry names no `allocators` that have it",
+        allocator.name()
+    )]
+    NoAllocator {
+        /// The build.
+        id: String,
+        /// What was asked for.
+        allocator: Allocator,
     },
     /// The machine can't run it.
     #[error("{id} runs on Linux on x86-64 only; this is {found}")]

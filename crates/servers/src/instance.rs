@@ -1,7 +1,9 @@
 //! A server's own folder: made, started, stopped, removed.
 
 mod accounts;
+mod allocator;
 mod bootstrap;
+mod port;
 mod running;
 
 use std::fmt::Write as _;
@@ -12,9 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use prony_client::ClientError;
-use prony_model::StopFlag;
+use prony_model::{Allocator, StopFlag, Transport};
 
 use crate::build::ServerBuild;
+use crate::certificates::Certificates;
 use crate::folder::OwnedFolder;
 use crate::io_error::{At, IoError};
 use crate::launcher::{Launcher, Process, tail};
@@ -36,6 +39,10 @@ pub struct Instance {
     launcher: Launcher,
     build: ServerBuild,
     rendered: Rendered,
+    /// Where connections are encrypted.
+    certificates: Option<Certificates>,
+    /// Where the load comes over TCP; another one for each start.
+    port: Option<u16>,
 }
 
 /// Why an instance could not be made or started.
@@ -106,6 +113,21 @@ pub enum InstanceError {
         /// The end of the server's log.
         log_tail: String,
     },
+    /// It runs with another memory allocator than it should.
+    #[error(
+        "start {build} with {}: {reason}",
+        wanted.name()
+    )]
+    Allocator {
+        /// The build's id.
+        build: String,
+        /// What was asked for.
+        wanted: Allocator,
+        /// What came of it.
+        reason: String,
+        /// The end of the server's log.
+        log_tail: String,
+    },
     /// The user wished to stop.
     #[error("stopped")]
     Stopped,
@@ -117,6 +139,7 @@ impl InstanceError {
         match self {
             Self::Bootstrap { log_tail, .. }
             | Self::Silent { log_tail, .. }
+            | Self::Allocator { log_tail, .. }
             | Self::Accounts { log_tail, .. } => Some(log_tail),
             Self::Died { died, .. } => Some(&died.log_tail),
             Self::Io(_) | Self::SocketPath { .. } | Self::Run { .. } | Self::Stopped => None,
@@ -129,19 +152,27 @@ impl Instance {
     /// from [`Self::bootstrap`] or from an image.
     ///
     /// # Errors
-    /// When the folder can't be written, or its path is too long for a unix socket.
+    /// When the folder can't be written, its path is too long for a unix socket, or another
+    /// allocator is wanted than the build was got with.
     pub fn create(
         roots: &Roots,
         launcher: &Launcher,
         build: &ServerBuild,
         rendered: &Rendered,
     ) -> Result<Self, InstanceError> {
-        let folder = OwnedFolder::create(&roots.instances(), "")?;
+        allocator::check_build(build, &rendered.process)?;
+        let certificates = if rendered.tls {
+            Some(Certificates::ensure(roots)?)
+        } else {
+            None
+        };
         let instance = Self {
-            folder,
+            folder: OwnedFolder::create(&roots.instances(), "")?,
             launcher: launcher.clone(),
             build: build.clone(),
             rendered: rendered.clone(),
+            certificates,
+            port: None,
         };
         let socket = instance.socket();
         let length = socket.as_os_str().len();
@@ -228,10 +259,21 @@ impl Instance {
         ];
         let places = places.iter().map(|(option, path)| (*option, path));
         let locations = self.build.locations.iter();
-        for (option, path) in places.chain(locations.map(|(option, path)| (option.as_str(), path)))
-        {
+        let locations = locations.map(|(option, path)| (option.as_str(), path));
+        let certificates = self.certificates.as_ref().map(Certificates::options);
+        let certificates = certificates.iter().flatten();
+        let certificates = certificates.map(|(option, path)| (*option, path));
+        for (option, path) in places.chain(locations).chain(certificates) {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{option}={}", quoted(path));
+        }
+        if let Some(port) = self.port {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "port={port}\nbind-address={}\nskip-name-resolve",
+                port::HOST
+            );
         }
         if rustix::process::geteuid().is_root() {
             // Servers refuse to run as root unless they are told to.
@@ -240,11 +282,21 @@ impl Instance {
         write_private(&self.config_path(), text.as_bytes())
     }
 
+    /// Takes a free port if the load comes over TCP, and says so in the configuration.
+    fn take_port(&mut self) -> Result<(), IoError> {
+        if self.rendered.transport == Transport::Tcp {
+            let port = port::free().at("find a free port with", Path::new("/dev/urandom"))?;
+            self.port = Some(port);
+            self.write_config()?;
+        }
+        Ok(())
+    }
+
     /// A command for the server with the configuration; it must be the first argument.
     fn server_command(&self) -> Command {
         let mut option = std::ffi::OsString::from("--defaults-file=");
         option.push(self.config_path());
-        let mut command = self.build.command(&self.launcher);
+        let mut command = self.build.command(&self.launcher, &self.rendered.process);
         command.arg(option).current_dir(self.folder.path());
         command
     }

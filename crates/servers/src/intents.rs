@@ -245,7 +245,7 @@ impl Rendering {
             return Some(options);
         }
         let within = match value {
-            IntentValue::Number(number) => {
+            IntentValue::Number(number) | IntentValue::Bytes(number) => {
                 self.min().is_none_or(|min| min <= *number)
                     && self.max().is_none_or(|max| *number <= max)
             }
@@ -291,7 +291,7 @@ impl<'de> Deserialize<'de> for Amount {
         let amount = match toml::Value::deserialize(deserializer)? {
             toml::Value::Integer(number) => number.try_into().ok(),
             toml::Value::String(text) => match IntentValue::parse_bytes(&text) {
-                Ok(IntentValue::Number(number)) => Some(number),
+                Ok(IntentValue::Bytes(number)) => Some(number),
                 _ => None,
             },
             _ => None,
@@ -307,7 +307,7 @@ pub(crate) fn value_text(value: &IntentValue) -> String {
     match value {
         IntentValue::Flag(true) => "on".to_owned(),
         IntentValue::Flag(false) => "off".to_owned(),
-        IntentValue::Number(number) => number.to_string(),
+        IntentValue::Number(number) | IntentValue::Bytes(number) => number.to_string(),
         IntentValue::Text(text) => text.clone(),
     }
 }

@@ -11,10 +11,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use prony_model::HugePages;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
 
+use crate::guard::Placement;
 use crate::owner::{OWNER_VARIABLE, Owner, OwnerError};
 
 /// How often a child that is waited for is looked at.
@@ -93,11 +95,26 @@ impl Launcher {
     /// A command for `program` (looked up on `PATH`) that runs guarded, in a process group of its
     /// own, with the owner in its environment. Add arguments to it, then [`Self::spawn`] it.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        self.placed_command(program, &Placement::default())
+    }
+
+    /// The same, with processors, huge pages and a library to preload.
+    pub fn placed_command(&self, program: impl AsRef<OsStr>, placement: &Placement) -> Command {
         let mut command = Command::new(&self.prony);
         command
             .arg("guard")
             .arg("--parent")
-            .arg(self.owner.pid.to_string())
+            .arg(self.owner.pid.to_string());
+        if let Some(cpus) = &placement.cpus {
+            command.arg("--cpus").arg(cpus.to_string());
+        }
+        if placement.huge_pages == HugePages::Never {
+            command.arg("--no-huge-pages");
+        }
+        if let Some(library) = &placement.preload {
+            command.arg("--preload").arg(library);
+        }
+        command
             .arg("--")
             .arg(program)
             .env("PATH", &self.search)

@@ -62,6 +62,7 @@ pub fn clear_leftovers(roots: &Roots) -> Result<Vec<Leftover>, IoError> {
         (roots.builds(), STAGING),
         (roots.support(), STAGING),
         (roots.images(), STAGING),
+        (roots.certificates(), STAGING),
     ] {
         let removed = remove_abandoned(&shelf, prefix)?.into_iter();
         cleared.extend(removed.map(|path| Leftover::Folder { path }));

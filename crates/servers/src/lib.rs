@@ -7,6 +7,7 @@
 
 mod build;
 mod catalogue;
+mod certificates;
 mod copy;
 mod depot;
 mod digest;
@@ -36,6 +37,7 @@ pub use catalogue::{
 };
 pub use depot::Depot;
 pub use fetch::{FetchError, FetchEvent};
+pub use guard::Placement;
 pub use images::{Image, ImageKey, Images};
 pub use instance::{Instance, InstanceError, Running, ServerDied, StopError};
 pub use io_error::IoError;

@@ -16,7 +16,7 @@ use crate::digest::hex_of;
 use crate::intents::{Intent, Rendering, Sets, Situation};
 
 pub use error::{Refusal, RenderError};
-use value::{fill, fits, shown, shown_choice};
+use value::{fill, fits, shown};
 
 /// Connections beside those of the load: for control, readiness and a look by hand.
 const CONTROL_CONNECTIONS: u32 = 16;
@@ -178,7 +178,7 @@ fn engine_options(situation: Situation<'_>) -> Vec<RenderedOption> {
 fn refusal(situation: Situation<'_>, intent: &Intent, row: Option<&Rendering>) -> Refusal {
     let kind = intent.facts.kind;
     let choices = row.into_iter().flat_map(Rendering::choices);
-    let choices = choices.map(|text| shown_choice(kind, text)).collect();
+    let choices = choices.map(|text| shown(kind, text)).collect();
     let engines = intent.engines();
     match row {
         _ if intent.lacked_by(situation.build) => Refusal::Lacking { choices },
@@ -216,7 +216,7 @@ impl Rendered {
         if !fits(facts.kind, value) {
             return Err(wrong_kind());
         }
-        let text = shown(facts.kind, value);
+        let text = value.to_string();
         let row = intent.rendering(situation);
         let Some(options) = row.and_then(|row| row.options(value)) else {
             let left_alone = row.is_none_or(Rendering::does_by_itself);

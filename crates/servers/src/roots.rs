@@ -76,9 +76,19 @@ impl Roots {
         self.cache.join("clients")
     }
 
+    /// Certificates of servers that encrypt.
+    pub(crate) fn certificates(&self) -> PathBuf {
+        self.cache.join("certificates")
+    }
+
     /// Data directories after load, by key.
     pub(crate) fn images(&self) -> PathBuf {
         self.cache.join("images")
+    }
+
+    /// What servers said of their variables.
+    pub fn variables(&self) -> PathBuf {
+        self.cache.join("variables")
     }
 
     /// Folders of server instances.

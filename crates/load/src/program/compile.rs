@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use prony_model::{
     Dataset, Distribution, ExprError, Generator, Piece, Protocol, TableChoice, Workload,
 };
@@ -70,60 +72,73 @@ impl Program {
     /// # Errors
     /// When a name is not defined or taken twice, a range can be empty, or values do not fit.
     pub(crate) fn compile(task: &DriveTask) -> Result<Self, StatementError> {
-        let workload = &task.workload;
-        let scope = Scope { task };
-        let tables: Vec<String> = (0..task.dataset.tables).map(Dataset::table_name).collect();
-        let statements = workload
+        let scope = Scope {
+            workload: &task.workload,
+            parameters: &task.parameters,
+            dataset: &task.dataset,
+            protocol: task.protocol,
+        };
+        scope.compile(task.transactional)
+    }
+}
+
+/// What is known before any value is drawn.
+pub(crate) struct Scope<'a> {
+    pub(crate) workload: &'a Workload,
+    /// Values of the step; those not named keep the workload's own.
+    pub(crate) parameters: &'a BTreeMap<String, i64>,
+    pub(crate) dataset: &'a Dataset,
+    /// How statements are sent, unless the workload insists on text.
+    pub(crate) protocol: Protocol,
+}
+
+impl Scope<'_> {
+    /// Compiles the workload, with its `BEGIN` and `COMMIT` where they are `transactional`.
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
+    pub(crate) fn compile(&self, transactional: bool) -> Result<Program, StatementError> {
+        let tables: Vec<String> = (0..self.dataset.tables).map(Dataset::table_name).collect();
+        let statements = self
+            .workload
             .statements
             .iter()
             .map(|statement| {
-                compile_statement(statement, &scope, &tables).map_err(|source| StatementError {
+                compile_statement(statement, self, &tables).map_err(|source| StatementError {
                     statement: statement.name.clone(),
                     source,
                 })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let transaction = workload.transaction && task.transactional;
+        let transaction = self.workload.transaction && transactional;
         let inner: u64 = statements.iter().map(|s| u64::from(s.repeat)).sum();
-        Ok(Self {
+        Ok(Program {
             statements,
             tables,
             transaction,
             queries_per_operation: inner + if transaction { 2 } else { 0 },
         })
     }
-}
 
-/// What is known before any value is drawn.
-struct Scope<'a> {
-    task: &'a DriveTask,
-}
-
-impl Scope<'_> {
     /// The step's parameters, the workload's where the step says nothing, `rows` and `tables`.
     fn known(&self, name: &str) -> Option<i64> {
-        let dataset = &self.task.dataset;
         match name {
-            "rows" => i64::try_from(dataset.rows).ok(),
-            "tables" => Some(i64::from(dataset.tables)),
+            "rows" => i64::try_from(self.dataset.rows).ok(),
+            "tables" => Some(i64::from(self.dataset.tables)),
             _ => {
-                let stepped = self.task.parameters.get(name);
+                let stepped = self.parameters.get(name);
                 stepped
-                    .or_else(|| self.workload().parameters.get(name))
+                    .or_else(|| self.workload.parameters.get(name))
                     .copied()
             }
         }
     }
 
-    const fn workload(&self) -> &Workload {
-        &self.task.workload
-    }
-
     fn protocol(&self) -> Protocol {
-        if self.workload().text_only {
+        if self.workload.text_only {
             Protocol::Text
         } else {
-            self.task.protocol
+            self.protocol
         }
     }
 }

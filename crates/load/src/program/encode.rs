@@ -94,9 +94,16 @@ impl Prepared {
     }
 }
 
-/// Appends the request that runs the text. In it, texts carry their quotes already.
+/// Appends the request that runs the text.
 pub(crate) fn append_text(pieces: &[TextPiece], out: &mut Vec<u8>, table: &str, values: &Values) {
     let start = begin_query(out);
+    append_sql(pieces, out, table, values);
+    finish_packet(out, start, 0);
+}
+
+/// Appends the text itself. In its values, texts carry their quotes already.
+#[inline]
+pub(crate) fn append_sql(pieces: &[TextPiece], out: &mut Vec<u8>, table: &str, values: &Values) {
     for piece in pieces {
         match piece {
             TextPiece::Sql(sql) => out.extend_from_slice(sql),
@@ -105,5 +112,4 @@ pub(crate) fn append_text(pieces: &[TextPiece], out: &mut Vec<u8>, table: &str, 
             TextPiece::Hole(Hole::Text(index)) => out.extend_from_slice(&values.texts[*index]),
         }
     }
-    finish_packet(out, start, 0);
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use prony_load::{DriveTask, LoadError, Message, Task};
+use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
     Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Length, Param,
     Protocol, Statement, StepOutcome, TableChoice, Workload,
@@ -161,6 +161,17 @@ fn counts_are_exact() {
 }
 
 /// The first clients do the remainder.
+#[test]
+fn tcp_carries_the_same_in_every_kind_of_loop() {
+    for clients in [1, 5] {
+        let server = FakeServer::start_over_tcp(Delivery::Trickle, answer);
+        let messages = run(&server, task(mixed(true), clients, count(10))).unwrap();
+        assert_eq!(outcome(&messages).operations, 10);
+        assert_eq!(outcome(&messages).errors, []);
+        assert_eq!(server.record().len(), clients as usize);
+    }
+}
+
 #[test]
 fn operations_are_shared_out() {
     let server = FakeServer::start(Delivery::Whole, answer);
@@ -416,7 +427,7 @@ fn nothing_is_connected_for_a_job_without_sense() {
     let mut broken = task(mixed(true), 1, count(1));
     broken.workload.statements[1].params.pop();
     let error = run(&server, broken).unwrap_err();
-    assert!(matches!(error, LoadError::Workload { .. }));
+    assert!(matches!(error, LoadError::Job(JobError::Workload { .. })));
     let shown = error.to_string();
     assert!(
         shown.contains("`write`") && shown.contains("{c}"),

@@ -1,6 +1,7 @@
 //! `prony guard`: become another program that dies with its parent.
 
-use prony_servers::guard;
+use prony_model::HugePages;
+use prony_servers::{Placement, guard};
 
 use crate::cli::GuardArgs;
 use crate::failure::{ExitStatus, Failure};
@@ -13,8 +14,15 @@ pub(crate) fn guard(args: &GuardArgs) -> Result<(), Failure> {
             "there is no program to become",
         ));
     };
-    Err(Failure::to(
-        ExitStatus::Host,
-        &guard::exec(args.parent, program, arguments),
-    ))
+    let placement = Placement {
+        cpus: args.cpus.clone(),
+        huge_pages: if args.no_huge_pages {
+            HugePages::Never
+        } else {
+            HugePages::System
+        },
+        preload: args.preload.clone(),
+    };
+    let error = guard::exec(args.parent, &placement, program, arguments);
+    Err(Failure::to(ExitStatus::Host, &error))
 }

@@ -119,7 +119,7 @@ pub(crate) fn plan(targets: usize, clients: &[u32], blocks: u32) -> Plan {
 }
 
 fn target(name: &str, version: Version, own: &[(&str, IntentValue)]) -> Target {
-    let buffer_pool = ("buffer_pool".to_owned(), IntentValue::Number(512 << 20));
+    let buffer_pool = ("buffer_pool".to_owned(), IntentValue::Bytes(512 << 20));
     let own = own
         .iter()
         .map(|(name, value)| ((*name).to_owned(), value.clone()));

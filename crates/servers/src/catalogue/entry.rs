@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use prony_model::{BuildFacts, Engine, Family, Version};
+use prony_model::{Allocator, BuildFacts, Engine, Family, Version};
 use serde::{Deserialize, Serialize};
 
 /// One server build that can be had.
@@ -38,6 +38,9 @@ pub struct Entry {
     /// Shared support libraries by id; one of them may bring the loader.
     #[serde(default)]
     pub support: Vec<String>,
+    /// The support that has memory allocators for its C library, if there are any.
+    #[serde(default)]
+    pub allocators: Option<String>,
     /// How a data directory is made.
     pub bootstrap: Bootstrap,
     /// How a running server is asked to stop.
@@ -73,6 +76,10 @@ pub struct Support {
     pub loader: Option<PathBuf>,
     /// Folders to search for libraries, relative to its folder.
     pub libraries: Vec<PathBuf>,
+    /// Memory allocators, relative to its folder, for servers that are to be started with another
+    /// than the one they were linked with.
+    #[serde(default)]
+    pub preload: BTreeMap<Allocator, PathBuf>,
     /// Where its files come from.
     pub source: Vec<Source>,
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use prony_model::Allocator;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -80,7 +81,14 @@ fn resolve(sources: &mut [Source], folder: &Path) {
 fn check_support(support: &Support, duplicate: bool) -> Result<(), String> {
     check_id(&support.id, duplicate)?;
     check_sources(&support.id, &support.source)?;
+    if support.preload.contains_key(&Allocator::Built) {
+        return Err(format!(
+            "the support `{}` can't preload what is built in: it can have jemalloc and tcmalloc",
+            support.id
+        ));
+    }
     let paths = support.loader.iter().chain(&support.libraries);
+    let paths = paths.chain(support.preload.values());
     check_relative(&support.id, paths)
 }
 

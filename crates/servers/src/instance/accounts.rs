@@ -32,12 +32,7 @@ pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
             cells.next().unwrap_or_default(),
         );
         if user.is_empty() || (user == ADMIN_USER && host != "localhost") {
-            let host = host.replace('\\', "\\\\").replace('\'', "\\'");
-            // 4.1 drops only accounts that may do nothing.
-            admin.query(format!(
-                "REVOKE ALL PRIVILEGES, GRANT OPTION FROM '{user}'@'{host}'"
-            ))?;
-            admin.query(format!("DROP USER '{user}'@'{host}'"))?;
+            remove(admin, &user, &host)?;
         }
     }
     // Prebuilt data directories let everybody use databases whose names begin with test.
@@ -47,6 +42,20 @@ pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
     LOAD_HOSTS
         .iter()
         .try_for_each(|host| make_account(admin, host, password))
+}
+
+/// Removes an account. 4.1 drops only those that may do nothing, and no server that resolves no
+/// names drops those of named hosts; where there is a table of accounts, they are deleted from it.
+fn remove(admin: &mut Connection, user: &str, host: &str) -> Result<(), ClientError> {
+    let host = host.replace('\\', "\\\\").replace('\'', "\\'");
+    match admin.query(format!("DROP USER '{user}'@'{host}'")) {
+        Err(ClientError::Server { .. }) => admin
+            .query(format!(
+                "DELETE FROM mysql.user WHERE User = '{user}' AND Host = '{host}'"
+            ))
+            .map(drop),
+        outcome => outcome.map(drop),
+    }
 }
 
 /// Makes the load's account for connections from `host`. `CREATE USER` came with 5.0; before it

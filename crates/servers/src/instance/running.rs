@@ -1,6 +1,8 @@
 //! A server that runs.
 
 use std::fs;
+use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread;
@@ -11,8 +13,10 @@ use prony_model::{StopFlag, Tls};
 
 use super::accounts::{self, ADMIN_USER, LOAD_USER};
 use super::{Instance, InstanceError, LOG_LINES, describe, write_private};
+use super::{allocator, port};
 use crate::build::ServerBuild;
 use crate::catalogue::Shutdown;
+use crate::certificates::Certificates;
 use crate::io_error::At;
 use crate::launcher::Process;
 
@@ -81,10 +85,12 @@ impl StopError {
 }
 
 /// See [`Instance::start`].
-pub(super) fn start(instance: Instance, stop: &StopFlag) -> Result<Running, InstanceError> {
+pub(super) fn start(mut instance: Instance, stop: &StopFlag) -> Result<Running, InstanceError> {
+    instance.take_port()?;
     let process = instance.spawn(instance.server_command(), Stdio::null())?;
     let mut server = Running::unasked(process, instance);
     let mut admin = server.wait_until_ready(stop)?;
+    server.check_allocator()?;
     server.password = server.password(&mut admin)?;
     Ok(server)
 }
@@ -111,7 +117,10 @@ impl Running {
 
     /// Where the load connects.
     pub fn address(&self) -> Address {
-        self.admin_address()
+        match self.instance.port {
+            Some(port) => Address::Tcp(SocketAddr::from((port::HOST, port))),
+            None => self.admin_address(),
+        }
     }
 
     /// The administrator.
@@ -130,8 +139,33 @@ impl Running {
             user: LOAD_USER.to_owned(),
             password: self.password.clone(),
             database: Some(LOAD_USER.to_owned()),
-            tls: Tls::Off,
+            tls: self.load_tls(),
         }
+    }
+
+    /// Where the server encrypts, its certificate is checked. A socket has no name that it could be
+    /// compared with.
+    fn load_tls(&self) -> Tls {
+        let authority = self
+            .instance
+            .certificates
+            .as_ref()
+            .map(Certificates::authority);
+        match (authority, self.instance.port) {
+            (None, _) => Tls::Off,
+            (Some(authority), Some(_)) => Tls::VerifyFull(authority),
+            (Some(authority), None) => Tls::VerifyCa(authority),
+        }
+    }
+
+    /// The memory allocator that the server uses, as `/proc/PID/maps` shows it: `jemalloc`,
+    /// `tcmalloc`, or `libc` for that of the C library. One that the program was linked with
+    /// statically is not seen.
+    ///
+    /// # Errors
+    /// When `/proc` can't be read, as of a server that is gone.
+    pub fn allocator(&self) -> io::Result<String> {
+        Ok(allocator::in_use(&self.instance.build, self.pid())?.to_owned())
     }
 
     /// The file with the password of the load's account, readable by its owner only.
@@ -214,6 +248,19 @@ impl Running {
         drop(self);
     }
 
+    /// Makes sure that the preloaded allocator is in use.
+    fn check_allocator(&self) -> Result<(), InstanceError> {
+        let build = &self.instance.build;
+        allocator::check_running(build, self.pid()).map_err(|(wanted, reason)| {
+            InstanceError::Allocator {
+                build: self.id(),
+                wanted,
+                reason,
+                log_tail: self.log_tail(LOG_LINES),
+            }
+        })
+    }
+
     fn died(&self, status: String) -> ServerDied {
         ServerDied {
             status,
@@ -242,7 +289,7 @@ impl Running {
             }
             let denied = matches!(
                 error,
-                ClientError::Server {
+                ClientError::Login {
                     code: ACCESS_DENIED,
                     ..
                 }

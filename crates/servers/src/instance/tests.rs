@@ -36,6 +36,7 @@ fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
         libraries: vec![stage.path("lib-a"), stage.path("lib-b")],
         bootstrap,
         shutdown: Shutdown::Signal,
+        preload: None,
         locations: [("basedir".to_owned(), stage.path("build"))].into(),
     }
 }

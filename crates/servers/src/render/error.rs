@@ -1,8 +1,6 @@
 //! Why a configuration can't be said to a version.
 
-use prony_model::{Engine, IntentKind, Version};
-
-use super::value::size_text;
+use prony_model::{Engine, IntentKind, IntentValue, Version};
 
 /// Why a configuration can't be said to a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -111,7 +109,7 @@ fn kind_name(kind: IntentKind) -> &'static str {
 fn limits(min: Option<u64>, max: Option<u64>, bytes: bool) -> String {
     let text = |number: u64| {
         if bytes {
-            size_text(number)
+            IntentValue::Bytes(number).to_string()
         } else {
             number.to_string()
         }

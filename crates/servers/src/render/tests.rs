@@ -43,7 +43,7 @@ fn the_baseline_of_every_build() {
 fn every_version_says_an_intent_in_its_own_words() {
     let asked = config(
         &[
-            ("redo_log", IntentValue::Number(256 << 20)),
+            ("redo_log", IntentValue::Bytes(256 << 20)),
             ("flush_method", IntentValue::Text("direct".into())),
             ("binlog", IntentValue::Flag(true)),
         ],
@@ -166,7 +166,7 @@ fn connections_follow_the_clients_in_steps() {
 
 #[test]
 fn asking_for_the_baseline_changes_no_hash() {
-    let asked = config(&[("buffer_pool", IntentValue::Number(128 << 20))], &[]);
+    let asked = config(&[("buffer_pool", IntentValue::Bytes(128 << 20))], &[]);
     let plain = render("mysql-8.0.31", Engine::Innodb, &Config::default()).unwrap();
     let same = render("mysql-8.0.31", Engine::Innodb, &asked).unwrap();
     assert_eq!(plain.hash(), same.hash());

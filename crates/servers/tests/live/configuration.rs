@@ -172,7 +172,7 @@ fn without_contradictions(config: &mut Config) {
     let is = |name: &str, value: IntentValue| config.intents.get(name) == Some(&value);
     let text = |text: &str| IntentValue::Text(text.to_owned());
     let latin1 = is("charset", text("latin1"));
-    let large = is("buffer_pool", IntentValue::Number(1 << 30));
+    let large = is("buffer_pool", IntentValue::Bytes(1 << 30));
     let statements = is("binlog_format", text("statement"));
     if !latin1 {
         config.intents.remove("collation");
@@ -256,6 +256,7 @@ fn own_values(name: &str, kind: IntentKind) -> Vec<IntentValue> {
     let values = values.map_or(&[][..], |(_, values)| values);
     let value = |text: &&str| match kind {
         IntentKind::Text => IntentValue::Text((*text).to_owned()),
+        IntentKind::Number => IntentValue::Number(text.parse().unwrap()),
         _ => IntentValue::parse_bytes(text).unwrap(),
     };
     values.iter().map(value).collect()

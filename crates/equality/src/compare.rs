@@ -1,0 +1,232 @@
+//! The comparison itself.
+
+use prony_model::OptionOrigin;
+
+use crate::conflict::{self, Conflict, Told};
+use crate::difference::{Difference, DifferenceKind, is_allowed};
+use crate::item::Item;
+use crate::subject::{Asked, Prepared, Subject, canonical};
+use crate::table::{Row, VariableTable};
+use crate::value::plain;
+
+impl VariableTable {
+    /// The variables whose values differ between the subjects for another reason than that an
+    /// intent was asked for with different values. Those known to matter come first, then by kind
+    /// and name. `allow` has names of variables as any version writes them.
+    pub fn compare(&self, subjects: &[Subject<'_>], allow: &[String]) -> Vec<Difference> {
+        let prepared = self.prepare(subjects);
+        let mut differences: Vec<Difference> = self
+            .items(&prepared)
+            .iter()
+            .filter_map(|item| self.difference(item, &prepared, allow))
+            .collect();
+        differences.sort_by(|a, b| {
+            let key = |d: &Difference| (d.matters.is_none(), d.kind);
+            key(a)
+                .cmp(&key(b))
+                .then_with(|| a.variable.cmp(&b.variable))
+        });
+        differences
+    }
+
+    /// The names in `allow` that are no variable of any subject and of no row of the table: they
+    /// are probably misspelt.
+    pub fn unknown_allowed<'a>(
+        &self,
+        subjects: &[Subject<'_>],
+        allow: &'a [String],
+    ) -> Vec<&'a str> {
+        let prepared = self.prepare(subjects);
+        let known = |name: &str| {
+            self.row(name).is_some()
+                || prepared.iter().any(|prepared| {
+                    prepared.variables.contains_key(name)
+                        || prepared.subject.variables.contains_key(name)
+                })
+        };
+        allow
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !known(&canonical(name)))
+            .collect()
+    }
+
+    pub(crate) fn prepare<'a>(&self, subjects: &'a [Subject<'a>]) -> Vec<Prepared<'a>> {
+        subjects
+            .iter()
+            .map(|subject| Prepared::new(self, subject))
+            .collect()
+    }
+
+    /// By subject: equal numbers for values that mean the same.
+    pub(crate) fn groups(
+        &self,
+        row: Option<&Row>,
+        values: &[Option<String>],
+    ) -> Vec<Option<usize>> {
+        let keys: Vec<Option<String>> = values
+            .iter()
+            .map(|value| {
+                let absent = row.and_then(|row| row.absent.as_ref());
+                Some(self.key(row, value.as_ref().or(absent)?))
+            })
+            .collect();
+        let distinct = clusters(&keys, row.map_or(0.0, |row| row.tolerance));
+        let number = |key: &String| distinct.iter().position(|cluster| cluster.contains(key));
+        keys.iter()
+            .map(|key| key.as_ref().and_then(number))
+            .collect()
+    }
+
+    /// What stands for a value and all its spellings.
+    fn key(&self, row: Option<&Row>, value: &str) -> String {
+        let value = plain(value);
+        let value = match row {
+            Some(row) => row.same.representative(value),
+            None => value,
+        };
+        self.same.representative(value)
+    }
+
+    /// Whether a server took another value than it was told.
+    pub(crate) fn adjusted(&self, row: Option<&Row>, asked: &str, got: &str) -> bool {
+        let pair = [Some(asked.to_owned()), Some(got.to_owned())];
+        let groups = self.groups(row, &pair);
+        // A switch that is given a file's name is on.
+        let is_number = plain(asked).parse::<f64>().is_ok();
+        let switched_on = !is_number && self.key(None, got) == self.key(None, "ON");
+        groups[0] != groups[1] && !switched_on
+    }
+
+    fn difference(
+        &self,
+        item: &Item<'_, '_>,
+        prepared: &[Prepared<'_>],
+        allow: &[String],
+    ) -> Option<Difference> {
+        let groups = self.groups(item.row, &item.values);
+        if groups.iter().all(|group| *group == groups[0]) {
+            return None;
+        }
+        let intent = item.intent();
+        let told = self.told(item, intent.as_deref(), prepared);
+        let everyone: Vec<usize> = (0..prepared.len()).collect();
+        let unexcused = |subjects: &[usize]| conflict::worst(&groups, &told, subjects);
+        let having = |subjects: &[usize]| -> Vec<usize> {
+            let has = |subject: &&usize| groups[**subject].is_some();
+            subjects.iter().filter(has).copied().collect()
+        };
+        let found = unexcused(&everyone)?;
+        let concerned: Vec<usize> = match item.row {
+            Some(row) => everyone
+                .iter()
+                .filter(|&&subject| row.matters_for(prepared[subject].subject.engine))
+                .copied()
+                .collect(),
+            None => Vec::new(),
+        };
+        // Values that differ where they matter count more than values that are missing there.
+        let kind = if unexcused(&having(&everyone)).is_none() {
+            DifferenceKind::OnlyInSome
+        } else {
+            self.kind(item, &told)
+        };
+        let matters = if kind == DifferenceKind::OnlyInSome {
+            unexcused(&concerned)
+        } else {
+            unexcused(&having(&concerned))
+        };
+        let row = item.row.filter(|_| matters.is_some());
+        let asked_for = matters.unwrap_or(found) == Conflict::AlthoughAskedAlike;
+        Some(Difference {
+            variable: item.variable.clone(),
+            values: item.values.clone(),
+            asked: item.asked.clone(),
+            kind,
+            matters: row.map(|row| row.why.clone()),
+            governed_by: intent,
+            allowed: is_allowed(
+                allow,
+                &item.variable,
+                item.row.into_iter().flat_map(Row::factors),
+            ),
+            absent: item.row.and_then(|row| row.absent.clone()),
+            groups,
+            warns_only: row.is_some_and(|row| !row.stops) && !asked_for,
+        })
+    }
+
+    /// What the experiment said to each subject about a variable.
+    fn told<'p>(
+        &self,
+        item: &Item<'_, '_>,
+        intent: Option<&str>,
+        prepared: &'p [Prepared<'p>],
+    ) -> Vec<Told<'p>> {
+        let is_raw = |asked: &&Asked<'_>| asked.option.origin == OptionOrigin::Raw;
+        let told = |(index, p): (usize, &'p Prepared<'p>)| {
+            let raw = item.options[index].iter().any(is_raw);
+            let asked = item.asked[index].as_ref().filter(|_| raw);
+            Told {
+                intent: intent.and_then(|intent| p.subject.intents.get(intent)),
+                raw: asked.map(|asked| self.key(item.row, asked)),
+            }
+        };
+        prepared.iter().enumerate().map(told).collect()
+    }
+
+    fn kind(&self, item: &Item<'_, '_>, told: &[Told<'_>]) -> DifferenceKind {
+        if told.iter().any(|subject| subject.raw != told[0].raw) {
+            return DifferenceKind::RawOption;
+        }
+        let adjusted = item.asked.iter().zip(&item.values).any(|pair| match pair {
+            (Some(asked), Some(got)) => self.adjusted(item.row, asked, got),
+            _ => false,
+        });
+        if adjusted {
+            DifferenceKind::Adjusted
+        } else {
+            DifferenceKind::DefaultChanged
+        }
+    }
+}
+
+impl Row {
+    fn matters_for(&self, engine: prony_model::Engine) -> bool {
+        self.engines.is_empty() || self.engines.contains(&engine)
+    }
+}
+
+/// The distinct keys in order of appearance. Numbers of which the smaller lacks at most the share
+/// `tolerance` of the larger belong together.
+fn clusters(keys: &[Option<String>], tolerance: f64) -> Vec<Vec<String>> {
+    let mut distinct: Vec<&String> = keys.iter().flatten().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut clusters: Vec<Vec<String>> = Vec::new();
+    let mut numbers = Vec::new();
+    for key in distinct {
+        match key.parse::<f64>() {
+            Ok(number) if tolerance > 0.0 => numbers.push((number, key.clone())),
+            _ => clusters.push(vec![key.clone()]),
+        }
+    }
+    // From the largest down, each cluster beginning with its largest.
+    numbers.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let mut largest = f64::NEG_INFINITY;
+    for (number, key) in numbers {
+        match clusters.last_mut() {
+            Some(cluster) if number >= largest * (1.0 - tolerance) && largest.is_finite() => {
+                cluster.push(key);
+            }
+            _ => {
+                largest = number;
+                clusters.push(vec![key]);
+            }
+        }
+    }
+    clusters
+}
+
+#[cfg(test)]
+mod tests;

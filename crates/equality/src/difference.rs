@@ -1,0 +1,109 @@
+//! One variable that is not the same everywhere.
+
+use crate::subject::canonical;
+
+/// A variable whose value differs between targets for another reason than that they were asked to
+/// differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The variable by the newest name that one of the servers uses; for a flag of a list, such as
+    /// `optimizer_switch.mrr`, both; where numbers are multiplied, `a * b`.
+    pub variable: String,
+    /// The value in each subject, as its server writes it; `None` where the variable does not
+    /// exist.
+    pub values: Vec<Option<String>>,
+    /// What each subject's server was told; `None` where it was told nothing.
+    pub asked: Vec<Option<String>>,
+    /// How the difference came about.
+    pub kind: DifferenceKind,
+    /// Why the variable matters for speed, if it is known to, for the subjects that differ.
+    pub matters: Option<String>,
+    /// The intent that sets the variable.
+    pub governed_by: Option<String>,
+    /// Whether the experiment allows it.
+    pub allowed: bool,
+    /// The value that servers without the variable behave as if they had.
+    pub absent: Option<String>,
+    /// By subject: equal numbers for values that mean the same; `None` where there is neither a
+    /// value nor one that its absence stands for.
+    pub(crate) groups: Vec<Option<usize>>,
+    /// Whether it is only to be shown, however much it matters.
+    pub(crate) warns_only: bool,
+}
+
+/// How a difference came about. In the order in which differences are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DifferenceKind {
+    /// A raw option was given to some targets and not to all alike.
+    RawOption,
+    /// A server did not take what it was told: it lowered, raised or rounded it.
+    Adjusted,
+    /// Nobody asked for it: the versions' own defaults differ.
+    DefaultChanged,
+    /// The variable exists in some of the servers only, and is equal in these.
+    OnlyInSome,
+}
+
+impl DifferenceKind {
+    /// The kind as a word for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RawOption => "raw-option",
+            Self::Adjusted => "adjusted",
+            Self::DefaultChanged => "default-changed",
+            Self::OnlyInSome => "only-in-some",
+        }
+    }
+
+    /// The kind in words, as in "… because of a raw option".
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::RawOption => "raw option",
+            Self::Adjusted => "value adjusted by the server",
+            Self::DefaultChanged => "default changed",
+            Self::OnlyInSome => "exists only in some",
+        }
+    }
+}
+
+impl Difference {
+    /// Whether a run must not go on with it: the variable is known to matter, its values differ,
+    /// and the experiment does not allow that.
+    pub fn stops(&self) -> bool {
+        self.matters.is_some()
+            && !self.allowed
+            && !self.warns_only
+            && self.kind != DifferenceKind::OnlyInSome
+    }
+
+    /// The distinct values, each with the indices of its subjects; both in the order of the
+    /// subjects. Of values that mean the same, the first is given.
+    pub fn by_value(&self) -> Vec<(Option<&str>, Vec<usize>)> {
+        let mut found: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
+        for (subject, value) in self.values.iter().enumerate() {
+            let alike = |other: usize| {
+                self.groups[other] == self.groups[subject]
+                    && self.values[other].is_some() == value.is_some()
+            };
+            match found.iter_mut().find(|(_, subjects)| alike(subjects[0])) {
+                Some((_, subjects)) => subjects.push(subject),
+                None => found.push((value.as_deref(), vec![subject])),
+            }
+        }
+        found
+    }
+}
+
+/// Whether a list of allowed variables names this one: by any of its names, or by the list that
+/// it is a flag of.
+pub(crate) fn is_allowed<'n>(
+    allow: &[String],
+    variable: &'n str,
+    names: impl Iterator<Item = &'n str>,
+) -> bool {
+    let (list, _) = variable.split_once('.').unwrap_or((variable, ""));
+    let names: Vec<&str> = names.chain([variable, list]).collect();
+    allow
+        .iter()
+        .any(|allowed| names.contains(&canonical(allowed).as_str()))
+}

@@ -1,0 +1,253 @@
+//! What each target was told, and what its server made of it.
+
+use std::collections::BTreeSet;
+
+use prony_model::OptionOrigin;
+
+use crate::item::Item;
+use crate::subject::{Prepared, Subject};
+use crate::table::VariableTable;
+
+/// One variable that at least one target was told, or an intent that no variable shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The intent that it renders; `None` for settings that are the same for every experiment, and
+    /// for raw options.
+    pub intent: Option<String>,
+    /// The variable as in [`crate::Difference::variable`]; `None` where no variable shows what was
+    /// asked.
+    pub variable: Option<String>,
+    /// Who wanted it: a raw option goes before an intent, an intent before the baseline.
+    pub origin: OptionOrigin,
+    /// One for each subject.
+    pub cells: Vec<SettingCell>,
+    /// Whether the servers ended up with different values, as far as they have the variable.
+    pub differs: bool,
+}
+
+/// One setting of one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingCell {
+    /// What the server was told, or, where no variable shows it, what the experiment asked for.
+    /// `None` where the server was told nothing: the value is its own default.
+    pub asked: Option<String>,
+    /// The effective value; `None` where the variable does not exist.
+    pub got: Option<String>,
+    /// Whether the server took another value than it was told.
+    pub adjusted: bool,
+}
+
+impl VariableTable {
+    /// Everything that was asked of at least one target, raw options first, then what the
+    /// experiment asked by intents, then the common baseline; each by name.
+    pub fn settings(&self, subjects: &[Subject<'_>]) -> Vec<Setting> {
+        let prepared = self.prepare(subjects);
+        let mut settings: Vec<Setting> = self
+            .items(&prepared)
+            .iter()
+            .filter(|item| item.asked.iter().any(Option::is_some))
+            .map(|item| self.setting(item, &prepared))
+            .collect();
+        let shown: BTreeSet<String> = settings
+            .iter()
+            .filter_map(|setting| setting.intent.clone())
+            .collect();
+        settings.extend(unseen(subjects, &shown));
+        settings.sort_by(|a, b| {
+            let rank = |setting: &Setting| match setting.origin {
+                OptionOrigin::Raw => 0,
+                OptionOrigin::Intent => 1,
+                OptionOrigin::Baseline => 2,
+            };
+            (rank(a), &a.intent, &a.variable).cmp(&(rank(b), &b.intent, &b.variable))
+        });
+        settings
+    }
+
+    fn setting(&self, item: &Item<'_, '_>, prepared: &[Prepared<'_>]) -> Setting {
+        let intent = item.intent();
+        let cells = item.asked.iter().zip(&item.values).map(|(asked, got)| {
+            let adjusted = match (asked, got) {
+                (Some(asked), Some(got)) => self.adjusted(item.row, asked, got),
+                _ => false,
+            };
+            SettingCell {
+                asked: asked.clone(),
+                got: got.clone(),
+                adjusted,
+            }
+        });
+        let groups = self.groups(item.row, &item.values);
+        let distinct: BTreeSet<usize> = groups.into_iter().flatten().collect();
+        let origins = item
+            .options
+            .iter()
+            .flatten()
+            .map(|asked| asked.option.origin);
+        let explicit = intent.as_ref().is_some_and(|intent| {
+            prepared
+                .iter()
+                .any(|p| p.subject.intents.contains_key(intent))
+        });
+        Setting {
+            origin: if origins.clone().any(|origin| origin == OptionOrigin::Raw) {
+                OptionOrigin::Raw
+            } else if explicit {
+                OptionOrigin::Intent
+            } else {
+                OptionOrigin::Baseline
+            },
+            intent,
+            variable: Some(item.variable.clone()),
+            cells: cells.collect(),
+            differs: distinct.len() > 1,
+        }
+    }
+}
+
+/// The intents that were asked for and that no variable shows.
+fn unseen(subjects: &[Subject<'_>], shown: &BTreeSet<String>) -> Vec<Setting> {
+    let asked: BTreeSet<&String> = subjects
+        .iter()
+        .flat_map(|subject| subject.intents.keys())
+        .filter(|intent| !shown.contains(*intent))
+        .collect();
+    let setting = |intent: &String| {
+        let cells: Vec<SettingCell> = subjects
+            .iter()
+            .map(|subject| SettingCell {
+                asked: subject.intents.get(intent).map(ToString::to_string),
+                got: None,
+                adjusted: false,
+            })
+            .collect();
+        Setting {
+            intent: Some(intent.clone()),
+            variable: None,
+            origin: OptionOrigin::Intent,
+            differs: cells.iter().any(|cell| cell.asked != cells[0].asked),
+            cells,
+        }
+    };
+    asked.into_iter().map(setting).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use prony_model::{Engine, IntentValue, RenderedOption};
+
+    use super::*;
+
+    const TABLE: &str = "
+        [[variable]]
+        names = ['size * files', 'capacity']
+        why = 'w'
+        intent = 'redo_log'
+    ";
+
+    /// Intents, options and variables of a server.
+    struct Server(
+        BTreeMap<String, IntentValue>,
+        Vec<RenderedOption>,
+        BTreeMap<String, String>,
+    );
+
+    fn server(
+        intents: &[(&str, u64)],
+        options: &[(&str, OptionOrigin)],
+        variables: &[(&str, &str)],
+    ) -> Server {
+        let intent = |&(name, value): &(&str, u64)| (name.to_owned(), IntentValue::Bytes(value));
+        let option =
+            |&(text, origin): &(&str, OptionOrigin)| RenderedOption::new(text, origin, None, "");
+        let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        Server(
+            intents.iter().map(intent).collect(),
+            options.iter().map(option).collect(),
+            variables.iter().map(own).collect(),
+        )
+    }
+
+    fn settings(servers: &[Server]) -> Vec<Setting> {
+        let subjects: Vec<Subject<'_>> = servers
+            .iter()
+            .map(|Server(intents, options, variables)| Subject {
+                name: "s",
+                engine: Engine::Innodb,
+                intents,
+                options,
+                variables,
+            })
+            .collect();
+        VariableTable::parse(TABLE).unwrap().settings(&subjects)
+    }
+
+    fn got(asked: Option<&str>, got: Option<&str>, adjusted: bool) -> SettingCell {
+        SettingCell {
+            asked: asked.map(str::to_owned),
+            got: got.map(str::to_owned),
+            adjusted,
+        }
+    }
+
+    #[test]
+    fn one_setting_whatever_its_names() {
+        let baseline = OptionOrigin::Baseline;
+        let found = settings(&[
+            server(
+                &[],
+                &[("size=4M", baseline), ("files=2", baseline)],
+                &[("size", "4194304"), ("files", "2")],
+            ),
+            server(
+                &[("redo_log", 5 << 20)],
+                &[("capacity=5M", OptionOrigin::Intent)],
+                &[("capacity", "8388608")],
+            ),
+        ]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].intent.as_deref(), Some("redo_log"));
+        assert_eq!(found[0].origin, OptionOrigin::Intent);
+        assert!(!found[0].differs, "the second server rounded up");
+        let expected = [
+            got(Some("8388608"), Some("8388608"), false),
+            got(Some("5M"), Some("8388608"), true),
+        ];
+        assert_eq!(found[0].cells, expected);
+    }
+
+    #[test]
+    fn raw_options_come_first_and_unseen_intents_are_not_lost() {
+        let found = settings(&[
+            server(
+                &[("server_cpus", 1)],
+                &[
+                    ("skip-anything", OptionOrigin::Baseline),
+                    ("a=1", OptionOrigin::Baseline),
+                    ("z=1", OptionOrigin::Raw),
+                ],
+                &[("a", "1"), ("z", "1"), ("other", "1")],
+            ),
+            server(&[], &[], &[("a", "1"), ("other", "2")]),
+        ]);
+        let order: Vec<(OptionOrigin, Option<&str>, bool)> = found
+            .iter()
+            .map(|s| {
+                (
+                    s.origin,
+                    s.variable.as_deref().or(s.intent.as_deref()),
+                    s.differs,
+                )
+            })
+            .collect();
+        let expected = [
+            (OptionOrigin::Raw, Some("z"), false),
+            (OptionOrigin::Intent, Some("server_cpus"), true),
+            (OptionOrigin::Baseline, Some("a"), false),
+        ];
+        assert_eq!(order, expected);
+        assert_eq!(found[2].cells[1], got(None, Some("1"), false));
+    }
+}

@@ -1,0 +1,129 @@
+//! What is said when targets must not be compared.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::difference::{Difference, DifferenceKind};
+use crate::subject::Subject;
+
+/// Names of targets that are listed for one value.
+const NAMES_MAX: usize = 4;
+
+/// The differences because of which a run must stop. Fits after "failed to".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct UnequalTargets {
+    /// Targets, with versions where the names do not tell them.
+    labels: Vec<String>,
+    /// Those that stop, at least one.
+    differences: Vec<Difference>,
+}
+
+impl UnequalTargets {
+    /// What stops a run of these subjects, if anything does. `differences` are those of
+    /// [`crate::VariableTable::compare`] for the same subjects.
+    pub fn of(subjects: &[Subject<'_>], differences: &[Difference]) -> Option<Self> {
+        let stopping = differences.iter().filter(|difference| difference.stops());
+        let differences: Vec<Difference> = stopping.cloned().collect();
+        (!differences.is_empty()).then(|| Self {
+            labels: subjects.iter().map(Subject::label).collect(),
+            differences,
+        })
+    }
+
+    /// The differences that stop the run.
+    pub fn differences(&self) -> &[Difference] {
+        &self.differences
+    }
+
+    /// `200 in mysql-8.0.31 and 0 in the other 9`, the rarest value first.
+    fn values(&self, difference: &Difference) -> String {
+        let mut by_value = difference.by_value();
+        by_value.sort_by_key(|(_, subjects)| subjects.len());
+        let count = by_value.len();
+        let parts: Vec<String> = by_value
+            .iter()
+            .enumerate()
+            .map(|(index, (value, subjects))| {
+                let others = index + 1 == count && count > 1 && subjects.len() > NAMES_MAX;
+                let place = if others {
+                    format!("the other {} targets", subjects.len())
+                } else {
+                    self.names(subjects)
+                };
+                format!("{} in {place}", value_text(*value, difference))
+            })
+            .collect();
+        match parts.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+            _ => parts.join(""),
+        }
+    }
+
+    fn names(&self, subjects: &[usize]) -> String {
+        let shown: Vec<&str> = subjects
+            .iter()
+            .take(NAMES_MAX)
+            .map(|&subject| self.labels[subject].as_str())
+            .collect();
+        match subjects.len().saturating_sub(NAMES_MAX) {
+            0 => shown.join(", "),
+            more => format!("{} and {more} more", shown.join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for UnequalTargets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("compare the targets: they differ in what is known to matter for speed")?;
+        for difference in &self.differences {
+            let variable = &difference.variable;
+            write!(f, "\n  `{variable}` is {}", self.values(difference))?;
+            if let Some(why) = &difference.matters {
+                write!(f, ": {why}")?;
+            }
+            write!(f, ";\n    {}", remedy(difference))?;
+        }
+        Ok(())
+    }
+}
+
+fn value_text(value: Option<&str>, difference: &Difference) -> String {
+    match (value, &difference.absent) {
+        (Some(""), _) => "empty".into(),
+        (Some(value), _) => value.to_owned(),
+        (None, Some(absent)) => format!("missing (which is as {absent})"),
+        (None, None) => "missing".into(),
+    }
+}
+
+fn remedy(difference: &Difference) -> String {
+    let cause = match (difference.kind, &difference.governed_by) {
+        (DifferenceKind::RawOption, _) => {
+            "give the raw option to all targets or to none".to_owned()
+        }
+        (DifferenceKind::Adjusted, _) => {
+            let asked: BTreeSet<&str> = difference
+                .asked
+                .iter()
+                .flatten()
+                .map(String::as_str)
+                .collect();
+            let asked: Vec<&str> = asked.into_iter().collect();
+            format!(
+                "the servers were told {}: ask for what all of them take",
+                asked.join(", ")
+            )
+        }
+        (_, Some(intent)) => format!("set the intent `{intent}` for all targets"),
+        _ => "set it to one value by a raw option in `defaults`".to_owned(),
+    };
+    format!(
+        "{cause}, or declare allow = [\"{}\"]",
+        allow_name(&difference.variable)
+    )
+}
+
+/// The name for a list of allowed variables: of a product, its first factor.
+fn allow_name(variable: &str) -> &str {
+    variable.split(" * ").next().unwrap_or(variable)
+}

@@ -1,0 +1,56 @@
+//! Statements of a workload as text, for those who want to ask the server about them.
+
+use std::collections::BTreeMap;
+
+use prony_model::{Dataset, Protocol, Workload};
+
+use crate::JobError;
+use crate::job::{check_dataset, check_parameters};
+use crate::program::{Encoding, Scope, append_sql};
+use crate::random::ClientRandom;
+
+/// The client whose statements are the samples.
+const CLIENT: u32 = 0;
+
+/// One sample of each statement of a workload, by the statement's name: SQL with drawn values, as
+/// a client sends it where nothing is prepared. `BEGIN` and `COMMIT` are left out. The same
+/// arguments give the same texts.
+///
+/// # Errors
+/// When `parameters` has a name that the workload does not define, or the workload can't be
+/// compiled.
+pub fn sample_statements(
+    workload: &Workload,
+    parameters: &BTreeMap<String, i64>,
+    dataset: &Dataset,
+    seed: u64,
+) -> Result<Vec<(String, String)>, JobError> {
+    check_dataset(dataset)?;
+    check_parameters(workload, parameters)?;
+    let scope = Scope {
+        workload,
+        parameters,
+        dataset,
+        protocol: Protocol::Text,
+    };
+    let program = scope.compile(false).map_err(|source| JobError::Workload {
+        workload: workload.name.clone(),
+        source: Box::new(source),
+    })?;
+    let mut random = ClientRandom::new(seed, CLIENT);
+    let mut all_values = program.new_values();
+    let mut samples = Vec::with_capacity(program.statements.len());
+    for (statement, values) in program.statements.iter().zip(&mut all_values) {
+        // Everything is text here, whatever the workload says.
+        let Encoding::Text(pieces) = &statement.encoding else {
+            continue;
+        };
+        let table = program.choose_table(statement, CLIENT, &mut random);
+        statement.draw(&mut random, values);
+        let mut sql = Vec::new();
+        append_sql(pieces, &mut sql, &program.tables[table], values);
+        let sql = String::from_utf8_lossy(&sql).into_owned();
+        samples.push((statement.name.clone(), sql));
+    }
+    Ok(samples)
+}

@@ -1,0 +1,107 @@
+//! Which memory allocator a server uses.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use prony_model::{Allocator, ProcessSettings};
+
+use super::InstanceError;
+use crate::build::ServerBuild;
+
+/// Refuses an allocator that the build was not got with.
+pub(super) fn check_build(
+    build: &ServerBuild,
+    process: &ProcessSettings,
+) -> Result<(), InstanceError> {
+    let preloaded = build.preload.as_ref().map(|preload| preload.allocator);
+    if process.allocator == preloaded.unwrap_or(Allocator::Built) {
+        return Ok(());
+    }
+    Err(InstanceError::Allocator {
+        build: build.id.clone(),
+        wanted: process.allocator,
+        reason: format!(
+            "the build was got to be started with {}",
+            preloaded.unwrap_or(Allocator::Built).name()
+        ),
+        log_tail: String::new(),
+    })
+}
+
+/// Makes sure that the allocator that was preloaded is there, and says why not.
+pub(super) fn check_running(build: &ServerBuild, pid: u32) -> Result<(), (Allocator, String)> {
+    let Some(preload) = &build.preload else {
+        return Ok(());
+    };
+    let wanted = preload.allocator;
+    let maps = maps(pid).map_err(|error| (wanted, format!("look at its memory: {error}")))?;
+    if is_mapped(&maps, &preload.library) {
+        return Ok(());
+    }
+    let reason = format!("it did not load {}", preload.library.display());
+    Err((wanted, reason))
+}
+
+/// The allocator in use. A preloaded one comes before one that the program was linked with.
+pub(super) fn in_use(build: &ServerBuild, pid: u32) -> io::Result<&'static str> {
+    let maps = maps(pid)?;
+    let preload = build.preload.as_ref();
+    Ok(match preload {
+        Some(preload) if is_mapped(&maps, &preload.library) => preload.allocator.name(),
+        _ => linked(&maps),
+    })
+}
+
+fn maps(pid: u32) -> io::Result<String> {
+    fs::read_to_string(format!("/proc/{pid}/maps"))
+}
+
+/// Whether a file is in the memory map, `proc_pid_maps(5)`: its path is the rest of the line.
+fn is_mapped(maps: &str, file: &Path) -> bool {
+    let file = file.to_string_lossy();
+    maps.lines().any(|line| line.ends_with(&*file))
+}
+
+/// The allocator among the libraries that a process has loaded.
+fn linked(maps: &str) -> &'static str {
+    let libraries = maps.lines().filter_map(|line| line.rsplit('/').next());
+    let of_name = |library: &str| {
+        [Allocator::Jemalloc, Allocator::Tcmalloc]
+            .into_iter()
+            .map(Allocator::name)
+            .find(|name| library.starts_with(&format!("lib{name}")))
+    };
+    libraries.into_iter().find_map(of_name).unwrap_or("libc")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+55d0-55d1 r-xp 00000000 fe:00 1 /x/bin/mysqld
+7f00-7f01 r-xp 00000000 fe:00 2 /cache/support/a/tree/usr/lib/libtcmalloc_minimal.so.4.5.9
+7f02-7f03 r-xp 00000000 fe:00 3 /usr/lib/x86_64-linux-gnu/libc.so.6
+7ffd-7ffe rw-p 00000000 00:00 0 [stack]
+";
+
+    #[test]
+    fn maps_tell_the_allocator() {
+        assert_eq!(linked(MAPS), "tcmalloc");
+        assert_eq!(
+            linked("7f00-7f01 r-xp 0 0 2 /libs/libjemalloc.so.1\n"),
+            "jemalloc"
+        );
+        assert_eq!(
+            linked("55d0-55d1 r-xp 0 0 1 /x/jemalloc/bin/mysqld\n"),
+            "libc"
+        );
+        let library = "/cache/support/a/tree/usr/lib/libtcmalloc_minimal.so.4.5.9";
+        assert!(is_mapped(MAPS, Path::new(library)));
+        assert!(!is_mapped(
+            MAPS,
+            Path::new("/elsewhere/libtcmalloc_minimal.so.4.5.9")
+        ));
+    }
+}
