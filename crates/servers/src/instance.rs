@@ -161,9 +161,10 @@ impl Instance {
         rendered: &Rendered,
     ) -> Result<Self, InstanceError> {
         allocator::check_build(build, &rendered.process)?;
-        let certificates = match rendered.tls {
-            true => Some(Certificates::ensure(roots)?),
-            false => None,
+        let certificates = if rendered.tls {
+            Some(Certificates::ensure(roots)?)
+        } else {
+            None
         };
         let instance = Self {
             folder: OwnedFolder::create(&roots.instances(), "")?,
