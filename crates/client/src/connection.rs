@@ -4,7 +4,6 @@
 mod tests;
 
 use std::fmt;
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use prony_wire::{
@@ -14,7 +13,7 @@ use prony_wire::{
 
 use crate::greet::log_in;
 use crate::transport::Transport;
-use crate::{Address, Answer, ClientError, Login, PreparedStatement};
+use crate::{Address, Answer, ClientError, Login, PreparedStatement, Stream};
 
 /// The first byte of an ERR packet.
 const ERR: u8 = 0xff;
@@ -42,14 +41,15 @@ impl Connection {
     ///
     /// # Errors
     /// When nobody listens, the server refuses (too many connections, wrong password), is silent,
-    /// older than 4.1, or wants an authentication that Prony does not know.
+    /// older than 4.1, wants an authentication that Prony does not know, or does not encrypt as the
+    /// login says it must.
     pub fn connect(
         address: &Address,
         login: &Login,
         timeout: Duration,
     ) -> Result<Self, ClientError> {
-        let mut transport = Transport::connect(address, timeout)?;
-        let greeted = log_in(&mut transport, address, login)?;
+        let transport = Transport::connect(address, timeout)?;
+        let (transport, greeted) = log_in(transport, address, login)?;
         Ok(Self {
             transport: Some(transport),
             server_version: greeted.server_version,
@@ -122,11 +122,11 @@ impl Connection {
         })
     }
 
-    /// Hands over the socket, between two statements. Its timeouts stay as they are.
+    /// Hands over what carries the bytes, between two statements. Its timeouts stay as they are.
     ///
     /// # Errors
     /// When the connection is closed.
-    pub fn into_stream(mut self) -> Result<UnixStream, ClientError> {
+    pub fn into_stream(mut self) -> Result<Stream, ClientError> {
         self.transport
             .take()
             .map(Transport::into_stream)

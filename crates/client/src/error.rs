@@ -3,9 +3,9 @@
 use std::io;
 use std::time::Duration;
 
-use prony_wire::{ErrPacket, WireError};
+use prony_wire::{ErrPacket, PublicKeyError, WireError};
 
-use crate::Address;
+use crate::{Address, TlsError};
 
 /// Why a connection or a statement failed. Fits after "failed to …".
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +27,42 @@ pub enum ClientError {
         sqlstate: String,
         /// The server's own words.
         message: String,
+    },
+    /// The server refused the account.
+    #[error(
+        "log in to {address} as `{user}` with {plugin}: the server answered with error {code} \
+         ({sqlstate}): {message}; {remedy}"
+    )]
+    Login {
+        /// Where.
+        address: Address,
+        /// The account.
+        user: String,
+        /// How it was to be proved.
+        plugin: &'static str,
+        /// The server's error code.
+        code: u16,
+        /// Five characters.
+        sqlstate: String,
+        /// The server's own words.
+        message: String,
+        /// What to look at.
+        remedy: &'static str,
+    },
+    /// The connection could not be encrypted.
+    #[error("encrypt the connection to {address}: failed to {source}")]
+    Tls {
+        /// Where.
+        address: Address,
+        /// Why.
+        source: TlsError,
+    },
+    /// The password could not be encrypted for the server.
+    #[error("log in: failed to {source}; connect with TLS or over the server's unix socket")]
+    PublicKey {
+        /// Why.
+        #[from]
+        source: PublicKeyError,
     },
     /// The server wants a kind of authentication that Prony does not know.
     #[error("log in: the server asks for {wanted}; create the account with {remedy}")]

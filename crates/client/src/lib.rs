@@ -1,14 +1,19 @@
 //! A small blocking connection to a server on this machine, for control statements: it connects,
 //! asks and waits. Load is driven elsewhere; the generator only takes over sockets opened here.
 //!
-//! One connection for all versions, 4.1 to 9.x and MariaDB, over unix sockets. Deliberately
-//! absent: TLS, compression, TCP, pools, types of values.
+//! One connection for all versions, 4.1 to 9.x and MariaDB, over unix sockets and TCP,
+//! with TLS or without. Deliberately absent: compression, pools, types of values.
 
 mod answer;
 mod connection;
 mod error;
 mod greet;
 mod login;
+mod socket;
+mod stream;
+#[cfg(test)]
+mod testing;
+mod tls;
 mod transport;
 
 pub use answer::{Answer, PreparedStatement};
@@ -16,3 +21,6 @@ pub use connection::Connection;
 pub use error::ClientError;
 pub use login::Login;
 pub use prony_model::Address;
+pub use socket::Socket;
+pub use stream::Stream;
+pub use tls::{TlsError, TlsStream};

@@ -1,18 +1,17 @@
 //! Packets over a socket, in order, with a limit on silence.
 
 use std::io::{self, BufReader, ErrorKind, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use prony_model::Tls;
 use prony_wire::{HEADER_SIZE, WireError, append_packet, append_quit, split_frame};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::{Address, ClientError};
+use crate::{Address, ClientError, Socket, Stream, TlsError, TlsStream};
 
 /// One side of a conversation. Nothing is read ahead of the packet asked for but what the system
 /// had ready.
 pub(crate) struct Transport {
-    stream: BufReader<UnixStream>,
+    stream: BufReader<Stream>,
     timeout: Option<Duration>,
     /// Number of the packet that comes next, from either side.
     sequence: u8,
@@ -21,12 +20,12 @@ pub(crate) struct Transport {
 impl Transport {
     /// Connects, waiting at most `timeout` where the server's queue is full.
     pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self, ClientError> {
-        let stream = open(address, timeout).map_err(|source| ClientError::Connect {
+        let stream = Socket::connect(address, timeout).map_err(|source| ClientError::Connect {
             address: address.clone(),
             source,
         })?;
         let mut transport = Self {
-            stream: BufReader::new(stream),
+            stream: BufReader::new(Stream::Plain(stream)),
             timeout: None,
             sequence: 0,
         };
@@ -36,10 +35,10 @@ impl Transport {
 
     /// Limits how long the other side may be silent, or deaf. `None` waits forever.
     pub(crate) fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), ClientError> {
-        let stream = self.stream.get_ref();
-        stream
-            .set_read_timeout(timeout)
-            .and_then(|()| stream.set_write_timeout(timeout))
+        self.stream
+            .get_ref()
+            .socket()
+            .set_timeouts(timeout)
             .map_err(|source| ClientError::Io { source })?;
         self.timeout = timeout;
         Ok(())
@@ -51,6 +50,7 @@ impl Transport {
         self.stream
             .get_mut()
             .write_all(bytes)
+            .and_then(|()| self.stream.get_mut().flush())
             .map_err(|source| self.explain(source))
     }
 
@@ -116,28 +116,26 @@ impl Transport {
         let _ = self.send(&bytes, 0);
     }
 
-    pub(crate) fn into_stream(self) -> UnixStream {
+    /// Goes on in TLS. Nothing may have come that was not asked for: whoever stands in between
+    /// could have said it.
+    pub(crate) fn encrypt(self, address: &Address, tls: &Tls) -> Result<Self, TlsError> {
+        let surplus = self.stream.buffer().len();
+        match self.stream.into_inner() {
+            Stream::Plain(socket) if surplus == 0 => {
+                let stream = TlsStream::connect(socket, address, tls)?;
+                Ok(Self {
+                    stream: BufReader::new(Stream::Tls(Box::new(stream))),
+                    timeout: self.timeout,
+                    sequence: self.sequence,
+                })
+            }
+            _ => Err(TlsError::Handshake {
+                reason: format!("{surplus} bytes came in clear that nobody asked for"),
+            }),
+        }
+    }
+
+    pub(crate) fn into_stream(self) -> Stream {
         self.stream.into_inner()
     }
-}
-
-fn open(address: &Address, timeout: Duration) -> io::Result<UnixStream> {
-    let path = match address {
-        Address::Unix(path) => path,
-        Address::Tcp(_) => {
-            let reason = "connections over TCP are not available yet";
-            return Err(io::Error::new(ErrorKind::Unsupported, reason));
-        }
-    };
-    let socket = rustix::net::socket_with(
-        AddressFamily::UNIX,
-        SocketType::STREAM,
-        SocketFlags::CLOEXEC,
-        None,
-    )?;
-    let stream = UnixStream::from(socket);
-    // Connecting waits for a place in the server's queue as long as sending may take.
-    stream.set_write_timeout(Some(timeout))?;
-    rustix::net::connect(&stream, &SocketAddrUnix::new(path.as_path())?)?;
-    Ok(stream)
 }

@@ -1,24 +1,13 @@
 //! The comparison itself.
 
-use std::collections::BTreeSet;
+use prony_model::OptionOrigin;
 
-use prony_model::{IntentValue, OptionOrigin};
-
+use crate::conflict::{self, Conflict, Told};
 use crate::difference::{Difference, DifferenceKind, is_allowed};
+use crate::item::Item;
 use crate::subject::{Asked, Prepared, Subject, canonical};
 use crate::table::{Row, VariableTable};
 use crate::value::plain;
-
-/// One variable across all subjects.
-pub(crate) struct Item<'t, 'p> {
-    /// As [`Difference::variable`].
-    pub(crate) variable: String,
-    pub(crate) row: Option<&'t Row>,
-    pub(crate) values: Vec<Option<String>>,
-    pub(crate) asked: Vec<Option<String>>,
-    /// The options that ask for it; the last of each subject counts.
-    pub(crate) options: Vec<Vec<&'p Asked<'p>>>,
-}
 
 impl VariableTable {
     /// The variables whose values differ between the subjects for another reason than that an
@@ -67,33 +56,6 @@ impl VariableTable {
             .iter()
             .map(|subject| Prepared::new(self, subject))
             .collect()
-    }
-
-    /// Every variable that a subject has or was told, once, whatever its names. Those that say
-    /// nothing about speed are left out.
-    pub(crate) fn items<'t, 'p>(&'t self, prepared: &'p [Prepared<'p>]) -> Vec<Item<'t, 'p>> {
-        let mut names = BTreeSet::new();
-        let mut items = Vec::new();
-        for subject in prepared {
-            names.extend(subject.variables.keys().map(String::as_str));
-            names.extend(subject.asked.keys().map(String::as_str));
-        }
-        let of_rows = self
-            .rows
-            .iter()
-            .filter(|row| row.factors().any(|name| names.contains(name)));
-        for row in of_rows {
-            items.push(Item::of_row(row, prepared));
-        }
-        for name in names {
-            match self.row(name) {
-                Some(row) if row.factors().any(|factor| factor == name) => {}
-                Some(row) => items.push(Item::of_name(name, Some(row), prepared)),
-                None if self.ignores(name) => {}
-                None => items.push(Item::of_name(name, None, prepared)),
-            }
-        }
-        items
     }
 
     /// By subject: equal numbers for values that mean the same.
@@ -147,12 +109,9 @@ impl VariableTable {
             return None;
         }
         let intent = item.intent();
-        let settings: Vec<Option<&IntentValue>> = prepared
-            .iter()
-            .map(|p| p.subject.intents.get(intent.as_deref()?))
-            .collect();
+        let told = self.told(item, intent.as_deref(), prepared);
         let everyone: Vec<usize> = (0..prepared.len()).collect();
-        let unexcused = |subjects: &[usize]| conflict(&groups, &settings, subjects);
+        let unexcused = |subjects: &[usize]| conflict::worst(&groups, &told, subjects);
         let having = |subjects: &[usize]| -> Vec<usize> {
             let has = |subject: &&usize| groups[**subject].is_some();
             subjects.iter().filter(has).copied().collect()
@@ -170,7 +129,7 @@ impl VariableTable {
         let kind = if unexcused(&having(&everyone)).is_none() {
             DifferenceKind::OnlyInSome
         } else {
-            self.kind(item)
+            self.kind(item, &told)
         };
         let matters = if kind == DifferenceKind::OnlyInSome {
             unexcused(&concerned)
@@ -197,18 +156,27 @@ impl VariableTable {
         })
     }
 
-    fn kind(&self, item: &Item<'_, '_>) -> DifferenceKind {
-        let raw: Vec<Option<String>> = item
-            .options
-            .iter()
-            .zip(&item.asked)
-            .map(|(options, asked)| {
-                let is_raw = |asked: &&Asked<'_>| asked.option.origin == OptionOrigin::Raw;
-                let value = asked.as_ref().filter(|_| options.iter().any(is_raw))?;
-                Some(self.key(item.row, value))
-            })
-            .collect();
-        if raw.iter().any(|value| *value != raw[0]) {
+    /// What the experiment said to each subject about a variable.
+    fn told<'p>(
+        &self,
+        item: &Item<'_, '_>,
+        intent: Option<&str>,
+        prepared: &'p [Prepared<'p>],
+    ) -> Vec<Told<'p>> {
+        let is_raw = |asked: &&Asked<'_>| asked.option.origin == OptionOrigin::Raw;
+        let told = |(index, p): (usize, &'p Prepared<'p>)| {
+            let raw = item.options[index].iter().any(is_raw);
+            let asked = item.asked[index].as_ref().filter(|_| raw);
+            Told {
+                intent: intent.and_then(|intent| p.subject.intents.get(intent)),
+                raw: asked.map(|asked| self.key(item.row, asked)),
+            }
+        };
+        prepared.iter().enumerate().map(told).collect()
+    }
+
+    fn kind(&self, item: &Item<'_, '_>, told: &[Told<'_>]) -> DifferenceKind {
+        if told.iter().any(|subject| subject.raw != told[0].raw) {
             return DifferenceKind::RawOption;
         }
         let adjusted = item.asked.iter().zip(&item.values).any(|pair| match pair {
@@ -223,112 +191,10 @@ impl VariableTable {
     }
 }
 
-impl<'t, 'p> Item<'t, 'p> {
-    fn of_row(row: &'t Row, prepared: &'p [Prepared<'p>]) -> Self {
-        let value_of = |p: &Prepared<'_>| row.value(&p.variables).map(|(_, value)| value);
-        let asked = prepared.iter().map(|p| {
-            let mut told = p.variables.clone();
-            let mut any = false;
-            for name in row.factors() {
-                if let Some(asked) = p.asked.get(name) {
-                    told.insert(name.to_owned(), asked.value.clone());
-                    any = true;
-                }
-            }
-            row.value(&told).map(|(_, value)| value).filter(|_| any)
-        });
-        let options = |p: &'p Prepared<'p>| row.factors().filter_map(|name| p.asked.get(name));
-        Self {
-            variable: newest_name(row, prepared),
-            row: Some(row),
-            values: prepared.iter().map(value_of).collect(),
-            asked: asked.collect(),
-            options: prepared.iter().map(|p| options(p).collect()).collect(),
-        }
-    }
-
-    fn of_name(name: &str, row: Option<&'t Row>, prepared: &'p [Prepared<'p>]) -> Self {
-        let asked = |p: &'p Prepared<'p>| p.asked.get(name);
-        Self {
-            variable: name.to_owned(),
-            row,
-            values: prepared
-                .iter()
-                .map(|p| p.variables.get(name).cloned())
-                .collect(),
-            asked: prepared
-                .iter()
-                .map(|p| asked(p).map(|asked| asked.value.clone()))
-                .collect(),
-            options: prepared
-                .iter()
-                .map(|p| asked(p).into_iter().collect())
-                .collect(),
-        }
-    }
-
-    /// The intent that sets the variable: as the table says, or as the options say.
-    pub(crate) fn intent(&self) -> Option<String> {
-        let of_row = self.row.and_then(|row| row.intent.clone());
-        of_row.or_else(|| {
-            let options = self.options.iter().flatten();
-            options
-                .filter_map(|asked| asked.option.intent.clone())
-                .min()
-        })
-    }
-}
-
 impl Row {
     fn matters_for(&self, engine: prony_model::Engine) -> bool {
         self.engines.is_empty() || self.engines.contains(&engine)
     }
-}
-
-/// The newest name of a row that a server uses, or that one was told.
-fn newest_name(row: &Row, prepared: &[Prepared<'_>]) -> String {
-    row.names
-        .iter()
-        .rev()
-        .find(|name| {
-            let first = &name.factors[0];
-            let knows =
-                |p: &Prepared<'_>| p.variables.contains_key(first) || p.asked.contains_key(first);
-            prepared.iter().any(knows)
-        })
-        .or(row.names.last())
-        .map(ToString::to_string)
-        .unwrap_or_default()
-}
-
-/// Two subjects that differ and were not asked to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Conflict {
-    /// The intent that governs the variable was asked of neither, or none does.
-    Unasked,
-    /// The same was asked of both by intent.
-    AlthoughAskedAlike,
-}
-
-/// The worst conflict among some subjects.
-fn conflict(
-    groups: &[Option<usize>],
-    settings: &[Option<&IntentValue>],
-    subjects: &[usize],
-) -> Option<Conflict> {
-    let mut worst = None;
-    for (position, &one) in subjects.iter().enumerate() {
-        for &other in &subjects[position + 1..] {
-            if groups[one] != groups[other] && settings[one] == settings[other] {
-                let found = match settings[one] {
-                    Some(_) => Conflict::AlthoughAskedAlike,
-                    None => Conflict::Unasked,
-                };
-                worst = worst.max(Some(found));
-            }
-        }
-    }
-    worst
 }
 
 /// The distinct keys in order of appearance. Numbers of which the smaller lacks at most the share
@@ -361,3 +227,6 @@ fn clusters(keys: &[Option<String>], tolerance: f64) -> Vec<Vec<String>> {
     }
     clusters
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,9 @@
 //! should be, [`UnequalTargets`] says it to the user.
 
 mod compare;
+mod conflict;
 mod difference;
+mod item;
 mod settings;
 mod subject;
 mod table;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{IntentValue, OptionOrigin};
+use prony_model::OptionOrigin;
 
-use crate::compare::Item;
+use crate::item::Item;
 use crate::subject::{Prepared, Subject};
 use crate::table::VariableTable;
 
@@ -21,7 +21,7 @@ pub struct Setting {
     pub origin: OptionOrigin,
     /// One for each subject.
     pub cells: Vec<SettingCell>,
-    /// Whether the servers ended up with different values.
+    /// Whether the servers ended up with different values, as far as they have the variable.
     pub differs: bool,
 }
 
@@ -78,6 +78,7 @@ impl VariableTable {
             }
         });
         let groups = self.groups(item.row, &item.values);
+        let distinct: BTreeSet<usize> = groups.into_iter().flatten().collect();
         let origins = item
             .options
             .iter()
@@ -99,7 +100,7 @@ impl VariableTable {
             intent,
             variable: Some(item.variable.clone()),
             cells: cells.collect(),
-            differs: groups.iter().any(|group| *group != groups[0]),
+            differs: distinct.len() > 1,
         }
     }
 }
@@ -115,7 +116,7 @@ fn unseen(subjects: &[Subject<'_>], shown: &BTreeSet<String>) -> Vec<Setting> {
         let cells: Vec<SettingCell> = subjects
             .iter()
             .map(|subject| SettingCell {
-                asked: subject.intents.get(intent).map(words),
+                asked: subject.intents.get(intent).map(ToString::to_string),
                 got: None,
                 adjusted: false,
             })
@@ -131,11 +132,122 @@ fn unseen(subjects: &[Subject<'_>], shown: &BTreeSet<String>) -> Vec<Setting> {
     asked.into_iter().map(setting).collect()
 }
 
-fn words(value: &IntentValue) -> String {
-    match value {
-        IntentValue::Flag(true) => "on".into(),
-        IntentValue::Flag(false) => "off".into(),
-        IntentValue::Number(number) | IntentValue::Bytes(number) => number.to_string(),
-        IntentValue::Text(text) => text.clone(),
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use prony_model::{Engine, IntentValue, RenderedOption};
+
+    use super::*;
+
+    const TABLE: &str = "
+        [[variable]]
+        names = ['size * files', 'capacity']
+        why = 'w'
+        intent = 'redo_log'
+    ";
+
+    /// Intents, options and variables of a server.
+    struct Server(
+        BTreeMap<String, IntentValue>,
+        Vec<RenderedOption>,
+        BTreeMap<String, String>,
+    );
+
+    fn server(
+        intents: &[(&str, u64)],
+        options: &[(&str, OptionOrigin)],
+        variables: &[(&str, &str)],
+    ) -> Server {
+        let intent = |&(name, value): &(&str, u64)| (name.to_owned(), IntentValue::Bytes(value));
+        let option =
+            |&(text, origin): &(&str, OptionOrigin)| RenderedOption::new(text, origin, None, "");
+        let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        Server(
+            intents.iter().map(intent).collect(),
+            options.iter().map(option).collect(),
+            variables.iter().map(own).collect(),
+        )
+    }
+
+    fn settings(servers: &[Server]) -> Vec<Setting> {
+        let subjects: Vec<Subject<'_>> = servers
+            .iter()
+            .map(|Server(intents, options, variables)| Subject {
+                name: "s",
+                engine: Engine::Innodb,
+                intents,
+                options,
+                variables,
+            })
+            .collect();
+        VariableTable::parse(TABLE).unwrap().settings(&subjects)
+    }
+
+    fn got(asked: Option<&str>, got: Option<&str>, adjusted: bool) -> SettingCell {
+        SettingCell {
+            asked: asked.map(str::to_owned),
+            got: got.map(str::to_owned),
+            adjusted,
+        }
+    }
+
+    #[test]
+    fn one_setting_whatever_its_names() {
+        let baseline = OptionOrigin::Baseline;
+        let found = settings(&[
+            server(
+                &[],
+                &[("size=4M", baseline), ("files=2", baseline)],
+                &[("size", "4194304"), ("files", "2")],
+            ),
+            server(
+                &[("redo_log", 5 << 20)],
+                &[("capacity=5M", OptionOrigin::Intent)],
+                &[("capacity", "8388608")],
+            ),
+        ]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].intent.as_deref(), Some("redo_log"));
+        assert_eq!(found[0].origin, OptionOrigin::Intent);
+        assert!(!found[0].differs, "the second server rounded up");
+        let expected = [
+            got(Some("8388608"), Some("8388608"), false),
+            got(Some("5M"), Some("8388608"), true),
+        ];
+        assert_eq!(found[0].cells, expected);
+    }
+
+    #[test]
+    fn raw_options_come_first_and_unseen_intents_are_not_lost() {
+        let found = settings(&[
+            server(
+                &[("server_cpus", 1)],
+                &[
+                    ("skip-anything", OptionOrigin::Baseline),
+                    ("a=1", OptionOrigin::Baseline),
+                    ("z=1", OptionOrigin::Raw),
+                ],
+                &[("a", "1"), ("z", "1"), ("other", "1")],
+            ),
+            server(&[], &[], &[("a", "1"), ("other", "2")]),
+        ]);
+        let order: Vec<(OptionOrigin, Option<&str>, bool)> = found
+            .iter()
+            .map(|s| {
+                (
+                    s.origin,
+                    s.variable.as_deref().or(s.intent.as_deref()),
+                    s.differs,
+                )
+            })
+            .collect();
+        let expected = [
+            (OptionOrigin::Raw, Some("z"), false),
+            (OptionOrigin::Intent, Some("server_cpus"), true),
+            (OptionOrigin::Baseline, Some("a"), false),
+        ];
+        assert_eq!(order, expected);
+        assert_eq!(found[2].cells[1], got(None, Some("1"), false));
     }
 }

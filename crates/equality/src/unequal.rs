@@ -1,5 +1,6 @@
 //! What is said when targets must not be compared.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::difference::{Difference, DifferenceKind};
@@ -101,17 +102,16 @@ fn remedy(difference: &Difference) -> String {
             "give the raw option to all targets or to none".to_owned()
         }
         (DifferenceKind::Adjusted, _) => {
-            let asked: Vec<&str> = difference
+            let asked: BTreeSet<&str> = difference
                 .asked
                 .iter()
                 .flatten()
                 .map(String::as_str)
                 .collect();
-            let mut distinct = asked.clone();
-            distinct.dedup();
+            let asked: Vec<&str> = asked.into_iter().collect();
             format!(
-                "asked for was {}: ask for what every server takes",
-                distinct.join(", ")
+                "the servers were told {}: ask for what all of them take",
+                asked.join(", ")
             )
         }
         (_, Some(intent)) => format!("set the intent `{intent}` for all targets"),

@@ -4,11 +4,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prony_load::{Job, Message, Task};
-use prony_servers::Running;
+use prony_model::CpuSet;
 
 use crate::fault::Fault;
 use crate::generator::{Generator, Next};
 use crate::lab::Lab;
+use crate::server::Server;
 
 /// How often a quiet generator is given up for a look at the server and at the user's wishes.
 const LOOK: Duration = Duration::from_millis(100);
@@ -16,26 +17,25 @@ const LOOK: Duration = Duration::from_millis(100);
 const DYING: Duration = Duration::from_secs(1);
 /// Lines of the server's log that explain a failure.
 pub(crate) const LOG_LINES: usize = 40;
-/// The database that datasets live in and load accounts may use.
-const DATABASE: &str = "prony";
 
-/// Runs `task` to its end. `on_message` sees every message and returns what ends the job.
+/// Runs `task` to its end, on the processors `cpus` if not on all. `on_message` sees every message and returns what ends the job.
 pub(crate) fn drive<T>(
     lab: &Lab<'_>,
-    server: &mut Running,
+    server: &mut Server,
+    cpus: Option<&CpuSet>,
     task: Task,
     on_message: &mut dyn FnMut(Message) -> Result<Option<T>, Fault>,
 ) -> Result<T, Fault> {
-    let login = server.load_login();
+    let login = server.login();
     let job = Job {
         address: server.address(),
         user: login.user,
         password: login.password,
         tls: login.tls,
-        database: DATABASE.to_owned(),
+        database: server.database().to_owned(),
         task,
     };
-    let mut generator = Generator::start(lab.launcher, lab.load_command(), &job)
+    let mut generator = Generator::start(lab.launcher, lab.load_command(cpus), &job)
         .map_err(|error| Fault::failed(error.to_string()))?;
     loop {
         match generator.next(LOOK) {
@@ -64,7 +64,7 @@ pub(crate) fn drive<T>(
 
 /// What the load generator saw, led by the server's death where that is the cause: broken
 /// connections are noticed before the process is.
-fn explain(server: &mut Running, reason: &str) -> Fault {
+fn explain(server: &mut Server, reason: &str) -> Fault {
     let begin = Instant::now();
     while begin.elapsed() < DYING {
         if let Err(died) = server.check() {
@@ -72,5 +72,5 @@ fn explain(server: &mut Running, reason: &str) -> Fault {
         }
         thread::sleep(LOOK);
     }
-    Fault::failed_with_log(reason, server.log_tail(LOG_LINES))
+    Fault::failed_with_log(reason, server.log_tail())
 }

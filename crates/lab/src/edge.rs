@@ -16,11 +16,11 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// Reads the counters now.
-    pub(crate) fn take(root: &Root, server_pid: u32) -> Self {
+    /// Reads the counters now. The process of an external server is not known.
+    pub(crate) fn take(root: &Root, server_pid: Option<u32>) -> Self {
         Self {
             at_ns: monotonic_ns(),
-            server: ProcessReading::take(root, server_pid).ok(),
+            server: server_pid.and_then(|pid| ProcessReading::take(root, pid).ok()),
             host: HostReading::take(root).ok(),
         }
     }

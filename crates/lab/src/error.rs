@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use prony_equality::{UnequalTargets, VariableTableError};
 use prony_servers::{FetchError, RenderError};
 use prony_store::StoreError;
 
@@ -25,6 +26,20 @@ pub enum LabError {
         /// What it can't honour.
         source: RenderError,
     },
+    /// The password of an external server is not where the experiment says.
+    #[error("find the password of target `{target}`: {reason}")]
+    Password {
+        /// The target.
+        target: String,
+        /// What to do.
+        reason: String,
+    },
+    /// The table of variables can't be read: a defect of this program.
+    #[error(transparent)]
+    Variables(#[from] VariableTableError),
+    /// The targets differ in what is known to matter for speed.
+    #[error(transparent)]
+    Unequal(#[from] UnequalTargets),
     /// A server build can't be had.
     #[error("fetch {build}: {source}")]
     Fetch {

@@ -91,6 +91,8 @@ pub enum Activity {
     ImageFound,
     /// The server makes its system tables.
     Bootstrap,
+    /// The server is asked for its variables.
+    Survey,
     /// Rows are being loaded.
     Load {
         /// Rows loaded.

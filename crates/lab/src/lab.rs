@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use prony_model::StopFlag;
+use prony_model::{CpuSet, StopFlag};
 use prony_probe::Root;
-use prony_servers::{Catalogue, Launcher, Roots};
+use prony_servers::{Catalogue, Launcher, Placement, Roots};
 
 /// The surroundings of a run: where things are, and how processes are started.
 pub struct Lab<'a> {
@@ -26,9 +26,13 @@ pub struct Lab<'a> {
 }
 
 impl Lab<'_> {
-    /// The load generator, ready to be handed a job.
-    pub(crate) fn load_command(&self) -> Command {
-        let mut command = self.launcher.command(&self.prony);
+    /// The load generator on these processors, or on all, ready to be handed a job.
+    pub(crate) fn load_command(&self, cpus: Option<&CpuSet>) -> Command {
+        let placement = Placement {
+            cpus: cpus.cloned(),
+            ..Placement::default()
+        };
+        let mut command = self.launcher.placed_command(&self.prony, &placement);
         command.arg("load");
         command
     }

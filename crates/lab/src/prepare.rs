@@ -3,29 +3,46 @@
 
 use std::time::Duration;
 
-use prony_client::{ClientError, Connection};
 use prony_load::{FillTask, Message, Task};
-use prony_model::{Dataset, Plan, Target};
+use prony_model::{Allocator, Dataset, Plan, Target};
 use prony_servers::{
-    Catalogue, Depot, Image, Images, Instance, InstanceError, Rendered, Running, ServerBuild,
-    Wanted,
+    Catalogue, Depot, Image, Images, Instance, InstanceError, Rendered, ServerBuild, Wanted,
 };
 
-use crate::drive::{LOG_LINES, drive};
+use crate::drive::drive;
 use crate::error::LabError;
 use crate::event::{Activity, Event, Events};
 use crate::fault::Fault;
 use crate::lab::Lab;
+use crate::server::{ExternalAccess, Server};
 
 /// How long a server may take to stop: it writes back what is dirty.
 pub(crate) const STOP_TIMEOUT: Duration = Duration::from_mins(5);
-/// How long a control statement may take. Refreshing statistics reads whole tables.
-const CONTROL_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// A target whose build is here and whose configuration is rendered.
+/// What a target's server comes from.
+#[derive(Debug)]
+pub(crate) enum Supply {
+    /// A build, which Prony starts.
+    Own(Box<Fetched>),
+    /// A server that runs already.
+    External(ExternalAccess),
+}
+
+/// A build that is here, and the configuration rendered for it.
+#[derive(Debug)]
 pub(crate) struct Fetched {
     pub(crate) build: ServerBuild,
     pub(crate) rendered: Rendered,
+}
+
+impl Supply {
+    /// The build and its configuration, where Prony starts the server.
+    pub(crate) fn own(&self) -> Option<&Fetched> {
+        match self {
+            Self::Own(fetched) => Some(fetched),
+            Self::External(_) => None,
+        }
+    }
 }
 
 /// Renders the configuration of every target, so that what a version can't honour is known before
@@ -36,34 +53,51 @@ pub(crate) struct Fetched {
 pub fn check(plan: &Plan, catalogue: &Catalogue) -> Result<(), LabError> {
     plan.targets
         .iter()
+        .filter(|target| target.external.is_none())
         .try_for_each(|target| render(plan, target, catalogue).map(drop))
 }
 
-/// Fetches the builds of all targets, each once.
-pub(crate) fn fetch_all(
+/// Fetches the builds of all targets, each once, and finds the passwords of external servers.
+pub(crate) fn supply_all(
     lab: &Lab<'_>,
     plan: &Plan,
     events: &mut Events<'_>,
-) -> Result<Vec<Fetched>, LabError> {
+) -> Result<Vec<Supply>, LabError> {
+    plan.targets
+        .iter()
+        .map(|target| match &target.external {
+            Some(external) => ExternalAccess::find(&target.name, external).map(Supply::External),
+            None => fetch(lab, plan, target, events).map(|fetched| Supply::Own(Box::new(fetched))),
+        })
+        .collect()
+}
+
+fn fetch(
+    lab: &Lab<'_>,
+    plan: &Plan,
+    target: &Target,
+    events: &mut Events<'_>,
+) -> Result<Fetched, LabError> {
+    let rendered = render(plan, target, lab.catalogue)?;
     let depot = Depot::new(lab.roots, lab.catalogue, lab.launcher);
-    let mut all = Vec::new();
-    for target in &plan.targets {
-        let rendered = render(plan, target, lab.catalogue)?;
-        let id = &target.build.id;
-        let build = depot
-            .fetch(id, lab.stop, &mut |event| {
-                events(Event::Fetch {
-                    build: id,
-                    event: &event,
-                });
-            })
-            .map_err(|source| LabError::Fetch {
-                build: id.clone(),
-                source,
-            })?;
-        all.push(Fetched { build, rendered });
+    let id = &target.build.id;
+    let mut say = |event| {
+        events(Event::Fetch {
+            build: id,
+            event: &event,
+        });
+    };
+    let mut build = depot.fetch(id, lab.stop, &mut say);
+    if rendered.process.allocator != Allocator::Built {
+        build = build.and_then(|build| {
+            depot.with_allocator(build, rendered.process.allocator, lab.stop, &mut say)
+        });
     }
-    Ok(all)
+    let build = build.map_err(|source| LabError::Fetch {
+        build: id.clone(),
+        source,
+    })?;
+    Ok(Fetched { build, rendered })
 }
 
 fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendered, LabError> {
@@ -79,70 +113,95 @@ fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendere
         .map(|step| step.clients)
         .max()
         .unwrap_or(1);
+    let wanted = Wanted {
+        engine: target.engine,
+        config: &target.config,
+        transport: target.transport,
+        clients_max,
+    };
     catalogue
-        .render(
-            &entry.facts(),
-            Wanted {
-                engine: target.engine,
-                config: &target.config,
-                transport: target.transport,
-                clients_max,
-            },
-        )
+        .render(&entry.facts(), wanted)
         .map_err(|source| LabError::Render {
             target: target.name.clone(),
             source,
         })
 }
 
-/// Finds the image of a target, or makes it: bootstrap, load, refresh statistics, clean stop.
-pub(crate) fn image(
+/// What the image of a target is made from, or that it is there already.
+pub(crate) struct ImageMaker<'a> {
+    pub(crate) lab: &'a Lab<'a>,
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) target: &'a Target,
+    pub(crate) fetched: &'a Fetched,
+}
+
+impl ImageMaker<'_> {
+    /// Finds the image of a target, or makes it: bootstrap, load, refresh statistics, clean stop.
+    /// `empty` is a bootstrapped instance that may be used up.
+    pub(crate) fn image(
+        &self,
+        empty: Option<Instance>,
+        events: &mut Events<'_>,
+    ) -> Result<Image, Fault> {
+        let images = Images::new(self.lab.roots);
+        let Fetched { build, rendered } = self.fetched;
+        let key = images.key(build, rendered, self.target.engine, self.dataset);
+        let mut say = |activity| {
+            events(Event::Prepare {
+                target: &self.target.name,
+                activity,
+            });
+        };
+        if let Some(image) = images.find(&key) {
+            say(Activity::ImageFound);
+            return Ok(image);
+        }
+        let instance = match empty {
+            Some(instance) => instance,
+            None => bootstrapped(self.lab, self.fetched, &mut say)?,
+        };
+        let mut server = start(self.lab, instance)?;
+        if self.target.engine.persistent() {
+            fill(self.lab, &mut server, self.dataset, self.target, &mut say)?;
+        }
+        say(Activity::Publish);
+        let Some(instance) = server.stop()? else {
+            return Err(Fault::failed("an external server has no image"));
+        };
+        images
+            .publish(instance, &key)
+            .map_err(|error| Fault::failed(format!("failed to keep the data image: {error}")))
+    }
+}
+
+/// A new instance with its system tables.
+pub(crate) fn bootstrapped(
     lab: &Lab<'_>,
-    plan: &Plan,
-    target: &Target,
     fetched: &Fetched,
-    events: &mut Events<'_>,
-) -> Result<Image, Fault> {
-    let images = Images::new(lab.roots);
-    let key = images.key(
-        &fetched.build,
-        &fetched.rendered,
-        target.engine,
-        &plan.dataset,
-    );
-    let mut say = |activity| {
-        events(Event::Prepare {
-            target: &target.name,
-            activity,
-        });
-    };
-    if let Some(image) = images.find(&key) {
-        say(Activity::ImageFound);
-        return Ok(image);
-    }
+    say: &mut dyn FnMut(Activity),
+) -> Result<Instance, Fault> {
     say(Activity::Bootstrap);
-    let mut instance = Instance::create(lab.roots, lab.launcher, &fetched.build, &fetched.rendered)
-        .map_err(|error| server_fault(lab, &error))?;
+    let make = || -> Result<Instance, InstanceError> {
+        let Fetched { build, rendered } = fetched;
+        let mut instance = Instance::create(lab.roots, lab.launcher, build, rendered)?;
+        instance.bootstrap(lab.stop)?;
+        Ok(instance)
+    };
+    make().map_err(|error| server_fault(lab, &error))
+}
+
+/// Starts an instance that has a data directory.
+pub(crate) fn start(lab: &Lab<'_>, instance: Instance) -> Result<Server, Fault> {
     instance
-        .bootstrap(lab.stop)
-        .map_err(|error| server_fault(lab, &error))?;
-    let mut server = instance
         .start(lab.stop)
-        .map_err(|error| server_fault(lab, &error))?;
-    if target.engine.persistent() {
-        fill(lab, &mut server, &plan.dataset, target, &mut say)?;
-    }
-    say(Activity::Publish);
-    let instance = stop(server)?;
-    images
-        .publish(instance, &key)
-        .map_err(|error| Fault::failed(format!("failed to keep the data image: {error}")))
+        .map(|server| Server::Own(Box::new(server)))
+        .map_err(|error| server_fault(lab, &error))
 }
 
 /// Loads the dataset into a running server and refreshes the statistics of its tables.
 pub(crate) fn fill(
     lab: &Lab<'_>,
-    server: &mut Running,
+    server: &mut Server,
     dataset: &Dataset,
     target: &Target,
     say: &mut dyn FnMut(Activity),
@@ -152,7 +211,7 @@ pub(crate) fn fill(
         engine: target.engine,
         connections: lab.cpus.clamp(1, 8),
     });
-    drive(lab, server, task, &mut |message| match message {
+    drive(lab, server, None, task, &mut |message| match message {
         Message::Filling {
             rows_done,
             rows_total,
@@ -168,35 +227,9 @@ pub(crate) fn fill(
         _ => Ok(None),
     })?;
     for table in 0..dataset.tables {
-        let sql = format!("ANALYZE TABLE prony.{}", Dataset::table_name(table));
-        control(server, &sql)?;
+        server.control(&format!("ANALYZE TABLE {}", Dataset::table_name(table)))?;
     }
     Ok(())
-}
-
-/// Runs one control statement as administrator.
-pub(crate) fn control(server: &Running, sql: &str) -> Result<prony_client::Answer, Fault> {
-    let ask = || -> Result<_, ClientError> {
-        Connection::connect(
-            &server.admin_address(),
-            &server.admin_login(),
-            CONTROL_TIMEOUT,
-        )?
-        .query(sql)
-    };
-    ask().map_err(|error| {
-        Fault::failed_with_log(
-            format!("failed to {error} (in `{sql}`)"),
-            server.log_tail(LOG_LINES),
-        )
-    })
-}
-
-/// Stops a server cleanly.
-pub(crate) fn stop(server: Running) -> Result<Instance, Fault> {
-    server
-        .stop(STOP_TIMEOUT)
-        .map_err(|error| Fault::failed_with_log(error.to_string(), error.log_tail().to_owned()))
 }
 
 /// What a server that can't be made or started means: nothing, if the user asked to stop.

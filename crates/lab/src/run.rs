@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use jiff::Timestamp;
-use prony_model::{Plan, PlannedTrial};
+use prony_equality::{UnequalTargets, VariableTable};
+use prony_model::{Plan, PlannedTrial, Target};
 use prony_servers::Image;
 use prony_store::Store;
 
@@ -13,7 +14,8 @@ use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault};
 use crate::lab::Lab;
-use crate::prepare::{Fetched, fetch_all, image};
+use crate::prepare::{Fetched, ImageMaker, Supply, supply_all};
+use crate::survey::{Surveyed, Variables, subject, survey_all};
 use crate::trial::Trial;
 
 /// How a run ended.
@@ -42,25 +44,32 @@ pub fn run(
 ) -> Result<RunEnd, LabError> {
     let plan = store.plan().clone();
     store.abandon_running("Prony ended while the trial was running")?;
-    let fetched = match fetch_all(lab, &plan, events) {
+    let supplies = match supply_all(lab, &plan, events) {
         Err(_) if lab.stop.requested() => return Ok(RunEnd::Interrupted),
         other => other?,
     };
+    let table = VariableTable::embedded()?;
     let session = Session {
         lab,
         plan: &plan,
-        fetched: &fetched,
+        supplies: &supplies,
+        table: &table,
     };
     session.write_configurations(artefacts)?;
+    session.record_options(store)?;
     let missing = store.missing_trials()?;
-    let Some(images) = session.images(&missing, events)? else {
+    let Some(surveyed) = survey_all(lab, &plan, &supplies, events)? else {
+        return Ok(RunEnd::Interrupted);
+    };
+    session.check_equality(&surveyed, store)?;
+    let Some(ready) = session.make_ready(&missing, surveyed, events)? else {
         return Ok(RunEnd::Interrupted);
     };
     for planned in missing {
         if lab.stop.requested() {
             return Ok(RunEnd::Interrupted);
         }
-        let end = session.trial(planned, images[planned.target].as_ref(), store, events)?;
+        let end = session.trial(planned, &ready[planned.target], store, events)?;
         if end == TrialEnd::Interrupted {
             return Ok(RunEnd::Interrupted);
         }
@@ -78,13 +87,19 @@ enum TrialEnd {
     Interrupted,
 }
 
-/// The image of a target, or why there is none; `None` for a target that nothing is missing of.
-type ImageOrFailure = Option<Result<Image, Failure>>;
+/// A target that is ready for its trials.
+struct Ready {
+    /// What its server said of its variables.
+    variables: Variables,
+    /// What its server starts from; `None` for an external server.
+    image: Option<Image>,
+}
 
 struct Session<'a> {
     lab: &'a Lab<'a>,
     plan: &'a Plan,
-    fetched: &'a [Fetched],
+    supplies: &'a [Supply],
+    table: &'a VariableTable,
 }
 
 impl Session<'_> {
@@ -97,55 +112,116 @@ impl Session<'_> {
             path: artefacts.to_owned(),
             source,
         })?;
-        self.plan
+        self.own().try_for_each(|(index, fetched)| {
+            let name = &self.plan.targets[index].name;
+            write(
+                artefacts.join(format!("{name}.cnf")),
+                fetched.rendered.text(),
+            )
+        })
+    }
+
+    /// The targets whose servers Prony starts, by index.
+    fn own(&self) -> impl Iterator<Item = (usize, &Fetched)> {
+        let supplies = self.supplies.iter().enumerate();
+        supplies.filter_map(|(index, supply)| Some((index, supply.own()?)))
+    }
+
+    /// Keeps what every server is told.
+    fn record_options(&self, store: &mut Store) -> Result<(), LabError> {
+        self.own().try_for_each(|(index, fetched)| {
+            Ok(store.record_options(index, &fetched.rendered.options)?)
+        })
+    }
+
+    /// Stops the run where the servers differ in what is known to matter and nobody allowed it.
+    /// Servers that could not be asked are left out: their trials fail anyway.
+    fn check_equality(
+        &self,
+        surveyed: &[Result<Surveyed, Failure>],
+        store: &mut Store,
+    ) -> Result<(), LabError> {
+        let subjects: Vec<_> = self
+            .plan
             .targets
             .iter()
-            .zip(self.fetched)
-            .try_for_each(|(target, fetched)| {
-                write(
-                    artefacts.join(format!("{}.cnf", target.name)),
-                    fetched.rendered.text(),
-                )
+            .zip(self.supplies)
+            .zip(surveyed)
+            .filter_map(|((target, supply), surveyed)| {
+                let options = supply.own().map(|own| own.rendered.options.as_slice());
+                let variables = &surveyed.as_ref().ok()?.variables;
+                Some(subject(target, options.unwrap_or_default(), variables))
             })
+            .collect();
+        let differences = self.table.compare(&subjects, &self.plan.allow);
+        if let Some(unequal) = UnequalTargets::of(&subjects, &differences) {
+            return Err(unequal.into());
+        }
+        for name in self.table.unknown_allowed(&subjects, &self.plan.allow) {
+            let text = format!("`allow` names `{name}`, which no server of this run has");
+            warn_once(store, "allow-unknown", &text)?;
+        }
+        let external = |target: &Target| target.external.is_some();
+        for target in self.plan.targets.iter().filter(|target| external(target)) {
+            let name = &target.name;
+            let text = format!(
+                "{name} is a server that Prony did not start: it is not started afresh for each \
+                 trial, its settings are its own, and its processor time is not read"
+            );
+            warn_once(store, "external", &text)?;
+        }
+        Ok(())
     }
 
     /// Makes the images of all targets that trials are missing of, before the first of these
     /// trials, so that no trial runs right after a load. `None` when the user stopped it.
-    fn images(
+    fn make_ready(
         &self,
         missing: &[PlannedTrial],
+        surveyed: Vec<Result<Surveyed, Failure>>,
         events: &mut Events<'_>,
-    ) -> Result<Option<Vec<ImageOrFailure>>, LabError> {
-        let mut images = Vec::new();
-        for (index, target) in self.plan.targets.iter().enumerate() {
-            if !missing.iter().any(|planned| planned.target == index) {
-                images.push(None);
-                continue;
-            }
-            images.push(
-                match image(self.lab, self.plan, target, &self.fetched[index], events) {
-                    Ok(image) => Some(Ok(image)),
-                    Err(Fault::Interrupted) => return Ok(None),
-                    Err(Fault::Store(error)) => return Err(error.into()),
-                    Err(Fault::Failed(failure)) => {
-                        let reason = &failure.reason;
-                        events(Event::PrepareFailed {
-                            target: &target.name,
-                            reason,
-                        });
-                        Some(Err(failure))
-                    }
-                },
-            );
+    ) -> Result<Option<Vec<Result<Ready, Failure>>>, LabError> {
+        let mut all = Vec::new();
+        for (index, surveyed) in surveyed.into_iter().enumerate() {
+            let wanted = missing.iter().any(|planned| planned.target == index);
+            let ready = match surveyed {
+                Ok(surveyed) => self.ready(index, wanted, surveyed, events),
+                Err(failure) => Err(Fault::Failed(failure)),
+            };
+            let Some(ready) = kept(&self.plan.targets[index], ready, events)? else {
+                return Ok(None);
+            };
+            all.push(ready);
         }
-        Ok(Some(images))
+        Ok(Some(all))
+    }
+
+    fn ready(
+        &self,
+        index: usize,
+        wanted: bool,
+        surveyed: Surveyed,
+        events: &mut Events<'_>,
+    ) -> Result<Ready, Fault> {
+        let Surveyed { variables, empty } = surveyed;
+        let maker = self.supplies[index].own().map(|fetched| ImageMaker {
+            lab: self.lab,
+            dataset: &self.plan.dataset,
+            target: &self.plan.targets[index],
+            fetched,
+        });
+        let image = match maker.filter(|_| wanted) {
+            Some(maker) => Some(maker.image(empty, events)?),
+            None => None,
+        };
+        Ok(Ready { variables, image })
     }
 
     /// Runs one planned trial and stores how it ended.
     fn trial(
         &self,
         planned: PlannedTrial,
-        image: Option<&Result<Image, Failure>>,
+        ready: &Result<Ready, Failure>,
         store: &mut Store,
         events: &mut Events<'_>,
     ) -> Result<TrialEnd, LabError> {
@@ -153,23 +229,20 @@ impl Session<'_> {
         self.announce(planned, target, events);
         let begin = Instant::now();
         let id = store.begin_trial(planned, Timestamp::now())?;
-        let end = match image {
-            Some(Ok(image)) => {
-                let fetched = &self.fetched[planned.target];
-                let (lab, plan) = (self.lab, self.plan);
-                Trial {
-                    lab,
-                    plan,
-                    planned,
-                    id,
-                    fetched,
-                    image,
-                    store,
-                }
-                .run(events)
+        let end = match ready {
+            Ok(Ready { variables, image }) => Trial {
+                lab: self.lab,
+                plan: self.plan,
+                planned,
+                id,
+                supply: &self.supplies[planned.target],
+                image: image.as_ref(),
+                surveyed: variables,
+                table: self.table,
+                store,
             }
-            Some(Err(failure)) => Err(Fault::Failed(failure.clone())),
-            None => Err(Fault::failed("the target was not made ready")),
+            .run(events),
+            Err(failure) => Err(Fault::Failed(failure.clone())),
         };
         match end {
             Ok(()) => {
@@ -206,4 +279,34 @@ impl Session<'_> {
             target,
         });
     }
+}
+
+/// Splits off what ends the run; `None` when the user stopped it. What ends only the trials of
+/// the target is shown and kept.
+pub(crate) fn kept<T>(
+    target: &Target,
+    result: Result<T, Fault>,
+    events: &mut Events<'_>,
+) -> Result<Option<Result<T, Failure>>, LabError> {
+    match result {
+        Ok(value) => Ok(Some(Ok(value))),
+        Err(Fault::Interrupted) => Ok(None),
+        Err(Fault::Store(error)) => Err(error.into()),
+        Err(Fault::Failed(failure)) => {
+            events(Event::PrepareFailed {
+                target: &target.name,
+                reason: &failure.reason,
+            });
+            Ok(Some(Err(failure)))
+        }
+    }
+}
+
+/// Records a warning about the whole run, unless an earlier part of the run did.
+fn warn_once(store: &mut Store, code: &str, text: &str) -> Result<(), LabError> {
+    let before = store.warnings()?;
+    if before.iter().all(|warning| warning.text != text) {
+        store.record_warning(None, None, code, text)?;
+    }
+    Ok(())
 }

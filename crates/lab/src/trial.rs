@@ -1,16 +1,20 @@
 //! One trial: restore the image, start the server, run the steps, stop. One method per transition.
 
+use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{Dataset, Plan, PlannedTrial, Step, StepOutcome, Target};
-use prony_servers::{Image, Images, Instance, Running};
+use prony_model::{CpuSet, Dataset, Plan, PlannedTrial, Step, StepOutcome, Target};
+use prony_servers::{Image, Images, Instance};
 use prony_store::{BuildRecord, Store, TrialId};
 
 use crate::drive::drive;
 use crate::edge::{Edge, steal_warning};
 use crate::event::{Event, Events};
+use crate::explain;
 use crate::fault::Fault;
 use crate::lab::Lab;
-use crate::prepare::{Fetched, control, fill, server_fault, stop};
+use crate::prepare::{Fetched, Supply, fill, server_fault, start};
+use crate::server::Server;
+use crate::survey::{self, Variables, subject};
 
 /// Threads of the load generator. Two drive a thousand connections; more would take processors
 /// away from the server on small machines.
@@ -26,104 +30,139 @@ pub(crate) struct Trial<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) planned: PlannedTrial,
     pub(crate) id: TrialId,
-    pub(crate) fetched: &'a Fetched,
-    pub(crate) image: &'a Image,
+    pub(crate) supply: &'a Supply,
+    /// What the target's server comes from; `None` for an external one.
+    pub(crate) image: Option<&'a Image>,
+    /// What the server said of its variables before anything was loaded.
+    pub(crate) surveyed: &'a Variables,
+    pub(crate) table: &'a VariableTable,
     pub(crate) store: &'a mut Store,
 }
 
 impl Trial<'_> {
     /// Runs the trial to its end. The server is gone when this returns, whatever it returns.
     pub(crate) fn run(&mut self, events: &mut Events<'_>) -> Result<(), Fault> {
-        let instance = self.restore()?;
-        let mut server = self.start(instance)?;
+        let mut server = self.start()?;
         self.record_server(&server)?;
-        self.fill_volatile(&mut server)?;
+        self.fill(&mut server)?;
         self.warm(&server)?;
+        self.explain(&server)?;
         for index in 0..self.plan.steps.len() {
             self.step(&mut server, index, events)?;
         }
-        stop(server).map(drop)
+        server.stop().map(drop)
     }
 
     fn target(&self) -> &Target {
         &self.plan.targets[self.planned.target]
     }
 
-    fn restore(&self) -> Result<Instance, Fault> {
-        let Fetched { build, rendered } = self.fetched;
+    /// Starts the server from its image, or goes to the one that runs already.
+    fn start(&self) -> Result<Server, Fault> {
+        match (self.supply, self.image) {
+            (Supply::External(access), _) => access.enter(),
+            (Supply::Own(fetched), Some(image)) => start(self.lab, self.restore(fetched, image)?),
+            (Supply::Own(_), None) => Err(Fault::failed("there is no data image to start from")),
+        }
+    }
+
+    fn restore(&self, fetched: &Fetched, image: &Image) -> Result<Instance, Fault> {
+        let Fetched { build, rendered } = fetched;
         let instance = Instance::create(self.lab.roots, self.lab.launcher, build, rendered)
             .map_err(|error| server_fault(self.lab, &error))?;
         Images::new(self.lab.roots)
-            .restore(self.image, &instance)
+            .restore(image, &instance)
             .map_err(|error| Fault::failed(format!("failed to restore the data image: {error}")))?;
         Ok(instance)
     }
 
-    fn start(&self, instance: Instance) -> Result<Running, Fault> {
-        instance
-            .start(self.lab.stop)
-            .map_err(|error| server_fault(self.lab, &error))
-    }
-
     /// Keeps what the server says of itself: its version and its effective variables.
-    fn record_server(&mut self, server: &Running) -> Result<(), Fault> {
-        let version = control(server, "SELECT VERSION()")?;
-        let facts = serde_json::to_string(&self.fetched.build)
-            .map_err(|error| Fault::failed(error.to_string()))?;
+    fn record_server(&mut self, server: &Server) -> Result<(), Fault> {
+        let version = server.control("SELECT VERSION()")?;
+        let version = version.single().unwrap_or_default();
+        let (content_hash, facts_json) = match self.supply {
+            Supply::Own(fetched) => (
+                fetched.build.content_hash.clone(),
+                serde_json::to_string(&fetched.build)
+                    .map_err(|error| Fault::failed(error.to_string()))?,
+            ),
+            // Nothing else identifies a server that somebody else runs.
+            Supply::External(_) => (format!("external {version}"), "{}".to_owned()),
+        };
         let record = BuildRecord {
-            server_version: version.single().unwrap_or_default(),
-            content_hash: &self.fetched.build.content_hash,
-            facts_json: &facts,
+            server_version: version,
+            content_hash: &content_hash,
+            facts_json: &facts_json,
         };
         self.store.record_build(self.planned.target, &record)?;
-        let variables: Vec<(String, String)> = control(server, "SHOW GLOBAL VARIABLES")?
-            .rows
-            .into_iter()
-            .filter_map(|row| {
-                let mut cells = row.into_iter();
-                Some((cells.next()??, cells.next()?.unwrap_or_default()))
-            })
-            .collect();
-        Ok(self.store.record_variables(self.id, &variables)?)
+        let variables = survey::variables(server)?;
+        let rows: Vec<_> = variables.clone().into_iter().collect();
+        self.store.record_variables(self.id, &rows)?;
+        self.warn_of_changes(&variables)
     }
 
-    /// Loads the dataset where the engine forgets it at every stop.
-    fn fill_volatile(&self, server: &mut Running) -> Result<(), Fault> {
-        if self.target().engine.persistent() {
+    /// Says beside the results where variables that matter are not what they were when the run
+    /// was allowed to begin.
+    fn warn_of_changes(&mut self, now: &Variables) -> Result<(), Fault> {
+        let before = subject(self.target(), &[], self.surveyed);
+        let now = subject(self.target(), &[], now);
+        let differences = self.table.compare(&[before, now], &self.plan.allow);
+        for difference in differences.iter().filter(|difference| difference.stops()) {
+            let text = format!("`{}` has changed since the run began", difference.variable);
+            self.store
+                .record_warning(Some(self.id), None, "variable-changed", &text)?;
+        }
+        Ok(())
+    }
+
+    /// Loads the dataset where it does not come with an image: the engine forgets it at every
+    /// stop, or the server is external.
+    fn fill(&self, server: &mut Server) -> Result<(), Fault> {
+        if self.image.is_some() && self.target().engine.persistent() {
             return Ok(());
         }
-        fill(
-            self.lab,
-            server,
-            &self.plan.dataset,
-            self.target(),
-            &mut |_| (),
-        )
+        let dataset = &self.plan.dataset;
+        fill(self.lab, server, dataset, self.target(), &mut |_| ())
     }
 
     /// Reads both indexes of every table once, so that the first step that needs one does not pay
     /// for bringing it into memory.
-    fn warm(&self, server: &Running) -> Result<(), Fault> {
+    fn warm(&self, server: &Server) -> Result<(), Fault> {
         for table in 0..self.plan.dataset.tables {
             let name = Dataset::table_name(table);
             let index = Dataset::index_name(table);
-            control(
-                server,
-                &format!(
-                    "SELECT COUNT(*) FROM prony.{name} FORCE INDEX (PRIMARY) WHERE LENGTH(pad) < 0"
-                ),
-            )?;
-            control(
-                server,
-                &format!("SELECT SUM(k) FROM prony.{name} FORCE INDEX ({index}) WHERE k >= 0"),
-            )?;
+            server.control(&format!(
+                "SELECT COUNT(*) FROM {name} FORCE INDEX (PRIMARY) WHERE LENGTH(pad) < 0"
+            ))?;
+            server.control(&format!(
+                "SELECT SUM(k) FROM {name} FORCE INDEX ({index}) WHERE k >= 0"
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the execution plan of every statement, once for each target.
+    fn explain(&mut self, server: &Server) -> Result<(), Fault> {
+        let target = self.planned.target;
+        let known = self.store.plan_texts()?;
+        if known.iter().any(|known| known.target == target) {
+            return Ok(());
+        }
+        for plan_text in explain::all(server, self.plan, self.surveyed)? {
+            let explain::PlanText {
+                entry,
+                statement,
+                json,
+            } = &plan_text;
+            self.store
+                .record_plan_text(target, *entry, statement, json)?;
         }
         Ok(())
     }
 
     fn step(
         &mut self,
-        server: &mut Running,
+        server: &mut Server,
         index: usize,
         events: &mut Events<'_>,
     ) -> Result<(), Fault> {
@@ -137,7 +176,7 @@ impl Trial<'_> {
         let task = Task::Drive(Box::new(self.task(index, step)));
         let pid = server.pid();
         let mut edges = Vec::new();
-        let outcome = drive(self.lab, server, task, &mut |message| {
+        let outcome = drive(self.lab, server, self.client_cpus(), task, &mut |message| {
             match message {
                 Message::MeasureStart { .. } | Message::MeasureEnd { .. } => {
                     edges.push(Edge::take(&self.lab.proc, pid));
@@ -175,6 +214,10 @@ impl Trial<'_> {
                 .record_warning(Some(self.id), Some(index), "steal", &text)?;
         }
         Ok(())
+    }
+
+    fn client_cpus(&self) -> Option<&CpuSet> {
+        self.supply.own()?.rendered.process.client_cpus.as_ref()
     }
 
     fn task(&self, index: usize, step: &Step) -> DriveTask {

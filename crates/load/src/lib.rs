@@ -5,7 +5,7 @@
 //! N clients run on a few threads, of which the calling one is the first. In steady state nothing
 //! is allocated, locked or formatted for a query, and answers are skimmed, not decoded.
 //!
-//! Deliberately absent: arrival schedules, think times, reconnecting, TCP.
+//! Deliberately absent: arrival schedules, think times, reconnecting.
 
 mod checksum;
 mod client;

@@ -2,18 +2,28 @@
 
 mod base;
 mod config;
+mod expand;
+mod external;
 mod fit;
+mod matrix;
+mod name;
 mod order;
+mod refusal;
+mod setting;
 mod step;
 mod target;
 
-use prony_model::{BuildFacts, Dataset, IntentFacts, Plan, Workload};
+use std::path::Path;
 
-use crate::fields::{Fields, Located, Value};
+use prony_model::{BuildFacts, Dataset, IntentFacts, Plan, Target, Workload};
+
+use crate::fields::{Fields, Located, Value, is_name_char};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
 
+pub use refusal::Refused;
+
 /// What an experiment is checked against.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Knowledge<'a> {
     /// The builds of the catalogue.
     pub builds: &'a [BuildFacts],
@@ -21,6 +31,12 @@ pub struct Knowledge<'a> {
     pub intents: &'a [IntentFacts],
     /// The workloads that steps can name. Where several share a name, the first counts.
     pub workloads: &'a [Workload],
+    /// The folder of the experiment file, from which its relative paths start. It must be
+    /// absolute, because the plan outlives the working folder.
+    pub folder: &'a Path,
+    /// Says which setting the server of a target can't have, if there is one. Asked of every
+    /// target whose server Prony starts; the target has no name yet.
+    pub honours: &'a dyn Fn(&Target) -> Result<(), Refused>,
 }
 
 /// Seed of an experiment or a dataset that sets none, so that two people who run the same file
@@ -72,6 +88,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let blocks = fields.required("blocks", |value| value.count::<u32>(1..=BLOCKS_MAX));
     let clients = fields.optional("clients", read_clients);
     let seed = fields.optional("seed", read_seed);
+    let allow = fields.optional("allow", read_allow);
     let dataset = fields.required("dataset", read_dataset);
     let targets = target::read_all(&mut fields, knowledge);
     // What could not be read is reported; the steps are read all the same, for their own problems.
@@ -95,7 +112,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         base,
         seed,
         dataset: dataset?.dataset,
-        allow: Vec::new(),
+        allow: allow?.unwrap_or_default(),
         trials: order::trials(seed, blocks?.value, targets.len()),
         targets,
         steps: steps?,
@@ -144,4 +161,33 @@ fn read_clients(value: Value<'_>) -> Read<Vec<u32>> {
         return Err(whole.report("must not be empty", "no number of clients"));
     }
     Ok(clients.into_iter().map(|count| count.value).collect())
+}
+
+/// Reads names of server variables, into the form in which servers list them.
+fn read_allow(value: Value<'_>) -> Read<Vec<String>> {
+    let mut names: Vec<Located<String>> = Vec::new();
+    for item in value.list()? {
+        let document = item.document();
+        let written = item.text()?;
+        if written.value.is_empty() || !written.value.chars().all(is_name_char) {
+            return Err(document.report(
+                Problem::new(format!("`{}` is not the name of a variable", written.value))
+                    .at(&written.span, "not a name")
+                    .help(
+                        "write names as SHOW VARIABLES lists them, such as \"innodb_io_capacity\"",
+                    ),
+            ));
+        }
+        let name = written.map(|name| name.to_ascii_lowercase().replace('-', "_"));
+        if let Some(first) = names.iter().find(|other| other.value == name.value) {
+            return Err(document.report(
+                Problem::new(format!("`allow` has {} twice", name.value))
+                    .at(&name.span, "here again")
+                    .at(&first.span, "first here")
+                    .help("remove one"),
+            ));
+        }
+        names.push(name);
+    }
+    Ok(names.into_iter().map(|name| name.value).collect())
 }

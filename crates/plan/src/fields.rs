@@ -52,10 +52,18 @@ impl<T> Located<T> {
 
 /// The problem of a word that is not one of those `known`. `noun` says what it should name.
 pub(crate) fn unknown(noun: &str, written: &Located<&str>, known: &[&str]) -> Problem {
-    let help = suggest::help(written.value, &format!("{noun}s"), known);
+    let help = suggest::help(written.value, &plural(noun), known);
     Problem::new(format!("unknown {noun} `{}`", written.value))
         .at(&written.span, format!("no such {noun}"))
         .help(help)
+}
+
+fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if noun.ends_with('s') => format!("values of {noun}"),
+        None => format!("{noun}s"),
+    }
 }
 
 /// What [`is_name`] asks for, in words.
@@ -65,9 +73,12 @@ pub(crate) const NAME_RULE: &str = "a name has letters, digits, `-`, `_` and `.`
 pub(crate) fn is_name(text: &str) -> bool {
     text.len() <= 80
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        && text.chars().all(is_name_char)
+}
+
+/// Whether `c` can be in a name.
+pub(crate) fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.".contains(c)
 }
 
 impl<'a> Fields<'a> {
@@ -106,6 +117,20 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// Keeps the values of some keys out of messages.
+    pub(crate) fn hide(&self, secret: impl Fn(&str) -> bool) {
+        for (key, value) in self.table {
+            if secret(key.get_ref()) {
+                self.document.hide(&value.span());
+            }
+        }
+    }
+
+    /// Whether a key that can be written is there.
+    pub(crate) fn has(&mut self, key: &'static str) -> bool {
+        self.get(key).is_some()
+    }
+
     /// Reads a key that may be missing.
     pub(crate) fn optional<T>(
         &mut self,
@@ -123,11 +148,16 @@ impl<'a> Fields<'a> {
     ) -> Read<T> {
         match self.get(key) {
             Some(value) => read(value),
-            None => Err(self.document.report(
-                Problem::new(format!("{} needs `{key}`", self.kind))
-                    .at(&self.span, format!("`{key}` is missing")),
-            )),
+            None => Err(self.missing(key)),
         }
+    }
+
+    /// Reports that a key which must be there is not.
+    pub(crate) fn missing(&self, key: &str) -> Reported {
+        self.document.report(
+            Problem::new(format!("{} needs `{key}`", self.kind))
+                .at(&self.span, format!("`{key}` is missing")),
+        )
     }
 
     /// Reads an array of tables, `[[key]]`; empty when there is none.
@@ -153,14 +183,24 @@ impl<'a> Fields<'a> {
     /// Refuses a key that is planned but not there yet, with what to write instead. Lists of
     /// known keys do not name it.
     pub(crate) fn not_yet(&mut self, key: &'static str, instead: &str) -> Read<()> {
+        self.refuse(key, |span| {
+            Problem::new(format!("`{key}` is not available yet"))
+                .at(span, "planned, but not there yet")
+                .help(instead)
+        })
+    }
+
+    /// Refuses a key that people may expect here, with a message about the place given. Lists of
+    /// known keys do not name it.
+    pub(crate) fn refuse(
+        &mut self,
+        key: &'static str,
+        problem: impl FnOnce(&Span) -> Problem,
+    ) -> Read<()> {
         self.refused.push(key);
         match self.table.get_key_value(key) {
             None => Ok(()),
-            Some((written, _)) => Err(self.document.report(
-                Problem::new(format!("`{key}` is not available yet"))
-                    .at(&written.span(), "planned, but not there yet")
-                    .help(instead),
-            )),
+            Some((written, _)) => Err(self.document.report(problem(&written.span()))),
         }
     }
 

@@ -63,6 +63,8 @@ pub(crate) struct Document<'a> {
     name: &'a str,
     text: &'a str,
     problems: RefCell<Vec<Problem>>,
+    /// What messages must not show.
+    hidden: RefCell<Vec<Span>>,
 }
 
 impl Problem {
@@ -94,12 +96,33 @@ impl<'a> Document<'a> {
             name,
             text,
             problems: RefCell::new(Vec::new()),
+            hidden: RefCell::new(Vec::new()),
         }
     }
 
     pub(crate) fn report(&self, problem: Problem) -> Reported {
         self.problems.borrow_mut().push(problem);
         Reported(())
+    }
+
+    /// Keeps a part of the file out of messages: they show stars in its place.
+    pub(crate) fn hide(&self, span: &Span) {
+        self.hidden.borrow_mut().push(span.clone());
+    }
+
+    /// The text as messages may show it, each byte where it was.
+    fn shown(&self) -> String {
+        let hidden = self.hidden.borrow();
+        let mut text = String::with_capacity(self.text.len());
+        for (at, c) in self.text.char_indices() {
+            let secret = c != '\n' && hidden.iter().any(|span| span.contains(&at));
+            if secret {
+                text.extend(std::iter::repeat_n('*', c.len_utf8()));
+            } else {
+                text.push(c);
+            }
+        }
+        text
     }
 
     /// Where `part` stands inside `span`, or all of `span` where it does not stand literally.
@@ -118,13 +141,14 @@ impl<'a> Document<'a> {
     /// # Errors
     /// When a problem was reported.
     pub(crate) fn finish<T>(self, value: Read<T>) -> Result<T, Invalid> {
+        let shown = self.shown();
         let mut problems = self.problems.into_inner();
         match value {
             Ok(value) if problems.is_empty() => Ok(value),
             _ => {
                 problems.sort_by_key(Problem::position);
                 Err(Invalid {
-                    file: NamedSource::new(self.name, self.text.to_owned()),
+                    file: NamedSource::new(self.name, shown),
                     problems,
                 })
             }

@@ -1,16 +1,23 @@
 //! Tests over whole files: what is said of wrong ones, what right ones expand to.
 
 mod expansion;
+mod external;
 mod files;
+mod matrix;
 mod messages;
+mod target_messages;
 mod workload_messages;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use prony_model::{BuildFacts, Engine, Family, IntentFacts, IntentKind, Plan, Workload};
+use prony_model::{
+    Aspect, BuildFacts, Engine, Family, IntentFacts, IntentKind, IntentValue, Plan, Target,
+    Workload,
+};
 
-use crate::{Invalid, Knowledge, embedded_workloads, parse_experiment};
+use crate::{Invalid, Knowledge, Refused, embedded_workloads, parse_experiment};
 
 /// A small right experiment for tests to change.
 const RIGHT: &str = r#"name = "small"
@@ -66,6 +73,8 @@ impl World {
             builds: &self.builds,
             intents: &self.intents,
             workloads: &self.workloads,
+            folder: Path::new("/experiments"),
+            honours: &honours,
         }
     }
 
@@ -74,8 +83,30 @@ impl World {
     }
 }
 
+/// As in the catalogue: MySQL 5.0 has no performance schema, and some options are not for
+/// experiments.
+fn honours(target: &Target) -> Result<(), Refused> {
+    let build = &target.build.id;
+    let wanted = target.config.intents.get("performance_schema");
+    if build == "mysql-5.0.21" && wanted == Some(&IntentValue::Flag(true)) {
+        return Err(Refused {
+            setting: Aspect::Intent("performance_schema".to_owned()),
+            reason: format!("{build} can't honour performance_schema = on"),
+            remedy: "it can be off".to_owned(),
+        });
+    }
+    match target.config.raw.get("datadir") {
+        None => Ok(()),
+        Some(_) => Err(Refused {
+            setting: Aspect::Option("datadir".to_owned()),
+            reason: "the raw option `datadir` is set by Prony itself: leave it out".to_owned(),
+            remedy: String::new(),
+        }),
+    }
+}
+
 fn builds() -> Vec<BuildFacts> {
-    use Engine::{Aria, Innodb, Memory, Myisam};
+    use Engine::{Aria, Innodb, Memory, Myisam, Rocksdb};
     let build = |id: &str, version: &str, engines: &[Engine]| BuildFacts {
         id: id.to_owned(),
         family: if id.starts_with("mariadb") {
@@ -89,18 +120,33 @@ fn builds() -> Vec<BuildFacts> {
         lacks: Vec::new(),
     };
     vec![
+        build("mysql-4.1.13", "4.1.13", &[Innodb, Myisam, Memory]),
         build("mysql-5.0.21", "5.0.21", &[Innodb, Myisam, Memory]),
         build("mysql-5.5.34", "5.5.34", &[Innodb, Myisam, Memory]),
         build("mysql-5.6.24", "5.6.24", &[Innodb, Myisam, Memory]),
         build("mysql-5.7.22", "5.7.22", &[Innodb, Myisam, Memory]),
         build("mysql-8.0.31", "8.0.31", &[Innodb, Myisam, Memory]),
         build("mysql-9.7", "9.7.0", &[Innodb, Myisam, Memory]),
-        build("mariadb-10.11", "10.11.0", &[Innodb, Myisam, Memory, Aria]),
+        build(
+            "mariadb-10.5",
+            "10.5.0",
+            &[Innodb, Myisam, Memory, Aria, Rocksdb],
+        ),
+        build(
+            "mariadb-10.11",
+            "10.11.0",
+            &[Innodb, Myisam, Memory, Aria, Rocksdb],
+        ),
+        build(
+            "mariadb-11.8",
+            "11.8.0",
+            &[Innodb, Myisam, Memory, Aria, Rocksdb],
+        ),
     ]
 }
 
 fn intents() -> Vec<IntentFacts> {
-    use IntentKind::{Bytes, Flag, Number, Text};
+    use IntentKind::{Bytes, Cpus, Flag, Number, Text};
     let intent = |name: &str, kind, choices: &[&str]| IntentFacts {
         name: name.to_owned(),
         kind,
@@ -119,6 +165,10 @@ fn intents() -> Vec<IntentFacts> {
         intent("query_cache", Flag, &[]),
         intent("adaptive_hash_index", Flag, &[]),
         intent("flush_method", Text, &["buffered", "direct"]),
+        intent("innodb_thread_concurrency", Number, &[]),
+        intent("tls", Flag, &[]),
+        intent("allocator", Text, &["built", "jemalloc", "tcmalloc"]),
+        intent("server_cpus", Cpus, &[]),
     ]
 }
 

@@ -39,6 +39,12 @@ impl Root {
         Self(folder.into())
     }
 
+    /// The kernel's name for the time since the machine was started, or `None` where it has none.
+    pub fn boot_id(&self) -> Option<String> {
+        let text = self.read("proc/sys/kernel/random/boot_id").ok()?;
+        Some(text.trim().to_owned())
+    }
+
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String, ProbeError> {
         let path = self.0.join(path);
         std::fs::read_to_string(&path).map_err(|source| ProbeError::Read { path, source })

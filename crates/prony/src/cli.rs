@@ -22,7 +22,7 @@ Exit codes: 0 done · 2 wrong usage · 3 invalid experiment, workload or catalog
 pub(crate) enum Command {
     /// Run an experiment and print its report
     Run(RunArgs),
-    /// Show what an experiment would do, and how long it would take, without starting anything
+    /// Show what an experiment would do, and how long it would take
     Plan(PlanArgs),
     /// Go on with a run that was interrupted: only what is missing is run
     Resume(ResumeArgs),
@@ -54,6 +54,13 @@ pub(crate) struct RunArgs {
 pub(crate) struct PlanArgs {
     /// The experiment file
     pub(crate) experiment: PathBuf,
+    /// Start every server once, without data, and show what it was told, what it made of it, and
+    /// where the servers differ
+    #[arg(long)]
+    pub(crate) effective: bool,
+    /// How to write what `--effective` shows
+    #[arg(long, value_enum, default_value_t = FormatArg::Text, requires = "effective")]
+    pub(crate) format: FormatArg,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
 }

@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use prony_model::{Plan, Workload};
-use prony_plan::{Invalid, Knowledge, embedded_workloads, parse_experiment, parse_workloads};
-use prony_servers::Catalogue;
+use prony_model::{Aspect, Plan, Target, Workload};
+use prony_plan::{
+    Invalid, Knowledge, Refused, embedded_workloads, parse_experiment, parse_workloads,
+};
+use prony_servers::{Catalogue, RenderError, Wanted};
 
 use crate::cli::{CatalogueArgs, DefinitionArgs};
 use crate::failure::{ExitStatus, Failure};
@@ -43,15 +45,56 @@ pub(crate) fn experiment(
 ) -> Result<Plan, Failure> {
     let workloads = workloads(args)?;
     let text = read(path)?;
+    let whole = std::path::absolute(path).map_err(|error| {
+        Failure::to(
+            ExitStatus::Usage,
+            &format!("find the folder of {}: {error}", path.display()),
+        )
+    })?;
     let knowledge = Knowledge {
         builds: &catalogue.facts(),
         intents: &catalogue.intent_facts(),
         workloads: &workloads,
+        folder: whole.parent().unwrap_or(&whole),
+        honours: &|target| honours(catalogue, target),
     };
     let plan = parse_experiment(&path.display().to_string(), &text, &knowledge)
         .map_err(|error| invalid(&error))?;
     prony_lab::check(&plan, catalogue).map_err(|error| Failure::to(ExitStatus::Invalid, &error))?;
     Ok(plan)
+}
+
+/// Which setting the version of a target can't have, so that the message points at its line.
+/// Whatever else is wrong is said of the plan as a whole.
+fn honours(catalogue: &Catalogue, target: &Target) -> Result<(), Refused> {
+    let wanted = Wanted {
+        engine: target.engine,
+        config: &target.config,
+        transport: target.transport,
+        clients_max: 1,
+    };
+    let Err(error) = catalogue.render(&target.build, wanted) else {
+        return Ok(());
+    };
+    match error {
+        RenderError::NotHonoured {
+            build,
+            version,
+            intent,
+            value,
+            refusal,
+        } => Err(Refused {
+            reason: format!("{build} ({version}) can't honour {intent} = {value}"),
+            remedy: refusal.to_string(),
+            setting: Aspect::Intent(intent),
+        }),
+        RenderError::RawText(ref name) | RenderError::RawReserved(ref name) => Err(Refused {
+            setting: Aspect::Option(name.clone()),
+            reason: error.to_string(),
+            remedy: String::new(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The user's workloads, which come first where names are equal, then the built-in ones.

@@ -1,12 +1,13 @@
 //! What a run amounts to, before anybody decides how to show it.
 
 use prony_model::{Plan, PlannedTrial, Target, TrialState};
-use prony_store::{
-    BuildRow, HostRow, RunRow, Store, StoreError, TrialCounts, TrialId, TrialRow, WarningRow,
-};
+use prony_store::{BuildRow, HostRow, RunRow, Store, TrialCounts, TrialId, TrialRow, WarningRow};
 
 use crate::cell::Cell;
+use crate::effective::Effective;
+use crate::explain::{self, ExplainedStatement};
 use crate::notes;
+use crate::render::ReportError;
 
 /// A run with its figures.
 #[derive(Debug)]
@@ -19,13 +20,15 @@ pub(crate) struct Analysis<'a> {
     pub(crate) counts: TrialCounts,
     pub(crate) missing: Vec<PlannedTrial>,
     pub(crate) warnings: Vec<WarningRow>,
+    pub(crate) effective: Effective,
+    pub(crate) statements: Vec<ExplainedStatement>,
     /// By step, then by target, in the order of the plan.
     cells: Vec<Vec<Cell>>,
 }
 
 impl<'a> Analysis<'a> {
     /// Reads the run and derives its figures.
-    pub(crate) fn of(store: &'a Store) -> Result<Self, StoreError> {
+    pub(crate) fn of(store: &'a Store) -> Result<Self, ReportError> {
         let plan = store.plan();
         let mut analysis = Self {
             plan,
@@ -36,6 +39,8 @@ impl<'a> Analysis<'a> {
             counts: store.trial_counts()?,
             missing: store.missing_trials()?,
             warnings: store.warnings()?,
+            effective: Effective::of_run(store, &columns(plan))?,
+            statements: explain::read(store)?,
             cells: vec![vec![Cell::default(); plan.targets.len()]; plan.steps.len()],
         };
         for row in store.outcomes()? {
@@ -68,9 +73,7 @@ impl<'a> Analysis<'a> {
 
     /// Indices of the targets, the base first.
     pub(crate) fn columns(&self) -> Vec<usize> {
-        std::iter::once(self.plan.base)
-            .chain(self.contenders())
-            .collect()
+        columns(self.plan)
     }
 
     /// Indices of the targets but the base.
@@ -110,4 +113,10 @@ impl<'a> Analysis<'a> {
             .iter()
             .any(|trial| trial.planned.target == target && trial.state == TrialState::Failed)
     }
+}
+
+/// Indices of the targets, the base first.
+fn columns(plan: &Plan) -> Vec<usize> {
+    let others = (0..plan.targets.len()).filter(|&target| target != plan.base);
+    std::iter::once(plan.base).chain(others).collect()
 }

@@ -4,10 +4,11 @@ use prony_model::{Display, Step};
 
 use crate::analysis::Analysis;
 use crate::document::Block;
-use crate::{heading, remarks, tables};
+use crate::effective::Detail;
+use crate::{explain, heading, remarks, tables};
 
 /// The whole report.
-pub(crate) fn document(analysis: &Analysis<'_>) -> Vec<Block> {
+pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     let mut blocks = vec![Block::Title(analysis.plan.name.clone())];
     if !analysis.plan.question.is_empty() {
         blocks.push(Block::Paragraph(analysis.plan.question.clone()));
@@ -24,6 +25,8 @@ pub(crate) fn document(analysis: &Analysis<'_>) -> Vec<Block> {
             blocks.extend(tables::at_clients(analysis, clients));
         }
     }
+    blocks.extend(analysis.effective.blocks(detail));
+    blocks.extend(explain::blocks(analysis));
     blocks.extend(remarks::warnings(analysis));
     blocks.extend(remarks::missing_and_failed(analysis));
     if analysis.counts.done > 0 {

@@ -99,7 +99,7 @@ fn figure(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| format!("{value:.3}"))
 }
 
-fn line(fields: &[String]) -> String {
+pub(crate) fn line(fields: &[String]) -> String {
     let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
     format!("{}\n", fields.join(","))
 }

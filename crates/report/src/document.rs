@@ -28,8 +28,9 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<String>>,
     /// How the columns after the first are aligned.
     pub(crate) align: Align,
-    /// Where a table that is too wide may be divided.
-    pub(crate) divide: Divide,
+    /// A table that is too wide is divided between columns, and every part begins with this many
+    /// of the first ones.
+    pub(crate) repeated: usize,
 }
 
 /// How the columns after the first are aligned.
@@ -39,16 +40,4 @@ pub(crate) enum Align {
     Left,
     /// As numbers are.
     Right,
-}
-
-/// Where a table that is too wide may be divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Divide {
-    /// Between any two columns after the first `repeated` ones, which every part begins with.
-    After {
-        /// Number of columns that every part begins with.
-        repeated: usize,
-    },
-    /// Nowhere.
-    Never,
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Config, Protocol, Target};
+use prony_model::{Aspect, Config, Protocol, Target, Transport};
 use prony_store::HostRow;
 use serde::Deserialize;
 
 use crate::analysis::Analysis;
-use crate::document::{Align, Divide, Table};
+use crate::document::{Align, Table};
 use crate::figures::plural;
 
 /// Facts of the run as a whole.
@@ -58,7 +58,16 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     ));
     let common = list(&common_settings(&plan.targets));
     let separator = if common.is_empty() { "" } else { ", " };
-    facts.push(("Settings", format!("common baseline{separator}{common}")));
+    let foreign = plan.targets.iter().any(|target| target.external.is_some());
+    let where_ours = if foreign {
+        " where Prony starts the server"
+    } else {
+        ""
+    };
+    facts.push((
+        "Settings",
+        format!("common baseline{where_ours}{separator}{common}"),
+    ));
     facts
 }
 
@@ -90,40 +99,81 @@ pub(crate) fn host_line(host: &HostRow) -> String {
     }
 }
 
-/// What is compared.
+/// What is compared: of each target its version and what varies, and only that.
 pub(crate) fn targets(analysis: &Analysis<'_>) -> Table {
-    let common = common_settings(&analysis.plan.targets);
-    let rows = analysis
-        .columns()
-        .into_iter()
-        .map(|index| {
-            let target = &analysis.plan.targets[index];
-            let own: BTreeSet<String> = settings(target).difference(&common).cloned().collect();
-            vec![
-                target.name.clone(),
-                version(analysis, index),
-                target.engine.name().to_owned(),
-                if own.is_empty() {
-                    "-".into()
-                } else {
-                    list(&own)
-                },
-            ]
+    let varying = varying(analysis);
+    let row = |index: usize| {
+        let target = &analysis.plan.targets[index];
+        [target.name.clone(), version(analysis, index)]
+            .into_iter()
+            .chain(varying.iter().map(|aspect| target.aspect(aspect)))
+            .collect()
+    };
+    Table {
+        header: ["target".to_owned(), "server version".to_owned()]
+            .into_iter()
+            .chain(varying.iter().map(ToString::to_string))
+            .collect(),
+        rows: analysis.columns().into_iter().map(row).collect(),
+        align: Align::Left,
+        repeated: 1,
+    }
+}
+
+/// What targets differ in. The build is left out where the versions tell the builds apart.
+fn varying(analysis: &Analysis<'_>) -> Vec<Aspect> {
+    let targets = &analysis.plan.targets;
+    let by_version: BTreeSet<(String, &str)> = (0..targets.len())
+        .map(|index| (version(analysis, index), targets[index].build.id.as_str()))
+        .collect();
+    let versions: BTreeSet<&str> = by_version.iter().map(|(v, _)| v.as_str()).collect();
+    let versions_tell = versions.len() == by_version.len();
+    let told = |aspect: &Aspect| *aspect == Aspect::Build && versions_tell;
+    let varying = analysis.plan.varying();
+    varying.into_iter().filter(|aspect| !told(aspect)).collect()
+}
+
+/// What else differs between targets of different versions, so that a ratio is not taken for one
+/// of versions alone: how they are reached, who started them, and what the experiment allows.
+pub(crate) fn beside_version(analysis: &Analysis<'_>) -> Option<String> {
+    let targets = &analysis.plan.targets;
+    let versions: BTreeSet<String> = (0..targets.len())
+        .map(|index| version(analysis, index))
+        .collect();
+    if versions.len() < 2 {
+        return None;
+    }
+    let tls = Aspect::Intent("tls".to_owned());
+    let mut others: Vec<String> = analysis
+        .plan
+        .varying()
+        .iter()
+        .filter_map(|aspect| match aspect {
+            Aspect::Transport => Some("transport".to_owned()),
+            Aspect::Server => Some("servers that Prony did not start".to_owned()),
+            aspect if *aspect == tls => Some("encryption".to_owned()),
+            _ => None,
         })
         .collect();
-    Table {
-        header: ["target", "server version", "engine", "own settings"]
-            .map(str::to_owned)
-            .to_vec(),
-        rows,
-        align: Align::Left,
-        divide: Divide::Never,
+    let allowed: Vec<&str> = analysis.effective.allowed().collect();
+    if !allowed.is_empty() {
+        others.push(format!(
+            "what the experiment allows ({})",
+            allowed.join(", ")
+        ));
     }
+    (!others.is_empty()).then(|| {
+        format!(
+            "Not only the version differs, but also: {}.",
+            others.join("; ")
+        )
+    })
 }
 
 fn version(analysis: &Analysis<'_>, target: usize) -> String {
     match &analysis.builds[target] {
         Some(build) => build.server_version.clone(),
+        None if analysis.plan.targets[target].external.is_some() => "not asked yet".into(),
         None => format!(
             "{} (catalogued)",
             analysis.plan.targets[target].build.version
@@ -133,28 +183,42 @@ fn version(analysis: &Analysis<'_>, target: usize) -> String {
 
 /// The settings that all targets share.
 fn common_settings(targets: &[Target]) -> BTreeSet<String> {
-    targets
-        .iter()
-        .map(settings)
-        .reduce(|common, own| common.intersection(&own).cloned().collect())
-        .unwrap_or_default()
+    let common = |settings: &mut dyn Iterator<Item = BTreeSet<String>>| {
+        settings
+            .reduce(|common, own| common.intersection(&own).cloned().collect())
+            .unwrap_or_default()
+    };
+    let mut all = common(&mut targets.iter().map(manner));
+    // Servers that Prony does not start are asked nothing.
+    let ours = targets.iter().filter(|target| target.external.is_none());
+    all.extend(common(&mut ours.map(|target| asked(&target.config))));
+    all
 }
 
-/// What an experiment asked of a target, one text each.
-fn settings(target: &Target) -> BTreeSet<String> {
-    let Config { intents, raw } = &target.config;
+/// How a target is used, one text each.
+fn manner(target: &Target) -> BTreeSet<String> {
     let protocol = match target.protocol {
         Protocol::Prepared => "prepared statements",
         Protocol::Text => "text statements",
     };
+    let transport = match target.transport {
+        Transport::Socket => None,
+        Transport::Tcp => Some("over TCP".to_owned()),
+    };
+    [protocol.to_owned(), format!("{} tables", target.engine)]
+        .into_iter()
+        .chain(transport)
+        .collect()
+}
+
+/// What an experiment asked of a target's server, one text each.
+fn asked(config: &Config) -> BTreeSet<String> {
+    let Config { intents, raw } = config;
     let intents = intents
         .iter()
         .map(|(name, value)| format!("{name} = {value}"));
     let raw = raw.iter().map(|(name, value)| format!("--{name}={value}"));
-    std::iter::once(protocol.to_owned())
-        .chain(intents)
-        .chain(raw)
-        .collect()
+    intents.chain(raw).collect()
 }
 
 fn list(items: &BTreeSet<String>) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Dataset, Engine, Group, IntentValue, Protocol, TrialState};
+use prony_model::{Dataset, Engine, Group, IntentValue, Protocol, Transport, TrialState};
 use prony_stats::{PairedRatio, Summary};
 use prony_store::Store;
 use serde::Serialize;
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::analysis::Analysis;
 use crate::cell::{Cell, Measurement};
+use crate::effective::{DifferenceEntry, EffectiveEntry, SettingEntry};
 use crate::figures::rounded;
 use crate::latency::Latency;
 use crate::render::ReportError;
@@ -25,7 +26,12 @@ struct Document<'a> {
     dataset: &'a Dataset,
     blocks: Blocks,
     trials: Trials,
+    varying: Vec<String>,
     targets: Vec<TargetEntry<'a>>,
+    compared: &'a [String],
+    settings: Vec<SettingEntry<'a>>,
+    differences: Vec<DifferenceEntry<'a>>,
+    execution_plans: Vec<StatementEntry<'a>>,
     cells: Vec<CellEntry<'a>>,
     failed: Vec<TrialEntry<'a>>,
     discarded: Vec<TrialEntry<'a>>,
@@ -78,6 +84,8 @@ struct TargetEntry<'a> {
     build_hash: Option<&'a str>,
     engine: Engine,
     protocol: Protocol,
+    transport: Transport,
+    external: Option<String>,
     config: ConfigEntry<'a>,
 }
 
@@ -85,6 +93,20 @@ struct TargetEntry<'a> {
 struct ConfigEntry<'a> {
     intents: BTreeMap<&'a str, Value>,
     raw: &'a BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct StatementEntry<'a> {
+    step: &'a str,
+    statement: &'a str,
+    equal: bool,
+    targets: Vec<ExplainEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct ExplainEntry<'a> {
+    target: &'a str,
+    explain: &'a Value,
 }
 
 #[derive(Serialize)]
@@ -156,6 +178,7 @@ struct WarningEntry<'a> {
 pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, ReportError> {
     let plan = analysis.plan;
     let counts = analysis.counts;
+    let effective = EffectiveEntry::of(&analysis.effective);
     let document = Document {
         format: FORMAT,
         experiment: Experiment {
@@ -176,7 +199,12 @@ pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, Re
             discarded: counts.discarded,
             missing: counts.missing(),
         },
+        varying: plan.varying().iter().map(ToString::to_string).collect(),
         targets: targets(analysis),
+        compared: effective.compared,
+        settings: effective.settings,
+        differences: effective.differences,
+        execution_plans: execution_plans(analysis),
         cells: cells(analysis, store)?,
         failed: trials(analysis, TrialState::Failed),
         discarded: trials(analysis, TrialState::Discarded),
@@ -217,6 +245,8 @@ fn targets<'a>(analysis: &'a Analysis<'_>) -> Vec<TargetEntry<'a>> {
             build_hash: build.as_ref().map(|build| build.content_hash.as_str()),
             engine: target.engine,
             protocol: target.protocol,
+            transport: target.transport,
+            external: target.external.as_ref().map(ToString::to_string),
             config: ConfigEntry {
                 intents: target
                     .config
@@ -226,6 +256,26 @@ fn targets<'a>(analysis: &'a Analysis<'_>) -> Vec<TargetEntry<'a>> {
                     .collect(),
                 raw: &target.config.raw,
             },
+        })
+        .collect()
+}
+
+fn execution_plans<'a>(analysis: &'a Analysis<'_>) -> Vec<StatementEntry<'a>> {
+    analysis
+        .statements
+        .iter()
+        .map(|statement| StatementEntry {
+            step: &statement.step,
+            statement: &statement.statement,
+            equal: statement.equal(),
+            targets: statement
+                .plans
+                .iter()
+                .map(|(target, plan)| ExplainEntry {
+                    target: &analysis.plan.targets[*target].name,
+                    explain: &plan.rows,
+                })
+                .collect(),
         })
         .collect()
 }

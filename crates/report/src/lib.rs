@@ -8,7 +8,9 @@ mod cell;
 mod compose;
 mod csv;
 mod document;
+mod effective;
 mod excerpt;
+mod explain;
 mod figures;
 mod heading;
 mod json;
@@ -20,4 +22,5 @@ mod render;
 mod tables;
 mod text;
 
+pub use effective::{EffectiveTarget, effective_settings};
 pub use render::{Format, ReportError, render};

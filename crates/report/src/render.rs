@@ -1,8 +1,10 @@
 //! The one entry: a store and a format in, a text out.
 
+use prony_equality::VariableTableError;
 use prony_store::{Store, StoreError};
 
 use crate::analysis::Analysis;
+use crate::effective::Detail;
 use crate::{compose, csv, json, markdown, text};
 
 /// What a report is for.
@@ -43,6 +45,26 @@ pub enum ReportError {
         /// What is wrong.
         problem: String,
     },
+    /// The table of variables can't be read.
+    #[error("compare the targets")]
+    Variables {
+        /// The reason.
+        #[from]
+        source: VariableTableError,
+    },
+    /// An execution plan in the result file is no JSON.
+    #[error(
+        "read the execution plan of target {target} for `{statement}`: {problem}; the file is \
+         damaged"
+    )]
+    ExecutionPlan {
+        /// Name of the target.
+        target: String,
+        /// Name of the statement.
+        statement: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// The report can't be written as JSON.
     #[error("write the report as JSON")]
     Json {
@@ -58,8 +80,8 @@ pub enum ReportError {
 pub fn render(store: &Store, format: Format) -> Result<String, ReportError> {
     let analysis = Analysis::of(store)?;
     match format {
-        Format::Text => Ok(text::write(&compose::document(&analysis))),
-        Format::Markdown => Ok(markdown::write(&compose::document(&analysis))),
+        Format::Text => Ok(text::write(&compose::document(&analysis, Detail::Brief))),
+        Format::Markdown => Ok(markdown::write(&compose::document(&analysis, Detail::Full))),
         Format::Csv => csv::write(&analysis, store),
         Format::Json => json::write(&analysis, store),
     }

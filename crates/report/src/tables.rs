@@ -5,8 +5,9 @@ use prony_stats::{PairedRatio, Summary};
 
 use crate::analysis::Analysis;
 use crate::cell::Cell;
-use crate::document::{Align, Block, Divide, Table};
+use crate::document::{Align, Block, Table};
 use crate::figures::{self, plural};
+use crate::heading;
 
 /// Shown where there is no figure.
 const NONE: &str = "-";
@@ -99,7 +100,11 @@ fn relative(analysis: &Analysis<'_>, clients: u32) -> Vec<Block> {
         |step| step.name.clone(),
         cell,
     );
-    vec![Block::Heading(heading), Block::Table(table)]
+    let remark = heading::beside_version(analysis).map(Block::Paragraph);
+    std::iter::once(Block::Heading(heading))
+        .chain(remark)
+        .chain([Block::Table(table)])
+        .collect()
 }
 
 fn named_with_unit(step: &Step) -> String {
@@ -131,7 +136,7 @@ fn table(
         header,
         rows,
         align: Align::Right,
-        divide: Divide::After { repeated },
+        repeated,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 
-use crate::document::{Align, Block, Divide, Table};
+use crate::document::{Align, Block, Table};
 
 /// Columns that a report may use.
 const WIDTH: usize = 100;
@@ -78,9 +78,7 @@ fn wrapped(text: &str, first: &str, rest: &str) -> Vec<String> {
 
 /// Divides a table that is too wide into parts that are not, as far as that can be.
 fn parts(table: &Table) -> Vec<Table> {
-    let Divide::After { repeated } = table.divide else {
-        return vec![table.clone()];
-    };
+    let repeated = table.repeated;
     let columns = table.header.len();
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for column in repeated..columns {

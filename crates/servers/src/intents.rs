@@ -39,6 +39,8 @@ pub(crate) struct Intent {
     pub(crate) facts: IntentFacts,
     /// Its value where the experiment asks for nothing; `None` leaves the server alone.
     pub(crate) baseline: Option<IntentValue>,
+    /// Why that is the baseline; empty where there is none.
+    pub(crate) because: String,
     /// What it sets beside server options.
     pub(crate) sets: Option<Sets>,
     rendering: Vec<Rendering>,
@@ -84,7 +86,7 @@ pub(crate) struct Rendering {
     /// Server options, with holes for the value.
     #[serde(default)]
     options: Vec<String>,
-    /// Server options for each value that can be honoured. Empty means every value, by `options`.
+    /// Server options for single values. Without `options` no other value can be honoured.
     #[serde(default)]
     values: BTreeMap<String, Vec<String>>,
 }
@@ -118,6 +120,8 @@ struct IntentRow {
     kind: IntentKind,
     description: String,
     baseline: Option<toml::Value>,
+    #[serde(default)]
+    because: String,
     sets: Option<Sets>,
     rendering: Vec<Rendering>,
 }
@@ -181,6 +185,7 @@ impl Intent {
                 description: row.description,
             },
             baseline,
+            because: row.because,
             sets: row.sets,
             rendering: row.rendering,
         })
@@ -236,17 +241,22 @@ impl Rendering {
 
     /// The options for a value; `None` if it can't be honoured.
     pub(crate) fn options(&self, value: &IntentValue) -> Option<&[String]> {
-        if !self.values.is_empty() {
-            return self.values.get(&value_text(value)).map(Vec::as_slice);
+        if let Some(options) = self.values.get(&value_text(value)) {
+            return Some(options);
         }
         let within = match value {
             IntentValue::Number(number) | IntentValue::Bytes(number) => {
-                self.min.is_none_or(|min| min.0 <= *number)
-                    && self.max.is_none_or(|max| *number <= max.0)
+                self.min().is_none_or(|min| min <= *number)
+                    && self.max().is_none_or(|max| *number <= max)
             }
             _ => true,
         };
-        within.then_some(&self.options)
+        (within && !self.is_choice()).then_some(&self.options)
+    }
+
+    /// Whether only the values of a list can be honoured.
+    pub(crate) fn is_choice(&self) -> bool {
+        !self.values.is_empty() && self.options.is_empty()
     }
 
     /// The options of a fixed setting.
@@ -254,14 +264,12 @@ impl Rendering {
         &self.options
     }
 
-    /// What the server does by itself: the value that needs no option, if there is just one.
-    pub(crate) fn natural(&self) -> Option<&str> {
-        let mut natural = self.values.iter().filter(|(_, options)| options.is_empty());
-        let (value, _) = natural.next()?;
-        natural.next().is_none().then_some(value)
+    /// Whether the server does one of the values by itself.
+    pub(crate) fn does_by_itself(&self) -> bool {
+        self.values.values().any(Vec::is_empty)
     }
 
-    /// The values that can be honoured, if not every one can.
+    /// The values that have options of their own.
     pub(crate) fn choices(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
     }

@@ -16,7 +16,7 @@ use crate::digest::hex_of;
 use crate::intents::{Intent, Rendering, Sets, Situation};
 
 pub use error::{Refusal, RenderError};
-use value::{fill, fits};
+use value::{fill, fits, shown};
 
 /// Connections beside those of the load: for control, readiness and a look by hand.
 const CONTROL_CONNECTIONS: u32 = 16;
@@ -176,8 +176,9 @@ fn engine_options(situation: Situation<'_>) -> Vec<RenderedOption> {
 
 /// Why a row, or no row, does not take a value.
 fn refusal(situation: Situation<'_>, intent: &Intent, row: Option<&Rendering>) -> Refusal {
+    let kind = intent.facts.kind;
     let choices = row.into_iter().flat_map(Rendering::choices);
-    let choices: Vec<_> = choices.map(str::to_owned).collect();
+    let choices = choices.map(|text| shown(kind, text)).collect();
     let engines = intent.engines();
     match row {
         _ if intent.lacked_by(situation.build) => Refusal::Lacking { choices },
@@ -186,11 +187,11 @@ fn refusal(situation: Situation<'_>, intent: &Intent, row: Option<&Rendering>) -
             engines,
         },
         None => Refusal::Nothing,
-        Some(_) if !choices.is_empty() => Refusal::Choices(choices),
+        Some(row) if row.is_choice() => Refusal::Choices(choices),
         Some(row) => Refusal::Limits {
             min: row.min(),
             max: row.max(),
-            bytes: intent.facts.kind == IntentKind::Bytes,
+            bytes: kind == IntentKind::Bytes,
         },
     }
 }
@@ -218,8 +219,8 @@ impl Rendered {
         let text = value.to_string();
         let row = intent.rendering(situation);
         let Some(options) = row.and_then(|row| row.options(value)) else {
-            let natural = row.is_none_or(|row| row.natural().is_some());
-            if asked.is_none() && natural {
+            let left_alone = row.is_none_or(Rendering::does_by_itself);
+            if asked.is_none() && left_alone {
                 return Ok(());
             }
             return Err(RenderError::NotHonoured {
@@ -234,16 +235,35 @@ impl Rendered {
             Some(_) => (OptionOrigin::Intent, format!("{} = {text}", facts.name)),
             None => (
                 OptionOrigin::Baseline,
-                format!("{} = {text}: {}", facts.name, facts.description),
+                format!(
+                    "{} = {text}, {}: {}",
+                    facts.name, facts.description, intent.because
+                ),
             ),
         };
-        self.options.extend(options.iter().map(|option| {
-            RenderedOption::new(&fill(option, value), origin, Some(&facts.name), &why)
-        }));
+        for option in options {
+            let text = fill(option, value);
+            self.put(RenderedOption::new(&text, origin, Some(&facts.name), &why));
+        }
         match intent.sets {
             Some(sets) => self.set(sets, value).ok_or_else(wrong_kind),
             None => Ok(()),
         }
+    }
+
+    /// Adds an option. It replaces the one of the same name, or, where the table writes `name+=`,
+    /// is put at its end: some options hold what several intents say.
+    fn put(&mut self, mut option: RenderedOption) {
+        if option.name.ends_with('+') {
+            option.name.pop();
+            let mut options = self.options.iter();
+            if let Some(earlier) = options.find(|one| one.name == option.name) {
+                option = joined(earlier, &option);
+            }
+        }
+        let normal = normal_name(&option.name);
+        self.options.retain(|one| normal_name(&one.name) != normal);
+        self.options.push(option);
     }
 
     /// Sets what is not an option of the server; `None` if the value is not of its kind.
@@ -279,13 +299,10 @@ impl Rendered {
         if broken {
             return Err(RenderError::RawText(name.to_owned()));
         }
-        let normal = normal_name(name);
-        if RESERVED.contains(&normal.as_str()) {
+        if RESERVED.contains(&normal_name(name).as_str()) {
             return Err(RenderError::RawReserved(name.to_owned()));
         }
-        self.options
-            .retain(|option| normal_name(&option.name) != normal);
-        self.options.push(RenderedOption {
+        self.put(RenderedOption {
             name: name.to_owned(),
             value: (!value.is_empty()).then(|| value.to_owned()),
             origin: OptionOrigin::Raw,
@@ -331,6 +348,23 @@ impl Rendered {
             .map(|option| (&option.name, &option.value))
             .collect();
         hex_of(format!("{told:?}").as_bytes())
+    }
+}
+
+/// One option that says what both say. Where one was asked for and the other not, it counts as
+/// asked for.
+fn joined(earlier: &RenderedOption, later: &RenderedOption) -> RenderedOption {
+    let value = |option: &RenderedOption| option.value.clone().unwrap_or_default();
+    let of = match (earlier.origin, later.origin) {
+        (OptionOrigin::Intent, OptionOrigin::Baseline) => earlier,
+        _ => later,
+    };
+    RenderedOption {
+        name: later.name.clone(),
+        value: Some(format!("{};{}", value(earlier), value(later))),
+        origin: of.origin,
+        intent: of.intent.clone(),
+        why: format!("{}; {}", earlier.why, later.why),
     }
 }
 

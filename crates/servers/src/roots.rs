@@ -86,6 +86,11 @@ impl Roots {
         self.cache.join("images")
     }
 
+    /// What servers said of their variables.
+    pub fn variables(&self) -> PathBuf {
+        self.cache.join("variables")
+    }
+
     /// Folders of server instances.
     pub(crate) fn instances(&self) -> PathBuf {
         self.cache.join("instances")

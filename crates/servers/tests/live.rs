@@ -6,6 +6,9 @@
     reason = "this is test code, outside of functions marked as tests"
 )]
 
+#[path = "live/configuration.rs"]
+mod configuration;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 

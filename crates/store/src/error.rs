@@ -130,8 +130,18 @@ pub enum StoreError {
         /// Version and content hash now.
         now: String,
     },
+    /// A target was to be measured under another configuration than before.
+    #[error(
+        "go on with target {target}: this run began with another `{option}` in its options; start a new run"
+    )]
+    OptionsChanged {
+        /// Name of the target.
+        target: String,
+        /// The first option that is not the same.
+        option: String,
+    },
     /// There is no target with this index.
-    #[error("record the build of target {target}: the plan has no such target")]
+    #[error("record something of target {target}: the plan has no such target")]
     NoSuchTarget {
         /// Index of the target.
         target: usize,

@@ -15,6 +15,7 @@ mod read;
 mod record;
 mod rows;
 mod schema;
+mod settings;
 mod store;
 mod trials;
 mod values;
@@ -24,5 +25,6 @@ pub use record::{BuildRecord, Reading};
 pub use rows::{
     BuildRow, ErrorRow, HostRow, OutcomeRow, ReadingRow, RunRow, StatementRow, TrialRow, WarningRow,
 };
+pub use settings::PlanTextRow;
 pub use store::{NewRun, Store};
 pub use trials::{TrialCounts, TrialId};

@@ -273,7 +273,7 @@ impl Store {
         )
     }
 
-    fn rows<T>(
+    pub(crate) fn rows<T>(
         &self,
         action: &'static str,
         sql: &str,
@@ -291,6 +291,6 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
     row.get(column).map(|Time(at)| at)
 }
 
-fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(crate) fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     row.get(column).map(|Word(variant)| variant)
 }

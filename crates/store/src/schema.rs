@@ -11,10 +11,13 @@ use crate::error::Context as _;
 const APPLICATION_ID: i64 = 0x5052_4E59;
 
 /// What brings a file from the version before to the one named. Entries are only ever appended.
-const MIGRATIONS: [(i64, &str); 1] = [(1, include_str!("schema/1.sql"))];
+const MIGRATIONS: [(i64, &str); 2] = [
+    (1, include_str!("schema/1.sql")),
+    (2, include_str!("schema/2.sql")),
+];
 
 /// The version that this program writes.
-const CURRENT: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
+pub(crate) const CURRENT: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
 
 /// Gives an empty database the present schema.
 pub(crate) fn create(transaction: &Transaction<'_>) -> Result<(), StoreError> {

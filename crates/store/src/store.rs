@@ -20,6 +20,8 @@ pub struct Store {
     // Declared before the lock, so that the database is closed before the lock is given up.
     pub(crate) connection: Connection,
     plan: Plan,
+    /// Of the schema. Older than the present one where an older file is read.
+    pub(crate) version: i64,
     lock: Option<RunLock>,
 }
 
@@ -63,6 +65,7 @@ impl Store {
         Ok(Self {
             connection,
             plan: run.plan.clone(),
+            version: schema::CURRENT,
             lock: Some(lock),
         })
     }
@@ -88,6 +91,7 @@ impl Store {
         Ok(Self {
             connection,
             plan,
+            version: schema::CURRENT,
             lock: Some(lock),
         })
     }
@@ -101,7 +105,7 @@ impl Store {
         // Not opened as read-only: the reader of a run that was killed must be allowed to take in
         // the write-ahead log.
         let connection = connect(path, OpenFlags::empty())?;
-        schema::check(&connection, path)?;
+        let version = schema::check(&connection, path)?;
         connection
             .pragma_update(None, "query_only", true)
             .during("open the result file for reading")?;
@@ -109,6 +113,7 @@ impl Store {
         Ok(Self {
             connection,
             plan,
+            version,
             lock: None,
         })
     }

@@ -1,16 +1,49 @@
-//! Proofs of a password, without the password.
+//! Proofs of a password, where possible without the password.
 
+mod ed25519;
+mod public_key;
+
+pub use public_key::{PublicKeyError, encrypted_password};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// The ways to authenticate that Prony knows. Every server it measures has one of them.
+/// The ways to authenticate that Prony knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthPlugin {
     /// SHA-1 based; every version from 4.1 to 8.4, and MariaDB.
     NativePassword,
     /// SHA-256 based; the default from 8.0 on, and the only one of the two in 9.x.
     CachingSha2Password,
+    /// The password itself, encrypted by the channel or for the server; 5.6 to 9.x.
+    Sha256Password,
+    /// A signature; `MariaDB` from 10.1 on.
+    Ed25519,
+    /// The password itself.
+    ClearPassword,
 }
+
+/// Who can read what client and server say to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// Whoever carries it: TCP without encryption.
+    Open,
+    /// Nobody else: a unix socket.
+    Local,
+    /// Nobody else: TLS over anything.
+    Encrypted,
+}
+
+impl Channel {
+    /// Whether nobody else can read it.
+    pub const fn is_private(self) -> bool {
+        !matches!(self, Self::Open)
+    }
+}
+
+/// What asks a server for its public key, in place of a proof: a byte of its own for each plugin.
+const SHA256_KEY_REQUEST: u8 = 1;
+/// The same, after `caching_sha2_password` wanted more than the proof.
+pub const CACHING_SHA2_KEY_REQUEST: u8 = 2;
 
 impl AuthPlugin {
     /// The plugin with this name in the protocol.
@@ -18,6 +51,9 @@ impl AuthPlugin {
         match name {
             b"mysql_native_password" => Some(Self::NativePassword),
             b"caching_sha2_password" => Some(Self::CachingSha2Password),
+            b"sha256_password" => Some(Self::Sha256Password),
+            b"client_ed25519" => Some(Self::Ed25519),
+            b"mysql_clear_password" => Some(Self::ClearPassword),
             _ => None,
         }
     }
@@ -27,18 +63,28 @@ impl AuthPlugin {
         match self {
             Self::NativePassword => "mysql_native_password",
             Self::CachingSha2Password => "caching_sha2_password",
+            Self::Sha256Password => "sha256_password",
+            Self::Ed25519 => "client_ed25519",
+            Self::ClearPassword => "mysql_clear_password",
         }
     }
 
-    /// The answer to the server's `nonce` (20 random bytes).
-    pub fn answer(self, password: &str, nonce: &[u8]) -> Vec<u8> {
-        match (self, password.is_empty()) {
-            (Self::NativePassword, true) => Vec::new(),
-            (Self::NativePassword, false) => native(password.as_bytes(), nonce).to_vec(),
+    /// The answer to the server's `nonce` (20 random bytes; 32 for [`Self::Ed25519`]). `None` for
+    /// [`Self::ClearPassword`] on a channel that others can read: it has nothing to say there.
+    pub fn answer(self, password: &str, nonce: &[u8], channel: Channel) -> Option<Vec<u8>> {
+        let bytes = password.as_bytes();
+        Some(match self {
+            Self::NativePassword if password.is_empty() => Vec::new(),
+            Self::NativePassword => native(bytes, nonce).to_vec(),
             // The server takes a lone NUL for "no password".
-            (Self::CachingSha2Password, true) => vec![0],
-            (Self::CachingSha2Password, false) => caching_sha2(password.as_bytes(), nonce).to_vec(),
-        }
+            Self::CachingSha2Password | Self::Sha256Password if password.is_empty() => vec![0],
+            Self::CachingSha2Password => caching_sha2(bytes, nonce).to_vec(),
+            // Servers take nothing else than TLS for private here, not even their own socket.
+            Self::Sha256Password if channel != Channel::Encrypted => vec![SHA256_KEY_REQUEST],
+            Self::Ed25519 => ed25519::sign(bytes, nonce).to_vec(),
+            Self::ClearPassword if !channel.is_private() => return None,
+            Self::Sha256Password | Self::ClearPassword => clear_password(password),
+        })
     }
 }
 
@@ -71,8 +117,7 @@ fn caching_sha2(password: &[u8], nonce: &[u8]) -> [u8; 32] {
 }
 
 /// What `caching_sha2_password` asks for when the server has not cached the account: the password
-/// itself, NUL-terminated. Only to be sent over a channel that nobody can read, such as a unix
-/// socket.
+/// itself, NUL-terminated. Only to be sent over a channel that is private.
 pub fn clear_password(password: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(password.len() + 1);
     bytes.extend_from_slice(password.as_bytes());
@@ -115,30 +160,56 @@ mod tests {
                 .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
         };
         assert_eq!(
-            hex(&AuthPlugin::NativePassword.answer("secret", &nonce)),
+            hex(&AuthPlugin::NativePassword
+                .answer("secret", &nonce, Channel::Open)
+                .unwrap()),
             "b32bb3a583e1340c0a1108d58b1be49781ad8c2f"
         );
         assert_eq!(
-            hex(&AuthPlugin::CachingSha2Password.answer("secret", &nonce)),
+            hex(&AuthPlugin::CachingSha2Password
+                .answer("secret", &nonce, Channel::Open)
+                .unwrap()),
             "746ebe205d56a0707acb3e796e834e0dd7b1d61743b26bd5202c7a623230c7c9"
         );
     }
 
     #[test]
     fn empty_passwords() {
-        assert_eq!(AuthPlugin::NativePassword.answer("", &[1; 20]), b"");
-        assert_eq!(AuthPlugin::CachingSha2Password.answer("", &[1; 20]), b"\0");
+        let empty = |plugin: AuthPlugin| plugin.answer("", &[1; 20], Channel::Open);
+        assert_eq!(empty(AuthPlugin::NativePassword).unwrap(), b"");
+        assert_eq!(empty(AuthPlugin::CachingSha2Password).unwrap(), b"\0");
+        assert_eq!(empty(AuthPlugin::Sha256Password).unwrap(), b"\0");
         assert_eq!(clear_password("abc"), b"abc\0");
     }
 
     #[test]
+    fn the_password_itself_stays_private() {
+        let nonce = [1; 20];
+        for (channel, sha256, clear) in [
+            (Channel::Open, &b"\x01"[..], None),
+            (Channel::Local, b"\x01", Some(&b"abc\0"[..])),
+            (Channel::Encrypted, b"abc\0", Some(b"abc\0")),
+        ] {
+            let answer = |plugin: AuthPlugin| plugin.answer("abc", &nonce, channel);
+            assert_eq!(answer(AuthPlugin::Sha256Password).unwrap(), sha256);
+            assert_eq!(answer(AuthPlugin::ClearPassword).as_deref(), clear);
+        }
+    }
+
+    #[test]
     fn names_round_trip() {
-        for plugin in [AuthPlugin::NativePassword, AuthPlugin::CachingSha2Password] {
+        for plugin in [
+            AuthPlugin::NativePassword,
+            AuthPlugin::CachingSha2Password,
+            AuthPlugin::Sha256Password,
+            AuthPlugin::Ed25519,
+            AuthPlugin::ClearPassword,
+        ] {
             assert_eq!(
                 AuthPlugin::from_name(plugin.name().as_bytes()),
                 Some(plugin)
             );
         }
-        assert_eq!(AuthPlugin::from_name(b"client_ed25519"), None);
+        assert_eq!(AuthPlugin::from_name(b"mysql_old_password"), None);
     }
 }

@@ -1,160 +1,12 @@
 //! Against fake servers: each is a thread that plays one side of one conversation.
 
-use std::io::{Read, Write};
-use std::os::unix::net::UnixListener;
-use std::thread::{self, JoinHandle};
-
-use prony_wire::{AuthPlugin, append_packet, split_frame};
+use std::thread;
 
 use super::*;
-
-const NATIVE: &[u8] = b"mysql_native_password\0";
-const SHA2: &[u8] = b"caching_sha2_password\0";
-const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
-
-/// The server's side of a conversation.
-struct Peer {
-    stream: UnixStream,
-    sequence: u8,
-}
-
-impl Peer {
-    fn say(&mut self, payload: &[u8]) {
-        let mut bytes = Vec::new();
-        self.sequence = append_packet(&mut bytes, self.sequence, payload);
-        self.stream.write_all(&bytes).unwrap();
-    }
-
-    fn hear(&mut self) -> Vec<u8> {
-        let mut bytes = vec![0; 4];
-        self.stream.read_exact(&mut bytes).unwrap();
-        let length = usize::from(bytes[0]) | usize::from(bytes[1]) << 8;
-        bytes.resize(4 + length, 0);
-        self.stream.read_exact(&mut bytes[4..]).unwrap();
-        let (frame, _) = split_frame(&bytes).unwrap();
-        self.sequence = frame.sequence.wrapping_add(1);
-        frame.payload.to_vec()
-    }
-
-    fn greet(&mut self, plugin: &[u8]) {
-        let mut bytes = b"\x0a8.0.31\0\x2a\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\x8f\0\x15".to_vec();
-        bytes.extend_from_slice(&[0; 10]);
-        bytes.extend_from_slice(b"ijklmnopqrst\0");
-        bytes.extend_from_slice(plugin);
-        self.say(&bytes);
-    }
-
-    /// Greets and accepts any login.
-    fn accept(&mut self) {
-        self.greet(NATIVE);
-        self.hear();
-        self.say(OK);
-    }
-}
-
-/// Starts a server for one connection; returns what a client of it gets, and the server.
-fn connect(
-    password: &str,
-    script: impl FnOnce(Peer) + Send + 'static,
-) -> (Result<Connection, ClientError>, JoinHandle<()>) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s");
-    let listener = UnixListener::bind(&path).unwrap();
-    let server = thread::spawn(move || {
-        let (stream, _) = listener.accept().unwrap();
-        script(Peer {
-            stream,
-            sequence: 0,
-        });
-    });
-    let login = Login {
-        user: "prony".into(),
-        password: password.into(),
-        database: Some("test".into()),
-        tls: prony_model::Tls::Off,
-    };
-    let timeout = Duration::from_millis(500);
-    let connection = Connection::connect(&Address::Unix(path), &login, timeout);
-    (connection, server)
-}
-
-/// A connection that is open, and then the script.
-fn open(script: impl FnOnce(Peer) + Send + 'static) -> (Connection, JoinHandle<()>) {
-    let (connection, server) = connect("", |mut peer| {
-        peer.accept();
-        script(peer);
-    });
-    (connection.unwrap(), server)
-}
+use crate::testing::{NATIVE, OK, Peer, connect, connect_over_tcp, open};
 
 fn definition(peer: &mut Peer) {
     peer.say(b"\x03def\0\0\0\x01k\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0");
-}
-
-#[test]
-fn native_password_and_goodbye() {
-    let (connection, server) = connect("secret", |mut peer| {
-        peer.greet(NATIVE);
-        let login = peer.hear();
-        let proof = AuthPlugin::NativePassword.answer("secret", b"abcdefghijklmnopqrst");
-        assert!(login.windows(20).any(|window| window == proof));
-        peer.say(OK);
-        assert_eq!(peer.hear(), [1]);
-    });
-    let connection = connection.unwrap();
-    assert_eq!(connection.server_version(), "8.0.31");
-    assert_eq!(connection.connection_id(), 42);
-    drop(connection);
-    server.join().unwrap();
-}
-
-#[test]
-fn caching_sha2_in_both_ways() {
-    for full in [false, true] {
-        let (connection, server) = connect("secret", move |mut peer| {
-            peer.greet(SHA2);
-            peer.hear();
-            if full {
-                peer.say(&[1, 4]);
-                assert_eq!(peer.hear(), b"secret\0");
-            } else {
-                peer.say(&[1, 3]);
-            }
-            peer.say(OK);
-        });
-        connection.unwrap();
-        server.join().unwrap();
-    }
-}
-
-#[test]
-fn switches_when_asked_to() {
-    let (connection, server) = connect("secret", |mut peer| {
-        peer.greet(SHA2);
-        peer.hear();
-        peer.say(b"\xfemysql_native_password\0tsrqponmlkjihgfedcba\0");
-        let proof = AuthPlugin::NativePassword.answer("secret", b"tsrqponmlkjihgfedcba");
-        assert_eq!(peer.hear(), proof);
-        peer.say(OK);
-    });
-    connection.unwrap();
-    server.join().unwrap();
-}
-
-#[test]
-fn unknown_ways_to_authenticate_are_named() {
-    for (request, word) in [(&b"\xfe"[..], "MySQL 4.0"), (b"\xfedialog\0x\0", "dialog")] {
-        let (connection, server) = connect("secret", move |mut peer| {
-            peer.greet(NATIVE);
-            peer.hear();
-            peer.say(request);
-        });
-        let error = connection.unwrap_err();
-        assert!(matches!(error, ClientError::Authentication { .. }));
-        let shown = error.to_string();
-        assert!(shown.contains(word) && !shown.contains("secret"), "{shown}");
-        server.join().unwrap();
-    }
 }
 
 #[test]
@@ -171,10 +23,23 @@ fn refusals_keep_the_servers_words() {
             }
             peer.say(packet);
         });
-        assert!(matches!(
-            connection.unwrap_err(),
-            ClientError::Server { code, .. } if code == expected
-        ));
+        match connection.unwrap_err() {
+            ClientError::Server { code, .. } if !greets => assert_eq!(code, expected),
+            error @ ClientError::Login { code, .. } if greets => {
+                assert_eq!(code, expected);
+                let shown = error.to_string();
+                for word in [
+                    "`prony`",
+                    "/s ",
+                    "mysql_native_password",
+                    "Access denied",
+                    "check",
+                ] {
+                    assert!(shown.contains(word), "{shown}");
+                }
+            }
+            error => panic!("{error}"),
+        }
         server.join().unwrap();
     }
 }
@@ -207,6 +72,20 @@ fn nobody_listens() {
     let error = Connection::connect(&address, &login, Duration::from_secs(1)).unwrap_err();
     assert!(matches!(error, ClientError::Connect { .. }));
     assert!(error.to_string().contains("/nowhere/at/all.sock"));
+}
+
+#[test]
+fn tcp_sends_at_once() {
+    let (connection, server) = connect_over_tcp("secret", |mut peer| {
+        peer.accept();
+        peer.hear();
+        peer.say(OK);
+    });
+    let mut connection = connection.unwrap();
+    connection.query("DO 1").unwrap();
+    let stream = connection.into_stream().unwrap();
+    assert!(rustix::net::sockopt::tcp_nodelay(stream.socket()).unwrap());
+    server.join().unwrap();
 }
 
 #[test]

@@ -18,9 +18,8 @@ pub(super) fn run(
 ) -> Result<(), LoadError> {
     // Waiting ends now and then, so that the thread can look up.
     let wait = Some(Duration::from_millis(LOOK_MS));
-    link.stream
-        .set_read_timeout(wait)
-        .and_then(|()| link.stream.set_write_timeout(wait))
+    link.socket()
+        .set_timeouts(wait)
         .map_err(|source| LoadError::System {
             action: "set the timeouts of a socket",
             source,

@@ -78,14 +78,14 @@ impl<'l> Crowd<'l> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| system("create an epoll instance", errno))?;
         for (index, link) in links.iter().enumerate() {
-            link.stream
-                .set_nonblocking(true)
+            link.socket()
+                .set_nonblocking()
                 .map_err(|source| LoadError::System {
                     action: "make a socket non-blocking",
                     source,
                 })?;
             let data = epoll::EventData::new_u64(index as u64);
-            epoll::add(&epoll, &link.stream, data, interest(Unsent::No))
+            epoll::add(&epoll, link.socket(), data, interest(Unsent::No))
                 .map_err(|errno| system("register a socket", errno))?;
         }
         Ok(Self {
@@ -163,7 +163,7 @@ impl<'l> Crowd<'l> {
         let data = epoll::EventData::new_u64(index as u64);
         epoll::modify(
             &self.epoll,
-            &self.links[index].stream,
+            self.links[index].socket(),
             data,
             interest(unsent),
         )

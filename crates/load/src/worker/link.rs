@@ -1,11 +1,9 @@
 //! A client and its socket.
 
-use std::io::Write;
-use std::os::unix::net::UnixStream;
+use std::io::{self, ErrorKind, Read, Write};
 
+use prony_client::{Socket, Stream};
 use prony_wire::append_quit;
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::LoadError;
 use crate::client::Client;
@@ -14,8 +12,8 @@ use crate::program::Program;
 /// A client and its socket. Dropping it says goodbye to the server.
 pub(crate) struct Link {
     pub(crate) client: Client,
-    pub(crate) stream: UnixStream,
-    /// Bytes of the client's request that were sent.
+    stream: Stream,
+    /// Bytes of the client's request that the stream took.
     sent: usize,
 }
 
@@ -31,7 +29,7 @@ pub(super) enum Transfer {
 }
 
 impl Link {
-    pub(crate) const fn new(client: Client, stream: UnixStream) -> Self {
+    pub(crate) const fn new(client: Client, stream: Stream) -> Self {
         Self {
             client,
             stream,
@@ -55,24 +53,34 @@ impl Link {
         self.send_rest(program)
     }
 
+    /// The socket, to be waited for.
+    pub(super) const fn socket(&self) -> &Socket {
+        self.stream.socket()
+    }
+
     /// Whether a part of the request is still to be sent.
     pub(super) fn has_unsent(&self) -> bool {
-        self.client.is_busy() && self.sent < self.client.request().len()
+        let is_given = self.sent == self.client.request().len();
+        self.client.is_busy() && (!is_given || self.stream.has_unsent())
     }
 
     /// Sends what the socket takes.
     pub(super) fn send_rest(&mut self, program: &Program) -> Result<Transfer, LoadError> {
         loop {
             let rest = &self.client.request()[self.sent..];
-            match send(&self.stream, rest, SendFlags::NOSIGNAL) {
-                Ok(count) if count == rest.len() => {
-                    self.sent += count;
-                    return Ok(Transfer::Complete);
-                }
-                Ok(count) => self.sent += count,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Ok(Transfer::NotReady),
-                Err(errno) => return Err(self.explain(errno, program)),
+            let result = if rest.is_empty() {
+                self.stream.flush()
+            } else {
+                self.stream.write(rest).map(|count| self.sent += count)
+            };
+            match result {
+                Ok(()) if !self.has_unsent() => return Ok(Transfer::Complete),
+                Ok(()) => {}
+                Err(error) => match error.kind() {
+                    ErrorKind::Interrupted => {}
+                    ErrorKind::WouldBlock => return Ok(Transfer::NotReady),
+                    _ => return Err(self.explain(error, program)),
+                },
             }
         }
     }
@@ -84,13 +92,13 @@ impl Link {
         program: &Program,
     ) -> Result<Transfer, LoadError> {
         loop {
-            match recv(&self.stream, &mut *buffer, RecvFlags::empty()) {
-                Ok((_, 0)) => {
+            match self.stream.read(buffer) {
+                Ok(0) => {
                     return Err(LoadError::Closed {
                         statement: self.statement(program),
                     });
                 }
-                Ok((_, count)) => {
+                Ok(count) => {
                     let complete = self.client.feed(&buffer[..count], program)?;
                     return Ok(if complete {
                         Transfer::Complete
@@ -98,21 +106,22 @@ impl Link {
                         Transfer::Partial
                     });
                 }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Ok(Transfer::NotReady),
-                Err(errno) => return Err(self.explain(errno, program)),
+                Err(error) => match error.kind() {
+                    ErrorKind::Interrupted => {}
+                    ErrorKind::WouldBlock => return Ok(Transfer::NotReady),
+                    _ => return Err(self.explain(error, program)),
+                },
             }
         }
     }
 
-    fn explain(&self, errno: Errno, program: &Program) -> LoadError {
+    fn explain(&self, source: io::Error, program: &Program) -> LoadError {
         let statement = self.statement(program);
-        match errno {
-            Errno::PIPE | Errno::CONNRESET => LoadError::Closed { statement },
-            errno => LoadError::Socket {
-                statement,
-                source: errno.into(),
-            },
+        match source.kind() {
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof => {
+                LoadError::Closed { statement }
+            }
+            _ => LoadError::Socket { statement, source },
         }
     }
 }
@@ -125,6 +134,9 @@ impl Drop for Link {
         let mut goodbye = Vec::new();
         append_quit(&mut goodbye);
         // A server that is gone needs no goodbye.
-        let _ = self.stream.write_all(&goodbye);
+        let _ = self
+            .stream
+            .write_all(&goodbye)
+            .and_then(|()| self.stream.flush());
     }
 }

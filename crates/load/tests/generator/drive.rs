@@ -162,6 +162,17 @@ fn counts_are_exact() {
 
 /// The first clients do the remainder.
 #[test]
+fn tcp_carries_the_same_in_every_kind_of_loop() {
+    for clients in [1, 5] {
+        let server = FakeServer::start_over_tcp(Delivery::Trickle, answer);
+        let messages = run(&server, task(mixed(true), clients, count(10))).unwrap();
+        assert_eq!(outcome(&messages).operations, 10);
+        assert_eq!(outcome(&messages).errors, []);
+        assert_eq!(server.record().len(), clients as usize);
+    }
+}
+
+#[test]
 fn operations_are_shared_out() {
     let server = FakeServer::start(Delivery::Whole, answer);
     run(&server, task(mixed(false), 4, count(10))).unwrap();

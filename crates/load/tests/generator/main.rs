@@ -12,14 +12,13 @@ mod samples;
 mod testkit;
 mod threads;
 
-use prony_client::Address;
 use prony_load::{Job, LoadError, Message, Task};
 
 use testkit::FakeServer;
 
 fn job(server: &FakeServer, task: Task) -> Job {
     Job {
-        address: Address::Unix(server.path()),
+        address: server.address(),
         user: "prony".into(),
         password: String::new(),
         tls: prony_model::Tls::Off,

@@ -2,13 +2,16 @@
 //! what it is asked, and answers as the test wants.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use prony_client::Address;
 use prony_wire::append_packet;
 
 /// What a client asked, in words: SQL with its values.
@@ -55,41 +58,50 @@ type Record = Arc<Mutex<BTreeMap<usize, Vec<String>>>>;
 
 /// A server that runs as long as the process.
 pub(crate) struct FakeServer {
-    folder: tempfile::TempDir,
+    /// Keeps the folder of a unix socket.
+    _folder: Option<tempfile::TempDir>,
+    address: Address,
     record: Record,
 }
 
+/// A server's side of a new connection, of either kind.
+type Accept = dyn FnMut() -> OwnedFd + Send;
+
 impl FakeServer {
-    /// Starts a server that answers by `script`.
+    /// Starts a server on a unix socket that answers by `script`.
     pub(crate) fn start(
         delivery: Delivery,
         script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let listener = UnixListener::bind(folder.path().join("s")).unwrap();
-        let record = Record::default();
-        let script: Arc<Script> = Arc::new(script);
-        let for_server = Arc::clone(&record);
-        thread::spawn(move || {
-            for (connection, stream) in listener.incoming().enumerate() {
-                let mut peer = Peer {
-                    stream: stream.unwrap(),
-                    delivery,
-                    connection,
-                    script: Arc::clone(&script),
-                    record: Arc::clone(&for_server),
-                    prepared: Vec::new(),
-                };
-                // A client that hangs up ends its conversation, not the test.
-                thread::spawn(move || peer.converse());
-            }
-        });
-        Self { folder, record }
+        let path = folder.path().join("s");
+        let listener = UnixListener::bind(&path).unwrap();
+        let accept = Box::new(move || listener.accept().unwrap().0.into());
+        Self {
+            _folder: Some(folder),
+            address: Address::Unix(path),
+            record: serve(accept, delivery, Arc::new(script)),
+        }
+    }
+
+    /// The same over TCP.
+    pub(crate) fn start_over_tcp(
+        delivery: Delivery,
+        script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let accept = Box::new(move || listener.accept().unwrap().0.into());
+        Self {
+            _folder: None,
+            address: Address::Tcp(address),
+            record: serve(accept, delivery, Arc::new(script)),
+        }
     }
 
     /// Where it listens.
-    pub(crate) fn path(&self) -> PathBuf {
-        Path::join(self.folder.path(), "s")
+    pub(crate) fn address(&self) -> Address {
+        self.address.clone()
     }
 
     /// What was asked so far, by connection.
@@ -98,8 +110,29 @@ impl FakeServer {
     }
 }
 
+/// Answers every connection from now on; returns the record that is kept.
+fn serve(mut accept: Box<Accept>, delivery: Delivery, script: Arc<Script>) -> Record {
+    let record = Record::default();
+    let for_server = Arc::clone(&record);
+    thread::spawn(move || {
+        for connection in 0.. {
+            let mut peer = Peer {
+                stream: accept().into(),
+                delivery,
+                connection,
+                script: Arc::clone(&script),
+                record: Arc::clone(&for_server),
+                prepared: Vec::new(),
+            };
+            // A client that hangs up ends its conversation, not the test.
+            thread::spawn(move || peer.converse());
+        }
+    });
+    record
+}
+
 struct Peer {
-    stream: UnixStream,
+    stream: File,
     delivery: Delivery,
     connection: usize,
     script: Arc<Script>,

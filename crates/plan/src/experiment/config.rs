@@ -1,50 +1,52 @@
 //! Configuration of a target: intents, and raw server options beside them.
 
-use std::collections::BTreeMap;
-
 use prony_model::{CpuSet, IntentFacts, IntentKind, IntentValue};
 use toml::de::DeValue;
 
-use crate::fields::{Located, Value};
+use super::setting::{Axis, Setting};
+use crate::fields::{Located, Value, is_name_char};
 use crate::invalid::{Document, Problem, Read};
 use crate::suggest;
 
 /// Reads `config`, checked against the known intents.
-pub(super) fn read_intents(
-    value: Value<'_>,
-    facts: &[IntentFacts],
-) -> Read<BTreeMap<String, IntentValue>> {
+pub(super) fn read_intents<'k>(value: Value<'_>, facts: &'k [IntentFacts]) -> Read<Vec<Axis<'k>>> {
     let entries = value.table("the configuration")?.entries();
     let read: Vec<_> = entries
         .into_iter()
         .map(|(name, value)| {
-            let intent = find(value.document(), &name, facts)?;
-            Ok((intent.name.clone(), read_intent(value, intent)?))
+            let Some(intent) = find(name.value, facts) else {
+                let known: Vec<_> = facts.iter().map(|intent| intent.name.as_str()).collect();
+                let help = suggest::help(name.value, "intents", &known);
+                return Err(value.document().report(
+                    Problem::new(format!("unknown intent `{}`", name.value))
+                        .at(&name.span, "no such intent")
+                        .help(format!("{help}\noptions of one server go into `options`")),
+                ));
+            };
+            Ok(Axis::single(&name, read_intent(value, intent)?))
         })
         .collect();
     read.into_iter().collect()
 }
 
-fn find<'f>(
-    document: &Document<'_>,
-    name: &Located<&str>,
-    facts: &'f [IntentFacts],
-) -> Read<&'f IntentFacts> {
-    facts
-        .iter()
-        .find(|intent| intent.name == name.value)
-        .ok_or_else(|| {
-            let known: Vec<_> = facts.iter().map(|intent| intent.name.as_str()).collect();
-            let help = suggest::help(name.value, "intents", &known);
-            document.report(
-                Problem::new(format!("unknown intent `{}`", name.value))
-                    .at(&name.span, "no such intent")
-                    .help(format!("{help}\noptions of one server go into `options`")),
-            )
-        })
+/// The intent of this name.
+pub(super) fn find<'f>(name: &str, facts: &'f [IntentFacts]) -> Option<&'f IntentFacts> {
+    facts.iter().find(|intent| intent.name == name)
 }
 
-fn read_intent(value: Value<'_>, intent: &IntentFacts) -> Read<IntentValue> {
+/// Reads one value of an intent.
+pub(super) fn read_intent<'k>(
+    value: Value<'_>,
+    intent: &IntentFacts,
+) -> Read<Located<Setting<'k>>> {
+    let span = value.span();
+    Ok(Located {
+        value: Setting::Intent(intent.name.clone(), read_intent_value(value, intent)?),
+        span,
+    })
+}
+
+fn read_intent_value(value: Value<'_>, intent: &IntentFacts) -> Read<IntentValue> {
     let document = value.document();
     match intent.kind {
         IntentKind::Flag => value.flag().map(IntentValue::Flag),
@@ -56,7 +58,7 @@ fn read_intent(value: Value<'_>, intent: &IntentFacts) -> Read<IntentValue> {
             IntentValue::parse_bytes(&text.value).map_err(|error| {
                 document.report(
                     Problem::new(format!("{error}"))
-                        .at(&text.span, "`{}` is a size".replace("{}", &intent.name)),
+                        .at(&text.span, format!("`{}` is a size", intent.name)),
                 )
             })
         }
@@ -86,24 +88,31 @@ fn read_intent(value: Value<'_>, intent: &IntentFacts) -> Read<IntentValue> {
 }
 
 /// Reads `options`: server options by name, passed on as written.
-pub(super) fn read_options(value: Value<'_>) -> Read<BTreeMap<String, String>> {
+pub(super) fn read_options<'k>(value: Value<'_>) -> Read<Vec<Axis<'k>>> {
     let entries = value.table("the options")?.entries();
     let read: Vec<_> = entries
         .into_iter()
         .map(|(name, value)| {
             check_option_name(value.document(), &name)?;
-            Ok((name.value.to_owned(), read_option(value)?))
+            Ok(Axis::single(&name, read_option(name.value, value)?))
         })
         .collect();
     read.into_iter().collect()
 }
 
-fn check_option_name(document: &Document<'_>, name: &Located<&str>) -> Read<()> {
+/// Reads one value of a server option.
+pub(super) fn read_option<'k>(name: &str, value: Value<'_>) -> Read<Located<Setting<'k>>> {
+    let span = value.span();
+    Ok(Located {
+        value: Setting::Option(name.to_owned(), read_option_value(value)?),
+        span,
+    })
+}
+
+/// Checks that a name can stand in an option file.
+pub(super) fn check_option_name(document: &Document<'_>, name: &Located<&str>) -> Read<()> {
     let well_formed = name.value.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name
-            .value
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        && name.value.chars().all(is_name_char);
     if well_formed {
         return Ok(());
     }
@@ -115,7 +124,7 @@ fn check_option_name(document: &Document<'_>, name: &Located<&str>) -> Read<()> 
 }
 
 /// The value as the server reads it. Flags become numbers, which versions before 5.1 need.
-fn read_option(value: Value<'_>) -> Read<String> {
+fn read_option_value(value: Value<'_>) -> Read<String> {
     let document = value.document();
     match value.inner() {
         DeValue::Boolean(flag) => Ok(u8::from(*flag).to_string()),

@@ -1,43 +1,24 @@
 //! `[defaults]` and `[[target]]`.
 
-use std::collections::BTreeSet;
+use std::slice;
 
-use prony_model::{BuildFacts, Config, Engine, IntentFacts, Protocol, Target, Transport};
+use prony_model::{Aspect, BuildFacts, Engine, Target};
 
-use super::{Knowledge, config};
-use crate::fields::{Fields, Located, NAME_RULE, Value, is_name, unknown};
-use crate::invalid::{Document, Problem, Read, Span};
+use super::expand::{DEFAULT_ENGINE, Written, check_count, expand};
+use super::setting::{self, Axis, Setting};
+use super::{Knowledge, config, external, matrix, name, refusal};
+use crate::fields::{Fields, Located, Value};
+use crate::invalid::{Document, Problem, Read};
 
-const PROTOCOLS: [(&str, Protocol); 2] =
-    [("prepared", Protocol::Prepared), ("text", Protocol::Text)];
-
-/// What both `[defaults]` and a `[[target]]` can set.
-#[derive(Debug, Default)]
-struct Settings {
-    engine: Option<Located<Engine>>,
-    protocol: Option<Protocol>,
-    config: Config,
-}
-
-/// A target whose default name is not decided yet.
-#[derive(Debug)]
-struct Draft {
-    /// As written, or empty.
-    target: Target,
-    named: bool,
-    /// Where its name stands, or else its build.
-    place: Span,
-}
-
-/// Reads the targets, each with what it leaves to the defaults.
+/// Reads the targets, each with what it leaves to the defaults, and expands their matrices.
 pub(super) fn read_all(root: &mut Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Vec<Target>> {
     let document = root.document();
-    let defaults = root.optional("defaults", |value| {
-        let mut fields = value.table("the defaults")?;
-        let settings = read_settings(&mut fields, knowledge.intents);
-        fields.finish()?;
-        settings
+    let misplaced = root.refuse("matrix", |span| {
+        Problem::new("`matrix` does not stand at the top of the file")
+            .at(span, "belongs to targets")
+            .help("write it below [[target]], or below [defaults] to have it in every target")
     });
+    let defaults = root.optional("defaults", |value| read_defaults(value, knowledge));
     let tables = root.tables("target", "a target")?;
     if tables.is_empty() {
         return Err(document.report(
@@ -48,164 +29,228 @@ pub(super) fn read_all(root: &mut Fields<'_>, knowledge: &Knowledge<'_>) -> Read
     }
     // Wrong defaults are reported; the targets are read all the same, for their own problems.
     let defaults = defaults.unwrap_or_default().unwrap_or_default();
-    let drafts: Vec<_> = tables
+    let written: Vec<_> = tables
         .into_iter()
         .map(|fields| read_target(fields, &defaults, knowledge))
         .collect();
-    name_all(document, drafts.into_iter().collect::<Read<_>>()?)
+    let written: Vec<_> = written.into_iter().collect::<Read<_>>()?;
+    misplaced?;
+    check_count(document, &written)?;
+    let drafts = written.iter().enumerate();
+    let drafts: Vec<_> = drafts
+        .flat_map(|(table, written)| expand(table, written))
+        .collect();
+    refusal::check(document, &drafts, knowledge)?;
+    name::name_all(document, drafts)
 }
 
-fn read_settings(fields: &mut Fields<'_>, intents: &[IntentFacts]) -> Read<Settings> {
-    let engines = Engine::ALL.map(|engine| (engine.name(), engine));
-    let engine = fields.optional("engine", |value| value.choice(&engines));
-    let protocol = fields.optional("protocol", |value| value.choice(&PROTOCOLS));
-    let written = fields.optional("config", |value| config::read_intents(value, intents));
+fn read_defaults<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Axis<'k>>> {
+    let mut fields = value.table("the defaults")?;
+    let document = fields.document();
+    let axes = read_settings(&mut fields, knowledge);
+    fields.finish()?;
+    let axes = axes?;
+    match axes.iter().find(|axis| axis.aspect == Aspect::Build) {
+        None => Ok(axes),
+        Some(build) => Err(document.report(
+            Problem::new("`build` can't be in the matrix of the defaults")
+                .at(&build.key, "belongs to a target")
+                .help("write it in the `matrix` of a [[target]], in place of `build`"),
+        )),
+    }
+}
+
+/// Reads what both `[defaults]` and a `[[target]]` can set, in the order in which targets expand.
+fn read_settings<'k>(fields: &mut Fields<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Axis<'k>>> {
+    let document = fields.document();
+    let engine = read_one(fields, "engine", setting::read_engine);
+    let protocol = read_one(fields, "protocol", setting::read_protocol);
+    let transport = read_one(fields, "transport", setting::read_transport);
+    let intents = fields.optional("config", |value| {
+        config::read_intents(value, knowledge.intents)
+    });
     let options = fields.optional("options", config::read_options);
-    Ok(Settings {
-        engine: engine?,
-        protocol: protocol?.map(|protocol| protocol.value),
-        config: Config {
-            intents: written?.unwrap_or_default(),
-            raw: options?.unwrap_or_default(),
-        },
+    let matrix = fields.optional("matrix", |value| matrix::read(value, knowledge));
+
+    let single = [engine?, protocol?, transport?].into_iter().flatten();
+    let many = [intents?, options?].into_iter().flatten().flatten();
+    let plain: Vec<_> = single.chain(many).collect();
+    let matrix = matrix?.unwrap_or_default();
+    check_distinct(document, &plain, &matrix)?;
+    Ok(plain.into_iter().chain(matrix).collect())
+}
+
+fn read_one<'a, 'k>(
+    fields: &mut Fields<'a>,
+    key: &'static str,
+    read: impl FnOnce(Value<'a>) -> Read<Located<Setting<'k>>>,
+) -> Read<Option<Axis<'k>>> {
+    fields.optional(key, |value| {
+        let key = Located {
+            value: key,
+            span: value.span(),
+        };
+        Ok(Axis::single(&key, read(value)?))
     })
 }
 
-fn read_target(
+/// Checks that nothing is set both plainly and by the matrix beside it.
+fn check_distinct(document: &Document<'_>, plain: &[Axis<'_>], matrix: &[Axis<'_>]) -> Read<()> {
+    let mut outcome = Ok(());
+    for axis in matrix {
+        if let Some(other) = plain.iter().find(|other| other.aspect == axis.aspect) {
+            outcome = Err(document.report(
+                Problem::new(format!(
+                    "`{}` is set to one value and to those of the matrix",
+                    axis.aspect
+                ))
+                .at(&axis.key, "several values here")
+                .at(&other.key, "one value here")
+                .help("remove one of the two"),
+            ));
+        }
+    }
+    outcome
+}
+
+fn read_target<'k>(
     mut fields: Fields<'_>,
-    defaults: &Settings,
-    knowledge: &Knowledge<'_>,
-) -> Read<Draft> {
+    defaults: &[Axis<'k>],
+    knowledge: &Knowledge<'k>,
+) -> Read<Written<'k>> {
+    if fields.has("external") {
+        read_external(fields, defaults, knowledge)
+    } else {
+        read_started(fields, defaults, knowledge)
+    }
+}
+
+/// Reads a target whose server Prony starts.
+fn read_started<'k>(
+    mut fields: Fields<'_>,
+    defaults: &[Axis<'k>],
+    knowledge: &Knowledge<'k>,
+) -> Read<Written<'k>> {
     let document = fields.document();
-    let build = fields.required("build", |value| find_build(value, knowledge.builds));
+    let build = read_one(&mut fields, "build", |value| {
+        setting::read_build(value, knowledge.builds)
+    });
     let name = fields.optional("name", Value::name);
-    let settings = read_settings(&mut fields, knowledge.intents);
+    let settings = read_settings(&mut fields, knowledge);
+    let build = match (build, &settings) {
+        (Ok(None), Ok(own)) if setting::values(own, &Aspect::Build).is_empty() => {
+            Err(fields.missing("build"))
+        }
+        (build, _) => build,
+    };
     fields.finish()?;
 
     let (build, name, settings) = (build?, name?, settings?);
-    let engine = settings.engine.as_ref().or(defaults.engine.as_ref());
-    check_engine(document, &build, engine)?;
-    let mut config = defaults.config.clone();
-    config.intents.extend(settings.config.intents);
-    config.raw.extend(settings.config.raw);
-    let place = name.as_ref().map_or(&build.span, |name| &name.span).clone();
-    Ok(Draft {
-        named: name.is_some(),
-        target: Target {
-            name: name.map_or_else(String::new, |name| name.value.to_owned()),
-            build: build.value.clone(),
-            engine: engine.map_or(Engine::Innodb, |engine| engine.value),
-            config,
-            protocol: settings
-                .protocol
-                .or(defaults.protocol)
-                .unwrap_or(Protocol::Prepared),
-            transport: Transport::Socket,
-            external: None,
-        },
+    if let Some(build) = &build {
+        check_distinct(document, slice::from_ref(build), &settings)?;
+    }
+    let own = build.into_iter().chain(settings).collect();
+    let axes = setting::overlaid(defaults, own);
+    check_engines(document, &axes)?;
+    let place = match (&name, setting::values(&axes, &Aspect::Build)) {
+        (Some(name), _) => name.span.clone(),
+        (None, builds) => builds.first().map_or(0..0, |build| build.span.clone()),
+    };
+    Ok(Written {
+        name: name.map(|name| name.value.to_owned()),
+        external: None,
+        axes,
         place,
     })
 }
 
-fn find_build<'b>(value: Value<'_>, builds: &'b [BuildFacts]) -> Read<Located<&'b BuildFacts>> {
-    let document = value.document();
-    let id = value.text()?;
-    if let Some(build) = builds.iter().find(|build| build.id == id.value) {
-        return Ok(id.map(|_| build));
+/// Reads a target whose server runs already. Of the defaults, only what a client decides is for
+/// it: engine and protocol.
+fn read_external<'k>(
+    mut fields: Fields<'_>,
+    defaults: &[Axis<'k>],
+    knowledge: &Knowledge<'k>,
+) -> Read<Written<'k>> {
+    let document = fields.document();
+    let name = fields.required("name", Value::name);
+    let server = fields.required("external", |value| external::read(value, knowledge.folder));
+    let build = fields.refuse("build", |span| {
+        Problem::new("a target has a `build` or is `external`, not both")
+            .at(span, "a build is what Prony starts")
+            .help("remove `build`, or make two targets of it")
+    });
+    let settings = read_settings(&mut fields, knowledge);
+    fields.finish()?;
+
+    let (name, server, own) = (name?, server?, settings?);
+    build?;
+    let of_client = |axis: &Axis<'_>| matches!(axis.aspect, Aspect::Engine | Aspect::Protocol);
+    let mut outcome = Ok(());
+    for axis in own.iter().filter(|axis| !of_client(axis)) {
+        outcome = Err(document.report(
+            Problem::new(format!(
+                "`{}` can't be set: Prony does not start this server",
+                axis.aspect
+            ))
+            .at(&axis.key, "decided where the server is started")
+            .help("an external target can set `engine` and `protocol`"),
+        ));
     }
-    let known: Vec<_> = builds.iter().map(|build| build.id.as_str()).collect();
-    Err(document.report(unknown("build", &id, &known)))
+    outcome?;
+    let defaults: Vec<_> = defaults
+        .iter()
+        .filter(|axis| of_client(axis))
+        .cloned()
+        .collect();
+    Ok(Written {
+        name: Some(name.value.to_owned()),
+        external: Some(server),
+        axes: setting::overlaid(&defaults, own),
+        place: name.span,
+    })
 }
 
-fn check_engine(
-    document: &Document<'_>,
-    build: &Located<&BuildFacts>,
-    engine: Option<&Located<Engine>>,
-) -> Read<()> {
-    let wanted = engine.map_or(Engine::Innodb, |engine| engine.value);
-    let facts = build.value;
-    if facts.engines.contains(&wanted) {
-        return Ok(());
-    }
-    let problem = Problem::new(format!("{} has no storage engine `{wanted}`", facts.id));
-    let problem = match engine {
-        Some(engine) => problem
-            .at(&engine.span, "asked for here")
-            .at(&build.span, "this build lacks it"),
-        None => problem.at(&build.span, "no `engine` is set, so it is innodb"),
-    };
-    let known: Vec<_> = facts.engines.iter().map(|engine| engine.name()).collect();
-    Err(document.report(problem.help(format!(
-        "{} has {}: set `engine` in this target, or leave the build out",
-        facts.id,
-        known.join(", ")
-    ))))
-}
-
-/// Gives the unnamed targets their names and checks that all names differ.
-fn name_all(document: &Document<'_>, mut drafts: Vec<Draft>) -> Read<Vec<Target>> {
-    for index in 0..drafts.len() {
-        if !drafts[index].named {
-            let name = default_name(&drafts[index].target, &drafts);
-            if !is_name(&name) {
-                return Err(document.report(
-                    Problem::new(format!("`{name}` can't be the name of a target"))
-                        .at(&drafts[index].place, "needs a `name`")
-                        .help(NAME_RULE),
+/// Checks that every build has every engine that it is combined with.
+fn check_engines(document: &Document<'_>, axes: &[Axis<'_>]) -> Read<()> {
+    let builds = setting::values(axes, &Aspect::Build);
+    let engines = setting::values(axes, &Aspect::Engine);
+    let mut outcome = Ok(());
+    for build in builds {
+        let Setting::Build(facts) = build.value else {
+            continue;
+        };
+        for engine in engines {
+            if let Setting::Engine(wanted) = engine.value
+                && !facts.engines.contains(&wanted)
+            {
+                let several = builds.len() > 1 || engines.len() > 1;
+                outcome = Err(document.report(
+                    lacks(facts, wanted, several)
+                        .at(&engine.span, "asked for here")
+                        .at(&build.span, "this build lacks it"),
                 ));
             }
-            drafts[index].target.name = name;
         }
-    }
-    for (index, draft) in drafts.iter().enumerate() {
-        let name = &draft.target.name;
-        if let Some(first) = drafts[..index]
-            .iter()
-            .find(|first| first.target.name == *name)
-        {
-            return Err(document.report(
-                Problem::new(format!("two targets are named `{name}`"))
-                    .at(&draft.place, "here again")
-                    .at(&first.place, "first here")
-                    .help("set `name` in one of them"),
+        if engines.is_empty() && !facts.engines.contains(&DEFAULT_ENGINE) {
+            outcome = Err(document.report(
+                lacks(facts, DEFAULT_ENGINE, builds.len() > 1)
+                    .at(&build.span, "no `engine` is set, so it is innodb"),
             ));
         }
     }
-    Ok(drafts.into_iter().map(|draft| draft.target).collect())
+    outcome
 }
 
-/// The build's id; and where other targets share the build, everything after it in which they
-/// differ: engine, protocol, intents.
-fn default_name(target: &Target, drafts: &[Draft]) -> String {
-    let same_build: Vec<_> = drafts
-        .iter()
-        .map(|draft| &draft.target)
-        .filter(|other| other.build.id == target.build.id)
-        .collect();
-    let differs = |differ: &dyn Fn(&Target) -> bool| same_build.iter().any(|other| differ(other));
-
-    let mut name = target.build.id.clone();
-    let mut append = |part: &str| {
-        name.push('-');
-        name.push_str(part);
+fn lacks(build: &BuildFacts, engine: Engine, several: bool) -> Problem {
+    let known: Vec<_> = build.engines.iter().map(|engine| engine.name()).collect();
+    let remedy = if several {
+        "leave one of the two out of the matrix, or give the build a [[target]] of its own"
+    } else {
+        "set `engine` in this target, or leave the build out"
     };
-    if differs(&|other| other.engine != target.engine) {
-        append(target.engine.name());
-    }
-    if differs(&|other| other.protocol != target.protocol) {
-        append(target.protocol.name());
-    }
-    let intents: BTreeSet<_> = same_build
-        .iter()
-        .flat_map(|other| other.config.intents.keys())
-        .collect();
-    for intent in intents {
-        let value = target.config.intents.get(intent);
-        if let Some(value) = value
-            && differs(&|other| other.config.intents.get(intent) != Some(value))
-        {
-            append(&format!("{intent}-{value}"));
-        }
-    }
-    name
+    Problem::new(format!("{} has no storage engine `{engine}`", build.id)).help(format!(
+        "{} has {}: {remedy}",
+        build.id,
+        known.join(", ")
+    ))
 }

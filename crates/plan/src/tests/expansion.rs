@@ -140,10 +140,7 @@ fn targets_of_one_build_are_named_after_what_differs() {
             "build = \"mysql-5.0.21\"",
             "build = \"mysql-5.7.22\"\nengine = \"myisam\"",
         )
-        .replace(
-            "base = \"mysql-5.0\"",
-            "base = \"mysql-5.7.22-innodb-binlog-off\"",
-        )
+        .replace("base = \"mysql-5.0\"", "base = \"innodb-binlog-off\"")
         + "[[target]]\nbuild = \"mysql-5.7.22\"\nconfig.binlog = true\n";
     let plan = World::new().parse(&text).unwrap();
     let names: Vec<_> = plan
@@ -153,11 +150,7 @@ fn targets_of_one_build_are_named_after_what_differs() {
         .collect();
     assert_eq!(
         names,
-        [
-            "mysql-5.7.22-myisam-binlog-off",
-            "mysql-5.7.22-innodb-binlog-off",
-            "mysql-5.7.22-innodb-binlog-on",
-        ]
+        ["myisam-binlog-off", "innodb-binlog-off", "innodb-binlog-on",]
     );
     assert_eq!(plan.base, 1);
 }
@@ -234,6 +227,34 @@ fn experiment(targets: usize, blocks: u32, entries: &[BTreeSet<u32>], seed: u64)
     text
 }
 
+/// A target with a matrix and an external one.
+const VARIED: &str = "[target.matrix]
+build = [\"mysql-5.7.22\", \"mysql-8.0.31\"]
+transport = [\"socket\", \"tcp\"]
+key_buffer = [\"64M\", \"128M\"]
+options.sort_buffer_size = [1, 2]
+
+[[target]]
+name = \"copy\"
+[target.external]
+address = \"127.0.0.1:3306\"
+user = \"bench\"
+password_env = \"SECRET\"
+database = \"prony\"
+tls = \"verify-ca\"
+ca = \"ca.pem\"
+family = \"mysql\"
+version = \"8.0.31\"
+";
+
+#[test]
+fn matrices_and_external_servers_go_together() {
+    let text = RIGHT.replace("build = \"mysql-5.7.22\"\n", VARIED);
+    let plan = World::new().parse(&text).unwrap();
+    assert_eq!(plan.targets.len(), 1 + 16 + 1);
+    assert_eq!(plan.trials.len(), 18 * 3);
+}
+
 proptest! {
     /// There are targets × blocks trials, each block has each target exactly once, there are as
     /// many steps as all entries have numbers of clients, and the same file gives the same plan.
@@ -278,11 +299,12 @@ proptest! {
     /// Nor does a right file with one line lost, doubled, or its value replaced.
     #[test]
     fn damaged_files_are_read_or_refused(
-        line in 0..60_usize,
+        line in 0..80_usize,
         damage in prop::sample::select(vec!["", "= 1", "= -1", "= []", "= {}", "= \"é\"", "= \"-5s\"", "= 1e9", "="]),
     ) {
         let world = World::new();
-        let files = [RIGHT, include_str!("../../../../workloads/aggregate.toml")];
+        let varied = RIGHT.replace("build = \"mysql-5.7.22\"\n", VARIED);
+        let files = [RIGHT, &varied, include_str!("../../../../workloads/aggregate.toml")];
         for file in files {
             let mut lines: Vec<_> = file.lines().map(str::to_owned).collect();
             let line = line % lines.len();

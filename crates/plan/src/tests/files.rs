@@ -38,23 +38,94 @@ fn every_experiment_is_right() {
     }
 }
 
-/// The first block of TOML in a document.
-fn example(document: &str) -> &str {
-    let (_, rest) = document.split_once("```toml\n").unwrap();
-    rest.split_once("```").unwrap().0
+/// The blocks of TOML in a document.
+fn examples(document: &str) -> Vec<&str> {
+    document
+        .split("```toml\n")
+        .skip(1)
+        .map(|rest| rest.split_once("```").unwrap().0)
+        .collect()
 }
 
 #[test]
 fn documented_examples_are_right() {
     let experiment = include_str!("../../../../docs/formats/experiment.md");
     let plan = World::new()
-        .parse(example(experiment))
+        .parse(examples(experiment)[0])
         .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
     assert_eq!(plan.steps.len(), 5);
     let workload = include_str!("../../../../docs/formats/workload.md");
-    let workloads = parse_workloads("workload.md", example(workload))
+    let workloads = parse_workloads("workload.md", examples(workload)[0])
         .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
     assert_eq!(workloads[0].statements.len(), 2);
+}
+
+/// The names of the targets of an example that leaves out everything else.
+fn names_of_targets(example: &str) -> Vec<String> {
+    let text = format!(
+        "name = \"x\"\nblocks = 1\n{example}\n[dataset]\nrows = 1000\n\
+         [sequence]\ntime = \"1s\"\n[[step]]\nworkload = \"point-query\"\n"
+    );
+    let plan = World::new()
+        .parse(&text)
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+    plan.targets.into_iter().map(|target| target.name).collect()
+}
+
+#[test]
+fn documented_targets_are_right() {
+    let document = include_str!("../../../../docs/formats/experiment.md");
+    let documented: Vec<_> = examples(document)[1..]
+        .iter()
+        .map(|example| names_of_targets(example))
+        .collect();
+    let with = |build: &str| ["off", "on"].map(|value| format!("mysql-{build}-binlog-{value}"));
+    let by_build = [with("5.7.22"), with("8.0.31")].concat();
+    assert_eq!(
+        documented,
+        [
+            [
+                "prepared-performance_schema-off",
+                "text-performance_schema-off",
+                "prepared-performance_schema-on",
+                "text-performance_schema-on",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            by_build.clone(),
+            by_build,
+            ["mysql-8.0.31", "production-copy"]
+                .map(str::to_owned)
+                .to_vec(),
+        ]
+    );
+}
+
+/// The rows of the table of matrices: what it writes, and the names that it promises.
+#[test]
+fn documented_matrices_are_right() {
+    let document = include_str!("../../../../docs/formats/experiment.md");
+    let mut rows = 0;
+    for line in document.lines() {
+        let cells: Vec<_> = line.split(" | ").collect();
+        let [_, matrix, names] = cells.as_slice() else {
+            continue;
+        };
+        let Some((matrix, _)) = matrix.strip_prefix('`').and_then(|m| m.split_once('`')) else {
+            continue;
+        };
+        if !matrix.starts_with('{') {
+            continue;
+        }
+        let promised: Vec<_> = names.split('`').skip(1).step_by(2).collect();
+        let first = promised[0];
+        let target = format!(
+            "base = \"{first}\"\n[[target]]\nbuild = \"mysql-8.0.31\"\nmatrix = {matrix}\n"
+        );
+        assert_eq!(names_of_targets(&target), promised, "{matrix}");
+        rows += 1;
+    }
+    assert_eq!(rows, 9);
 }
 
 #[test]

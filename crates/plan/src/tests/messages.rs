@@ -3,13 +3,13 @@
 use super::{RIGHT, World, golden};
 
 /// `RIGHT` with one place changed.
-fn changed(from: &str, to: &str) -> String {
+pub(super) fn changed(from: &str, to: &str) -> String {
     assert_eq!(RIGHT.matches(from).count(), 1, "{from}");
     RIGHT.replacen(from, to, 1)
 }
 
 /// Checks the message of an experiment with one place changed.
-fn check(name: &str, from: &str, to: &str) {
+pub(super) fn check(name: &str, from: &str, to: &str) {
     golden(name, &World::new().parse(&changed(from, to)).unwrap_err());
 }
 
@@ -52,7 +52,7 @@ fn wrong_kinds_of_value() {
     check("bad-name", "\"small\"", "\"small / big\"");
 }
 
-const RIGHT_TARGETS: &str = "[[target]]
+pub(super) const RIGHT_TARGETS: &str = "[[target]]
 build = \"mysql-5.0.21\"
 
 [[target]]

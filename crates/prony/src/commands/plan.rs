@@ -2,13 +2,18 @@
 
 use std::fmt::Write as _;
 
-use prony_model::{Length, Plan};
+use prony_model::{Aspect, Length, Plan, Target};
 use prony_plan::{Assumptions, predicted_ms};
+use prony_report::{EffectiveTarget, effective_settings};
 
 use crate::cli::PlanArgs;
+use crate::commands::run::lab_failure;
 use crate::definitions;
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure};
 use crate::output;
+use crate::progress::Progress;
+use crate::session::Surroundings;
+use crate::signals::Signals;
 use crate::words::{duration, plural};
 
 /// Prints targets, steps, the order of the trials and the predicted time.
@@ -16,6 +21,41 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
     let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
     output::data(&describe(&plan))
+}
+
+/// Starts every target's server once and prints what it was told and what it made of it.
+pub(crate) fn effective(args: &PlanArgs, signals: &Signals) -> Result<(), Failure> {
+    let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
+    let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
+    let surroundings = Surroundings::find()?;
+    let lab = surroundings.lab(&catalogue, &signals.stop);
+    let mut progress = Progress::start(0, 0);
+    let effective = prony_lab::effective(&lab, &plan, &mut |event| progress.show(&event));
+    progress.finish();
+    let effective = effective.map_err(|error| lab_failure(&error))?;
+    let Some(effective) = effective else {
+        let code = ExitStatus::Interrupted(signals.exit_code());
+        return Err(Failure::new(code, "interrupted"));
+    };
+    let mut targets = Vec::new();
+    for (target, effective) in plan.targets.iter().zip(effective) {
+        match effective {
+            Ok(effective) => targets.push(EffectiveTarget {
+                name: target.name.clone(),
+                engine: target.engine,
+                intents: target.config.intents.clone(),
+                options: effective.options,
+                variables: effective.variables,
+            }),
+            Err(reason) => {
+                let message = format!("{}: {reason}", target.name);
+                return Err(Failure::new(ExitStatus::Server, message));
+            }
+        }
+    }
+    let text = effective_settings(&targets, &plan.allow, args.format.into())
+        .map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
+    output::data(&text)
 }
 
 fn describe(plan: &Plan) -> String {
@@ -34,12 +74,13 @@ fn describe(plan: &Plan) -> String {
         plan.dataset.seed
     ));
     line(format!("\nTargets ({}):", plan.targets.len()));
+    let varying = plan.varying();
     for (index, target) in plan.targets.iter().enumerate() {
         let base = if index == plan.base { "  (base)" } else { "" };
-        let build = &target.build;
         line(format!(
-            "  {}: {}, {}{base}",
-            target.name, build.id, target.engine
+            "  {}: {}{base}",
+            target.name,
+            summary(target, &varying)
         ));
     }
     line(format!("\nSteps of each trial ({}):", plan.steps.len()));
@@ -78,4 +119,18 @@ fn describe(plan: &Plan) -> String {
         plan.blocks()
     );
     text
+}
+
+/// Build and engine, and whatever else differs between the targets.
+fn summary(target: &Target, varying: &[Aspect]) -> String {
+    let mut words = vec![
+        target.aspect(&Aspect::Build),
+        target.aspect(&Aspect::Engine),
+    ];
+    for aspect in varying {
+        if !matches!(aspect, Aspect::Build | Aspect::Engine) {
+            words.push(format!("{aspect} {}", target.aspect(aspect)));
+        }
+    }
+    words.join(", ")
 }

@@ -21,14 +21,20 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
 
 /// Prints the report of an open run.
 pub(crate) fn print(store: &Store, format: FormatArg) -> Result<(), Failure> {
-    let format = match format {
-        FormatArg::Text => Format::Text,
-        FormatArg::Md => Format::Markdown,
-        FormatArg::Csv => Format::Csv,
-        FormatArg::Json => Format::Json,
-    };
-    let text = render(store, format).map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
+    let text =
+        render(store, format.into()).map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
     output::data(&text)
+}
+
+impl From<FormatArg> for Format {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Text => Self::Text,
+            FormatArg::Md => Self::Markdown,
+            FormatArg::Csv => Self::Csv,
+            FormatArg::Json => Self::Json,
+        }
+    }
 }
 
 /// The result file of the run that the user named by its folder, or by the file itself.

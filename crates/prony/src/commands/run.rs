@@ -30,7 +30,19 @@ pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
         "The results of this run are in {}.",
         folder.display()
     ));
-    complete(&mut store, &folder, &catalogue, &surroundings, signals)
+    let end = complete(&mut store, &folder, &catalogue, &surroundings, signals);
+    // Nothing can come of a run whose experiment has to be changed first.
+    let unfit = |failure: &Failure| failure.code == ExitStatus::Invalid;
+    if end.as_ref().is_err_and(unfit) {
+        drop(store);
+        fs::remove_dir_all(&folder).map_err(|error| {
+            Failure::to(
+                ExitStatus::Host,
+                &format!("remove the run's folder: {error}"),
+            )
+        })?;
+    }
+    end
 }
 
 /// Runs what is missing of a run, prints its report, and says by the failure what is wrong.
@@ -67,14 +79,21 @@ pub(crate) fn complete(
             Err(Failure::new(ExitStatus::TrialsFailed, message)
                 .with_hint("the report says which, and why"))
         }
+        Err(error @ LabError::Unequal(_)) => Err(lab_failure(&error)
+            .with_hint("`prony plan --effective` shows all settings; nothing was loaded")),
         Err(error) => Err(lab_failure(&error).with_hint(format!("when that is mended: {resume}"))),
     }
 }
 
-fn lab_failure(error: &LabError) -> Failure {
+/// The exit code of what ends a run.
+pub(crate) fn lab_failure(error: &LabError) -> Failure {
     let code = match error {
         LabError::Fetch { .. } => ExitStatus::Server,
-        LabError::UnknownBuild { .. } | LabError::Render { .. } => ExitStatus::Invalid,
+        LabError::UnknownBuild { .. }
+        | LabError::Render { .. }
+        | LabError::Password { .. }
+        | LabError::Unequal(_) => ExitStatus::Invalid,
+        LabError::Variables(_) => ExitStatus::Defect,
         LabError::Store(_) | LabError::Artefact { .. } => ExitStatus::Host,
     };
     Failure::to(code, error)

@@ -85,6 +85,7 @@ fn activity_words(activity: Activity) -> &'static str {
     match activity {
         Activity::ImageFound => "data image found",
         Activity::Bootstrap => "starting an empty server",
+        Activity::Survey => "reading its variables",
         Activity::Load { .. } => "loading the dataset",
         Activity::Publish => "refreshing statistics, stopping, keeping the data image",
     }

@@ -119,6 +119,7 @@ fn activity_words(activity: Activity) -> String {
     match activity {
         Activity::ImageFound => "data image found".to_owned(),
         Activity::Bootstrap => "starting an empty server".to_owned(),
+        Activity::Survey => "reading its variables".to_owned(),
         Activity::Load {
             rows_done,
             rows_total,

@@ -2,19 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use prony_report::{Format, render};
+use prony_model::{OptionOrigin, RenderedOption};
+use prony_report::{Format, effective_settings, render};
 use serde_json::Value;
 
 use crate::sample::{Sample, at, plan, planned};
 
 /// A run in which every list of the JSON report has an entry.
 fn full() -> Sample {
-    let mut sample = Sample::new(&plan(2, &[1], 2));
+    let mut plan = plan(2, &[1], 2);
+    plan.targets[0].config.intents.clear();
+    let mut sample = Sample::new(&plan);
     let failed = sample.begin(planned(0, 1));
     sample.store.fail_trial(failed, "", "", at(1)).unwrap();
     let discarded = sample.begin(planned(0, 0));
     sample.store.discard_trial(discarded, "", at(1)).unwrap();
     sample.store.record_warning(None, None, "", "").unwrap();
+    sample.store.record_plan_text(0, 0, "only", "[]").unwrap();
+    let option = RenderedOption::new("size=1", OptionOrigin::Raw, None, "");
+    sample.store.record_options(0, &[option]).unwrap();
+    for target in 0..2 {
+        let trial = sample.begin(planned(1, target));
+        let size = [("size".to_owned(), target.to_string())];
+        sample.store.record_variables(trial, &size).unwrap();
+        sample.record_steps(trial, planned(1, target), |_, _| {});
+        sample.store.finish_trial(trial, at(60)).unwrap();
+    }
     sample.run(|_| true);
     sample
 }
@@ -31,6 +44,8 @@ fn every_key_is_documented() {
         .split(',')
         .map(str::to_owned)
         .collect();
+    let settings = effective_settings(&[], &[], Format::Csv).unwrap();
+    keys.extend(settings.trim_end().split(',').map(str::to_owned));
     collect(&json, &mut keys);
     assert!(keys.len() > 60, "{keys:?}");
     let document = include_str!("../../../../docs/formats/report.md");
@@ -45,7 +60,7 @@ fn collect(value: &Value, keys: &mut BTreeSet<String>) {
         Value::Object(map) => {
             for (key, value) in map {
                 keys.insert(key.clone());
-                if !["facts", "intents", "raw", "parameters"].contains(&key.as_str()) {
+                if !["facts", "intents", "raw", "parameters", "explain"].contains(&key.as_str()) {
                     collect(value, keys);
                 }
             }

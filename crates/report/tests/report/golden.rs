@@ -12,7 +12,7 @@ fn complete() -> Sample {
     sample
 }
 
-fn shown(sample: &Sample, format: Format) -> String {
+pub(crate) fn shown(sample: &Sample, format: Format) -> String {
     let report = render(&sample.store, format).unwrap();
     assert!(report.ends_with('\n') && !report.ends_with("\n\n"));
     if format == Format::Text {

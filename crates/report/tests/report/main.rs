@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod documentation;
+mod effective;
 mod golden;
 mod sample;

@@ -289,7 +289,7 @@ impl Running {
             }
             let denied = matches!(
                 error,
-                ClientError::Server {
+                ClientError::Login {
                     code: ACCESS_DENIED,
                     ..
                 }

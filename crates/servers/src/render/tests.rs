@@ -25,13 +25,17 @@ fn render(id: &str, engine: Engine, config: &Config) -> Result<Rendered, RenderE
 fn the_baseline_of_every_build() {
     let catalogue = Catalogue::embedded().unwrap();
     for entry in catalogue.entries() {
-        let rendered = catalogue
-            .render(
-                &entry.facts(),
-                Wanted::over_socket(Engine::Innodb, &Config::default(), 4),
-            )
-            .unwrap();
-        insta::assert_snapshot!(format!("baseline-{}", entry.id), rendered.text());
+        let facts = entry.facts();
+        let config = Config::default();
+        let text = |engine| {
+            let wanted = Wanted::over_socket(engine, &config, 4);
+            catalogue.render(&facts, wanted).unwrap().text()
+        };
+        insta::assert_snapshot!(format!("baseline-{}", entry.id), text(Engine::Innodb));
+        if facts.engines.contains(&Engine::Rocksdb) {
+            let name = format!("baseline-{}-rocksdb", entry.id);
+            insta::assert_snapshot!(name, text(Engine::Rocksdb));
+        }
     }
 }
 

@@ -4,6 +4,14 @@ use prony_model::{IntentKind, IntentValue};
 
 use crate::intents::value_text;
 
+/// A value as the table writes it, as a message shows it.
+pub(super) fn shown(kind: IntentKind, text: &str) -> String {
+    match (kind, text.parse()) {
+        (IntentKind::Bytes, Ok(bytes)) => IntentValue::Bytes(bytes).to_string(),
+        _ => text.to_owned(),
+    }
+}
+
 /// Whether a value is of a kind.
 pub(super) fn fits(kind: IntentKind, value: &IntentValue) -> bool {
     matches!(

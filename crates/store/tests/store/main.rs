@@ -7,4 +7,5 @@ mod killed;
 mod opening;
 mod recording;
 mod sample;
+mod settings;
 mod trials;

@@ -4,7 +4,7 @@ use std::fs;
 
 use prony_store::{Store, StoreError};
 
-use crate::sample::{Sample, assert_whole, at, create, plan, planned};
+use crate::sample::{Sample, assert_whole, at, begin_with_steps, create, plan, planned};
 
 #[test]
 fn a_run_comes_back_as_it_was_created() {
@@ -107,7 +107,7 @@ fn newer_files_are_refused() {
     let sample = Sample::new();
     drop(sample.create());
     rusqlite::Connection::open(sample.path())
-        .and_then(|connection| connection.pragma_update(None, "user_version", 2))
+        .and_then(|connection| connection.pragma_update(None, "user_version", 3))
         .unwrap();
     for result in [
         Store::open(&sample.path()),
@@ -116,12 +116,45 @@ fn newer_files_are_refused() {
         assert!(matches!(
             result,
             Err(StoreError::Newer {
-                found: 2,
-                known: 1,
+                found: 3,
+                known: 2,
                 ..
             })
         ));
     }
+}
+
+/// Turns a new file into one of the first version: it lacks what came later.
+fn make_first_version(sample: &Sample) {
+    rusqlite::Connection::open(sample.path())
+        .and_then(|connection| {
+            connection.execute_batch(
+                "DROP TABLE rendered_option; DROP TABLE plan_text; PRAGMA user_version = 1",
+            )
+        })
+        .unwrap();
+}
+
+#[test]
+fn files_of_the_first_version_are_read_and_brought_up_to_date() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = begin_with_steps(&mut store, 0, 0);
+    store.finish_trial(trial, at(2)).unwrap();
+    let outcomes = store.outcomes().unwrap();
+    drop(store);
+    make_first_version(&sample);
+
+    let reader = Store::open_for_reading(&sample.path()).unwrap();
+    assert_eq!(reader.outcomes().unwrap(), outcomes);
+    assert_eq!(reader.options(0).unwrap(), []);
+    assert_eq!(reader.plan_texts().unwrap(), []);
+    drop(reader);
+
+    let mut store = sample.open();
+    store.record_plan_text(0, 0, "select", "[]").unwrap();
+    assert_eq!(store.plan_texts().unwrap().len(), 1);
+    assert_eq!(store.outcomes().unwrap(), outcomes);
 }
 
 /// Files written before hold the plan in this form. A new key with a default is harmless; any other

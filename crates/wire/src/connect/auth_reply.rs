@@ -6,10 +6,11 @@
 //! ```text
 //! int<1>       0xfe                 |  int<1>       0x01
 //! string<NUL>  plugin               |  string<EOF>  data
-//! string<EOF>  nonce, NUL-terminated
+//! string<EOF>  nonce
 //! ```
 //! A lone 0xfe asks for the password hash of MySQL 4.0 and older.
 
+use crate::connect::greeting::NONCE_SIZE;
 use crate::cursor::Cursor;
 use crate::{ErrPacket, WireError};
 
@@ -33,6 +34,8 @@ pub enum AuthReply<'a> {
     FastAuthSucceeded,
     /// `caching_sha2_password`: the account is not cached; the password itself is wanted.
     FullAuthNeeded,
+    /// What the client asked for: the server's public key.
+    Data(&'a [u8]),
 }
 
 impl<'a> AuthReply<'a> {
@@ -51,16 +54,26 @@ impl<'a> AuthReply<'a> {
                 let nonce = cursor.take_rest();
                 Ok(Self::Switch {
                     plugin,
-                    nonce: nonce.strip_suffix(&[0]).unwrap_or(nonce),
+                    nonce: without_nul(nonce),
                 })
             }
             0x01 => match cursor.take_rest() {
                 [3] => Ok(Self::FastAuthSucceeded),
                 [4] => Ok(Self::FullAuthNeeded),
-                other => Err(cursor.unexpected(other.first().copied().unwrap_or(0x01))),
+                [] => Err(cursor.unexpected(0x01)),
+                [byte] => Err(cursor.unexpected(*byte)),
+                data => Ok(Self::Data(data)),
             },
             byte => Err(cursor.unexpected(byte)),
         }
+    }
+}
+
+/// A nonce of 20 bytes comes with a NUL, one of 32 without; its own last byte may be 0.
+fn without_nul(nonce: &[u8]) -> &[u8] {
+    match nonce {
+        [nonce @ .., 0] if nonce.len() == NONCE_SIZE => nonce,
+        nonce => nonce,
     }
 }
 
@@ -85,6 +98,10 @@ mod tests {
         );
         assert_eq!(AuthReply::parse(&[1, 3]), Ok(AuthReply::FastAuthSucceeded));
         assert_eq!(AuthReply::parse(&[1, 4]), Ok(AuthReply::FullAuthNeeded));
+        assert_eq!(
+            AuthReply::parse(b"\x01-----BEGIN"),
+            Ok(AuthReply::Data(b"-----BEGIN"))
+        );
         assert!(matches!(
             AuthReply::parse(b"\xff\x15\x04#28000Access denied"),
             Ok(AuthReply::Refused(ErrPacket { code: 1045, .. }))
@@ -92,6 +109,16 @@ mod tests {
         for bad in [&b""[..], b"\x01", b"\x01\x05", b"\x02", b"\xfeabc"] {
             assert!(AuthReply::parse(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn long_nonces_keep_their_zeros() {
+        let mut packet = b"\xfeclient_ed25519\0".to_vec();
+        packet.extend_from_slice(&[0; 32]);
+        let Ok(AuthReply::Switch { nonce, .. }) = AuthReply::parse(&packet) else {
+            panic!("a request to switch");
+        };
+        assert_eq!(nonce, [0; 32]);
     }
 
     proptest! {

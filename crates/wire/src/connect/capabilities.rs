@@ -15,6 +15,8 @@ impl Capabilities {
     pub const CONNECT_WITH_DB: Self = Self(1 << 3);
     /// `CLIENT_PROTOCOL_41`.
     pub const PROTOCOL_41: Self = Self(1 << 9);
+    /// `CLIENT_SSL`: the connection goes on in TLS before the login.
+    pub const SSL: Self = Self(1 << 11);
     /// `CLIENT_TRANSACTIONS`: answers carry status flags.
     pub const TRANSACTIONS: Self = Self(1 << 13);
     /// `CLIENT_SECURE_CONNECTION`: passwords as 4.1 hashes them.

@@ -21,8 +21,8 @@
 use crate::cursor::Cursor;
 use crate::{Capabilities, WireError};
 
-/// Bytes of randomness that both ways to authenticate use.
-const NONCE_SIZE: usize = 20;
+/// Bytes of randomness that most ways to authenticate use.
+pub(crate) const NONCE_SIZE: usize = 20;
 /// How many of them come first.
 const NONCE_FIRST: usize = 8;
 

@@ -13,8 +13,12 @@
 //! string<NUL>  database                (with CONNECT_WITH_DB)
 //! string<NUL>  authentication plugin   (with PLUGIN_AUTH)
 //! ```
+//!
+//! For a connection in TLS, everything before the user is sent first and in clear, with the flag
+//! SSL; then TLS begins, and the whole packet is sent inside:
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_ssl_request.html>
 
-use crate::{AuthPlugin, Capabilities, Greeting};
+use crate::{AuthPlugin, Capabilities, Channel, Greeting};
 
 /// `latin1_swedish_ci`: the one collation that every version from 4.1 to 9.x has had as a default
 /// or knows by this number, so that no version converts where another does not.
@@ -22,6 +26,9 @@ const CHARACTER_SET: u8 = 8;
 
 /// The longest packet that the client takes: as long as any server sends, 1 GB.
 const PACKET_SIZE_MAX: u32 = 1 << 30;
+
+/// The longest proof of a login: its length takes one byte.
+const PROOF_SIZE_MAX: usize = 250;
 
 /// Who wants to connect.
 #[derive(Clone, Copy)]
@@ -32,27 +39,43 @@ pub struct Login<'a> {
     pub password: &'a str,
     /// The default database.
     pub database: Option<&'a str>,
+    /// Who can read what is said.
+    pub channel: Channel,
 }
 
 impl Login<'_> {
-    /// The payload that answers `greeting`. Where the server prefers a plugin that Prony does not
-    /// know, the answer is for `mysql_native_password` and the server asks to switch.
-    pub fn answer(&self, greeting: &Greeting<'_>) -> Vec<u8> {
-        let plugin =
-            AuthPlugin::from_name(greeting.auth_plugin).unwrap_or(AuthPlugin::NativePassword);
-        let proof = plugin.answer(self.password, &greeting.nonce);
-        let mut wanted = Capabilities::WANTED;
-        if self.database.is_some() {
-            wanted = wanted.union(Capabilities::CONNECT_WITH_DB);
+    /// The plugin that the payload of [`Self::answer`] is for: the server's own choice or, where
+    /// that can't answer a greeting, `mysql_native_password`; the server then asks to switch.
+    pub fn plugin(&self, greeting: &Greeting<'_>) -> AuthPlugin {
+        match AuthPlugin::from_name(greeting.auth_plugin) {
+            // What it signs comes with the request to switch only.
+            Some(AuthPlugin::Ed25519 | AuthPlugin::ClearPassword) | None => {
+                AuthPlugin::NativePassword
+            }
+            // A proof of the login has at most 250 bytes.
+            Some(AuthPlugin::Sha256Password) if self.password.len() >= PROOF_SIZE_MAX => {
+                AuthPlugin::NativePassword
+            }
+            Some(plugin) => plugin,
         }
-        let capabilities = wanted.intersection(greeting.capabilities);
+    }
+
+    /// The payload that asks to go on in TLS. The server must offer [`Capabilities::SSL`].
+    pub fn ssl_request(&self, greeting: &Greeting<'_>) -> Vec<u8> {
         let mut out = Vec::with_capacity(128);
-        out.extend_from_slice(&capabilities.0.to_le_bytes());
-        out.extend_from_slice(&PACKET_SIZE_MAX.to_le_bytes());
-        out.push(CHARACTER_SET);
-        out.extend_from_slice(&[0; 23]);
+        self.put_head(&mut out, greeting);
+        out
+    }
+
+    /// The payload that answers `greeting`.
+    pub fn answer(&self, greeting: &Greeting<'_>) -> Vec<u8> {
+        let mut out = Vec::with_capacity(128);
+        let capabilities = self.put_head(&mut out, greeting);
         put_nul_terminated(&mut out, self.user);
-        // A proof has 0, 1, 20 or 32 bytes.
+        let plugin = self.plugin(greeting);
+        let proof = plugin
+            .answer(self.password, &greeting.nonce, self.channel)
+            .unwrap_or_default();
         out.push(u8::try_from(proof.len()).unwrap_or(u8::MAX));
         out.extend_from_slice(&proof);
         if let Some(database) = self.database {
@@ -62,6 +85,23 @@ impl Login<'_> {
             put_nul_terminated(&mut out, plugin.name());
         }
         out
+    }
+
+    /// Appends everything before the user.
+    fn put_head(&self, out: &mut Vec<u8>, greeting: &Greeting<'_>) -> Capabilities {
+        let mut wanted = Capabilities::WANTED;
+        if self.database.is_some() {
+            wanted = wanted.union(Capabilities::CONNECT_WITH_DB);
+        }
+        if self.channel == Channel::Encrypted {
+            wanted = wanted.union(Capabilities::SSL);
+        }
+        let capabilities = wanted.intersection(greeting.capabilities);
+        out.extend_from_slice(&capabilities.0.to_le_bytes());
+        out.extend_from_slice(&PACKET_SIZE_MAX.to_le_bytes());
+        out.push(CHARACTER_SET);
+        out.extend_from_slice(&[0; 23]);
+        capabilities
     }
 }
 
@@ -90,6 +130,7 @@ mod tests {
             user: "prony",
             password: "",
             database: Some("bench"),
+            channel: Channel::Local,
         };
         let bytes = login.answer(&greeting(u32::MAX, b"caching_sha2_password"));
         let flags = Capabilities::WANTED.union(Capabilities::CONNECT_WITH_DB);
@@ -104,6 +145,7 @@ mod tests {
             user: "u",
             password: "p",
             database: None,
+            channel: Channel::Local,
         };
         let old = Capabilities::REQUIRED.0 | Capabilities::LONG_FLAG.0;
         let bytes = login.answer(&greeting(old, b""));
@@ -111,5 +153,37 @@ mod tests {
         assert_eq!(bytes.len(), 32 + 2 + 1 + 20);
         let unknown = login.answer(&greeting(u32::MAX, b"client_ed25519"));
         assert!(unknown.ends_with(b"mysql_native_password\0"));
+    }
+
+    #[test]
+    fn encryption_begins_with_the_head_of_the_login() {
+        let login = Login {
+            user: "u",
+            password: "secret",
+            database: None,
+            channel: Channel::Encrypted,
+        };
+        let greeting = greeting(u32::MAX, b"sha256_password");
+        let request = login.ssl_request(&greeting);
+        let answer = login.answer(&greeting);
+        assert_eq!(request, answer[..32]);
+        assert_eq!(request[1] & 8, 8, "the flag SSL");
+        assert!(answer[32..].starts_with(b"u\0\x07secret\0sha256_password"));
+    }
+
+    #[test]
+    fn long_passwords_wait_for_a_request() {
+        let login = Login {
+            user: "u",
+            password: &"x".repeat(300),
+            database: None,
+            channel: Channel::Encrypted,
+        };
+        let greeting = greeting(u32::MAX, b"sha256_password");
+        assert!(
+            login
+                .answer(&greeting)
+                .ends_with(b"mysql_native_password\0")
+        );
     }
 }

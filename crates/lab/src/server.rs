@@ -1,0 +1,182 @@
+//! A server under work: one that Prony started, or one that runs already.
+
+use std::env;
+use std::fmt;
+use std::fs;
+use std::time::Duration;
+
+use prony_client::{Address, Answer, ClientError, Connection, Login};
+use prony_model::{External, PasswordSource};
+use prony_servers::{Running, ServerDied};
+
+use crate::drive::LOG_LINES;
+use crate::error::LabError;
+use crate::fault::Fault;
+use crate::prepare::STOP_TIMEOUT;
+
+/// How long a control statement may take. Refreshing statistics reads whole tables.
+const CONTROL_TIMEOUT: Duration = Duration::from_mins(10);
+/// The database that datasets live in on servers that Prony starts.
+const DATABASE: &str = "prony";
+
+/// A server that answers.
+#[derive(Debug)]
+pub(crate) enum Server {
+    /// Started by Prony; it ends with this value.
+    Own(Box<Running>),
+    /// Somebody else's.
+    External(ExternalAccess),
+}
+
+/// How to get into a server that runs already.
+#[derive(Clone)]
+pub(crate) struct ExternalAccess {
+    external: External,
+    password: String,
+}
+
+impl fmt::Debug for ExternalAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.external.fmt(f)
+    }
+}
+
+impl ExternalAccess {
+    /// Finds the password that the experiment refers to.
+    pub(crate) fn find(target: &str, external: &External) -> Result<Self, LabError> {
+        let missing = |reason: String| LabError::Password {
+            target: target.to_owned(),
+            reason,
+        };
+        let password = match &external.password {
+            PasswordSource::None => String::new(),
+            PasswordSource::Env(name) => {
+                env::var(name).map_err(|_| missing(format!("set the variable {name}")))?
+            }
+            PasswordSource::File(path) => fs::read_to_string(path)
+                .map_err(|error| missing(format!("read {}: {error}", path.display())))?
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        };
+        Ok(Self {
+            external: external.clone(),
+            password,
+        })
+    }
+
+    /// Connects without a default database and makes sure that the one for the dataset exists.
+    pub(crate) fn enter(&self) -> Result<Server, Fault> {
+        let login = Login {
+            database: None,
+            ..self.login()
+        };
+        let database = &self.external.database;
+        Connection::connect(&self.external.address, &login, CONTROL_TIMEOUT)
+            .and_then(|mut connection| {
+                connection.query(format!("CREATE DATABASE IF NOT EXISTS `{database}`"))
+            })
+            .map_err(|error| {
+                let address = &self.external.address;
+                Fault::failed(format!(
+                    "failed to enter the external server at {address}: {error}"
+                ))
+            })?;
+        Ok(Server::External(self.clone()))
+    }
+
+    fn login(&self) -> Login {
+        Login {
+            user: self.external.user.clone(),
+            password: self.password.clone(),
+            database: Some(self.external.database.clone()),
+            tls: self.external.tls.clone(),
+        }
+    }
+}
+
+impl Server {
+    /// Where the load connects.
+    pub(crate) fn address(&self) -> Address {
+        match self {
+            Self::Own(server) => server.address(),
+            Self::External(access) => access.external.address.clone(),
+        }
+    }
+
+    /// The account of the load.
+    pub(crate) fn login(&self) -> Login {
+        match self {
+            Self::Own(server) => server.load_login(),
+            Self::External(access) => access.login(),
+        }
+    }
+
+    /// The database that holds the dataset.
+    pub(crate) fn database(&self) -> &str {
+        match self {
+            Self::Own(_) => DATABASE,
+            Self::External(access) => &access.external.database,
+        }
+    }
+
+    /// Its process id, where it is Prony's own.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        match self {
+            Self::Own(server) => Some(server.pid()),
+            Self::External(_) => None,
+        }
+    }
+
+    /// Whether it still runs; of somebody else's server only its connections tell.
+    pub(crate) fn check(&mut self) -> Result<(), ServerDied> {
+        match self {
+            Self::Own(server) => server.check(),
+            Self::External(_) => Ok(()),
+        }
+    }
+
+    /// The last lines of its own log; empty where Prony can't read it.
+    pub(crate) fn log_tail(&self) -> String {
+        match self {
+            Self::Own(server) => server.log_tail(LOG_LINES),
+            Self::External(_) => String::new(),
+        }
+    }
+
+    /// Runs one control statement as administrator, or as the only account there is.
+    pub(crate) fn control(&self, sql: &str) -> Result<Answer, Fault> {
+        self.ask(sql).map_err(|error| {
+            Fault::failed_with_log(format!("failed to {error} (in `{sql}`)"), self.log_tail())
+        })
+    }
+
+    /// Runs one statement in the dataset's database, as administrator.
+    fn ask(&self, sql: &str) -> Result<Answer, ClientError> {
+        self.connect()?.query(sql)
+    }
+
+    /// A control connection whose default database is the dataset's.
+    pub(crate) fn connect(&self) -> Result<Connection, ClientError> {
+        let (address, login) = match self {
+            Self::Own(server) => (server.admin_address(), server.admin_login()),
+            Self::External(access) => (access.external.address.clone(), access.login()),
+        };
+        let login = Login {
+            database: Some(self.database().to_owned()),
+            ..login
+        };
+        Connection::connect(&address, &login, CONTROL_TIMEOUT)
+    }
+
+    /// Stops it cleanly, if it is Prony's own; gives back its folder.
+    pub(crate) fn stop(self) -> Result<Option<prony_servers::Instance>, Fault> {
+        match self {
+            Self::Own(server) => server.stop(STOP_TIMEOUT).map(Some).map_err(|error| {
+                Fault::failed_with_log(error.to_string(), error.log_tail().to_owned())
+            }),
+            Self::External(_) => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! From a written target to the targets that it stands for.
+
+use prony_model::{Config, Engine, Protocol, Target, Transport};
+
+use super::external::ExternalServer;
+use super::setting::{self, Axis, Setting};
+use crate::fields::Located;
+use crate::invalid::{Document, Problem, Read, Span};
+
+/// Most targets of an experiment, those of its matrices counted one by one.
+const TARGETS_MAX: usize = 200;
+
+/// The engine of targets that set none.
+pub(super) const DEFAULT_ENGINE: Engine = Engine::Innodb;
+
+/// One `[[target]]`, not yet expanded.
+#[derive(Debug)]
+pub(super) struct Written<'k> {
+    pub(super) name: Option<String>,
+    pub(super) external: Option<ExternalServer>,
+    /// With a build, unless the server is external.
+    pub(super) axes: Vec<Axis<'k>>,
+    pub(super) place: Span,
+}
+
+/// A target whose name is not decided yet.
+#[derive(Debug)]
+pub(super) struct Draft<'k> {
+    /// Its name is empty.
+    pub(super) target: Target,
+    /// What makes it what it is, with the places of the values.
+    pub(super) settings: Vec<Located<Setting<'k>>>,
+    /// The name of its `[[target]]`, where that has one.
+    pub(super) written: Option<String>,
+    /// Which `[[target]]` it comes from, counted from 0.
+    pub(super) table: usize,
+    /// Where that has its name, or else its build.
+    pub(super) place: Span,
+}
+
+/// Checks the number of targets before any is made.
+pub(super) fn check_count(document: &Document<'_>, written: &[Written<'_>]) -> Read<()> {
+    let mut total: usize = 0;
+    for target in written {
+        let count = setting::count(&target.axes);
+        total = total.saturating_add(count);
+        if total > TARGETS_MAX {
+            let label = if count > 1 {
+                format!("its matrix makes {count} of them")
+            } else {
+                "one too many".to_owned()
+            };
+            return Err(document.report(
+                Problem::new(format!("an experiment has at most {TARGETS_MAX} targets"))
+                    .at(&target.place, label)
+                    .help(
+                        "every target is started and measured in every block: vary less at a \
+                         time, or split the experiment",
+                    ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The targets of one `[[target]]`.
+pub(super) fn expand<'k>(table: usize, written: &Written<'k>) -> Vec<Draft<'k>> {
+    setting::combinations(&written.axes)
+        .into_iter()
+        .filter_map(|settings| {
+            Some(Draft {
+                target: build_target(written.external.as_ref(), &settings)?,
+                settings,
+                written: written.name.clone(),
+                table,
+                place: written.place.clone(),
+            })
+        })
+        .collect()
+}
+
+fn build_target(
+    external: Option<&ExternalServer>,
+    settings: &[Located<Setting<'_>>],
+) -> Option<Target> {
+    let mut build = external.map(|external| external.build.clone());
+    let mut engine = DEFAULT_ENGINE;
+    let mut protocol = Protocol::Prepared;
+    let mut transport = external.map_or(Transport::Socket, ExternalServer::transport);
+    let mut config = Config::default();
+    for setting in settings {
+        match &setting.value {
+            Setting::Build(facts) => build = Some((*facts).clone()),
+            Setting::Engine(value) => engine = *value,
+            Setting::Protocol(value) => protocol = *value,
+            Setting::Transport(value) => transport = *value,
+            Setting::Intent(name, value) => {
+                config.intents.insert(name.clone(), value.clone());
+            }
+            Setting::Option(name, value) => {
+                config.raw.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    Some(Target {
+        name: String::new(),
+        build: build?,
+        engine,
+        config,
+        protocol,
+        transport,
+        external: external.map(|external| external.login.clone()),
+    })
+}

@@ -1,0 +1,67 @@
+//! Settings that the server of a target can't have.
+
+use std::collections::BTreeSet;
+
+use prony_model::Aspect;
+
+use super::Knowledge;
+use super::expand::Draft;
+use super::setting::Setting;
+use crate::fields::Located;
+use crate::invalid::{Document, Problem, Read, Span};
+
+/// Why a setting of a target can't be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The setting: an intent or an option.
+    pub setting: Aspect,
+    /// What can't be had, with its value and the server's version.
+    pub reason: String,
+    /// What can be had, or what else to do; may be empty.
+    pub remedy: String,
+}
+
+/// Reports what the servers of the targets can't have, each once for the line that asks for it.
+pub(super) fn check(
+    document: &Document<'_>,
+    drafts: &[Draft<'_>],
+    knowledge: &Knowledge<'_>,
+) -> Read<()> {
+    let mut outcome = Ok(());
+    let mut said = BTreeSet::new();
+    for draft in drafts.iter().filter(|d| d.target.external.is_none()) {
+        let Err(refused) = (knowledge.honours)(&draft.target) else {
+            continue;
+        };
+        let asked = place(draft, |setting| sets(setting, &refused.setting));
+        let build = place(draft, |setting| matches!(setting, Setting::Build(_)));
+        let asked = asked.unwrap_or_else(|| draft.place.clone());
+        if said.insert((asked.start, refused.reason.clone())) {
+            let problem = Problem::new(refused.reason).at(&asked, "asked for here");
+            let problem = match (&refused.setting, build) {
+                (Aspect::Intent(_), Some(build)) => problem.at(&build, "for this build"),
+                _ => problem,
+            };
+            let problem = match refused.remedy.as_str() {
+                "" => problem,
+                remedy => problem.help(remedy),
+            };
+            outcome = Err(document.report(problem));
+        }
+    }
+    outcome
+}
+
+fn place(draft: &Draft<'_>, wanted: impl Fn(&Setting<'_>) -> bool) -> Option<Span> {
+    let found = |setting: &&Located<Setting<'_>>| wanted(&setting.value);
+    draft.settings.iter().find(found).map(|s| s.span.clone())
+}
+
+/// Whether a setting is the intent or option of this name, as written.
+fn sets(setting: &Setting<'_>, aspect: &Aspect) -> bool {
+    match (setting, aspect) {
+        (Setting::Intent(name, _), Aspect::Intent(wanted))
+        | (Setting::Option(name, _), Aspect::Option(wanted)) => name == wanted,
+        _ => false,
+    }
+}

@@ -1,0 +1,140 @@
+//! What a target can set: one aspect at a time, with one value or with several.
+
+use std::fmt;
+
+use prony_model::{Aspect, BuildFacts, Engine, IntentValue, Protocol, Transport};
+
+use crate::fields::{Located, Value, unknown};
+use crate::invalid::{Read, Span};
+
+/// One aspect of a target set to one value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Setting<'k> {
+    Build(&'k BuildFacts),
+    Engine(Engine),
+    Protocol(Protocol),
+    Transport(Transport),
+    /// Name and value.
+    Intent(String, IntentValue),
+    /// Name as written, and value.
+    Option(String, String),
+}
+
+/// One aspect with what a target takes for it: one value, or all those of its matrix in turn.
+#[derive(Debug, Clone)]
+pub(super) struct Axis<'k> {
+    /// Of every value.
+    pub(super) aspect: Aspect,
+    /// Where its key stands.
+    pub(super) key: Span,
+    /// At least one, no two alike.
+    pub(super) values: Vec<Located<Setting<'k>>>,
+}
+
+impl Setting<'_> {
+    /// What it sets. Options of one name have one aspect however the name is written: servers
+    /// take `-` and `_` for each other.
+    pub(super) fn aspect(&self) -> Aspect {
+        match self {
+            Self::Build(_) => Aspect::Build,
+            Self::Engine(_) => Aspect::Engine,
+            Self::Protocol(_) => Aspect::Protocol,
+            Self::Transport(_) => Aspect::Transport,
+            Self::Intent(name, _) => Aspect::Intent(name.clone()),
+            Self::Option(name, _) => Aspect::Option(name.to_ascii_lowercase().replace('-', "_")),
+        }
+    }
+}
+
+/// The value, without what it is of.
+impl fmt::Display for Setting<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(build) => f.write_str(&build.id),
+            Self::Engine(engine) => f.write_str(engine.name()),
+            Self::Protocol(protocol) => f.write_str(protocol.name()),
+            Self::Transport(transport) => f.write_str(transport.name()),
+            Self::Intent(_, value) => value.fmt(f),
+            Self::Option(_, value) => f.write_str(value),
+        }
+    }
+}
+
+impl<'k> Axis<'k> {
+    /// One value, set at `key`.
+    pub(super) fn single(key: &Located<&str>, value: Located<Setting<'k>>) -> Self {
+        Self {
+            aspect: value.value.aspect(),
+            key: key.span.clone(),
+            values: vec![value],
+        }
+    }
+}
+
+/// Reads a build of the catalogue.
+pub(super) fn read_build<'k>(
+    value: Value<'_>,
+    builds: &'k [BuildFacts],
+) -> Read<Located<Setting<'k>>> {
+    let document = value.document();
+    let id = value.text()?;
+    if let Some(build) = builds.iter().find(|build| build.id == id.value) {
+        return Ok(id.map(|_| Setting::Build(build)));
+    }
+    let known: Vec<_> = builds.iter().map(|build| build.id.as_str()).collect();
+    Err(document.report(unknown("build", &id, &known)))
+}
+
+pub(super) fn read_engine<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
+    let engines = Engine::ALL.map(|engine| (engine.name(), engine));
+    Ok(value.choice(&engines)?.map(Setting::Engine))
+}
+
+pub(super) fn read_protocol<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
+    let protocols =
+        [Protocol::Prepared, Protocol::Text].map(|protocol| (protocol.name(), protocol));
+    Ok(value.choice(&protocols)?.map(Setting::Protocol))
+}
+
+pub(super) fn read_transport<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
+    let transports =
+        [Transport::Socket, Transport::Tcp].map(|transport| (transport.name(), transport));
+    Ok(value.choice(&transports)?.map(Setting::Transport))
+}
+
+/// `own` over `defaults`: what is left of the defaults comes first.
+pub(super) fn overlaid<'k>(defaults: &[Axis<'k>], own: Vec<Axis<'k>>) -> Vec<Axis<'k>> {
+    let left = |axis: &&Axis<'k>| own.iter().all(|other| other.aspect != axis.aspect);
+    let mut axes: Vec<_> = defaults.iter().filter(left).cloned().collect();
+    axes.extend(own);
+    axes
+}
+
+/// The values of the axis of `aspect`, if there is one.
+pub(super) fn values<'a, 'k>(axes: &'a [Axis<'k>], aspect: &Aspect) -> &'a [Located<Setting<'k>>] {
+    axes.iter()
+        .find(|axis| axis.aspect == *aspect)
+        .map_or(&[], |axis| axis.values.as_slice())
+}
+
+/// How many combinations there are, or `usize::MAX` where that can't be counted.
+pub(super) fn count(axes: &[Axis<'_>]) -> usize {
+    axes.iter().fold(1, |count: usize, axis| {
+        count.saturating_mul(axis.values.len())
+    })
+}
+
+/// Every combination of one value from each axis; those of the last axis change fastest.
+pub(super) fn combinations<'k>(axes: &[Axis<'k>]) -> Vec<Vec<Located<Setting<'k>>>> {
+    axes.iter().fold(vec![Vec::new()], |combinations, axis| {
+        let with = |value: &Located<Setting<'k>>, start: &Vec<Located<Setting<'k>>>| {
+            let mut longer = start.clone();
+            longer.push(value.clone());
+            longer
+        };
+        combinations
+            .iter()
+            .flat_map(|start| axis.values.iter().map(move |value| with(value, start)))
+            .collect()
+    })
+}

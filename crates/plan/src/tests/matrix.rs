@@ -1,0 +1,223 @@
+//! What matrices expand to, and the names that come of it.
+
+use std::collections::BTreeSet;
+
+use prony_model::{Aspect, Engine, IntentValue, Plan, Protocol, Transport};
+use proptest::prelude::*;
+
+use super::{World, rendered};
+
+/// An experiment with these targets, whose base is `base`.
+fn experiment(base: &str, targets: &str) -> String {
+    format!(
+        "name = \"m\"\nbase = \"{base}\"\nblocks = 2\n[dataset]\nrows = 1000\n{targets}\n\
+         [sequence]\ntime = \"1s\"\n[[step]]\nworkload = \"point-query\"\n"
+    )
+}
+
+fn plan(base: &str, targets: &str) -> Plan {
+    World::new()
+        .parse(&experiment(base, targets))
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)))
+}
+
+fn names(plan: &Plan) -> Vec<&str> {
+    plan.targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect()
+}
+
+#[test]
+fn the_last_key_changes_fastest() {
+    let plan = plan(
+        "off-prepared",
+        "[[target]]
+name = \"off\"
+build = \"mysql-8.0.31\"
+matrix = { protocol = [\"text\", \"prepared\"] }
+[[target]]
+build = \"mysql-5.7.22\"
+matrix = { performance_schema = [true, false], transport = [\"tcp\", \"socket\"] }",
+    );
+    assert_eq!(
+        names(&plan),
+        [
+            "off-text",
+            "off-prepared",
+            "mysql-5.7.22-tcp-performance_schema-on",
+            "mysql-5.7.22-socket-performance_schema-on",
+            "mysql-5.7.22-tcp-performance_schema-off",
+            "mysql-5.7.22-socket-performance_schema-off",
+        ]
+        .map(|name| name.replace("performance_schema", "ps"))
+    );
+    assert_eq!(plan.base, 1);
+    assert_eq!(plan.trials.len(), 12);
+    let target = &plan.targets[3];
+    assert_eq!(target.transport, Transport::Socket);
+    assert_eq!(
+        target.config.intents["performance_schema"],
+        IntentValue::Flag(true)
+    );
+}
+
+#[test]
+fn one_build_is_not_in_the_names() {
+    let plan = plan(
+        "text-performance_schema-off",
+        "[[target]]
+build = \"mysql-8.0.31\"
+matrix = { performance_schema = [false, true] }
+protocol = \"text\"
+[[target]]
+build = \"mysql-8.0.31\"
+config.performance_schema = false",
+    );
+    assert_eq!(
+        names(&plan),
+        [
+            "text-performance_schema-off",
+            "text-performance_schema-on",
+            "prepared-performance_schema-off",
+        ]
+    );
+}
+
+#[test]
+fn the_defaults_have_a_matrix_for_every_target() {
+    let plan = plan(
+        "mysql-5.7.22-binlog-off",
+        "[defaults]
+matrix = { binlog = [true, false], engine = [\"innodb\", \"myisam\"] }
+[[target]]
+build = \"mysql-5.7.22\"
+engine = \"innodb\"
+[[target]]
+build = \"mysql-8.0.31\"
+config.binlog = false
+[[target]]
+build = \"mysql-9.7\"
+matrix.engine = [\"memory\"]",
+    );
+    assert_eq!(
+        names(&plan),
+        [
+            "mysql-5.7.22-binlog-on",
+            "mysql-5.7.22-binlog-off",
+            "mysql-8.0.31-innodb",
+            "mysql-8.0.31-myisam",
+            "mysql-9.7-binlog-on",
+            "mysql-9.7-binlog-off",
+        ]
+    );
+    assert_eq!(plan.targets[5].engine, Engine::Memory);
+}
+
+#[test]
+fn builds_are_a_key_of_the_matrix_too() {
+    let plan = plan(
+        "mysql-5.6.24-prepared",
+        "[[target]]
+matrix.protocol = [\"prepared\", \"text\"]
+matrix.build = [\"mysql-5.6.24\", \"mysql-8.0.31\"]",
+    );
+    assert_eq!(
+        names(&plan),
+        [
+            "mysql-5.6.24-prepared",
+            "mysql-8.0.31-prepared",
+            "mysql-5.6.24-text",
+            "mysql-8.0.31-text",
+        ]
+    );
+    assert_eq!(plan.varying(), [Aspect::Build, Aspect::Protocol]);
+    assert_eq!(plan.targets[2].protocol, Protocol::Text);
+}
+
+#[test]
+fn raw_options_vary_in_a_table_of_their_own() {
+    let plan = plan(
+        "server_cpus-0-sort_buffer_size-65536",
+        "[[target]]
+build = \"mysql-8.0.31\"
+options.sort-buffer-size = 1
+[[target]]
+build = \"mysql-8.0.31\"
+matrix = { server_cpus = [\"0\", \"0-3,6\"], options.sort_buffer_size = [65536, \"1M\"] }",
+    );
+    assert_eq!(
+        names(&plan)[1..],
+        [
+            "server_cpus-0-sort_buffer_size-65536",
+            "server_cpus-0-sort_buffer_size-1M",
+            "server_cpus-0-3_6-sort_buffer_size-65536",
+            "server_cpus-0-3_6-sort_buffer_size-1M",
+        ]
+    );
+}
+
+#[test]
+fn long_names_have_initials() {
+    let plan = plan(
+        "mysql-5.7.22",
+        "[[target]]
+build = \"mysql-5.7.22\"
+[[target]]
+build = \"mysql-8.0.31\"
+[target.matrix]
+protocol = [\"prepared\", \"text\"]
+performance_schema = [true, false]
+buffer_pool = [\"512M\", \"1G\"]
+innodb_thread_concurrency = [0, 64]",
+    );
+    assert_eq!(plan.targets.len(), 17);
+    assert_eq!(
+        plan.targets[1].name,
+        "mysql-8.0.31-prepared-bp-512M-itc-0-ps-on"
+    );
+    assert_eq!(
+        plan.targets[16].name,
+        "mysql-8.0.31-text-bp-1G-itc-64-ps-off"
+    );
+}
+
+/// The values of one key of a matrix, as a file writes them.
+fn list(values: &BTreeSet<u64>, unit: &str) -> String {
+    let values: Vec<_> = values.iter().map(|n| format!("\"{n}{unit}\"")).collect();
+    format!("[{}]", values.join(", "))
+}
+
+proptest! {
+    /// A matrix makes a target of every combination, each once, the last key changing fastest, and
+    /// their names differ.
+    #[test]
+    fn every_combination_once(
+        pools in prop::collection::btree_set(1..2000_u64, 1..6),
+        logs in prop::collection::btree_set(1..2000_u64, 1..6),
+        keys in prop::collection::btree_set(1..2000_u64, 1..4),
+    ) {
+        let targets = format!(
+            "[[target]]\nname = \"x\"\nbuild = \"mysql-8.0.31\"\n[target.matrix]\n\
+             buffer_pool = {}\nredo_log = {}\nkey_buffer = {}\n\
+             [[target]]\nname = \"base\"\nbuild = \"mysql-9.7\"",
+            list(&pools, "M"), list(&logs, "K"), list(&keys, "K"),
+        );
+        let plan = plan("base", &targets);
+        let wanted: Vec<_> = pools
+            .iter()
+            .flat_map(|pool| logs.iter().map(move |log| (pool, log)))
+            .flat_map(|(pool, log)| keys.iter().map(move |key| [pool << 20, log << 10, key << 10]))
+            .map(|sizes| sizes.map(IntentValue::Bytes))
+            .collect();
+        let made: Vec<_> = plan.targets[..wanted.len()]
+            .iter()
+            .map(|target| {
+                ["buffer_pool", "redo_log", "key_buffer"].map(|name| target.config.intents[name].clone())
+            })
+            .collect();
+        prop_assert_eq!(made, wanted);
+        let distinct: BTreeSet<_> = names(&plan).into_iter().collect();
+        prop_assert_eq!(distinct.len(), plan.targets.len());
+    }
+}

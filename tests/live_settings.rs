@@ -1,0 +1,249 @@
+//! Settings on real servers: what they are told, what they make of it, and what stops a run.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use support::{Finished, finish, live, nothing_left_of, only_run, prony, write};
+
+/// One step, one block, few rows; targets follow.
+fn experiment(base: &str, targets: &str) -> String {
+    format!(
+        r#"name = "settings"
+base = "{base}"
+blocks = 1
+clients = [2]
+{targets}
+[dataset]
+rows = 1000
+
+[sequence]
+warmup = "100ms"
+time = "300ms"
+
+[[step]]
+workload = "point-query"
+
+[[step]]
+workload = "update-nonindex"
+"#
+    )
+}
+
+/// Runs an experiment in a folder of its own.
+fn run(folder: &Path, base: &str, targets: &str) -> Finished {
+    write(folder, "settings.toml", &experiment(base, targets));
+    finish(prony(folder, &["run", "settings.toml"]))
+}
+
+fn report(folder: &Path, format: &str) -> String {
+    let run = only_run(folder);
+    let arguments = ["report", run.to_str().unwrap(), "--format", format];
+    finish(prony(folder, &arguments)).exits(0).stdout
+}
+
+/// The fault that made a published study worthless: one server estimated long lists by another
+/// method than the others, and nobody saw it.
+#[test]
+fn an_unequal_setting_stops_the_run_before_anything_is_loaded() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let targets = r#"
+[[target]]
+build = "mysql-5.6.24"
+
+[[target]]
+build = "mysql-5.7.22"
+options = { eq_range_index_dive_limit = 200 }
+"#;
+    let finished = run(folder.path(), "mysql-5.6.24", targets).exits(3);
+    let finished = finished.says(&[
+        "eq_range_index_dive_limit",
+        "200 in mysql-5.7.22",
+        "0 in mysql-5.6.24",
+        "allow = [\"eq_range_index_dive_limit\"]",
+    ]);
+    assert!(!finished.stderr.contains("loading"), "{}", finished.stderr);
+    let runs = std::fs::read_dir(folder.path().join("runs")).unwrap();
+    assert_eq!(runs.count(), 0, "a run that never began leaves no folder");
+
+    let allowed = format!("allow = [\"eq_range_index_dive_limit\"]\n{targets}");
+    let finished = run(folder.path(), "mysql-5.6.24", &allowed).exits(0);
+    assert!(finished.stdout.contains("eq_range_index_dive_limit"));
+}
+
+#[test]
+fn what_a_version_lacks_is_named_with_the_choices() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let targets = r#"
+[[target]]
+build = "mysql-5.0.21"
+config = { performance_schema = true }
+"#;
+    run(folder.path(), "mysql-5.0.21", targets).exits(3).says(&[
+        "mysql-5.0.21",
+        "performance_schema = on",
+        "off",
+    ]);
+
+    let raw = r#"
+[[target]]
+build = "mysql-5.7.22"
+options = { innodb_redo_log_capacity = 100663296 }
+"#;
+    let finished = run(folder.path(), "mysql-5.7.22", raw);
+    // The server's own line.
+    let shown = "unknown variable 'innodb_redo_log_capacity";
+    assert!(finished.stdout.contains(shown), "{}", finished.stdout);
+}
+
+#[test]
+fn one_build_in_many_configurations() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let targets = r#"
+[[target]]
+build = "mysql-8.0.31"
+matrix = { performance_schema = [false, true], protocol = ["prepared", "text"] }
+[[target]]
+build = "mysql-8.0.31"
+matrix = { transport = ["tcp"], tls = [false, true] }
+[[target]]
+build = "mysql-8.0.31"
+config = { allocator = "jemalloc", binlog = true }
+"#;
+    let finished = run(folder.path(), "prepared-socket-ps-off", targets).exits(0);
+    for aspect in [
+        "performance_schema",
+        "protocol",
+        "transport",
+        "tls",
+        "allocator",
+        "binlog",
+    ] {
+        assert!(finished.stdout.contains(aspect), "{aspect}");
+    }
+    let database = rusqlite::Connection::open(only_run(folder.path()).join("run.sqlite")).unwrap();
+    let value = |target: &str, variable: &str| -> String {
+        let sql = "SELECT value FROM server_variable
+                   JOIN trial_variable ON variable_id = server_variable.id
+                   JOIN trial ON trial.id = trial_id JOIN target ON target.id = target_id
+                   WHERE target.name = ?1 AND server_variable.name = ?2 AND state = 'done'";
+        database
+            .query_row(sql, [target, variable], |row| row.get(0))
+            .unwrap()
+    };
+    assert_eq!(value("text-socket-ps-on", "performance_schema"), "ON");
+    assert_eq!(value("text-socket-ps-off", "performance_schema"), "OFF");
+    assert_eq!(value("prepared-tcp-tls-off", "skip_networking"), "OFF");
+    assert_eq!(value("prepared-tcp-tls-on", "have_ssl"), "YES");
+    assert_eq!(value("prepared-tcp-tls-off", "have_ssl"), "DISABLED");
+    let last = "prepared-socket-allocator-jemalloc-binlog-on";
+    assert_eq!(value(last, "prony.allocator"), "jemalloc");
+    assert_eq!(value(last, "log_bin"), "ON");
+}
+
+/// A server that somebody else runs, as far as Prony knows.
+struct Shell {
+    child: Child,
+    socket: PathBuf,
+    password: PathBuf,
+}
+
+impl Shell {
+    fn start(folder: &Path, build: &str) -> Self {
+        let mut command = prony(folder, &["servers", "shell", build]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (mut socket, mut password) = (None, None);
+        for line in output.lines().map_while(Result::ok) {
+            if let Some(path) = line.strip_prefix("socket") {
+                socket = Some(PathBuf::from(path.trim()));
+            }
+            if let Some((_, rest)) = line.split_once("its password is in ") {
+                password = Some(PathBuf::from(rest.split(',').next().unwrap()));
+            }
+            if line.starts_with("connect") {
+                break;
+            }
+        }
+        Self {
+            child,
+            socket: socket.unwrap(),
+            password: password.unwrap(),
+        }
+    }
+
+    fn stop(mut self) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::INT).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        nothing_left_of(self.child.id(), Duration::from_secs(1));
+    }
+
+    fn target(&self, password: &str) -> String {
+        format!(
+            r#"
+[[target]]
+name = "theirs"
+[target.external]
+address = "{}"
+user = "prony"
+{password}
+"#,
+            self.socket.display()
+        )
+    }
+}
+
+#[test]
+fn an_external_server_is_measured_and_left_running() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let shell = Shell::start(folder.path(), "mysql-5.7.22");
+    let password = format!("password_file = \"{}\"", shell.password.display());
+    let finished = run(folder.path(), "theirs", &shell.target(&password)).exits(0);
+    assert!(finished.stdout.contains("5.7.22"), "{}", finished.stdout);
+    let secret = std::fs::read_to_string(&shell.password).unwrap();
+    let database = std::fs::read(only_run(folder.path()).join("run.sqlite")).unwrap();
+    let found = database
+        .windows(secret.trim().len())
+        .any(|part| part == secret.trim().as_bytes());
+    assert!(!found, "the password is in the result file");
+    assert!(!report(folder.path(), "json").contains(secret.trim()));
+
+    // A wrong password, a missing one, and nobody at home.
+    let other = tempfile::tempdir().unwrap();
+    let wrong = write(other.path(), "wrong", "not the password\n");
+    let password = format!("password_file = \"{}\"", wrong.display());
+    let refused = run(other.path(), "theirs", &shell.target(&password));
+    let said = format!("{}{}", refused.stdout, refused.stderr);
+    assert!(said.contains("Access denied for user 'prony'"), "{said}");
+    run(
+        other.path(),
+        "theirs",
+        &shell.target("password_env = \"PRONY_TEST_NOT_SET\""),
+    )
+    .exits(3)
+    .says(&["PRONY_TEST_NOT_SET", "theirs"]);
+    shell.stop();
+}
