@@ -18,7 +18,7 @@ use prony_model::{Address, Allocator, Config, Engine, IntentValue, StopFlag, Tls
 use prony_servers::{
     Catalogue, Depot, Instance, InstanceError, Launcher, Roots, Running, ServerBuild, Wanted,
 };
-use support::{PRONY, live};
+use support::{PRONY, finish, live, prony};
 
 const LIMIT: Duration = Duration::from_mins(1);
 /// `CLIENT_SSL` in the lower half of a greeting's capabilities.
@@ -84,6 +84,7 @@ impl Stage {
             config: &config,
             transport,
             clients_max: 4,
+            allow: &[],
         };
         let rendered = self.catalogue.render(&build.facts, wanted).unwrap();
         let stop = StopFlag::default();
@@ -101,6 +102,28 @@ fn ask(server: &Running, sql: &str) -> Vec<Vec<Option<String>>> {
     let (address, login) = (server.admin_address(), server.admin_login());
     let mut admin = Connection::connect(&address, &login, LIMIT).unwrap();
     admin.query(sql).unwrap().rows
+}
+
+/// Every build starts, answers, makes and reads a table in every engine, and stops.
+#[test]
+fn every_build_is_what_the_catalogue_promises() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Nobody's own catalogue takes part.
+    let mut command = prony(folder.path(), &["servers", "verify", "--all"]);
+    command.env("XDG_CONFIG_HOME", folder.path());
+    let verified = finish(command).exits(0);
+    let builds = Catalogue::embedded().unwrap().facts();
+    for build in &builds {
+        let line = format!("{}: ok, ", build.id);
+        let line = verified.stdout.lines().find(|said| said.starts_with(&line));
+        let engines = build.engines.iter().map(|engine| engine.name());
+        let engines = engines.collect::<Vec<_>>().join(", ");
+        assert!(line.unwrap().ends_with(&engines), "{}", build.id);
+    }
+    assert_eq!(verified.stdout.lines().count(), builds.len());
 }
 
 /// One build for each C library that allocators are preloaded into.

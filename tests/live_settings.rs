@@ -127,17 +127,37 @@ build = "mysql-8.0.31"
 matrix = { transport = ["tcp"], tls = [false, true] }
 [[target]]
 build = "mysql-8.0.31"
-config = { allocator = "jemalloc", innodb_thread_concurrency = 64, binlog = true }
+config = { allocator = "jemalloc", binlog = true }
 "#;
-    write(
-        folder.path(),
-        "settings.toml",
-        &experiment("mysql-8.0.31", targets),
-    );
-    let planned = finish(prony(folder.path(), &["plan", "settings.toml"]));
-    println!("{}", planned.stdout);
-    let finished = finish(prony(folder.path(), &["run", "settings.toml"])).exits(0);
-    println!("{}", finished.stdout);
+    let finished = run(folder.path(), "prepared-socket-ps-off", targets).exits(0);
+    for aspect in [
+        "performance_schema",
+        "protocol",
+        "transport",
+        "tls",
+        "allocator",
+        "binlog",
+    ] {
+        assert!(finished.stdout.contains(aspect), "{aspect}");
+    }
+    let database = rusqlite::Connection::open(only_run(folder.path()).join("run.sqlite")).unwrap();
+    let value = |target: &str, variable: &str| -> String {
+        let sql = "SELECT value FROM server_variable
+                   JOIN trial_variable ON variable_id = server_variable.id
+                   JOIN trial ON trial.id = trial_id JOIN target ON target.id = target_id
+                   WHERE target.name = ?1 AND server_variable.name = ?2 AND state = 'done'";
+        database
+            .query_row(sql, [target, variable], |row| row.get(0))
+            .unwrap()
+    };
+    assert_eq!(value("text-socket-ps-on", "performance_schema"), "ON");
+    assert_eq!(value("text-socket-ps-off", "performance_schema"), "OFF");
+    assert_eq!(value("prepared-tcp-tls-off", "skip_networking"), "OFF");
+    assert_eq!(value("prepared-tcp-tls-on", "have_ssl"), "YES");
+    assert_eq!(value("prepared-tcp-tls-off", "have_ssl"), "DISABLED");
+    let last = "prepared-socket-allocator-jemalloc-binlog-on";
+    assert_eq!(value(last, "prony.allocator"), "jemalloc");
+    assert_eq!(value(last, "log_bin"), "ON");
 }
 
 /// A server that somebody else runs, as far as Prony knows.

@@ -7,6 +7,7 @@
 
 mod ci;
 mod layers;
+mod settings;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -15,9 +16,10 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  ci      everything that CI runs: format, tidy, lints, documentation, all tests
-  quick   the same without the tests that start real servers
-  tidy    file sizes, names, links, layers
+  ci        everything that CI runs: format, tidy, lints, documentation, all tests
+  quick     the same without the tests that start real servers
+  tidy      file sizes, names, links, layers
+  settings  write docs/settings.md anew, from real servers
 ";
 
 fn main() -> ExitCode {
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(ci::Live::Yes),
         Some("quick") => ci::run(ci::Live::No),
         Some("tidy") => tidy_all(),
+        Some("settings") => settings::write(&workspace_root()),
         _ => Err(USAGE.to_owned()),
     };
     match result {

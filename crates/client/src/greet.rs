@@ -150,8 +150,7 @@ impl Proof<'_> {
             sqlstate: error.sqlstate_text(),
             message: error.message_text(),
             remedy: if self.waits_for_key {
-                "does the server have an RSA key for passwords? Otherwise connect with TLS or \
-                 over its unix socket"
+                "does the server have an RSA key for passwords? Otherwise connect with TLS"
             } else {
                 remedy(error.code)
             },
@@ -161,7 +160,9 @@ impl Proof<'_> {
 
 /// Whether the answer for a plugin is the question for the server's public key.
 fn asks_for_key(plugin: AuthPlugin, login: &Login, channel: Channel) -> bool {
-    plugin == AuthPlugin::Sha256Password && !channel.is_private() && !login.password.is_empty()
+    plugin == AuthPlugin::Sha256Password
+        && channel != Channel::Encrypted
+        && !login.password.is_empty()
 }
 
 /// What to look at after a refused login.

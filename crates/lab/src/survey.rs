@@ -24,6 +24,9 @@ pub(crate) type Variables = BTreeMap<String, String>;
 /// The memory allocator that the server's process has mapped.
 const ALLOCATOR: &str = "prony.allocator";
 
+/// What the server was linked with, in versions of MariaDB that tell.
+const LINKED_ALLOCATOR: &str = "version_malloc_library";
+
 /// What was learnt of one target.
 #[derive(Debug)]
 pub(crate) struct Surveyed {
@@ -95,6 +98,12 @@ pub(crate) fn variables(server: &Server) -> Result<Variables, Fault> {
         let allocator = running
             .allocator()
             .map_err(|error| Fault::failed(format!("failed to read the server's maps: {error}")))?;
+        // One that is linked statically shows in no map; servers that can be built so say it.
+        let linked = variables.get(LINKED_ALLOCATOR).map(String::as_str);
+        let allocator = match linked {
+            Some("bundled jemalloc") => "jemalloc".to_owned(),
+            _ => allocator,
+        };
         variables.insert(ALLOCATOR.to_owned(), allocator);
     }
     Ok(variables)

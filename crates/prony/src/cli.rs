@@ -95,7 +95,8 @@ pub(crate) struct DefinitionArgs {
 /// Where catalogue entries come from besides the built-in ones.
 #[derive(Debug, Args)]
 pub(crate) struct CatalogueArgs {
-    /// A folder with further catalogue files; their entries replace built-in ones of the same id
+    /// A folder with catalogue files of yours; their entries replace built-in ones of the same id
+    /// [default: prony/catalog in your configuration folder, ~/.config, if it is there]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) catalog: Option<PathBuf>,
 }
@@ -122,6 +123,8 @@ pub(crate) enum ServersCommand {
     Verify(ServersSelectArgs),
     /// Start a throw-away instance, say how to connect, stop it on Ctrl-C
     Shell(ServersShellArgs),
+    /// Look at a server of yours, an unpacked folder or an archive, and add it to your catalogue
+    Add(ServersAddArgs),
 }
 
 #[derive(Debug, Args)]
@@ -157,6 +160,17 @@ pub(crate) struct ServersSelectArgs {
 pub(crate) struct ServersShellArgs {
     /// A catalogue id, such as mysql-5.7.22
     pub(crate) build: String,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServersAddArgs {
+    /// The folder of an unpacked server, which is used in place, or an archive
+    pub(crate) path: PathBuf,
+    /// The name for it; by default family and version, such as mysql-8.4.5
+    #[arg(long)]
+    pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
 }

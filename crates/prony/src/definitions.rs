@@ -1,7 +1,8 @@
 //! Definitions from their files: catalogue, workloads, experiment.
 
+use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use prony_model::{Aspect, Plan, Target, Workload};
@@ -17,10 +18,23 @@ use crate::failure::{ExitStatus, Failure};
 pub(crate) fn catalogue(args: &CatalogueArgs) -> Result<Catalogue, Failure> {
     let invalid = |error| Failure::to(ExitStatus::Invalid, &error);
     let catalogue = Catalogue::embedded().map_err(invalid)?;
-    match &args.catalog {
-        Some(folder) => catalogue.with_user_dir(folder).map_err(invalid),
-        None => Ok(catalogue),
+    match (&args.catalog, own_catalogue_folder()) {
+        (Some(folder), _) => catalogue.with_user_dir(folder).map_err(invalid),
+        (None, Some(own)) if own.is_dir() => catalogue.with_user_dir(&own).map_err(invalid),
+        (None, _) => Ok(catalogue),
     }
+}
+
+/// Where the user's own catalogue files are unless the command line says otherwise:
+/// `$XDG_CONFIG_HOME/prony/catalog`, else `~/.config/prony/catalog`.
+pub(crate) fn own_catalogue_folder() -> Option<PathBuf> {
+    let set = |name| {
+        let value = env::var_os(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
+    };
+    set("XDG_CONFIG_HOME")
+        .or_else(|| set("HOME").map(|home| home.join(".config")))
+        .map(|folder| folder.join("prony/catalog"))
 }
 
 /// Reads an experiment and checks it against everything it names.
@@ -42,7 +56,7 @@ pub(crate) fn experiment(
         intents: &catalogue.intent_facts(),
         workloads: &workloads,
         folder: whole.parent().unwrap_or(&whole),
-        honours: &|target| honours(catalogue, target),
+        honours: &|target, allow| honours(catalogue, target, allow),
     };
     let plan = parse_experiment(&path.display().to_string(), &text, &knowledge)
         .map_err(|error| invalid(&error))?;
@@ -52,12 +66,13 @@ pub(crate) fn experiment(
 
 /// Which setting the version of a target can't have, so that the message points at its line.
 /// Whatever else is wrong is said of the plan as a whole.
-fn honours(catalogue: &Catalogue, target: &Target) -> Result<(), Refused> {
+fn honours(catalogue: &Catalogue, target: &Target, allow: &[String]) -> Result<(), Refused> {
     let wanted = Wanted {
         engine: target.engine,
         config: &target.config,
         transport: target.transport,
         clients_max: 1,
+        allow,
     };
     let Err(error) = catalogue.render(&target.build, wanted) else {
         return Ok(());
@@ -71,7 +86,7 @@ fn honours(catalogue: &Catalogue, target: &Target) -> Result<(), Refused> {
             refusal,
         } => Err(Refused {
             reason: format!("{build} ({version}) can't honour {intent} = {value}"),
-            remedy: refusal.to_string(),
+            remedy: format!("{refusal}; or accept what comes nearest with allow = [\"{intent}\"]"),
             setting: Aspect::Intent(intent),
         }),
         RenderError::RawText(ref name) | RenderError::RawReserved(ref name) => Err(Refused {

@@ -12,7 +12,7 @@ pub use entry::{
     Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown, Source, Support,
 };
 
-pub(crate) use entry::version_matches;
+pub(crate) use entry::{Place, version_matches};
 
 use crate::intents::Intents;
 use crate::io_error::{At, IoError};
@@ -41,6 +41,12 @@ pub enum CatalogueError {
     /// A file or folder can't be read.
     #[error(transparent)]
     Io(#[from] IoError),
+    /// An entry that was made up does not say what it must say.
+    #[error("make a catalogue entry: {reason}")]
+    Entry {
+        /// What is wrong and how to put it right.
+        reason: String,
+    },
     /// A file does not say what a catalogue file must say.
     #[error("read the catalogue: {}, line {line}: {reason}", file.display())]
     Invalid {
@@ -94,6 +100,18 @@ impl Catalogue {
         }
         self.check_references()?;
         Ok(self)
+    }
+
+    /// The same with one more entry, in place of one with its id.
+    pub(crate) fn with_entry(&self, entry: Entry) -> Result<Self, CatalogueError> {
+        parse::check(&entry)?;
+        let mut catalogue = self.clone();
+        catalogue.merge(CatalogueFile {
+            support: Vec::new(),
+            build: vec![entry],
+        });
+        catalogue.check_references()?;
+        Ok(catalogue)
     }
 
     /// Every entry, in the order of the files.

@@ -8,6 +8,7 @@ use prony_model::{Allocator, StopFlag};
 
 use crate::build::{Artefact, InstalledSupport, Preload, ServerBuild};
 use crate::catalogue::{Catalogue, Entry, Origin, Source, Support};
+use crate::elf::Elf;
 use crate::fetch::{FetchError, FetchEvent, Getter};
 use crate::folder::{self, OwnedFolder, STAGING};
 use crate::io_error::At;
@@ -31,6 +32,8 @@ struct Item<'a> {
     /// The folder that holds the folders of its kind.
     shelf: PathBuf,
     source: &'a [Source],
+    /// The server program that must be in it, relative to its folder.
+    program: Option<&'a Path>,
 }
 
 /// Where the files of an item are below its folder.
@@ -138,7 +141,7 @@ impl<'a> Depot<'a> {
     }
 
     /// Gets libraries if they are not here.
-    fn fetch_support(
+    pub(crate) fn fetch_support(
         &self,
         id: &str,
         stop: &StopFlag,
@@ -173,6 +176,9 @@ impl<'a> Depot<'a> {
         let Acquired::Held(_lock) = lock::acquire(&lock, stop, &mut told)? else {
             return Err(FetchError::Stopped);
         };
+        if let Some(program) = program {
+            check_program(item.id, program, program)?;
+        }
         let user_program = program.map(UserProgram::look).transpose()?;
         let current = Manifest::read(item).is_some_and(|known| known.user_program == user_program);
         if current {
@@ -183,6 +189,9 @@ impl<'a> Depot<'a> {
         folder::remove_abandoned(&item.shelf, &prefix)?;
         let staging = OwnedFolder::create(&item.shelf, &prefix)?;
         let mut artefacts = self.get_sources(item, staging.path(), stop, report)?;
+        if let (Some(inside), None) = (item.program, program) {
+            check_program(item.id, &staging.path().join(TREE).join(inside), inside)?;
+        }
         artefacts.extend(program.map(program_artefact).transpose()?);
         Manifest::new(item, artefacts, user_program).write(staging.path())?;
         let target = item.folder();
@@ -234,6 +243,7 @@ impl<'a> Depot<'a> {
             id: &entry.id,
             shelf: self.roots.builds(),
             source: &entry.source,
+            program: Some(&entry.program),
         }
     }
 
@@ -242,6 +252,7 @@ impl<'a> Depot<'a> {
             id: &support.id,
             shelf: self.roots.support(),
             source: &support.source,
+            program: None,
         }
     }
 }
@@ -269,6 +280,26 @@ fn check_platform(entry: &Entry, (os, arch): (&str, &str)) -> Result<(), FetchEr
         id: entry.id.clone(),
         found: format!("{os} on {arch}"),
     })
+}
+
+/// Makes sure that there is a program and that it is one for this machine. `name` is what the user
+/// knows it by.
+fn check_program(id: &str, path: &Path, name: &Path) -> Result<(), FetchError> {
+    if !path.is_file() {
+        return Err(FetchError::NoProgram {
+            id: id.to_owned(),
+            program: name.to_owned(),
+        });
+    }
+    let arch = std::env::consts::ARCH;
+    match Elf::read(path).at("read", path)? {
+        Some(elf) if !elf.runs_on(arch) => Err(FetchError::Processor {
+            id: id.to_owned(),
+            program: name.to_owned(),
+            made_for: elf.processor(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// A program of the user's own, as what its build consists of.

@@ -75,6 +75,28 @@ pub enum FetchError {
         /// What the machine is.
         found: String,
     },
+    /// Its server program is not there.
+    #[error("{id} has no program {}: the folder or archive is not that server, or its catalogue entry names another `program`", program.display())]
+    NoProgram {
+        /// The build.
+        id: String,
+        /// Where it should be.
+        program: PathBuf,
+    },
+    /// Its server program is made for other machines.
+    #[error(
+        "{id} can't run here: {} is made for {made_for}, and this machine is {}",
+        program.display(),
+        std::env::consts::ARCH
+    )]
+    Processor {
+        /// The build.
+        id: String,
+        /// The program.
+        program: PathBuf,
+        /// The processor it is made for.
+        made_for: String,
+    },
     /// A client program is not on `PATH`.
     #[error(
         "{id} comes through `{program}`, which is not on PATH: install it (on Debian: apt-get install {package})"

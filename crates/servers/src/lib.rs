@@ -5,12 +5,14 @@
 //! three ways to bootstrap and the kinds of source. No registry host is named anywhere: the
 //! package clients' own configuration decides where packages come from.
 
+mod add;
 mod build;
 mod catalogue;
 mod certificates;
 mod copy;
 mod depot;
 mod digest;
+mod elf;
 mod fetch;
 mod folder;
 mod glob;
@@ -30,6 +32,7 @@ mod testing;
 mod unpack;
 mod verify;
 
+pub use add::{AddError, Added, Adder, NewServer};
 pub use build::{Artefact, ServerBuild};
 pub use catalogue::{
     Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown,

@@ -159,6 +159,13 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Of an archive that can't be read to its end.
+    fn damaged(&self, error: impl fmt::Display) -> UnpackError {
+        self.format(format!(
+            "{error}: it is damaged or was cut short; get it again"
+        ))
+    }
+
     fn check_stop(&self) -> Result<(), UnpackError> {
         if !self.unpacking.stop.requested() {
             return Ok(());
@@ -169,13 +176,13 @@ impl<'a> Run<'a> {
     }
 
     fn zip(&mut self, file: File) -> Result<(), UnpackError> {
-        let mut zip = ZipArchive::new(file).map_err(|error| self.format(error))?;
+        let mut zip = ZipArchive::new(file).map_err(|error| self.damaged(error))?;
         for index in 0..zip.len() {
             self.check_stop()?;
-            let mut entry = zip.by_index(index).map_err(|error| self.format(error))?;
+            let mut entry = zip.by_index(index).map_err(|error| self.damaged(error))?;
             let name = entry
                 .name()
-                .map_err(|error| self.format(error))?
+                .map_err(|error| self.damaged(error))?
                 .into_owned();
             let mode = entry.unix_mode();
             if entry.is_dir() {
@@ -184,7 +191,7 @@ impl<'a> Run<'a> {
                 let mut target = String::new();
                 entry
                     .read_to_string(&mut target)
-                    .map_err(|error| self.format(ZipError::from(error)))?;
+                    .map_err(|error| self.damaged(ZipError::from(error)))?;
                 self.put(&name, Content::Link(Path::new(&target)))?;
             } else {
                 self.put(&name, Content::File(&mut entry, mode))?;
@@ -195,12 +202,12 @@ impl<'a> Run<'a> {
 
     fn tar(&mut self, stream: impl Read) -> Result<(), UnpackError> {
         let mut tar = tar::Archive::new(stream);
-        let entries = tar.entries().map_err(|error| self.format(error))?;
+        let entries = tar.entries().map_err(|error| self.damaged(error))?;
         for entry in entries {
             self.check_stop()?;
-            let mut entry = entry.map_err(|error| self.format(error))?;
+            let mut entry = entry.map_err(|error| self.damaged(error))?;
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            let link = entry.link_name().map_err(|error| self.format(error))?;
+            let link = entry.link_name().map_err(|error| self.damaged(error))?;
             let link = link.map(Cow::into_owned).unwrap_or_default();
             let mode = entry.header().mode().ok();
             match entry.header().entry_type() {
@@ -232,7 +239,7 @@ impl<'a> Run<'a> {
                 let number = self.nested.len();
                 let scratch = self.unpacking.scratch.join(format!("nested-{number}"));
                 let mut file = File::create(&scratch).at("create", &scratch)?;
-                io::copy(reader, &mut file).map_err(|error| self.format(error))?;
+                io::copy(reader, &mut file).map_err(|error| self.damaged(error))?;
                 self.nested.push((scratch, part));
                 Ok(())
             }
@@ -241,7 +248,7 @@ impl<'a> Run<'a> {
                 .put(&target, content)
                 .map_err(|error| match error {
                     place::PlaceError::Escape(what) => escape(format!("{name}{what}")),
-                    place::PlaceError::Read(error) => self.format(error),
+                    place::PlaceError::Read(error) => self.damaged(error),
                     place::PlaceError::Write(error) => error.into(),
                 }),
         }

@@ -79,12 +79,11 @@ impl AuthPlugin {
             // The server takes a lone NUL for "no password".
             Self::CachingSha2Password | Self::Sha256Password if password.is_empty() => vec![0],
             Self::CachingSha2Password => caching_sha2(bytes, nonce).to_vec(),
-            Self::Sha256Password | Self::ClearPassword if channel.is_private() => {
-                clear_password(password)
-            }
-            Self::Sha256Password => vec![SHA256_KEY_REQUEST],
+            // Servers take nothing else than TLS for private here, not even their own socket.
+            Self::Sha256Password if channel != Channel::Encrypted => vec![SHA256_KEY_REQUEST],
             Self::Ed25519 => ed25519::sign(bytes, nonce).to_vec(),
-            Self::ClearPassword => return None,
+            Self::ClearPassword if !channel.is_private() => return None,
+            Self::Sha256Password | Self::ClearPassword => clear_password(password),
         })
     }
 }
@@ -188,7 +187,7 @@ mod tests {
         let nonce = [1; 20];
         for (channel, sha256, clear) in [
             (Channel::Open, &b"\x01"[..], None),
-            (Channel::Local, b"abc\0", Some(&b"abc\0"[..])),
+            (Channel::Local, b"\x01", Some(&b"abc\0"[..])),
             (Channel::Encrypted, b"abc\0", Some(b"abc\0")),
         ] {
             let answer = |plugin: AuthPlugin| plugin.answer("abc", &nonce, channel);

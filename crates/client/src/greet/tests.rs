@@ -161,12 +161,15 @@ fn servers_without_a_key_are_named_as_such() {
 }
 
 #[test]
-fn sha256_over_a_socket_needs_no_key() {
-    for (password, proof) in [("secret", &b"\x07secret\0test"[..]), ("", b"\x01\0test")] {
+fn sha256_asks_for_the_key_even_over_a_socket() {
+    for (password, proof) in [("secret", &b"\x01\x01test"[..]), ("", b"\x01\0test")] {
         let (connection, server) = connect(password, move |mut peer| {
             peer.greet(SHA256);
             let login = peer.hear();
             assert!(login.windows(proof.len()).any(|window| window == proof));
+            if !password.is_empty() {
+                assert_eq!(exchange_key(&mut peer), b"secret\0");
+            }
             peer.say(OK);
         });
         connection.unwrap();
@@ -236,6 +239,9 @@ fn refusals_name_account_address_and_plugin() {
             if !switch.is_empty() {
                 peer.say(switch);
                 peer.hear();
+            }
+            if plugin == "sha256_password" {
+                exchange_key(&mut peer);
             }
             peer.say(DENIED);
         });

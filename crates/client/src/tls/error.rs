@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rustls::{AlertDescription, CertificateError};
+use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
 /// Why a connection could not be encrypted. Fits after "failed to …".
 #[derive(Debug, thiserror::Error)]
@@ -16,8 +16,8 @@ pub enum TlsError {
     NotOffered,
     /// The server knows old versions only.
     #[error(
-        "agree on TLS: {reason}; Prony speaks TLS 1.2 and 1.3, and a server built with yaSSL (MySQL \
-         up to 5.7.27, MariaDB up to 10.2) at most 1.1: measure it without TLS"
+        "agree on TLS: {reason}; Prony speaks TLS 1.2 and 1.3, and servers built with yaSSL (such as \
+         MySQL 5.7.22 and MariaDB 10.2) at most 1.1: measure those without TLS"
     )]
     TooOld {
         /// What went wrong.
@@ -40,7 +40,10 @@ pub enum TlsError {
         reason: String,
     },
     /// The server closed the connection before it was encrypted.
-    #[error("agree on TLS: the server closed the connection; its log may say why")]
+    #[error(
+        "agree on TLS: the server closed the connection; its log may say why. Servers that know TLS \
+         1.1 at most do so, too: measure those without TLS"
+    )]
     Closed,
     /// The server said nothing for as long as it was allowed to.
     #[error("agree on TLS: the server was silent for too long")]
@@ -62,7 +65,9 @@ pub enum TlsError {
 impl From<rustls::Error> for TlsError {
     fn from(error: rustls::Error) -> Self {
         match error {
+            // What yaSSL answers differs from build to build.
             rustls::Error::PeerIncompatible(_)
+            | rustls::Error::InvalidMessage(InvalidMessage::UnknownProtocolVersion)
             | rustls::Error::AlertReceived(
                 AlertDescription::ProtocolVersion | AlertDescription::HandshakeFailure,
             ) => Self::TooOld {
@@ -94,6 +99,15 @@ fn explain(error: &CertificateError) -> (String, &'static str) {
         | CertificateError::ExpiredContext { .. }
         | CertificateError::NotValidYet
         | CertificateError::NotValidYetContext { .. } => "give the server a current one",
+        // Certificates of X.509 version 1, which the openssl command makes where nothing else is
+        // asked for.
+        CertificateError::Other(other) => {
+            let reason = format!("its certificate can't be read: {other}");
+            return (
+                reason,
+                "give the server one of X.509 version 3, or don't verify it",
+            );
+        }
         _ => "give the server another one, or don't verify it",
     };
     (error.to_string(), remedy)

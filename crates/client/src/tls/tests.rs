@@ -155,6 +155,7 @@ fn handshakes_that_fail() {
         // Old servers share no version or no cipher with us.
         (alert(70), "yaSSL"),
         (alert(40), "yaSSL"),
+        (b"\x15\0\0\0\x02\x02\x28".to_vec(), "yaSSL"),
         (alert(80), "InternalError"),
         (
             b"\x1a\0\0\x02\xff\x13\x04#08S01Bad handshake".to_vec(),

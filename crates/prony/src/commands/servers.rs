@@ -1,5 +1,6 @@
 //! `prony servers`: the catalogue and its builds on this machine.
 
+mod add;
 mod shell;
 
 use std::fmt::Write as _;
@@ -23,6 +24,7 @@ pub(crate) fn servers(command: &ServersCommand, signals: &Signals) -> Result<(),
         ServersCommand::Fetch(args) => fetch(args, signals),
         ServersCommand::Verify(args) => verify_builds(args, signals),
         ServersCommand::Shell(args) => shell::shell(args, signals),
+        ServersCommand::Add(args) => add::add(args, signals),
     }
 }
 

@@ -63,6 +63,11 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<CatalogueFile, CatalogueE
     Ok(content)
 }
 
+/// Checks an entry that comes from no file.
+pub(super) fn check(entry: &Entry) -> Result<(), CatalogueError> {
+    check_entry(entry, false).map_err(|reason| CatalogueError::Entry { reason })
+}
+
 /// The line of a byte offset, counted from 1.
 pub(crate) fn line_of(text: &str, offset: usize) -> usize {
     let end = offset.min(text.len());

@@ -279,7 +279,8 @@ without = ["perl*"]
 #[test]
 fn debian_packages() {
     let clients = ["apt-get", "apt-config", "dpkg-deb"];
-    let (stage, packages) = stage(&clients, &entry(DEBIAN));
+    let own = entry(DEBIAN).replace("bin/mysqld", "usr/sbin/mysqld");
+    let (stage, packages) = stage(&clients, &own);
     stage.write(
         "sources.list",
         "deb http://mirror.example/debian bookworm main\n",

@@ -1,0 +1,300 @@
+//! Logging in to real servers: every way to authenticate, over every transport that the server
+//! has, with TLS and without.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+use std::path::Path;
+use std::time::Duration;
+
+use getrandom::SysRng;
+use getrandom::rand_core::UnwrapErr;
+use prony_client::{Address, ClientError, Connection, Login, TlsError};
+use prony_model::{
+    Config, Engine, IntentValue, OptionOrigin, RenderedOption, StopFlag, Tls, Transport,
+};
+use prony_servers::{Catalogue, Depot, Instance, Launcher, Rendered, Roots, Running, Wanted};
+use rcgen::{CertificateParams, KeyPair};
+use rsa::RsaPrivateKey;
+use rsa::pkcs1::EncodeRsaPrivateKey;
+use rsa::pkcs8::{EncodePrivateKey, LineEnding};
+use tempfile::TempDir;
+
+const LIMIT: Duration = Duration::from_secs(30);
+const PASSWORD: &str = "a secret of more than twenty bytes";
+
+/// Whether tests that start real servers run. Says why not where they do not.
+fn live() -> bool {
+    match std::env::var("PRONY_LIVE_TESTS").as_deref() {
+        Ok("require") => return true,
+        Ok("skip") => {
+            eprintln!("skipped: PRONY_LIVE_TESTS=skip");
+            return false;
+        }
+        _ => {}
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = |program: &&str| std::env::split_paths(&path).any(|p| p.join(program).is_file());
+    let missing = ["mvn", "npm", "apt-get", "dpkg-deb"]
+        .into_iter()
+        .find(|program| !there(program));
+    if let Some(program) = missing {
+        eprintln!("skipped: {program} not found on PATH");
+    }
+    missing.is_none()
+}
+
+/// A real server on a unix socket and on TCP.
+struct Server {
+    running: Running,
+    _scratch: TempDir,
+}
+
+/// Whether a server has a certificate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Certificate {
+    Yes,
+    No,
+}
+
+impl Server {
+    fn start(id: &str, certificate: Certificate) -> Self {
+        Self::start_with(id, certificate, |_| ())
+    }
+
+    fn start_with(id: &str, certificate: Certificate, change: impl Fn(&mut Rendered)) -> Self {
+        let fetched = Roots::from_environment().unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let roots = Roots {
+            cache: scratch.path().to_owned(),
+        };
+        let catalogue = Catalogue::embedded().unwrap();
+        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/fixtures/guard");
+        let launcher = Launcher::new(guard).unwrap();
+        let stop = StopFlag::default();
+        let depot = Depot::new(&fetched, &catalogue, &launcher);
+        let build = depot.fetch(id, &stop, &mut |_| ()).unwrap();
+        let tls = IntentValue::Flag(certificate == Certificate::Yes);
+        let config = Config {
+            intents: [("tls".to_owned(), tls)].into(),
+            ..Config::default()
+        };
+        let wanted = Wanted {
+            engine: Engine::Innodb,
+            config: &config,
+            transport: Transport::Tcp,
+            clients_max: 4,
+            allow: &[],
+        };
+        let mut rendered = catalogue.render(&build.facts, wanted).unwrap();
+        change(&mut rendered);
+        let mut instance = Instance::create(&roots, &launcher, &build, &rendered).unwrap();
+        instance.bootstrap(&stop).unwrap();
+        let running = instance.start(&stop).unwrap();
+        Self {
+            running,
+            _scratch: scratch,
+        }
+    }
+
+    fn admin(&self, sql: &str) {
+        let login = self.running.admin_login();
+        let mut admin = Connection::connect(&self.running.admin_address(), &login, LIMIT).unwrap();
+        admin
+            .query(sql)
+            .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    /// Makes an account for TCP and one for the socket. `proof` is what follows the name.
+    fn account(&self, user: &str, proof: &str) {
+        for host in ["127.0.0.1", "localhost"] {
+            self.admin(&format!("CREATE USER '{user}'@'{host}' {proof}"));
+        }
+    }
+
+    /// Logs in over TCP and over the socket, twice, for servers that remember who was there, and
+    /// sees wrong passwords refused.
+    fn check(&self, user: &str, password: &str, tls: &Tls, plugin: &str) {
+        for address in [self.running.address(), self.running.admin_address()] {
+            for _ in 0..2 {
+                let mut connection = connect(&address, user, password, tls)
+                    .unwrap_or_else(|error| panic!("{user}: {error}"));
+                let who = connection.query("SELECT USER()").unwrap();
+                assert!(who.single().unwrap().starts_with(user), "{who:?}");
+                let cipher = connection
+                    .query("SHOW STATUS LIKE 'Ssl_cipher'")
+                    .unwrap()
+                    .rows
+                    .first()
+                    .and_then(|row| row[1].clone());
+                let is_encrypted = cipher.is_some_and(|cipher| !cipher.is_empty());
+                assert_eq!(is_encrypted, *tls != Tls::Off, "{user} at {address}");
+            }
+            for wrong in ["wrong", ""].into_iter().filter(|wrong| *wrong != password) {
+                let error = connect(&address, user, wrong, tls).unwrap_err();
+                let shown = error.to_string();
+                let address = address.to_string();
+                for word in [user, plugin, &address, "error 1045", "check the password"] {
+                    assert!(shown.contains(word), "{word} in {shown}");
+                }
+            }
+        }
+    }
+
+    /// What a server without a certificate, or with an old library, makes of TLS.
+    fn tls_error(&self) -> TlsError {
+        let load = self.running.load_login();
+        let address = self.running.address();
+        match connect(&address, &load.user, &load.password, &Tls::Required) {
+            Err(ClientError::Tls { source, .. }) => source,
+            other => panic!("expected an error of TLS, got {other:?}"),
+        }
+    }
+}
+
+fn connect(
+    address: &Address,
+    user: &str,
+    password: &str,
+    tls: &Tls,
+) -> Result<Connection, ClientError> {
+    let login = Login {
+        user: user.to_owned(),
+        password: password.to_owned(),
+        database: None,
+        tls: tls.clone(),
+    };
+    Connection::connect(address, &login, LIMIT)
+}
+
+/// What makes an account with a password, for a plugin where it has a name.
+fn identified(plugin: &str) -> String {
+    match plugin {
+        "" => format!("IDENTIFIED BY '{PASSWORD}'"),
+        plugin => format!("IDENTIFIED WITH {plugin} BY '{PASSWORD}'"),
+    }
+}
+
+#[test]
+fn servers_with_one_kind_of_hash() {
+    if !live() {
+        return;
+    }
+    for id in ["mysql-5.0.21", "mysql-5.7.22"] {
+        let server = Server::start(id, Certificate::No);
+        server.account("somebody", &identified(""));
+        server.account("nobody", "");
+        server.check("somebody", PASSWORD, &Tls::Off, "mysql_native_password");
+        server.check("nobody", "", &Tls::Off, "mysql_native_password");
+        assert!(matches!(server.tls_error(), TlsError::NotOffered), "{id}");
+    }
+}
+
+#[test]
+fn passwords_under_the_servers_key() {
+    if !live() {
+        return;
+    }
+    for id in ["mysql-8.0.31", "mysql-9.7"] {
+        let server = Server::start(id, Certificate::No);
+        for plugin in ["caching_sha2_password", "sha256_password"] {
+            let user = plugin.split('_').next().unwrap();
+            server.account(user, &identified(plugin));
+            server.check(user, PASSWORD, &Tls::Off, plugin);
+            let nobody = format!("no_{user}");
+            server.account(&nobody, &format!("IDENTIFIED WITH {plugin} BY ''"));
+            server.check(&nobody, "", &Tls::Off, plugin);
+        }
+    }
+}
+
+#[test]
+fn passwords_inside_tls() {
+    if !live() {
+        return;
+    }
+    for (id, plugins) in [
+        (
+            "mysql-5.7.29",
+            &["mysql_native_password", "sha256_password"][..],
+        ),
+        (
+            "mysql-8.0.31",
+            &[
+                "mysql_native_password",
+                "sha256_password",
+                "caching_sha2_password",
+            ],
+        ),
+    ] {
+        let server = Server::start(id, Certificate::Yes);
+        let load = server.running.load_login();
+        let Tls::VerifyFull(authority) = &load.tls else {
+            panic!("{id} has no certificate");
+        };
+        for plugin in plugins {
+            let user = plugin.split('_').nth_back(1).unwrap();
+            server.account(user, &identified(plugin));
+            for mode in [
+                Tls::Required,
+                Tls::VerifyCa(authority.clone()),
+                Tls::VerifyFull(authority.clone()),
+            ] {
+                server.check(user, PASSWORD, &mode, plugin);
+            }
+        }
+    }
+}
+
+#[test]
+fn signatures_for_mariadb() {
+    if !live() {
+        return;
+    }
+    let server = Server::start("mariadb-10.11", Certificate::Yes);
+    server.admin("INSTALL SONAME 'auth_ed25519'");
+    server.account("native", &identified(""));
+    let proof = format!("IDENTIFIED VIA ed25519 USING PASSWORD('{PASSWORD}')");
+    server.account("signer", &proof);
+    for tls in [Tls::Off, Tls::Required, server.running.load_login().tls] {
+        server.check("native", PASSWORD, &tls, "mysql_native_password");
+        server.check("signer", PASSWORD, &tls, "client_ed25519");
+    }
+}
+
+/// The certificate is of a kind that its library can read, so that the handshake fails for the
+/// version alone.
+#[test]
+fn servers_that_speak_old_tls_only() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let key = RsaPrivateKey::new(&mut UnwrapErr(SysRng), 2048).unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let pem = key.to_pkcs1_pem(LineEnding::LF).unwrap();
+    std::fs::write(path("key.pem"), pem.as_bytes()).unwrap();
+    let key = KeyPair::from_pem(&key.to_pkcs8_pem(LineEnding::LF).unwrap()).unwrap();
+    let certificate = CertificateParams::new(vec!["localhost".to_owned()])
+        .unwrap()
+        .self_signed(&key)
+        .unwrap();
+    std::fs::write(path("cert.pem"), certificate.pem()).unwrap();
+    let server = Server::start_with("mysql-5.7.22", Certificate::No, |rendered| {
+        rendered.options.retain(|option| option.name != "skip-ssl");
+        for (name, file) in [
+            ("ssl-ca", "cert.pem"),
+            ("ssl-cert", "cert.pem"),
+            ("ssl-key", "key.pem"),
+        ] {
+            let text = format!("{name}={}", path(file).display());
+            let option = RenderedOption::new(&text, OptionOrigin::Raw, None, "this test");
+            rendered.options.push(option);
+        }
+    });
+    let error = server.tls_error();
+    assert!(matches!(error, TlsError::TooOld { .. }), "{error}");
+}

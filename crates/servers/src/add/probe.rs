@@ -1,0 +1,48 @@
+//! Running a program of a server that nothing is known of yet.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use prony_model::StopFlag;
+
+use super::AddError;
+use crate::io_error::At;
+use crate::launcher::Launcher;
+
+/// Saying a version or a help text takes no time.
+const LIMIT: Duration = Duration::from_mins(1);
+const LOOK: Duration = Duration::from_millis(50);
+
+pub(super) struct Probe<'a> {
+    pub(super) launcher: &'a Launcher,
+    pub(super) stop: &'a StopFlag,
+    /// A folder for its output.
+    pub(super) scratch: &'a Path,
+}
+
+impl Probe<'_> {
+    /// Runs a command to its end, however it ends, and returns what it said.
+    pub(super) fn output(&self, mut command: Command) -> Result<String, AddError> {
+        let path = self.scratch.join("said");
+        let said = File::create(&path).at("create", &path)?;
+        let error_too = said.try_clone().at("open", &path)?;
+        command
+            .stdin(Stdio::null())
+            .stdout(said)
+            .stderr(error_too)
+            .current_dir(self.scratch);
+        let run = |source| AddError::Run { source };
+        let mut process = self.launcher.spawn(command).map_err(run)?;
+        let end = Instant::now() + LIMIT;
+        while process.wait_timeout(LOOK).map_err(run)?.is_none() && Instant::now() < end {
+            if self.stop.requested() {
+                return Err(AddError::Stopped);
+            }
+        }
+        drop(process);
+        let bytes = fs::read(&path).at("read", &path)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
