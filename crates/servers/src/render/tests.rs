@@ -296,3 +296,58 @@ fn what_a_version_lacks_is_left_out_if_that_is_allowed() {
     let said = rendered.text();
     assert!(!said.contains("performance_schema"), "{said}");
 }
+
+#[test]
+fn intents_of_an_engine_are_for_its_tables() {
+    let asked = config(&[("rocksdb_memtable", IntentValue::Bytes(256 << 20))], &[]);
+    let rendered = render("mariadb-10.11", Engine::Rocksdb, &asked).unwrap();
+    let mut options = rendered.options.iter();
+    let one = options.find(|option| option.name == "rocksdb_default_cf_options");
+    let one = one.unwrap();
+    assert_eq!(one.origin, OptionOrigin::Intent);
+    assert_eq!(one.intent.as_deref(), Some("rocksdb_memtable"));
+    let value = one.value.as_deref().unwrap();
+    let begin = "write_buffer_size=268435456;level0_file_num_compaction_trigger=4;";
+    assert!(value.starts_with(begin), "{value}");
+    assert_eq!(
+        render("mariadb-10.11", Engine::Innodb, &asked)
+            .unwrap_err()
+            .to_string(),
+        "mariadb-10.11 (10.11.0) can't honour rocksdb_memtable = 256M: it is for tables of \
+         rocksdb; leave the intent out for tables of innodb"
+    );
+}
+
+#[test]
+fn a_later_option_replaces_an_earlier_one_of_its_name() {
+    let asked = config(
+        &[("collation", IntentValue::Text("latin1_bin".into()))],
+        &[],
+    );
+    let rendered = render("mysql-5.7.22", Engine::Innodb, &asked).unwrap();
+    let text = rendered.text();
+    assert_eq!(text.matches("collation-server=").count(), 1, "{text}");
+    assert!(text.contains("collation-server=latin1_bin\n"), "{text}");
+}
+
+#[test]
+fn the_documentation_has_every_intent() {
+    let text = include_str!("../../../../catalog/README.md");
+    for intent in &Catalogue::embedded().unwrap().intents.intents {
+        let kind = match intent.facts.kind {
+            IntentKind::Flag => "flag",
+            IntentKind::Number => "number",
+            IntentKind::Bytes => "bytes",
+            IntentKind::Text => "text",
+            IntentKind::Cpus => "cpus",
+        };
+        let baseline = intent.baseline.as_ref().map(ToString::to_string);
+        let baseline = baseline.unwrap_or_else(|| "—".to_owned());
+        let begin = format!("| `{}` | {kind} | {baseline} |", intent.facts.name);
+        let end = format!("| {} |", intent.because);
+        let fits = |line: &str| {
+            line.starts_with(&begin) && (intent.because.is_empty() || line.ends_with(&end))
+        };
+        assert!(text.lines().any(fits), "{begin} … {end}");
+    }
+}
