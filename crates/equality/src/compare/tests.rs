@@ -425,7 +425,6 @@ fn real_servers_differ_in_known_ways() {
         assert!(find(equalised).is_none(), "{:?}", find(equalised));
     }
     for (left, kind) in [
-        ("prony.allocator", DifferenceKind::DefaultChanged),
         ("innodb_io_capacity", DifferenceKind::OnlyInSome),
         ("innodb_purge_threads", DifferenceKind::OnlyInSome),
         ("optimizer_switch.hash_join", DifferenceKind::OnlyInSome),
