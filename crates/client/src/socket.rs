@@ -72,6 +72,7 @@ impl AsFd for Socket {
 }
 
 impl Read for Socket {
+    #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let (_, count) = recv(&self.0, buffer, RecvFlags::empty())?;
         Ok(count)
@@ -79,10 +80,12 @@ impl Read for Socket {
 }
 
 impl Write for Socket {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(send(&self.0, bytes, SendFlags::NOSIGNAL)?)
     }
 
+    #[inline]
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use crate::{Socket, TlsStream};
 
-/// A socket, or TLS on a socket.
+/// A socket, or TLS on a socket. Load passes through here, hence the functions to be inlined.
 #[derive(Debug)]
 pub enum Stream {
     /// Bytes as they are.
@@ -23,6 +23,7 @@ impl Stream {
     }
 
     /// Whether encrypted bytes are still to be sent; [`Write::flush`] sends them.
+    #[inline]
     pub fn has_unsent(&self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -32,6 +33,7 @@ impl Stream {
 }
 
 impl Read for Stream {
+    #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(socket) => socket.read(buffer),
@@ -41,6 +43,7 @@ impl Read for Stream {
 }
 
 impl Write for Stream {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(socket) => socket.write(bytes),
@@ -48,6 +51,7 @@ impl Write for Stream {
         }
     }
 
+    #[inline]
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Plain(socket) => socket.flush(),

@@ -87,6 +87,7 @@ impl Server {
             config: &config,
             transport: Transport::Tcp,
             clients_max: 4,
+            allow: &[],
         };
         let mut rendered = catalogue.render(&build.facts, wanted).unwrap();
         change(&mut rendered);

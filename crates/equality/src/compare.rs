@@ -12,7 +12,8 @@ use crate::value::plain;
 impl VariableTable {
     /// The variables whose values differ between the subjects for another reason than that an
     /// intent was asked for with different values. Those known to matter come first, then by kind
-    /// and name. `allow` has names of variables as any version writes them.
+    /// and name. `allow` has names of variables as any version writes them, and of the intents that
+    /// govern them.
     pub fn compare(&self, subjects: &[Subject<'_>], allow: &[String]) -> Vec<Difference> {
         let prepared = self.prepare(subjects);
         let mut differences: Vec<Difference> = self
@@ -39,6 +40,7 @@ impl VariableTable {
         let prepared = self.prepare(subjects);
         let known = |name: &str| {
             self.row(name).is_some()
+                || self.intents().contains(name)
                 || prepared.iter().any(|prepared| {
                     prepared.variables.contains_key(name)
                         || prepared.subject.variables.contains_key(name)
@@ -138,6 +140,14 @@ impl VariableTable {
         };
         let row = item.row.filter(|_| matters.is_some());
         let asked_for = matters.unwrap_or(found) == Conflict::AlthoughAskedAlike;
+        let allowed = is_allowed(
+            allow,
+            &item.variable,
+            item.row
+                .into_iter()
+                .flat_map(Row::factors)
+                .chain(intent.as_deref()),
+        );
         Some(Difference {
             variable: item.variable.clone(),
             values: item.values.clone(),
@@ -145,11 +155,7 @@ impl VariableTable {
             kind,
             matters: row.map(|row| row.why.clone()),
             governed_by: intent,
-            allowed: is_allowed(
-                allow,
-                &item.variable,
-                item.row.into_iter().flat_map(Row::factors),
-            ),
+            allowed,
             absent: item.row.and_then(|row| row.absent.clone()),
             groups,
             warns_only: row.is_some_and(|row| !row.stops) && !asked_for,

@@ -118,6 +118,7 @@ fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendere
         config: &target.config,
         transport: target.transport,
         clients_max,
+        allow: &plan.allow,
     };
     catalogue
         .render(&entry.facts(), wanted)

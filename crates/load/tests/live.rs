@@ -61,6 +61,7 @@ fn start(roots: &Roots) -> Running {
         config: &config,
         transport: Transport::Tcp,
         clients_max: CLIENTS_MAX,
+        allow: &[],
     };
     let rendered = catalogue.render(&build.facts, wanted).unwrap();
     let mut instance = Instance::create(roots, &launcher, &build, &rendered).unwrap();

@@ -35,9 +35,14 @@ pub struct Knowledge<'a> {
     /// absolute, because the plan outlives the working folder.
     pub folder: &'a Path,
     /// Says which setting the server of a target can't have, if there is one. Asked of every
-    /// target whose server Prony starts; the target has no name yet.
-    pub honours: &'a dyn Fn(&Target) -> Result<(), Refused>,
+    /// target whose server Prony starts, with what the experiment allows; the target has no name
+    /// yet.
+    pub honours: &'a Honours<'a>,
 }
+
+/// Says which setting the server of a target can't have, if there is one, given what the
+/// experiment allows.
+pub type Honours<'a> = dyn Fn(&Target, &[String]) -> Result<(), Refused> + 'a;
 
 /// Seed of an experiment or a dataset that sets none, so that two people who run the same file
 /// run the same statements on the same rows.
@@ -90,7 +95,9 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let seed = fields.optional("seed", read_seed);
     let allow = fields.optional("allow", read_allow);
     let dataset = fields.required("dataset", read_dataset);
-    let targets = target::read_all(&mut fields, knowledge);
+    // What could not be read is reported and allows nothing.
+    let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
+    let targets = target::read_all(&mut fields, knowledge, &allowed);
     // What could not be read is reported; the steps are read all the same, for their own problems.
     let sequence = step::Sequence {
         clients: clients.unwrap_or_default().unwrap_or_else(|| vec![1]),

@@ -14,7 +14,7 @@ mod suggest;
 mod workload;
 
 pub use embedded::embedded_workloads;
-pub use experiment::{Knowledge, Refused, parse_experiment};
+pub use experiment::{Honours, Knowledge, Refused, parse_experiment};
 pub use invalid::Invalid;
 pub use predict::{Assumptions, predicted_ms};
 pub use workload::parse_workloads;

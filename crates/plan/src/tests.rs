@@ -85,10 +85,11 @@ impl World {
 
 /// As in the catalogue: MySQL 5.0 has no performance schema, and some options are not for
 /// experiments.
-fn honours(target: &Target) -> Result<(), Refused> {
+fn honours(target: &Target, allow: &[String]) -> Result<(), Refused> {
     let build = &target.build.id;
     let wanted = target.config.intents.get("performance_schema");
-    if build == "mysql-5.0.21" && wanted == Some(&IntentValue::Flag(true)) {
+    let allowed = allow.iter().any(|name| name == "performance_schema");
+    if !allowed && build == "mysql-5.0.21" && wanted == Some(&IntentValue::Flag(true)) {
         return Err(Refused {
             setting: Aspect::Intent("performance_schema".to_owned()),
             reason: format!("{build} can't honour performance_schema = on"),
@@ -125,8 +126,20 @@ fn builds() -> Vec<BuildFacts> {
         build("mysql-5.5.34", "5.5.34", &[Innodb, Myisam, Memory]),
         build("mysql-5.6.24", "5.6.24", &[Innodb, Myisam, Memory]),
         build("mysql-5.7.22", "5.7.22", &[Innodb, Myisam, Memory]),
+        build("mysql-5.7.29", "5.7.29", &[Innodb, Myisam, Memory]),
         build("mysql-8.0.31", "8.0.31", &[Innodb, Myisam, Memory]),
         build("mysql-9.7", "9.7.0", &[Innodb, Myisam, Memory]),
+        build(
+            "mariadb-10.1.23",
+            "10.1.23",
+            &[Innodb, Myisam, Memory, Aria],
+        ),
+        build(
+            "mariadb-10.2.11",
+            "10.2.11",
+            &[Innodb, Myisam, Memory, Aria],
+        ),
+        build("mariadb-11.4.5", "11.4.5", &[Innodb, Myisam, Memory, Aria]),
         build(
             "mariadb-10.5",
             "10.5.0",

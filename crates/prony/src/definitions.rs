@@ -56,7 +56,7 @@ pub(crate) fn experiment(
         intents: &catalogue.intent_facts(),
         workloads: &workloads,
         folder: whole.parent().unwrap_or(&whole),
-        honours: &|target| honours(catalogue, target),
+        honours: &|target, allow| honours(catalogue, target, allow),
     };
     let plan = parse_experiment(&path.display().to_string(), &text, &knowledge)
         .map_err(|error| invalid(&error))?;
@@ -66,12 +66,13 @@ pub(crate) fn experiment(
 
 /// Which setting the version of a target can't have, so that the message points at its line.
 /// Whatever else is wrong is said of the plan as a whole.
-fn honours(catalogue: &Catalogue, target: &Target) -> Result<(), Refused> {
+fn honours(catalogue: &Catalogue, target: &Target, allow: &[String]) -> Result<(), Refused> {
     let wanted = Wanted {
         engine: target.engine,
         config: &target.config,
         transport: target.transport,
         clients_max: 1,
+        allow,
     };
     let Err(error) = catalogue.render(&target.build, wanted) else {
         return Ok(());
@@ -85,7 +86,7 @@ fn honours(catalogue: &Catalogue, target: &Target) -> Result<(), Refused> {
             refusal,
         } => Err(Refused {
             reason: format!("{build} ({version}) can't honour {intent} = {value}"),
-            remedy: refusal.to_string(),
+            remedy: format!("{refusal}; or accept what comes nearest with allow = [\"{intent}\"]"),
             setting: Aspect::Intent(intent),
         }),
         RenderError::RawText(ref name) | RenderError::RawReserved(ref name) => Err(Refused {

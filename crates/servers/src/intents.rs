@@ -104,6 +104,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) engine: Engine,
     /// What carries the load.
     pub(crate) transport: Transport,
+    /// Intents that may be honoured as far as the version can.
+    pub(crate) allow: &'a [String],
 }
 
 #[derive(Deserialize)]
@@ -272,6 +274,21 @@ impl Rendering {
     /// The values that have options of their own.
     pub(crate) fn choices(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(String::as_str)
+    }
+
+    /// The number that can be honoured and is nearest to one that can't; `None` for what is no
+    /// number.
+    pub(crate) fn nearest(&self, value: &IntentValue) -> Option<IntentValue> {
+        let nearest = |number: u64| {
+            let least = number.max(self.min().unwrap_or(0));
+            least.min(self.max().unwrap_or(u64::MAX))
+        };
+        match value {
+            _ if self.is_choice() => None,
+            IntentValue::Number(number) => Some(IntentValue::Number(nearest(*number))),
+            IntentValue::Bytes(bytes) => Some(IntentValue::Bytes(nearest(*bytes))),
+            IntentValue::Flag(_) | IntentValue::Text(_) => None,
+        }
     }
 
     /// Smallest number that can be honoured.

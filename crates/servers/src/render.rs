@@ -69,6 +69,9 @@ pub struct Wanted<'a> {
     pub transport: Transport,
     /// The largest number of load connections at a time.
     pub clients_max: u32,
+    /// Intents, among other names, that versions may honour as far as they can: at the nearest
+    /// number that they take, or else at what they do by themselves.
+    pub allow: &'a [String],
 }
 
 impl<'a> Wanted<'a> {
@@ -79,6 +82,7 @@ impl<'a> Wanted<'a> {
             config,
             transport: Transport::Socket,
             clients_max,
+            allow: &[],
         }
     }
 }
@@ -96,6 +100,7 @@ impl Catalogue {
             config,
             transport,
             clients_max,
+            allow,
         } = wanted;
         if !build.engines.contains(&engine) {
             return Err(RenderError::Engine {
@@ -109,6 +114,7 @@ impl Catalogue {
             build,
             engine,
             transport,
+            allow,
         };
         let mut rendered = Rendered {
             options: engine_options(situation),
@@ -222,6 +228,10 @@ impl Rendered {
             let left_alone = row.is_none_or(Rendering::does_by_itself);
             if asked.is_none() && left_alone {
                 return Ok(());
+            }
+            if asked.is_some() && situation.allow.contains(&facts.name) {
+                let nearest = row.and_then(|row| row.nearest(value));
+                return self.add_intent(situation, intent, nearest.as_ref());
             }
             return Err(RenderError::NotHonoured {
                 build: situation.build.id.clone(),

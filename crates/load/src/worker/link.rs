@@ -60,8 +60,11 @@ impl Link {
 
     /// Whether a part of the request is still to be sent.
     pub(super) fn has_unsent(&self) -> bool {
-        let is_given = self.sent == self.client.request().len();
-        self.client.is_busy() && (!is_given || self.stream.has_unsent())
+        self.client.is_busy() && !self.is_sent()
+    }
+
+    fn is_sent(&self) -> bool {
+        self.sent == self.client.request().len() && !self.stream.has_unsent()
     }
 
     /// Sends what the socket takes.
@@ -74,7 +77,7 @@ impl Link {
                 self.stream.write(rest).map(|count| self.sent += count)
             };
             match result {
-                Ok(()) if !self.has_unsent() => return Ok(Transfer::Complete),
+                Ok(()) if self.is_sent() => return Ok(Transfer::Complete),
                 Ok(()) => {}
                 Err(error) => match error.kind() {
                     ErrorKind::Interrupted => {}

@@ -26,11 +26,12 @@ pub(super) fn check(
     document: &Document<'_>,
     drafts: &[Draft<'_>],
     knowledge: &Knowledge<'_>,
+    allow: &[String],
 ) -> Read<()> {
     let mut outcome = Ok(());
     let mut said = BTreeSet::new();
     for draft in drafts.iter().filter(|d| d.target.external.is_none()) {
-        let Err(refused) = (knowledge.honours)(&draft.target) else {
+        let Err(refused) = (knowledge.honours)(&draft.target, allow) else {
             continue;
         };
         let asked = place(draft, |setting| sets(setting, &refused.setting));

@@ -11,7 +11,11 @@ use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read};
 
 /// Reads the targets, each with what it leaves to the defaults, and expands their matrices.
-pub(super) fn read_all(root: &mut Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Vec<Target>> {
+pub(super) fn read_all(
+    root: &mut Fields<'_>,
+    knowledge: &Knowledge<'_>,
+    allow: &[String],
+) -> Read<Vec<Target>> {
     let document = root.document();
     let misplaced = root.refuse("matrix", |span| {
         Problem::new("`matrix` does not stand at the top of the file")
@@ -40,7 +44,7 @@ pub(super) fn read_all(root: &mut Fields<'_>, knowledge: &Knowledge<'_>) -> Read
     let drafts: Vec<_> = drafts
         .flat_map(|(table, written)| expand(table, written))
         .collect();
-    refusal::check(document, &drafts, knowledge)?;
+    refusal::check(document, &drafts, knowledge, allow)?;
     name::name_all(document, drafts)
 }
 

@@ -251,3 +251,103 @@ fn what_brings_an_engine_comes_first() {
     assert_eq!(first(Engine::Rocksdb), "plugin-load-add");
     assert_ne!(first(Engine::Innodb), "plugin-load-add");
 }
+
+/// A published study could not run its old versions, because they refuse a redo log of the size
+/// that the new ones were given.
+#[test]
+fn a_redo_log_that_an_old_version_refuses_is_as_large_as_it_takes_if_that_is_allowed() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let facts = catalogue.get("mysql-5.5.34").unwrap().facts();
+    let render = |bytes: u64, allow: &[String]| {
+        let asked = config(&[("redo_log", IntentValue::Bytes(bytes))], &[]);
+        let wanted = Wanted {
+            allow,
+            ..Wanted::over_socket(Engine::Innodb, &asked, 4)
+        };
+        catalogue.render(&facts, wanted)
+    };
+    let file_size = |rendered: &Rendered| {
+        let mut options = rendered.options.iter();
+        let option = options.find(|option| option.name == "innodb_log_file_size");
+        option.unwrap().value.clone().unwrap()
+    };
+    // One file of 4000M would be refused; two of half the size are not.
+    let split = render(4_000 << 20, &[]).unwrap();
+    assert_eq!(file_size(&split), (2_000_u64 << 20).to_string());
+    let error = render(8_000 << 20, &[]).unwrap_err().to_string();
+    assert!(error.contains("8000M: it can be 8M to 4094M"), "{error}");
+    let limited = render(8_000 << 20, &["redo_log".to_owned()]).unwrap();
+    assert_eq!(file_size(&limited), (2_047_u64 << 20).to_string());
+}
+
+#[test]
+fn what_a_version_lacks_is_left_out_if_that_is_allowed() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let facts = catalogue.get("mysql-5.0.21").unwrap().facts();
+    let asked = config(&[("performance_schema", IntentValue::Flag(true))], &[]);
+    let wanted = Wanted::over_socket(Engine::Innodb, &asked, 4);
+    assert!(catalogue.render(&facts, wanted).is_err());
+    let allow = ["performance_schema".to_owned()];
+    let wanted = Wanted {
+        allow: &allow,
+        ..wanted
+    };
+    let rendered = catalogue.render(&facts, wanted).unwrap();
+    let said = rendered.text();
+    assert!(!said.contains("performance_schema"), "{said}");
+}
+
+#[test]
+fn intents_of_an_engine_are_for_its_tables() {
+    let asked = config(&[("rocksdb_memtable", IntentValue::Bytes(256 << 20))], &[]);
+    let rendered = render("mariadb-10.11", Engine::Rocksdb, &asked).unwrap();
+    let mut options = rendered.options.iter();
+    let one = options.find(|option| option.name == "rocksdb_default_cf_options");
+    let one = one.unwrap();
+    assert_eq!(one.origin, OptionOrigin::Intent);
+    assert_eq!(one.intent.as_deref(), Some("rocksdb_memtable"));
+    let value = one.value.as_deref().unwrap();
+    let begin = "write_buffer_size=268435456;level0_file_num_compaction_trigger=4;";
+    assert!(value.starts_with(begin), "{value}");
+    assert_eq!(
+        render("mariadb-10.11", Engine::Innodb, &asked)
+            .unwrap_err()
+            .to_string(),
+        "mariadb-10.11 (10.11.0) can't honour rocksdb_memtable = 256M: it is for tables of \
+         rocksdb; leave the intent out for tables of innodb"
+    );
+}
+
+#[test]
+fn a_later_option_replaces_an_earlier_one_of_its_name() {
+    let asked = config(
+        &[("collation", IntentValue::Text("latin1_bin".into()))],
+        &[],
+    );
+    let rendered = render("mysql-5.7.22", Engine::Innodb, &asked).unwrap();
+    let text = rendered.text();
+    assert_eq!(text.matches("collation-server=").count(), 1, "{text}");
+    assert!(text.contains("collation-server=latin1_bin\n"), "{text}");
+}
+
+#[test]
+fn the_documentation_has_every_intent() {
+    let text = include_str!("../../../../catalog/README.md");
+    for intent in &Catalogue::embedded().unwrap().intents.intents {
+        let kind = match intent.facts.kind {
+            IntentKind::Flag => "flag",
+            IntentKind::Number => "number",
+            IntentKind::Bytes => "bytes",
+            IntentKind::Text => "text",
+            IntentKind::Cpus => "cpus",
+        };
+        let baseline = intent.baseline.as_ref().map(ToString::to_string);
+        let baseline = baseline.unwrap_or_else(|| "—".to_owned());
+        let begin = format!("| `{}` | {kind} | {baseline} |", intent.facts.name);
+        let end = format!("| {} |", intent.because);
+        let fits = |line: &str| {
+            line.starts_with(&begin) && (intent.because.is_empty() || line.ends_with(&end))
+        };
+        assert!(text.lines().any(fits), "{begin} … {end}");
+    }
+}
