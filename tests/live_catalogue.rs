@@ -217,6 +217,7 @@ fn servers_are_reached_over_tcp() {
         let hosts = "SELECT Host FROM mysql.user WHERE User = 'prony' ORDER BY Host";
         let hosts: Vec<_> = ask(&plain, hosts).into_iter().flatten().flatten().collect();
         assert_eq!(hosts, ["127.0.0.1", "localhost"], "{id}");
+        assert_eq!(cipher(&plain), "", "{id}");
         plain.stop(LIMIT).unwrap();
 
         let on = [("tls", IntentValue::Flag(true))];
@@ -232,9 +233,20 @@ fn servers_are_reached_over_tcp() {
             };
             assert!(authority.is_file(), "{id}");
             assert!(offers_encryption(&server), "{id}");
+            assert_ne!(cipher(&server), "", "{id}");
             server.stop(LIMIT).unwrap();
         }
     }
+}
+
+/// What encrypts a connection of the load; empty if nothing does.
+fn cipher(server: &Running) -> String {
+    let (address, login) = (server.address(), server.load_login());
+    let mut load = Connection::connect(&address, &login, LIMIT).unwrap();
+    let status = load.query("SHOW STATUS LIKE 'Ssl_cipher'").unwrap();
+    // Servers without an encryption library have no such status.
+    let row = status.rows.into_iter().next().unwrap_or_default();
+    row.into_iter().nth(1).flatten().unwrap_or_default()
 }
 
 /// Whether the greeting over TCP has the capability.
