@@ -84,6 +84,34 @@ options = { eq_range_index_dive_limit = 200 }
     assert!(finished.stdout.contains("eq_range_index_dive_limit"));
 }
 
+/// The fault of another study: a redo log of a size that old versions refuse.
+#[test]
+fn a_redo_log_that_an_old_version_refuses_is_as_large_as_it_takes() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let targets = r#"
+[defaults]
+config = { redo_log = "8000M" }
+
+[[target]]
+build = "mysql-5.5.34"
+"#;
+    run(folder.path(), "mysql-5.5.34", targets).exits(3).says(&[
+        "mysql-5.5.34",
+        "redo_log = 8000M",
+        "8M to 4094M",
+    ]);
+    // Starting it is enough: an image with such a log would fill the cache.
+    let allowed = format!("allow = [\"redo_log\"]\n{targets}");
+    let text = experiment("mysql-5.5.34", &allowed);
+    write(folder.path(), "settings.toml", &text);
+    let arguments = ["plan", "settings.toml", "--effective"];
+    let finished = finish(prony(folder.path(), &arguments)).exits(0);
+    assert!(finished.stdout.contains("4094M"), "{}", finished.stdout);
+}
+
 #[test]
 fn what_a_version_lacks_is_named_with_the_choices() {
     if !live() {
