@@ -1,7 +1,7 @@
-//! What the end-to-end tests share: the binary, folders, experiments, and whether real servers
-//! are wanted.
+//! What the end-to-end tests share: the binary, folders, experiments.
 #![allow(
     dead_code,
+    unused_imports,
     unreachable_pub,
     reason = "every test file compiles its own copy and uses a part of it"
 )]
@@ -14,9 +14,14 @@
     reason = "this is test code, outside of functions marked as tests"
 )]
 
+#[path = "live_gate.rs"]
+mod live_gate;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+pub use live_gate::live;
 
 /// The binary under test.
 pub const PRONY: &str = env!("CARGO_BIN_EXE_prony");
@@ -27,33 +32,6 @@ pub fn workspace() -> PathBuf {
         .join("../..")
         .canonicalize()
         .unwrap()
-}
-
-/// Whether tests that start real servers run. Says why not where they do not.
-pub fn live() -> bool {
-    match std::env::var("PRONY_LIVE_TESTS").as_deref() {
-        Ok("require") => true,
-        Ok("skip") => {
-            eprintln!("skipped: PRONY_LIVE_TESTS=skip");
-            false
-        }
-        _ => {
-            let missing: Vec<&str> = ["mvn", "npm", "apt-get", "dpkg-deb"]
-                .into_iter()
-                .filter(|program| !on_path(program))
-                .collect();
-            if !missing.is_empty() {
-                eprintln!("skipped: {} not found on PATH", missing.join(", "));
-            }
-            missing.is_empty()
-        }
-    }
-}
-
-fn on_path(program: &str) -> bool {
-    std::env::var_os("PATH").is_some_and(|path| {
-        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
-    })
 }
 
 /// The binary with arguments, in a folder of its own.

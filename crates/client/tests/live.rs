@@ -3,15 +3,18 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::print_stderr,
     reason = "this is test code, outside of functions marked as tests"
 )]
+
+#[path = "../../../tests/live_gate.rs"]
+mod live_gate;
 
 use std::path::Path;
 use std::time::Duration;
 
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
+use live_gate::live;
 use prony_client::{Address, ClientError, Connection, Login, TlsError};
 use prony_model::{
     Config, Engine, IntentValue, OptionOrigin, RenderedOption, StopFlag, Tls, Transport,
@@ -25,27 +28,6 @@ use tempfile::TempDir;
 
 const LIMIT: Duration = Duration::from_secs(30);
 const PASSWORD: &str = "a secret of more than twenty bytes";
-
-/// Whether tests that start real servers run. Says why not where they do not.
-fn live() -> bool {
-    match std::env::var("PRONY_LIVE_TESTS").as_deref() {
-        Ok("require") => return true,
-        Ok("skip") => {
-            eprintln!("skipped: PRONY_LIVE_TESTS=skip");
-            return false;
-        }
-        _ => {}
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = |program: &&str| std::env::split_paths(&path).any(|p| p.join(program).is_file());
-    let missing = ["mvn", "npm", "apt-get", "dpkg-deb"]
-        .into_iter()
-        .find(|program| !there(program));
-    if let Some(program) = missing {
-        eprintln!("skipped: {program} not found on PATH");
-    }
-    missing.is_none()
-}
 
 /// A real server on a unix socket and on TCP.
 struct Server {

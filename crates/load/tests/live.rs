@@ -2,13 +2,16 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::print_stderr,
     reason = "this is test code, outside of functions marked as tests"
 )]
+
+#[path = "../../../tests/live_gate.rs"]
+mod live_gate;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use live_gate::live;
 use prony_client::Address;
 use prony_load::{DriveTask, FillTask, Job, Message, Task};
 use prony_model::{
@@ -24,24 +27,6 @@ const DATASET: Dataset = Dataset {
     rows: 1000,
     seed: 1,
 };
-
-/// Whether tests that start real servers run. Says why not where they do not.
-fn live() -> bool {
-    match std::env::var("PRONY_LIVE_TESTS").as_deref() {
-        Ok("require") => return true,
-        Ok("skip") => {
-            eprintln!("skipped: PRONY_LIVE_TESTS=skip");
-            return false;
-        }
-        _ => {}
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = std::env::split_paths(&path).any(|folder| folder.join("mvn").is_file());
-    if !is_there {
-        eprintln!("skipped: mvn not found on PATH");
-    }
-    is_there
-}
 
 /// A server with a certificate, on TCP and on its socket.
 fn start(roots: &Roots) -> Running {

@@ -2,16 +2,19 @@
 //! from it, and killed.
 #![allow(
     clippy::unwrap_used,
-    clippy::print_stderr,
     reason = "this is test code, outside of functions marked as tests"
 )]
 
 #[path = "live/configuration.rs"]
 mod configuration;
 
+#[path = "../../../tests/live_gate.rs"]
+mod live_gate;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use live_gate::live;
 use prony_client::{Connection, Login};
 use prony_model::{Config, Dataset, Engine, StopFlag};
 use prony_servers::{Catalogue, Depot, Images, Instance, Launcher, Roots, Running, Wanted};
@@ -25,27 +28,6 @@ const BUILDS: [&str; 5] = [
     "mariadb-10.11",
 ];
 const LIMIT: Duration = Duration::from_mins(1);
-
-/// Whether tests that start real servers run. Says why not where they do not.
-fn live() -> bool {
-    match std::env::var("PRONY_LIVE_TESTS").as_deref() {
-        Ok("require") => return true,
-        Ok("skip") => {
-            eprintln!("skipped: PRONY_LIVE_TESTS=skip");
-            return false;
-        }
-        _ => {}
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = |program: &&str| std::env::split_paths(&path).any(|p| p.join(program).is_file());
-    let missing = ["mvn", "npm", "apt-get", "dpkg-deb"]
-        .into_iter()
-        .find(|program| !there(program));
-    if let Some(program) = missing {
-        eprintln!("skipped: {program} not found on PATH");
-    }
-    missing.is_none()
-}
 
 fn ask(server: &Running, login: &Login, sql: &str) -> String {
     let mut connection = Connection::connect(&server.address(), login, LIMIT).unwrap();
