@@ -40,7 +40,7 @@ Made from real servers by `cargo xtask settings`; the tables follow from what
 whose targets have different values for one of them stops before anything is loaded, unless its
 experiment allows it. The memory allocator is a property of a build: it is shown, and stops nothing.
 Variables that exist in one of the two only have no value to differ from. Asked values that a server
-rounds are \"adjusted\".
+rounds are \"adjusted\". In the folded lists, those known to matter stand in bold.
 ";
 
 #[derive(Deserialize)]
@@ -123,13 +123,17 @@ fn section(page: &mut String, older: &str, newer: &str, differences: &[Differenc
     let stopping = known.iter().filter(|difference| difference.stops).count();
     // Writing to a String cannot fail.
     let _ = writeln!(page, "\n## {older} and {newer}\n");
-    let _ = writeln!(
-        page,
-        "Known to matter: {} with different values, of which {stopping} would stop a run.\n",
-        known.len()
-    );
+    let _ = match known.len() {
+        0 => writeln!(page, "No variable known to matter has different values.\n"),
+        some => writeln!(
+            page,
+            "Known to matter: {some} with different values, of which {stopping} would stop a run.\n"
+        ),
+    };
     table(page, older, newer, &known);
-    let _ = writeln!(page, "Not known to matter: {} differ.\n", others.len());
+    if !others.is_empty() {
+        let _ = writeln!(page, "Others with different values: {}.\n", others.len());
+    }
     table(page, older, newer, &others);
     for (index, name) in [older, newer].into_iter().enumerate() {
         let names: Vec<_> = only

@@ -7,7 +7,7 @@ use crate::table::{Row, VariableTable};
 
 /// One variable across all subjects.
 pub(crate) struct Item<'t, 'p> {
-    /// As [`Difference::variable`].
+    /// As [`crate::Difference::variable`].
     pub(crate) variable: String,
     pub(crate) row: Option<&'t Row>,
     pub(crate) values: Vec<Option<String>>,
