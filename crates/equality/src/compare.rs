@@ -110,8 +110,9 @@ impl VariableTable {
         if groups.iter().all(|group| *group == groups[0]) {
             return None;
         }
-        let intent = item.intent();
-        let told = self.told(item, intent.as_deref(), prepared);
+        let intents = item.intents();
+        let told = self.told(item, &intents, prepared);
+        let raw_differs = told.iter().any(|subject| subject.raw != told[0].raw);
         let everyone: Vec<usize> = (0..prepared.len()).collect();
         let unexcused = |subjects: &[usize]| conflict::worst(&groups, &told, subjects);
         let having = |subjects: &[usize]| -> Vec<usize> {
@@ -128,12 +129,12 @@ impl VariableTable {
             None => Vec::new(),
         };
         // Values that differ where they matter count more than values that are missing there.
-        let kind = if unexcused(&having(&everyone)).is_none() {
+        let kind = if !raw_differs && unexcused(&having(&everyone)).is_none() {
             DifferenceKind::OnlyInSome
         } else {
             self.kind(item, &told)
         };
-        let matters = if kind == DifferenceKind::OnlyInSome {
+        let matters = if raw_differs || kind == DifferenceKind::OnlyInSome {
             unexcused(&concerned)
         } else {
             unexcused(&having(&concerned))
@@ -146,7 +147,7 @@ impl VariableTable {
             item.row
                 .into_iter()
                 .flat_map(Row::factors)
-                .chain(intent.as_deref()),
+                .chain(intents.iter().map(String::as_str)),
         );
         Some(Difference {
             variable: item.variable.clone(),
@@ -154,7 +155,7 @@ impl VariableTable {
             asked: item.asked.clone(),
             kind,
             matters: row.map(|row| row.why.clone()),
-            governed_by: intent,
+            governed_by: intents.into_iter().next(),
             allowed,
             absent: item.row.and_then(|row| row.absent.clone()),
             groups,
@@ -166,7 +167,7 @@ impl VariableTable {
     fn told<'p>(
         &self,
         item: &Item<'_, '_>,
-        intent: Option<&str>,
+        intents: &[String],
         prepared: &'p [Prepared<'p>],
     ) -> Vec<Told<'p>> {
         let is_raw = |asked: &&Asked<'_>| asked.option.origin == OptionOrigin::Raw;
@@ -174,7 +175,11 @@ impl VariableTable {
             let raw = item.options[index].iter().any(is_raw);
             let asked = item.asked[index].as_ref().filter(|_| raw);
             Told {
-                intent: intent.and_then(|intent| p.subject.intents.get(intent)),
+                intents: intents
+                    .iter()
+                    .map(|intent| p.subject.intents.get(intent))
+                    .collect(),
+                external: p.subject.external,
                 raw: asked.map(|asked| self.key(item.row, asked)),
             }
         };

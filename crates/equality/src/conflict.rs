@@ -14,14 +14,17 @@ pub(crate) enum Conflict {
 /// What the experiment said to one subject about a variable.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Told<'a> {
-    /// The value of the intent that governs the variable.
-    pub(crate) intent: Option<&'a IntentValue>,
+    /// The values of the intents that govern the variable, in the order of the table.
+    pub(crate) intents: Vec<Option<&'a IntentValue>>,
+    /// Whether no intent can be asked of it, because Prony did not start it.
+    pub(crate) external: bool,
     /// The value of a raw option, in the form in which values are compared.
     pub(crate) raw: Option<String>,
 }
 
 /// The worst conflict among some subjects. `groups` has equal numbers for values that mean the
-/// same. Different values of the intent explain a difference; different raw options never do.
+/// same. Different values of the intents explain a difference, but not one from an external
+/// server, which nobody could ask; different raw options never do.
 pub(crate) fn worst(
     groups: &[Option<usize>],
     told: &[Told<'_>],
@@ -30,10 +33,14 @@ pub(crate) fn worst(
     let mut worst = None;
     for (position, &one) in subjects.iter().enumerate() {
         for &other in &subjects[position + 1..] {
-            let explained =
-                told[one].intent != told[other].intent && told[one].raw == told[other].raw;
+            let (one_told, other_told) = (&told[one], &told[other]);
+            let explained = one_told.intents != other_told.intents
+                && one_told.raw == other_told.raw
+                && !one_told.external
+                && !other_told.external;
             if groups[one] != groups[other] && !explained {
-                let alike = told[one].intent.is_some() && told[one].intent == told[other].intent;
+                let asked = one_told.intents.iter().any(Option::is_some);
+                let alike = asked && one_told.intents == other_told.intents;
                 let found = if alike {
                     Conflict::AlthoughAskedAlike
                 } else {

@@ -89,15 +89,16 @@ impl<'t, 'p> Item<'t, 'p> {
         }
     }
 
-    /// The intent that sets the variable: as the table says, or as the options say.
-    pub(crate) fn intent(&self) -> Option<String> {
-        let of_row = self.row.and_then(|row| row.intent.clone());
-        of_row.or_else(|| {
-            let options = self.options.iter().flatten();
-            options
-                .filter_map(|asked| asked.option.intent.clone())
-                .min()
-        })
+    /// The intents that set the variable, the most important first: as the table says, or as the
+    /// options say.
+    pub(crate) fn intents(&self) -> Vec<String> {
+        let of_row = self.row.map(|row| row.intents.clone()).unwrap_or_default();
+        if !of_row.is_empty() {
+            return of_row;
+        }
+        let options = self.options.iter().flatten();
+        let of_options = options.filter_map(|asked| asked.option.intent.clone());
+        of_options.min().into_iter().collect()
     }
 }
 

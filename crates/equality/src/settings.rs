@@ -65,7 +65,7 @@ impl VariableTable {
     }
 
     fn setting(&self, item: &Item<'_, '_>, prepared: &[Prepared<'_>]) -> Setting {
-        let intent = item.intent();
+        let intent = item.intents().into_iter().next();
         let cells = item.asked.iter().zip(&item.values).map(|(asked, got)| {
             let adjusted = match (asked, got) {
                 (Some(asked), Some(got)) => self.adjusted(item.row, asked, got),
@@ -175,6 +175,7 @@ mod tests {
             .iter()
             .map(|Server(intents, options, variables)| Subject {
                 name: "s",
+                external: false,
                 engine: Engine::Innodb,
                 intents,
                 options,

@@ -14,6 +14,8 @@ pub struct Subject<'a> {
     pub name: &'a str,
     /// The engine of its tables.
     pub engine: Engine,
+    /// Whether somebody else runs the server, so that nothing could be asked of it.
+    pub external: bool,
     /// Intents that the experiment asks for; those left at the baseline are not there.
     pub intents: &'a BTreeMap<String, IntentValue>,
     /// What the server was told. Empty for a server that Prony did not start.
@@ -152,6 +154,7 @@ mod tests {
         let mut subject = Subject {
             name: "mysql-8.0.31",
             engine: Engine::Innodb,
+            external: false,
             intents: &BTreeMap::new(),
             options: &[],
             variables: &variables,

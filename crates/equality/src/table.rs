@@ -34,7 +34,8 @@ pub(crate) struct Row {
     /// All names that it had, the newest last.
     pub(crate) names: Vec<Name>,
     pub(crate) why: String,
-    pub(crate) intent: Option<String>,
+    /// The intents that set it, the most important first.
+    pub(crate) intents: Vec<String>,
     /// Engines for which it matters; empty for all.
     pub(crate) engines: Vec<Engine>,
     /// The value that a server without the variable behaves as if it had.
@@ -78,6 +79,8 @@ struct VariableRow {
     names: Vec<String>,
     why: String,
     intent: Option<String>,
+    #[serde(default)]
+    intents: Vec<String>,
     #[serde(default)]
     engines: Vec<Engine>,
     absent: Option<String>,
@@ -144,7 +147,7 @@ impl VariableTable {
     pub fn intents(&self) -> BTreeSet<&str> {
         self.rows
             .iter()
-            .filter_map(|row| row.intent.as_deref())
+            .flat_map(|row| row.intents.iter().map(String::as_str))
             .collect()
     }
 
@@ -179,7 +182,7 @@ impl Row {
         Self {
             names: row.names.iter().map(name).collect(),
             why: row.why,
-            intent: row.intent,
+            intents: row.intent.into_iter().chain(row.intents).collect(),
             engines: row.engines,
             absent: row.absent,
             tolerance: row.tolerance,

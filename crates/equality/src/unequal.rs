@@ -114,7 +114,11 @@ fn remedy(difference: &Difference) -> String {
                 asked.join(", ")
             )
         }
-        (_, Some(intent)) => format!("set the intent `{intent}` for all targets"),
+        (_, Some(intent)) => {
+            format!(
+                "ask for one value with the intent `{intent}` (an external server: set it there)"
+            )
+        }
         _ => "set it to one value by a raw option in `defaults`".to_owned(),
     };
     format!(

@@ -34,6 +34,14 @@ pub enum LabError {
         /// What to do.
         reason: String,
     },
+    /// An external server can't be entered.
+    #[error("measure target `{target}`: {reason}")]
+    External {
+        /// The target.
+        target: String,
+        /// Why, in words that can stand alone.
+        reason: String,
+    },
     /// The table of variables can't be read: a defect of this program.
     #[error(transparent)]
     Variables(#[from] VariableTableError),
@@ -59,4 +67,20 @@ pub enum LabError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl LabError {
+    /// Whether it shows before anything is loaded, and only a changed experiment or surrounding
+    /// helps: a run that has not begun then has no reason to go on.
+    pub fn is_before_loading(&self) -> bool {
+        match self {
+            Self::UnknownBuild { .. }
+            | Self::Render { .. }
+            | Self::Password { .. }
+            | Self::External { .. }
+            | Self::Variables(_)
+            | Self::Unequal(_) => true,
+            Self::Fetch { .. } | Self::Store(_) | Self::Artefact { .. } => false,
+        }
+    }
 }

@@ -20,7 +20,7 @@ const FORMAT: &str = "explain_format";
 
 /// The statements that are explained. What versions say of an `INSERT` is worded differently and
 /// means the same.
-const EXPLAINED: [&str; 3] = ["SELECT ", "UPDATE ", "DELETE "];
+const EXPLAINED: [&str; 4] = ["select", "update", "delete", "with"];
 
 /// The answer for one statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,11 @@ pub(crate) fn all(
             sample_statements(&step.workload, &step.parameters, &plan.dataset, plan.seed)
                 .map_err(|error| Fault::failed(format!("failed to explain: {error}")))?;
         for (statement, sql) in statements {
-            if !EXPLAINED.iter().any(|verb| sql.starts_with(verb)) {
+            let verb = sql.split_whitespace().next().unwrap_or_default();
+            if !EXPLAINED
+                .iter()
+                .any(|known| verb.eq_ignore_ascii_case(known))
+            {
                 continue;
             }
             let explain = format!("EXPLAIN {sql}");

@@ -6,7 +6,8 @@ use std::time::Duration;
 use prony_load::{FillTask, Message, Task};
 use prony_model::{Allocator, Dataset, Plan, Target};
 use prony_servers::{
-    Catalogue, Depot, Image, Images, Instance, InstanceError, Rendered, ServerBuild, Wanted,
+    Catalogue, Depot, Image, ImageKey, Images, Instance, InstanceError, Rendered, ServerBuild,
+    Wanted,
 };
 
 use crate::drive::drive;
@@ -57,16 +58,25 @@ pub fn check(plan: &Plan, catalogue: &Catalogue) -> Result<(), LabError> {
         .try_for_each(|target| render(plan, target, catalogue).map(drop))
 }
 
-/// Fetches the builds of all targets, each once, and finds the passwords of external servers.
+/// Finds the passwords of external servers, then fetches the builds of all targets, each once.
 pub(crate) fn supply_all(
     lab: &Lab<'_>,
     plan: &Plan,
     events: &mut Events<'_>,
 ) -> Result<Vec<Supply>, LabError> {
+    // What is missing here should not be noticed after minutes of fetching.
+    let accesses = plan.targets.iter().map(|target| {
+        let external = target.external.as_ref();
+        external
+            .map(|external| ExternalAccess::find(&target.name, external))
+            .transpose()
+    });
+    let accesses = accesses.collect::<Result<Vec<_>, _>>()?;
     plan.targets
         .iter()
-        .map(|target| match &target.external {
-            Some(external) => ExternalAccess::find(&target.name, external).map(Supply::External),
+        .zip(accesses)
+        .map(|(target, access)| match access {
+            Some(access) => Ok(Supply::External(access)),
             None => fetch(lab, plan, target, events).map(|fetched| Supply::Own(Box::new(fetched))),
         })
         .collect()
@@ -137,6 +147,17 @@ pub(crate) struct ImageMaker<'a> {
 }
 
 impl ImageMaker<'_> {
+    /// The image, if it has been made before.
+    pub(crate) fn found(&self) -> Option<Image> {
+        Images::new(self.lab.roots).find(&self.key())
+    }
+
+    fn key(&self) -> ImageKey {
+        let Fetched { build, rendered } = self.fetched;
+        let images = Images::new(self.lab.roots);
+        images.key(build, rendered, self.target.engine, self.dataset)
+    }
+
     /// Finds the image of a target, or makes it: bootstrap, load, refresh statistics, clean stop.
     /// `empty` is a bootstrapped instance that may be used up.
     pub(crate) fn image(
@@ -144,16 +165,13 @@ impl ImageMaker<'_> {
         empty: Option<Instance>,
         events: &mut Events<'_>,
     ) -> Result<Image, Fault> {
-        let images = Images::new(self.lab.roots);
-        let Fetched { build, rendered } = self.fetched;
-        let key = images.key(build, rendered, self.target.engine, self.dataset);
         let mut say = |activity| {
             events(Event::Prepare {
                 target: &self.target.name,
                 activity,
             });
         };
-        if let Some(image) = images.find(&key) {
+        if let Some(image) = self.found() {
             say(Activity::ImageFound);
             return Ok(image);
         }
@@ -169,8 +187,8 @@ impl ImageMaker<'_> {
         let Some(instance) = server.stop()? else {
             return Err(Fault::failed("an external server has no image"));
         };
-        images
-            .publish(instance, &key)
+        Images::new(self.lab.roots)
+            .publish(instance, &self.key())
             .map_err(|error| Fault::failed(format!("failed to keep the data image: {error}")))
     }
 }

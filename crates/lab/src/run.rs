@@ -44,6 +44,10 @@ pub fn run(
 ) -> Result<RunEnd, LabError> {
     let plan = store.plan().clone();
     store.abandon_running("Prony ended while the trial was running")?;
+    let missing = store.missing_trials()?;
+    if missing.is_empty() {
+        return complete(store);
+    }
     let supplies = match supply_all(lab, &plan, events) {
         Err(_) if lab.stop.requested() => return Ok(RunEnd::Interrupted),
         other => other?,
@@ -57,11 +61,12 @@ pub fn run(
     };
     session.write_configurations(artefacts)?;
     session.record_options(store)?;
-    let missing = store.missing_trials()?;
-    let Some(surveyed) = survey_all(lab, &plan, &supplies, events)? else {
+    let keeps_empty = |index| session.lacks_image(index, &missing);
+    let Some(surveyed) = survey_all(lab, &plan, &supplies, &keeps_empty, events)? else {
         return Ok(RunEnd::Interrupted);
     };
     session.check_equality(&surveyed, store)?;
+    session.warn_of_external_servers(store)?;
     let Some(ready) = session.make_ready(&missing, surveyed, events)? else {
         return Ok(RunEnd::Interrupted);
     };
@@ -74,6 +79,10 @@ pub fn run(
             return Ok(RunEnd::Interrupted);
         }
     }
+    complete(store)
+}
+
+fn complete(store: &mut Store) -> Result<RunEnd, LabError> {
     store.set_run_ended(Timestamp::now())?;
     Ok(RunEnd::Complete {
         failed: store.trial_counts()?.failed,
@@ -161,6 +170,11 @@ impl Session<'_> {
             let text = format!("`allow` names `{name}`, which no server of this run has");
             warn_once(store, "allow-unknown", &text)?;
         }
+        Ok(())
+    }
+
+    /// Says beside the results what can't be known or done of servers that others run.
+    fn warn_of_external_servers(&self, store: &mut Store) -> Result<(), LabError> {
         let external = |target: &Target| target.external.is_some();
         for target in self.plan.targets.iter().filter(|target| external(target)) {
             let name = &target.name;
@@ -171,6 +185,24 @@ impl Session<'_> {
             warn_once(store, "external", &text)?;
         }
         Ok(())
+    }
+
+    /// Whether trials of a target are missing and its image is still to be made.
+    fn lacks_image(&self, index: usize, missing: &[PlannedTrial]) -> bool {
+        let wanted = missing.iter().any(|planned| planned.target == index);
+        wanted
+            && self
+                .maker(index)
+                .is_some_and(|maker| maker.found().is_none())
+    }
+
+    fn maker(&self, index: usize) -> Option<ImageMaker<'_>> {
+        Some(ImageMaker {
+            lab: self.lab,
+            dataset: &self.plan.dataset,
+            target: &self.plan.targets[index],
+            fetched: self.supplies[index].own()?,
+        })
     }
 
     /// Makes the images of all targets that trials are missing of, before the first of these
@@ -204,13 +236,7 @@ impl Session<'_> {
         events: &mut Events<'_>,
     ) -> Result<Ready, Fault> {
         let Surveyed { variables, empty } = surveyed;
-        let maker = self.supplies[index].own().map(|fetched| ImageMaker {
-            lab: self.lab,
-            dataset: &self.plan.dataset,
-            target: &self.plan.targets[index],
-            fetched,
-        });
-        let image = match maker.filter(|_| wanted) {
+        let image = match self.maker(index).filter(|_| wanted) {
             Some(maker) => Some(maker.image(empty, events)?),
             None => None,
         };

@@ -66,24 +66,32 @@ impl ExternalAccess {
         })
     }
 
-    /// Connects without a default database and makes sure that the one for the dataset exists.
-    pub(crate) fn enter(&self) -> Result<Server, Fault> {
+    /// A connection without a default database: the dataset's may not be there yet.
+    pub(crate) fn connect(&self) -> Result<Connection, ClientError> {
         let login = Login {
             database: None,
             ..self.login()
         };
-        let database = &self.external.database;
         Connection::connect(&self.external.address, &login, CONTROL_TIMEOUT)
+    }
+
+    /// Makes sure that the database for the dataset exists.
+    pub(crate) fn enter(&self) -> Result<Server, Fault> {
+        let database = &self.external.database;
+        self.connect()
             .and_then(|mut connection| {
                 connection.query(format!("CREATE DATABASE IF NOT EXISTS `{database}`"))
             })
-            .map_err(|error| {
-                let address = &self.external.address;
-                Fault::failed(format!(
-                    "failed to enter the external server at {address}: {error}"
-                ))
-            })?;
+            .map_err(|error| self.refused(&error))?;
         Ok(Server::External(self.clone()))
+    }
+
+    /// What an error of this server means to a user.
+    pub(crate) fn refused(&self, error: &ClientError) -> Fault {
+        let address = &self.external.address;
+        Fault::failed(format!(
+            "failed to enter the external server at {address}: {error}"
+        ))
     }
 
     fn login(&self) -> Login {

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 
+use prony_client::Answer;
 use prony_equality::Subject;
 use prony_model::{Plan, RenderedOption, Target};
 use prony_servers::Instance;
@@ -20,6 +22,8 @@ use crate::server::Server;
 /// Effective variables by name, and what else is compared between servers under names that
 /// begin with `prony.`.
 pub(crate) type Variables = BTreeMap<String, String>;
+
+const SHOW_VARIABLES: &str = "SHOW GLOBAL VARIABLES";
 
 /// The memory allocator that the server's process has mapped.
 const ALLOCATOR: &str = "prony.allocator";
@@ -59,15 +63,19 @@ pub(crate) fn survey(
     };
     let fetched = match supply {
         Supply::External(access) => {
+            let answer = access
+                .connect()
+                .and_then(|mut connection| connection.query(SHOW_VARIABLES))
+                .map_err(|error| access.refused(&error))?;
             return Ok(Surveyed {
-                variables: variables(&access.enter()?)?,
+                variables: named(answer),
                 empty: None,
             });
         }
         Supply::Own(fetched) => fetched,
     };
     let key = key(lab, fetched);
-    let path = path(lab, fetched);
+    let path = path(lab, fetched, &key);
     if let Some(variables) = recall(&path, &key) {
         return Ok(Surveyed {
             variables,
@@ -85,15 +93,7 @@ pub(crate) fn survey(
 
 /// Reads the effective variables of a running server.
 pub(crate) fn variables(server: &Server) -> Result<Variables, Fault> {
-    let mut variables: Variables = server
-        .control("SHOW GLOBAL VARIABLES")?
-        .rows
-        .into_iter()
-        .filter_map(|row| {
-            let mut cells = row.into_iter();
-            Some((cells.next()??, cells.next()?.unwrap_or_default()))
-        })
-        .collect();
+    let mut variables = named(server.control(SHOW_VARIABLES)?);
     if let Server::Own(running) = server {
         let allocator = running
             .allocator()
@@ -109,8 +109,18 @@ pub(crate) fn variables(server: &Server) -> Result<Variables, Fault> {
     Ok(variables)
 }
 
-/// Everything that the variables depend on, in words. The machine's limits and memory are among
-/// it, because servers lower what they can't have.
+fn named(answer: Answer) -> Variables {
+    let rows = answer.rows.into_iter();
+    rows.filter_map(|row| {
+        let mut cells = row.into_iter();
+        Some((cells.next()??, cells.next()?.unwrap_or_default()))
+    })
+    .collect()
+}
+
+/// Everything that the variables depend on, in words: also the limit of open files, for which
+/// servers lower what they can't have, and the machine's last start, for all that can't change
+/// without one. Every trial reads its variables again.
 fn key(lab: &Lab<'_>, fetched: &Fetched) -> String {
     let Fetched { build, rendered } = fetched;
     format!(
@@ -124,9 +134,10 @@ fn key(lab: &Lab<'_>, fetched: &Fetched) -> String {
     )
 }
 
-fn path(lab: &Lab<'_>, fetched: &Fetched) -> PathBuf {
-    let Fetched { build, rendered } = fetched;
-    let file = format!("{}-{}.json", build.id, &rendered.hash()[..24]);
+fn path(lab: &Lab<'_>, fetched: &Fetched, key: &str) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let file = format!("{}-{:016x}.json", fetched.build.id, hasher.finish());
     lab.roots.variables().join(file)
 }
 
@@ -148,16 +159,28 @@ fn remember(path: &PathBuf, key: String, variables: &Variables) {
     let _ = write();
 }
 
-/// Surveys every target in turn; `None` when the user stopped it.
+/// Surveys every target in turn; `None` when the user stopped it. Empty instances are large, so
+/// only those that `keeps_empty` names by target outlive the survey.
 pub(crate) fn survey_all(
     lab: &Lab<'_>,
     plan: &Plan,
     supplies: &[Supply],
+    keeps_empty: &dyn Fn(usize) -> bool,
     events: &mut Events<'_>,
 ) -> Result<Option<Vec<Result<Surveyed, Failure>>>, LabError> {
     let mut all = Vec::new();
-    for (target, supply) in plan.targets.iter().zip(supplies) {
+    for (index, (target, supply)) in plan.targets.iter().zip(supplies).enumerate() {
         let surveyed = survey(lab, target, supply, events);
+        if let (Some(_), Err(Fault::Failed(failure))) = (&target.external, &surveyed) {
+            return Err(LabError::External {
+                target: target.name.clone(),
+                reason: failure.reason.clone(),
+            });
+        }
+        let surveyed = surveyed.map(|surveyed| Surveyed {
+            empty: surveyed.empty.filter(|_| keeps_empty(index)),
+            ..surveyed
+        });
         let Some(surveyed) = kept(target, surveyed, events)? else {
             return Ok(None);
         };
@@ -175,6 +198,7 @@ pub(crate) fn subject<'a>(
     Subject {
         name: &target.name,
         engine: target.engine,
+        external: target.external.is_some(),
         intents: &target.config.intents,
         options,
         variables,
@@ -195,7 +219,8 @@ pub struct Effective {
 /// `None` when the user stopped it.
 ///
 /// # Errors
-/// When a build can't be fetched, a configuration can't be rendered, or a password is missing.
+/// When a build can't be fetched, a configuration can't be rendered, a password is missing, or an
+/// external server can't be entered.
 pub fn effective(
     lab: &Lab<'_>,
     plan: &Plan,
@@ -205,7 +230,7 @@ pub fn effective(
         Err(_) if lab.stop.requested() => return Ok(None),
         other => other?,
     };
-    let Some(surveyed) = survey_all(lab, plan, &supplies, events)? else {
+    let Some(surveyed) = survey_all(lab, plan, &supplies, &|_| false, events)? else {
         return Ok(None);
     };
     let effective = supplies.iter().zip(surveyed).map(|(supply, surveyed)| {
@@ -215,7 +240,10 @@ pub fn effective(
                 options: options.unwrap_or_default(),
                 variables: surveyed.variables,
             })
-            .map_err(|failure| failure.reason)
+            .map_err(|failure| match failure.log_tail.as_str() {
+                "" => failure.reason,
+                log => format!("{}\nits log ends:\n{log}", failure.reason),
+            })
     });
     Ok(Some(effective.collect()))
 }

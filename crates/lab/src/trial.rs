@@ -2,9 +2,9 @@
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{CpuSet, Dataset, Plan, PlannedTrial, Step, StepOutcome, Target};
+use prony_model::{CpuSet, Dataset, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState};
 use prony_servers::{Image, Images, Instance};
-use prony_store::{BuildRecord, Store, TrialId};
+use prony_store::{BuildRecord, Store, TrialId, TrialRow};
 
 use crate::drive::drive;
 use crate::edge::{Edge, steal_warning};
@@ -108,7 +108,14 @@ impl Trial<'_> {
         let now = subject(self.target(), &[], now);
         let differences = self.table.compare(&[before, now], &self.plan.allow);
         for difference in differences.iter().filter(|difference| difference.stops()) {
-            let text = format!("`{}` has changed since the run began", difference.variable);
+            let said = |index: usize| difference.values[index].as_deref().unwrap_or("missing");
+            let text = format!(
+                "`{}` was {} when the run was allowed to begin and is {} in this trial: its \
+                 figures are not those of the settings shown",
+                difference.variable,
+                said(0),
+                said(1)
+            );
             self.store
                 .record_warning(Some(self.id), None, "variable-changed", &text)?;
         }
@@ -141,11 +148,12 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Keeps the execution plan of every statement, once for each target.
+    /// Keeps the execution plan of every statement, until a trial of the target has got to its end.
     fn explain(&mut self, server: &Server) -> Result<(), Fault> {
         let target = self.planned.target;
-        let known = self.store.plan_texts()?;
-        if known.iter().any(|known| known.target == target) {
+        let done =
+            |trial: &TrialRow| trial.planned.target == target && trial.state == TrialState::Done;
+        if self.store.trials()?.iter().any(done) {
             return Ok(());
         }
         for plan_text in explain::all(server, self.plan, self.surveyed)? {

@@ -42,13 +42,14 @@ impl Default for Assumptions {
 ///   + trials × (start + Σ over the steps (warm-up + measured time + per step) + stop)
 /// ```
 ///
+/// A target whose rows do not come with an image (`memory` tables, an external server) is loaded
+/// in every trial instead of once.
 /// A step that ends after a number of operations takes operations ÷ (clients × rate). What
 /// fetching the builds takes is not in it.
 pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     let dataset = &plan.dataset;
     let rows = u64::from(dataset.tables).saturating_mul(dataset.rows);
     let load_ms = rows.saturating_mul(1000) / assumptions.load_rows_per_second.max(1);
-    let prepare_ms = assumptions.bootstrap_ms.saturating_add(load_ms);
 
     let steps_ms = plan.steps.iter().fold(0_u64, |sum, step| {
         let measured_ms = match step.length {
@@ -68,9 +69,19 @@ pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
         .saturating_add(steps_ms)
         .saturating_add(assumptions.stop_ms);
 
-    let targets = plan.targets.len() as u64;
+    let targets = plan.targets.iter().fold(0_u64, |sum, target| {
+        let loads = if target.external.is_some() || !target.engine.persistent() {
+            u64::from(plan.blocks())
+        } else {
+            1
+        };
+        let bootstrap_ms = match target.external {
+            Some(_) => 0,
+            None => assumptions.bootstrap_ms,
+        };
+        sum.saturating_add(bootstrap_ms)
+            .saturating_add(loads.saturating_mul(load_ms))
+    });
     let trials = plan.trials.len() as u64;
-    targets
-        .saturating_mul(prepare_ms)
-        .saturating_add(trials.saturating_mul(trial_ms))
+    targets.saturating_add(trials.saturating_mul(trial_ms))
 }

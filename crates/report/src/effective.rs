@@ -28,6 +28,8 @@ pub struct EffectiveTarget {
     pub name: String,
     /// The engine of its tables.
     pub engine: Engine,
+    /// Whether somebody else runs the server.
+    pub external: bool,
     /// Intents that the experiment asks for, without those left at the baseline.
     pub intents: BTreeMap<String, IntentValue>,
     /// What the server was told. Empty for a server that Prony did not start.
@@ -41,6 +43,7 @@ impl EffectiveTarget {
         Subject {
             name: &self.name,
             engine: self.engine,
+            external: self.external,
             intents: &self.intents,
             options: &self.options,
             variables: &self.variables,
@@ -79,6 +82,7 @@ impl Effective {
             targets.push(EffectiveTarget {
                 name: target.name.clone(),
                 engine: target.engine,
+                external: target.external.is_some(),
                 intents: target.config.intents.clone(),
                 options: store.options(index)?,
                 variables,

@@ -134,7 +134,7 @@ fn varying(analysis: &Analysis<'_>) -> Vec<Aspect> {
 }
 
 /// What else differs between targets of different versions, so that a ratio is not taken for one
-/// of versions alone: how they are reached, who started them, and what the experiment allows.
+/// of versions alone: every other aspect in which they differ, and what the experiment allows.
 pub(crate) fn beside_version(analysis: &Analysis<'_>) -> Option<String> {
     let targets = &analysis.plan.targets;
     let versions: BTreeSet<String> = (0..targets.len())
@@ -151,8 +151,9 @@ pub(crate) fn beside_version(analysis: &Analysis<'_>) -> Option<String> {
         .filter_map(|aspect| match aspect {
             Aspect::Transport => Some("transport".to_owned()),
             Aspect::Server => Some("servers that Prony did not start".to_owned()),
+            Aspect::Build => None,
             aspect if *aspect == tls => Some("encryption".to_owned()),
-            _ => None,
+            other => Some(other.to_string()),
         })
         .collect();
     let allowed: Vec<&str> = analysis.effective.allowed().collect();

@@ -130,6 +130,16 @@ pub enum StoreError {
         /// Version and content hash now.
         now: String,
     },
+    /// The run was begun by a Prony that did not keep what servers are told.
+    #[error(
+        "go on with target `{target}`: the run was begun by an older Prony, which did not keep \
+         what servers were told, so that its figures can't be joined with new ones; run the \
+         experiment again"
+    )]
+    OptionsUnknown {
+        /// The target's name.
+        target: String,
+    },
     /// A target was to be measured under another configuration than before.
     #[error(
         "go on with target {target}: this run began with another `{option}` in its options; start a new run"

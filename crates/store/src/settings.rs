@@ -43,6 +43,10 @@ impl Store {
             return Err(StoreError::NoSuchTarget { target });
         };
         let before = self.options(target)?;
+        if before.is_empty() && self.has_trials(target)? {
+            // Only a file of the first version has trials and no options.
+            return Err(StoreError::OptionsUnknown { target: name });
+        }
         if let Some(option) = first_change(&before, options).filter(|_| !before.is_empty()) {
             return Err(StoreError::OptionsChanged {
                 target: name,
@@ -72,6 +76,11 @@ impl Store {
             }
             Ok(())
         })
+    }
+
+    fn has_trials(&self, target: usize) -> Result<bool, StoreError> {
+        let trials = self.trials()?;
+        Ok(trials.iter().any(|trial| trial.planned.target == target))
     }
 
     /// Records how the server of a target means to answer a statement, as in

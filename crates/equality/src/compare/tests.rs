@@ -58,6 +58,7 @@ why = "what the server is called"
 struct Server {
     name: String,
     engine: Engine,
+    external: bool,
     intents: BTreeMap<String, IntentValue>,
     options: Vec<RenderedOption>,
     variables: BTreeMap<String, String>,
@@ -68,6 +69,7 @@ fn server(name: &str, variables: &[(&str, &str)]) -> Server {
     Server {
         name: name.to_owned(),
         engine: Engine::Innodb,
+        external: false,
         intents: BTreeMap::new(),
         options: Vec::new(),
         variables: variables.iter().map(own).collect(),
@@ -77,6 +79,11 @@ fn server(name: &str, variables: &[(&str, &str)]) -> Server {
 impl Server {
     fn on(mut self, engine: Engine) -> Self {
         self.engine = engine;
+        self
+    }
+
+    fn external(mut self) -> Self {
+        self.external = true;
         self
     }
 
@@ -98,6 +105,7 @@ fn subjects(servers: &[Server]) -> Vec<Subject<'_>> {
         .iter()
         .map(|server| Subject {
             name: &server.name,
+            external: server.external,
             engine: server.engine,
             intents: &server.intents,
             options: &server.options,
@@ -175,6 +183,25 @@ fn an_intent_explains_the_difference_it_was_asked_for_and_no_other() {
     assert_eq!(only(&[raw_too, off()]).kind, DifferenceKind::RawOption);
     let raw = silent("ON").told("log-bin=x", OptionOrigin::Raw);
     assert_eq!(only(&[raw, silent("OFF")]).kind, DifferenceKind::RawOption);
+}
+
+#[test]
+fn an_intent_explains_no_difference_from_an_external_server() {
+    let ours = server("ours", &[("log_bin", "OFF")]).wants("binlog", "off");
+    let theirs = server("theirs", &[("log_bin", "ON")]);
+    assert_eq!(compare(&[ours.clone(), theirs.clone()]), []);
+    let found = only(&[ours, theirs.external()]);
+    assert!(found.stops(), "{found:?}");
+}
+
+#[test]
+fn a_raw_option_that_only_one_version_has_stops_the_run_too() {
+    let old = server("old", &[]);
+    let new = server("new", &[("eq_range_index_dive_limit", "64")])
+        .told("eq_range_index_dive_limit=64", OptionOrigin::Raw);
+    let found = only(&[old, new]);
+    assert_eq!(found.kind, DifferenceKind::RawOption);
+    assert!(found.stops(), "{found:?}");
 }
 
 #[test]

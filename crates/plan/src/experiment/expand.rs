@@ -98,7 +98,8 @@ fn build_target(
                 config.intents.insert(name.clone(), value.clone());
             }
             Setting::Option(name, value) => {
-                config.raw.insert(name.clone(), value.clone());
+                // Servers take `-` and `_` for each other.
+                config.raw.insert(name.replace('-', "_"), value.clone());
             }
         }
     }

@@ -38,24 +38,27 @@ pub(crate) fn effective(args: &PlanArgs, signals: &Signals) -> Result<(), Failur
         return Err(Failure::new(code, "interrupted"));
     };
     let mut targets = Vec::new();
+    let mut silent = Vec::new();
     for (target, effective) in plan.targets.iter().zip(effective) {
         match effective {
             Ok(effective) => targets.push(EffectiveTarget {
                 name: target.name.clone(),
                 engine: target.engine,
+                external: target.external.is_some(),
                 intents: target.config.intents.clone(),
                 options: effective.options,
                 variables: effective.variables,
             }),
-            Err(reason) => {
-                let message = format!("{}: {reason}", target.name);
-                return Err(Failure::new(ExitStatus::Server, message));
-            }
+            Err(reason) => silent.push(format!("{}: {reason}", target.name)),
         }
     }
     let text = effective_settings(&targets, &plan.allow, args.format.into())
         .map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
-    output::data(&text)
+    output::data(&text)?;
+    if silent.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(ExitStatus::Server, silent.join("\n")))
 }
 
 fn describe(plan: &Plan) -> String {

@@ -23,5 +23,6 @@ pub(crate) fn resume(args: &ResumeArgs, signals: &Signals) -> Result<(), Failure
         .record_host(&host_json, Timestamp::now())
         .map_err(|error| Failure::to(ExitStatus::Host, &error))?;
     let folder = path.parent().unwrap_or(&args.run);
-    complete(&mut store, folder, &catalogue, &surroundings, signals)
+    let end = complete(&mut store, folder, &catalogue, &surroundings, signals);
+    end.map_err(|stopped| stopped.failure)
 }

@@ -31,18 +31,41 @@ pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
         folder.display()
     ));
     let end = complete(&mut store, &folder, &catalogue, &surroundings, signals);
-    // Nothing can come of a run whose experiment has to be changed first.
-    let unfit = |failure: &Failure| failure.code == ExitStatus::Invalid;
-    if end.as_ref().is_err_and(unfit) {
+    end.map_err(|stopped| {
+        let Stopped {
+            failure,
+            before_loading,
+        } = stopped;
+        if !before_loading {
+            return failure;
+        }
+        // Nothing can come of a run that has to be begun differently.
         drop(store);
-        fs::remove_dir_all(&folder).map_err(|error| {
-            Failure::to(
-                ExitStatus::Host,
-                &format!("remove the run's folder: {error}"),
-            )
-        })?;
+        let removed = match fs::remove_dir_all(&folder) {
+            Ok(()) => "the folder of this run has been removed".to_owned(),
+            Err(error) => format!("remove {}: {error}", folder.display()),
+        };
+        failure.with_hint(format!(
+            "nothing was loaded; {removed}; `prony plan --effective` shows all settings"
+        ))
+    })
+}
+
+/// Why a run is not complete.
+pub(crate) struct Stopped {
+    /// What to tell the user.
+    pub(crate) failure: Failure,
+    /// Whether going on can't help: see [`LabError::is_before_loading`].
+    before_loading: bool,
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            before_loading: false,
+        }
     }
-    end
 }
 
 /// Runs what is missing of a run, prints its report, and says by the failure what is wrong.
@@ -52,7 +75,7 @@ pub(crate) fn complete(
     catalogue: &Catalogue,
     surroundings: &Surroundings,
     signals: &Signals,
-) -> Result<(), Failure> {
+) -> Result<(), Stopped> {
     let lab = surroundings.lab(catalogue, &signals.stop);
     let plan = store.plan();
     let trial_ms = predicted_ms(plan, &Assumptions::default()) / (plan.trials.len() as u64).max(1);
@@ -65,10 +88,8 @@ pub(crate) fn complete(
     match end {
         Ok(RunEnd::Interrupted) => {
             let message = "interrupted; every trial that had ended is kept";
-            Err(
-                Failure::new(ExitStatus::Interrupted(signals.exit_code()), message)
-                    .with_hint(format!("go on with: {resume}")),
-            )
+            let failure = Failure::new(ExitStatus::Interrupted(signals.exit_code()), message);
+            Err(failure.with_hint(format!("go on with: {resume}")).into())
         }
         Ok(RunEnd::Complete { failed }) => {
             print(store, FormatArg::Text)?;
@@ -76,19 +97,20 @@ pub(crate) fn complete(
                 return Ok(());
             }
             let message = format!("{failed} of {} trials failed", store.plan().trials.len());
-            Err(Failure::new(ExitStatus::TrialsFailed, message)
-                .with_hint("the report says which, and why"))
+            let failure = Failure::new(ExitStatus::TrialsFailed, message);
+            Err(failure.with_hint("the report says which, and why").into())
         }
-        Err(error @ LabError::Unequal(_)) => Err(lab_failure(&error)
-            .with_hint("`prony plan --effective` shows all settings; nothing was loaded")),
-        Err(error) => Err(lab_failure(&error).with_hint(format!("when that is mended: {resume}"))),
+        Err(error) => Err(Stopped {
+            failure: lab_failure(&error).with_hint(format!("when that is mended: {resume}")),
+            before_loading: error.is_before_loading(),
+        }),
     }
 }
 
 /// The exit code of what ends a run.
 pub(crate) fn lab_failure(error: &LabError) -> Failure {
     let code = match error {
-        LabError::Fetch { .. } => ExitStatus::Server,
+        LabError::Fetch { .. } | LabError::External { .. } => ExitStatus::Server,
         LabError::UnknownBuild { .. }
         | LabError::Render { .. }
         | LabError::Password { .. }

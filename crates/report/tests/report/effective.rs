@@ -51,6 +51,7 @@ fn target(
     EffectiveTarget {
         name: name.into(),
         engine: Engine::Innodb,
+        external: false,
         intents: BTreeMap::from([("buffer_pool".into(), IntentValue::Bytes(512 << 20))]),
         options,
         variables,
@@ -234,6 +235,7 @@ fn real_servers_fit_a_screen() {
             EffectiveTarget {
                 name: (*name).to_owned(),
                 engine: Engine::Innodb,
+                external: false,
                 intents: BTreeMap::new(),
                 options: Vec::new(),
                 variables: pairs.map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),

@@ -121,6 +121,7 @@ fn every_build_takes_its_baseline_and_is_then_equal_to_all_others() {
             .iter()
             .map(|one| Subject {
                 name: &one.id,
+                external: false,
                 engine,
                 intents: &intents,
                 options: &one.rendered.options,
