@@ -84,6 +84,7 @@ impl Stage {
             config: &config,
             transport,
             clients_max: 4,
+            tables: 1,
             allow: &[],
         };
         let rendered = self.catalogue.render(&build.facts, wanted).unwrap();

@@ -69,6 +69,7 @@ impl Server {
             config: &config,
             transport: Transport::Tcp,
             clients_max: 4,
+            tables: 1,
             allow: &[],
         };
         let mut rendered = catalogue.render(&build.facts, wanted).unwrap();

@@ -128,6 +128,7 @@ fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendere
         config: &target.config,
         transport: target.transport,
         clients_max,
+        tables: plan.dataset.tables,
         allow: &plan.allow,
     };
     catalogue

@@ -46,6 +46,7 @@ fn start(roots: &Roots) -> Running {
         config: &config,
         transport: Transport::Tcp,
         clients_max: CLIENTS_MAX,
+        tables: 1,
         allow: &[],
     };
     let rendered = catalogue.render(&build.facts, wanted).unwrap();

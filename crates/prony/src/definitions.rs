@@ -72,6 +72,7 @@ fn honours(catalogue: &Catalogue, target: &Target, allow: &[String]) -> Result<(
         config: &target.config,
         transport: target.transport,
         clients_max: 1,
+        tables: 1,
         allow,
     };
     let Err(error) = catalogue.render(&target.build, wanted) else {

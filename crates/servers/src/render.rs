@@ -23,6 +23,12 @@ const CONTROL_CONNECTIONS: u32 = 16;
 /// Connections are rounded up to a multiple of this, so that a few clients more or less do not
 /// make another configuration.
 const CONNECTION_STEP: u32 = 64;
+/// Open tables that there is always room for, as current servers have it.
+const OPEN_TABLES_MIN: u32 = 2_000;
+/// Open tables that there is room for at most: every version takes so many.
+const OPEN_TABLES_MAX: u32 = 500_000;
+/// Open tables are rounded up to a multiple of this.
+const OPEN_TABLES_STEP: u32 = 1_000;
 
 /// Options that an instance sets itself, in the form of [`normal_name`].
 const RESERVED: [&str; 16] = [
@@ -69,6 +75,8 @@ pub struct Wanted<'a> {
     pub transport: Transport,
     /// The largest number of load connections at a time.
     pub clients_max: u32,
+    /// Tables of the dataset.
+    pub tables: u32,
     /// Intents, among other names, that versions may honour as far as they can: at the nearest
     /// number that they take, or else at what they do by themselves.
     pub allow: &'a [String],
@@ -82,6 +90,7 @@ impl<'a> Wanted<'a> {
             config,
             transport: Transport::Socket,
             clients_max,
+            tables: 1,
             allow: &[],
         }
     }
@@ -100,6 +109,7 @@ impl Catalogue {
             config,
             transport,
             clients_max,
+            tables,
             allow,
         } = wanted;
         if !build.engines.contains(&engine) {
@@ -122,7 +132,7 @@ impl Catalogue {
             tls: false,
             process: ProcessSettings::default(),
         };
-        let fixed = self.fixed_options(situation, clients_max);
+        let fixed = self.fixed_options(situation, clients_max, tables);
         rendered.options.extend(fixed);
         for intent in &self.intents.intents {
             let asked = config.intents.get(&intent.facts.name);
@@ -148,12 +158,22 @@ impl Catalogue {
         }
     }
 
-    fn fixed_options(&self, situation: Situation<'_>, clients_max: u32) -> Vec<RenderedOption> {
+    fn fixed_options(
+        &self,
+        situation: Situation<'_>,
+        clients_max: u32,
+        tables: u32,
+    ) -> Vec<RenderedOption> {
         let connections = clients_max
             .saturating_add(CONTROL_CONNECTIONS)
             .div_ceil(CONNECTION_STEP)
-            .saturating_mul(CONNECTION_STEP)
+            .saturating_mul(CONNECTION_STEP);
+        let tables = connections
+            .saturating_mul(tables)
+            .clamp(OPEN_TABLES_MIN, OPEN_TABLES_MAX)
+            .next_multiple_of(OPEN_TABLES_STEP)
             .to_string();
+        let connections = connections.to_string();
         let mut options = Vec::new();
         for fixed in &self.intents.fixed {
             let row = fixed.rendering(situation);
@@ -161,6 +181,7 @@ impl Catalogue {
             options.extend(texts.iter().map(|text| {
                 let text = text
                     .replace("{connections}", &connections)
+                    .replace("{tables}", &tables)
                     .replace("{engine}", situation.engine.sql_name());
                 RenderedOption::new(&text, OptionOrigin::Baseline, None, &fixed.why)
             }));

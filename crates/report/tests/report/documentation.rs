@@ -13,14 +13,14 @@ fn full() -> Sample {
     let mut plan = plan(2, &[1], 2);
     plan.targets[0].config.intents.clear();
     let mut sample = Sample::new(&plan);
+    let option = RenderedOption::new("size=1", OptionOrigin::Raw, None, "");
+    sample.store.record_options(0, &[option]).unwrap();
     let failed = sample.begin(planned(0, 1));
     sample.store.fail_trial(failed, "", "", at(1)).unwrap();
     let discarded = sample.begin(planned(0, 0));
     sample.store.discard_trial(discarded, "", at(1)).unwrap();
     sample.store.record_warning(None, None, "", "").unwrap();
     sample.store.record_plan_text(0, 0, "only", "[]").unwrap();
-    let option = RenderedOption::new("size=1", OptionOrigin::Raw, None, "");
-    sample.store.record_options(0, &[option]).unwrap();
     for target in 0..2 {
         let trial = sample.begin(planned(1, target));
         let size = [("size".to_owned(), target.to_string())];

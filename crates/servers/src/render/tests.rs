@@ -252,6 +252,26 @@ fn what_brings_an_engine_comes_first() {
     assert_ne!(first(Engine::Innodb), "plugin-load-add");
 }
 
+#[test]
+fn open_tables_grow_with_clients_and_tables() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let facts = catalogue.get("mysql-8.0.31").unwrap().facts();
+    let size = |clients_max: u32, tables: u32| {
+        let plain = Config::default();
+        let wanted = Wanted {
+            tables,
+            ..Wanted::over_socket(Engine::Innodb, &plain, clients_max)
+        };
+        let rendered = catalogue.render(&facts, wanted).unwrap();
+        let mut options = rendered.options.into_iter();
+        let option = options.find(|option| option.name == "table_open_cache");
+        option.unwrap().value.unwrap()
+    };
+    assert_eq!(size(8, 8), "2000");
+    assert_eq!(size(1_000, 8), "9000");
+    assert_eq!(size(100_000, 10_000), "500000");
+}
+
 /// A published study could not run its old versions, because they refuse a redo log of the size
 /// that the new ones were given.
 #[test]
