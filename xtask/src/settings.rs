@@ -39,7 +39,7 @@ Made from real servers by `cargo xtask settings`; the tables follow from what
 **Known to matter** are the variables in [`catalog/variables.toml`](../catalog/variables.toml): a run
 whose targets have different values for one of them stops before anything is loaded, unless its
 experiment allows it. The memory allocator is a property of a build: it is shown, and stops nothing.
-Variables that exist in one of the two only have no value to differ from. Asked values that a server
+Variables that exist in one of the two only are listed below the tables. Asked values that a server
 rounds are \"adjusted\". In the folded lists, those known to matter stand in bold.
 ";
 

@@ -252,6 +252,16 @@ fn what_brings_an_engine_comes_first() {
     assert_ne!(first(Engine::Innodb), "plugin-load-add");
 }
 
+/// A misspelt intent would make every difference of its variable an unexplained one.
+#[test]
+fn the_table_of_variables_names_intents_that_there_are() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let facts = catalogue.intent_facts();
+    for intent in prony_equality::VariableTable::embedded().unwrap().intents() {
+        assert!(facts.iter().any(|facts| facts.name == intent), "{intent}");
+    }
+}
+
 #[test]
 fn open_tables_grow_with_clients_and_tables() {
     let catalogue = Catalogue::embedded().unwrap();
