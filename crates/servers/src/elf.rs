@@ -9,6 +9,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::io_error::read_up_to;
+
 const MAGIC: [u8; 4] = *b"\x7fELF";
 const CLASS_64: u8 = 2;
 const LITTLE_ENDIAN: u8 = 1;
@@ -80,17 +82,6 @@ impl Elf {
             other => format!("a processor with the number {other}"),
         }
     }
-}
-
-fn read_up_to(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut read = 0;
-    while read < buffer.len() {
-        match file.read(&mut buffer[read..])? {
-            0 => break,
-            count => read += count,
-        }
-    }
-    Ok(read)
 }
 
 /// Little-endian number of the bytes.
