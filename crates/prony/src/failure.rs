@@ -62,6 +62,14 @@ impl Failure {
         }
     }
 
+    /// The same with the end of a server's log, if there is one.
+    pub(crate) fn with_log(self, tail: Option<&str>) -> Self {
+        match tail {
+            Some(tail) if !tail.is_empty() => self.with_hint(format!("its log ends:\n{tail}")),
+            _ => self,
+        }
+    }
+
     /// The same with advice.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -90,5 +98,14 @@ mod tests {
         let text = "error: failed to read x.toml: no such file\n\nhint: name an experiment file";
         assert_eq!(failure.to_string(), text);
         assert_eq!(failure.code.code(), 2);
+    }
+
+    #[test]
+    fn an_empty_log_is_not_quoted() {
+        let failure = || Failure::to(ExitStatus::Server, &"start it");
+        assert_eq!(failure().with_log(None).hint, None);
+        assert_eq!(failure().with_log(Some("")).hint, None);
+        let quoted = failure().with_log(Some("no room"));
+        assert_eq!(quoted.hint.as_deref(), Some("its log ends:\nno room"));
     }
 }

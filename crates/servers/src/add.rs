@@ -11,8 +11,7 @@ mod tree;
 mod trial;
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use prony_model::{Engine, Family, ProcessSettings, StopFlag, Version};
@@ -151,10 +150,17 @@ impl Adder<'_> {
             launcher: self.launcher,
             stop: self.stop,
             scratch: unpacked.scratch(),
+            limit: probe::LIMIT,
         };
         let depot = Depot::new(self.roots, self.catalogue, self.launcher);
         let linking = linking::find(&probe, &tree, &program, &elf, &mut |id| {
             depot.fetch_support(id, self.stop, report)
+        })?
+        .map_err(|missing| AddError::Libraries {
+            path: new.path.to_owned(),
+            program: program.clone(),
+            missing,
+            archive: !new.path.is_dir(),
         })?;
         let mut entry = skeleton(&program, linking);
         let supports = entry.support.iter();
@@ -314,18 +320,28 @@ fn said_version(said: &str) -> Result<Said, String> {
     })
 }
 
-/// Writes the catalogue file, which must be new.
+/// Writes the catalogue file, which must be new. It is there whole or not at all.
 fn write(file: &Path, text: &str) -> Result<(), AddError> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).at("create", folder)?;
     }
-    let mut options = OpenOptions::new();
-    let mut opened = options
-        .write(true)
-        .create_new(true)
-        .open(file)
-        .at("create", file)?;
-    Ok(opened.write_all(text.as_bytes()).at("write", file)?)
+    // No name that is read as a catalogue file.
+    let half = file.with_extension(format!("toml-{}", std::process::id()));
+    let written = fs::write(&half, text).at("write", &half);
+    let written = match written {
+        Ok(()) if file.exists() => Err(AddError::FileExists {
+            file: file.to_owned(),
+        }),
+        Ok(()) => fs::rename(&half, file)
+            .at("create", file)
+            .map_err(AddError::from),
+        Err(error) => Err(error.into()),
+    };
+    if written.is_err() {
+        // What can't be removed is read by nobody.
+        let _ = fs::remove_file(&half);
+    }
+    written
 }
 
 impl Drop for Tentative<'_> {

@@ -152,9 +152,23 @@ impl Catalogue {
         }
     }
 
-    /// Support libraries may be in another file than the build that wants them.
+    /// Support libraries may be in another file than the build that wants them, and intents are.
     fn check_references(&self) -> Result<(), CatalogueError> {
+        let intents = self.intents.facts();
         for entry in &self.entries {
+            let known = |name: &String| intents.iter().any(|intent| intent.name == *name);
+            if let Some(unknown) = entry.lacks.iter().find(|name| !known(name)) {
+                let names: Vec<_> = intents.iter().map(|facts| facts.name.as_str()).collect();
+                return Err(CatalogueError::Invalid {
+                    file: entry.place.file.clone(),
+                    line: entry.place.line,
+                    reason: format!(
+                        "`{}` lacks `{unknown}`, which is no intent; there are {}",
+                        entry.id,
+                        names.join(", ")
+                    ),
+                });
+            }
             for id in entry.support.iter().chain(&entry.allocators) {
                 if self.support(id).is_none() {
                     return Err(CatalogueError::Invalid {

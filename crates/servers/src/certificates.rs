@@ -5,6 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use prony_model::StopFlag;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose, date_time_ymd,
@@ -13,12 +14,15 @@ use rcgen::{
 use crate::folder::{self, OwnedFolder, STAGING};
 use crate::instance::write_private;
 use crate::io_error::{At, IoError};
-use crate::roots::Roots;
+use crate::lock;
+use crate::roots::{Roots, create_private};
 
 /// What connections are made to, for clients that compare it with the certificate.
 const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
 /// Changes whenever certificates of an older Prony are of no use any more.
 const FOLDER: &str = "local-1";
+/// No build has a name like this.
+const LOCK: &str = ".certificates.lock";
 
 /// Files in the PEM format.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +40,15 @@ impl Certificates {
         if certificates.complete() {
             return Ok(certificates);
         }
+        let locks = roots.locks();
+        create_private(&locks)?;
+        // Nobody else takes them away or makes them meanwhile. It takes no time, so that nobody
+        // needs to stop it.
+        let lock = locks.join(LOCK);
+        let _lock = lock::acquire(&lock, &StopFlag::default(), &mut || ())?;
+        if certificates.complete() {
+            return Ok(certificates);
+        }
         folder::remove_abandoned(&shelf, STAGING)?;
         let staging = OwnedFolder::create(&shelf, STAGING)?;
         let made = Self {
@@ -45,11 +58,8 @@ impl Certificates {
         if certificates.folder.exists() {
             folder::retire(&certificates.folder).at("replace", &certificates.folder)?;
         }
-        match staging.publish(&certificates.folder) {
-            // Another process made them meanwhile.
-            Err(_) if certificates.complete() => Ok(certificates),
-            published => published.map(|()| certificates),
-        }
+        staging.publish(&certificates.folder)?;
+        Ok(certificates)
     }
 
     /// The authority's certificate.
@@ -130,6 +140,27 @@ mod tests {
         assert_eq!(Certificates::ensure(&roots).unwrap(), first);
         assert_eq!(fs::read_to_string(first.authority()).unwrap(), text);
         assert_eq!(fs::read_dir(roots.certificates()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn who_comes_at_the_same_time_gets_the_same() {
+        let root = tempfile::tempdir().unwrap();
+        let roots = Roots {
+            cache: root.path().to_owned(),
+        };
+        // Something to be replaced: the first to find it must not take away what another made.
+        let first = Certificates::ensure(&roots).unwrap();
+        fs::remove_file(first.authority()).unwrap();
+        let texts = std::thread::scope(|scope| {
+            let ask = || {
+                let made = Certificates::ensure(&roots).unwrap();
+                fs::read_to_string(made.authority()).unwrap()
+            };
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+            let all = all.into_iter().map(|thread| thread.join().unwrap());
+            all.collect::<std::collections::BTreeSet<_>>()
+        });
+        assert_eq!(texts.len(), 1);
     }
 
     #[test]

@@ -64,12 +64,17 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Random bytes of the system as hexadecimal digits, two for each byte.
 pub(crate) fn random_hex(count: usize) -> Result<String, IoError> {
-    let path = Path::new("/dev/urandom");
     let mut bytes = vec![0; count];
-    File::open(path)
-        .and_then(|mut file| file.read_exact(&mut bytes))
-        .at("read", path)?;
+    random_bytes(&mut bytes)?;
     Ok(hex(&bytes))
+}
+
+/// Fills `bytes` with random ones of the system.
+pub(crate) fn random_bytes(bytes: &mut [u8]) -> Result<(), IoError> {
+    let path = Path::new("/dev/urandom");
+    File::open(path)
+        .and_then(|mut file| file.read_exact(bytes))
+        .at("read", path)
 }
 
 #[cfg(test)]

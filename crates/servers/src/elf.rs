@@ -9,6 +9,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::io_error::read_up_to;
+
 const MAGIC: [u8; 4] = *b"\x7fELF";
 const CLASS_64: u8 = 2;
 const LITTLE_ENDIAN: u8 = 1;
@@ -67,6 +69,11 @@ impl Elf {
         self.machine == EM_386
     }
 
+    /// Whether it is made for 64-bit x86.
+    pub(crate) fn is_x86_64(&self) -> bool {
+        self.machine == EM_X86_64
+    }
+
     /// The processor that it is made for, in words.
     pub(crate) fn processor(&self) -> String {
         match self.machine {
@@ -80,17 +87,6 @@ impl Elf {
             other => format!("a processor with the number {other}"),
         }
     }
-}
-
-fn read_up_to(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut read = 0;
-    while read < buffer.len() {
-        match file.read(&mut buffer[read..])? {
-            0 => break,
-            count => read += count,
-        }
-    }
-    Ok(read)
 }
 
 /// Little-endian number of the bytes.
@@ -171,6 +167,7 @@ mod tests {
         assert_eq!(elf.interpreter, Some("/lib/ld".into()));
         assert!(elf.runs_on("x86_64") && !elf.runs_on("aarch64"));
         let arm = of(&program(EM_AARCH64)).unwrap();
+        assert!(elf.is_x86_64() && !arm.is_x86_64() && !arm.is_i386());
         assert!(arm.runs_on("aarch64") && !arm.runs_on("x86_64"));
         assert_eq!(arm.processor(), "64-bit ARM");
         assert!(of(&program(EM_386)).unwrap().is_i386());

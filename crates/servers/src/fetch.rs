@@ -234,7 +234,7 @@ impl Getter<'_> {
             Origin::Path(_) => return Ok(Vec::new()),
             Origin::Maven(coordinates) => (coordinates.clone(), self.maven(source, coordinates)?),
             Origin::Npm(package) => (package.clone(), self.npm(source, package)?),
-            Origin::Url(url) => (url.clone(), self.url(source, url)?),
+            Origin::Url(url) => (url::name(url), self.url(source, url)?),
             Origin::Archive(path) => (path.display().to_string(), path.clone()),
         };
         let (sha256, size) = digest::of_file(&file)?;

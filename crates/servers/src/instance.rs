@@ -65,6 +65,17 @@ pub enum InstanceError {
         /// Its length.
         length: usize,
     },
+    /// There is no port for it.
+    #[error(
+        "find a free port on {}: {tried} in a row of {} to {} are in use; end what listens there",
+        port::HOST,
+        port::FIRST,
+        port::FIRST + port::COUNT - 1
+    )]
+    Ports {
+        /// How many were tried.
+        tried: u16,
+    },
     /// The server program can't be started or watched.
     #[error("run {build}: {source}")]
     Run {
@@ -142,7 +153,11 @@ impl InstanceError {
             | Self::Allocator { log_tail, .. }
             | Self::Accounts { log_tail, .. } => Some(log_tail),
             Self::Died { died, .. } => Some(&died.log_tail),
-            Self::Io(_) | Self::SocketPath { .. } | Self::Run { .. } | Self::Stopped => None,
+            Self::Io(_)
+            | Self::SocketPath { .. }
+            | Self::Ports { .. }
+            | Self::Run { .. }
+            | Self::Stopped => None,
         }
     }
 }
@@ -200,7 +215,7 @@ impl Instance {
     /// Starts the server and waits until it answers. The first start of a data directory makes
     /// the accounts: `root` without password over the socket, which lies in a folder that only
     /// its owner may enter, and `prony` with a random password and all rights on the database
-    /// `prony`; all other accounts that people could use are removed.
+    /// `prony`; all others are removed, but for those that the server keeps locked for itself.
     ///
     /// # Errors
     /// When the server ends or does not answer (its log's tail is in the error), or the user
@@ -283,10 +298,9 @@ impl Instance {
     }
 
     /// Takes a free port if the load comes over TCP, and says so in the configuration.
-    fn take_port(&mut self) -> Result<(), IoError> {
+    fn take_port(&mut self) -> Result<(), InstanceError> {
         if self.rendered.transport == Transport::Tcp {
-            let port = port::free().at("find a free port with", Path::new("/dev/urandom"))?;
-            self.port = Some(port);
+            self.port = Some(port::free()?);
             self.write_config()?;
         }
         Ok(())

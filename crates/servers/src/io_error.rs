@@ -1,6 +1,6 @@
 //! What goes wrong with files, with the place that it went wrong at.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// An error of the operating system and the path it is about.
@@ -35,4 +35,18 @@ impl<T> At<T> for Result<T, rustix::io::Errno> {
     fn at(self, action: &'static str, path: &Path) -> Result<T, IoError> {
         self.map_err(io::Error::from).at(action, path)
     }
+}
+
+/// Fills as much of `buffer` as the stream has left; returns how much that is.
+pub(crate) fn read_up_to(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut read = 0;
+    while read < buffer.len() {
+        match stream.read(&mut buffer[read..]) {
+            Ok(0) => break,
+            Ok(count) => read += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
 }

@@ -30,8 +30,10 @@ const OPEN_TABLES_MAX: u32 = 500_000;
 /// Open tables are rounded up to a multiple of this.
 const OPEN_TABLES_STEP: u32 = 1_000;
 
-/// Options that an instance sets itself, in the form of [`normal_name`].
-const RESERVED: [&str; 16] = [
+/// Options that an instance sets itself, or that would move its files out of its folder, in the
+/// form of [`bare_name`].
+const RESERVED: [&str; 29] = [
+    "aria_log_dir_path",
     "basedir",
     "bind_address",
     "bootstrap",
@@ -40,15 +42,31 @@ const RESERVED: [&str; 16] = [
     "defaults_file",
     "initialize",
     "initialize_insecure",
+    "innodb_data_home_dir",
+    "innodb_log_group_home_dir",
+    "innodb_undo_directory",
     "language",
     "lc_messages_dir",
     "log_error",
+    "name_resolve",
+    "networking",
     "pid_file",
+    "plugin_dir",
     "port",
+    "rocksdb_datadir",
+    "rocksdb_wal_dir",
     "socket",
+    "ssl_ca",
+    "ssl_capath",
+    "ssl_cert",
+    "ssl_key",
     "tmpdir",
     "user",
 ];
+/// Options of their own that reserved names begin with.
+const WHOLE: [&str; 5] = ["aria", "innodb", "log", "rocksdb", "ssl"];
+/// What servers take in front of the name of an option: manual, "Program Option Modifiers".
+const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
 
 /// A configuration as one version takes it. It holds no path, so that equal configurations are
 /// equal texts wherever they run.
@@ -78,7 +96,8 @@ pub struct Wanted<'a> {
     /// Tables of the dataset.
     pub tables: u32,
     /// Intents, among other names, that versions may honour as far as they can: at the nearest
-    /// number that they take, or else at what they do by themselves.
+    /// number that they take, or else at the baseline, or where they can't be told that either, at
+    /// what they do by themselves.
     pub allow: &'a [String],
 }
 
@@ -330,7 +349,7 @@ impl Rendered {
         if broken {
             return Err(RenderError::RawText(name.to_owned()));
         }
-        if RESERVED.contains(&normal_name(name).as_str()) {
+        if is_reserved(name) {
             return Err(RenderError::RawReserved(name.to_owned()));
         }
         self.put(RenderedOption {
@@ -403,6 +422,24 @@ fn joined(earlier: &RenderedOption, later: &RenderedOption) -> RenderedOption {
 fn normal_name(name: &str) -> String {
     let name = name.to_ascii_lowercase().replace('-', "_");
     name.strip_prefix("loose_").unwrap_or(&name).to_owned()
+}
+
+/// Whether a name reaches an option that is not for experiments to set. Servers take the beginning
+/// of a name for the whole of it where that is unambiguous.
+fn is_reserved(name: &str) -> bool {
+    let bare = bare_name(name);
+    let mut reserved = RESERVED.iter();
+    !WHOLE.contains(&bare.as_str()) && reserved.any(|one| one.starts_with(&bare))
+}
+
+/// The name without anything that servers take in front of it.
+fn bare_name(name: &str) -> String {
+    let normal = normal_name(name);
+    let mut bare = normal.as_str();
+    while let Some(rest) = PREFIXES.iter().find_map(|prefix| bare.strip_prefix(prefix)) {
+        bare = rest;
+    }
+    bare.to_owned()
 }
 
 #[cfg(test)]

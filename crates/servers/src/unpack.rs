@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 use prony_model::StopFlag;
 use tar::EntryType;
@@ -16,7 +16,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::catalogue::Part;
-use crate::io_error::{At, IoError};
+use crate::io_error::{At, IoError, read_up_to};
 use place::{Content, Placer, Wanted};
 
 /// Why an archive was not unpacked.
@@ -98,25 +98,34 @@ impl Unpacking<'_> {
         let mut run = Run::new(self, archive, selected);
         match &magic[..read] {
             [b'P', b'K', 3 | 5, ..] => run.zip(file)?,
-            [0x1f, 0x8b, ..] => run.tar(GzDecoder::new(file))?,
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => run.tar(XzDecoder::new(file))?,
+            [0x1f, 0x8b, ..] => run.tar(MultiGzDecoder::new(file))?,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => run.tar(XzDecoder::new_multi_decoder(file))?,
             // The magic of POSIX and GNU tar headers, pax(1).
             [.., b'u', b's', b't', b'a', b'r'] => run.tar(file)?,
-            _ => return Err(run.format("it is neither zip, jar, tar, tar.gz nor tar.xz")),
+            _ => {
+                return Err(run.format(
+                    "it is neither zip, jar, tar, tar.gz nor tar.xz: \
+                     unpack it and name the folder, or get it as one of these",
+                ));
+            }
         }
         run.finish()
     }
 }
 
-fn read_up_to(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut read = 0;
-    while read < buffer.len() {
-        match file.read(&mut buffer[read..])? {
-            0 => break,
-            count => read += count,
-        }
+/// Notes when a stream is at its end. Of a whole tar archive, the reader of its entries stops
+/// before that: at a block of zeros, pax(1).
+struct Watched<R> {
+    stream: R,
+    ended: bool,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        self.ended |= count == 0 && !buffer.is_empty();
+        Ok(count)
     }
-    Ok(read)
 }
 
 /// What of an archive goes where.
@@ -201,7 +210,10 @@ impl<'a> Run<'a> {
     }
 
     fn tar(&mut self, stream: impl Read) -> Result<(), UnpackError> {
-        let mut tar = tar::Archive::new(stream);
+        let mut tar = tar::Archive::new(Watched {
+            stream,
+            ended: false,
+        });
         let entries = tar.entries().map_err(|error| self.damaged(error))?;
         for entry in entries {
             self.check_stop()?;
@@ -221,7 +233,13 @@ impl<'a> Run<'a> {
                 _ => {}
             }
         }
-        Ok(())
+        let mut stream = tar.into_inner();
+        if stream.ended {
+            return Err(self.damaged("it has no end"));
+        }
+        // Checksums of compressed files come last.
+        let read = io::copy(&mut stream, &mut io::sink());
+        read.map(drop).map_err(|error| self.damaged(error))
     }
 
     fn put(&mut self, name: &str, content: Content<'_>) -> Result<(), UnpackError> {

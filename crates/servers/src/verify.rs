@@ -16,6 +16,8 @@ use crate::roots::Roots;
 const STATEMENT: Duration = Duration::from_mins(1);
 /// How long the server may take to stop.
 const STOP: Duration = Duration::from_mins(1);
+/// Lines of the server's log that come with an error.
+const LOG_LINES: usize = 40;
 
 /// What was seen of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub struct Verified {
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// It can't be told the baseline.
-    #[error(transparent)]
+    #[error("configure the server: {0}")]
     Render(#[from] RenderError),
     /// It does not start.
     #[error(transparent)]
@@ -45,6 +47,16 @@ pub enum VerifyError {
         /// The catalogue's text.
         expected: String,
     },
+    /// It does not say its version.
+    #[error("ask {build} for its version: {source}")]
+    Ask {
+        /// The build's id.
+        build: String,
+        /// The client's error.
+        source: ClientError,
+        /// The end of the server's log.
+        log_tail: String,
+    },
     /// A statement fails.
     #[error("verify {build} with engine {engine}: {source}")]
     Statement {
@@ -54,6 +66,22 @@ pub enum VerifyError {
         engine: Engine,
         /// The client's error.
         source: ClientError,
+        /// The end of the server's log.
+        log_tail: String,
+    },
+    /// A table is made in another engine than was asked for, as versions do that lack it.
+    #[error(
+        "verify {build} with engine {engine}: the server makes its table in `{found}`; take {engine} out of the `engines` of its catalogue entry, or correct its `engine_options`"
+    )]
+    OtherEngine {
+        /// The build's id.
+        build: String,
+        /// The engine that was asked for.
+        engine: Engine,
+        /// What the server says that it is.
+        found: String,
+        /// The end of the server's log.
+        log_tail: String,
     },
     /// A table gives back something else than what was put in.
     #[error("verify {build} with engine {engine}: a row reads `{found}`, expected `{expected}`")]
@@ -66,6 +94,8 @@ pub enum VerifyError {
         found: String,
         /// What was written.
         expected: &'static str,
+        /// The end of the server's log.
+        log_tail: String,
     },
     /// It does not stop as it should.
     #[error("verify {build}: {source}")]
@@ -83,7 +113,11 @@ impl VerifyError {
         match self {
             Self::Instance(error) => error.log_tail(),
             Self::Stop { source, .. } => Some(source.log_tail()),
-            _ => None,
+            Self::Ask { log_tail, .. }
+            | Self::Statement { log_tail, .. }
+            | Self::OtherEngine { log_tail, .. }
+            | Self::Row { log_tail, .. } => Some(log_tail),
+            Self::Render(_) | Self::Version { .. } => None,
         }
     }
 }
@@ -150,10 +184,10 @@ fn version(server: &Running) -> Result<String, VerifyError> {
     let build = server.build();
     let answer = Connection::connect(&server.admin_address(), &server.admin_login(), STATEMENT)
         .and_then(|mut admin| admin.query("SELECT VERSION()"))
-        .map_err(|source| InstanceError::Accounts {
+        .map_err(|source| VerifyError::Ask {
             build: build.id.clone(),
             source,
-            log_tail: String::new(),
+            log_tail: server.log_tail(LOG_LINES),
         })?;
     let answered = answer.single().unwrap_or_default().to_owned();
     if build.answers_with(&answered) {
@@ -166,44 +200,99 @@ fn version(server: &Running) -> Result<String, VerifyError> {
     })
 }
 
+/// What a table gave back.
+struct Tried {
+    /// The engine that it is in.
+    engine: String,
+    rows: String,
+}
+
 fn try_engine(server: &Running, engine: Engine) -> Result<(), VerifyError> {
     const EXPECTED: &str = "1:one,2:zwei";
     let build = || server.build().id.clone();
-    let attempt = || -> Result<String, ClientError> {
-        let mut load = Connection::connect(&server.address(), &server.load_login(), STATEMENT)?;
-        let name = engine.sql_name();
-        load.query(format!(
-            "CREATE TABLE trial_{engine} (id INT NOT NULL PRIMARY KEY, word CHAR(10) NOT NULL) ENGINE = {name}"
-        ))?;
-        load.query(format!(
-            "INSERT INTO trial_{engine} VALUES (2, 'two'), (1, 'one')"
-        ))?;
-        load.query(format!(
-            "UPDATE trial_{engine} SET word = 'zwei' WHERE id = 2"
-        ))?;
-        let rows = load.query(format!("SELECT id, word FROM trial_{engine} ORDER BY id"))?;
-        let rows: Vec<String> = rows
-            .rows
-            .into_iter()
-            .map(|row| {
-                let cells: Vec<_> = row.into_iter().map(Option::unwrap_or_default).collect();
-                cells.join(":")
-            })
-            .collect();
-        Ok(rows.join(","))
-    };
-    let found = attempt().map_err(|source| VerifyError::Statement {
+    let log_tail = || server.log_tail(LOG_LINES);
+    let tried = use_table(server, engine).map_err(|source| VerifyError::Statement {
         build: build(),
         engine,
         source,
+        log_tail: log_tail(),
     })?;
-    if found == EXPECTED {
-        return Ok(());
+    if !is_called(engine, &tried.engine) {
+        return Err(VerifyError::OtherEngine {
+            build: build(),
+            engine,
+            found: tried.engine,
+            log_tail: log_tail(),
+        });
     }
-    Err(VerifyError::Row {
-        build: build(),
-        engine,
-        found,
-        expected: EXPECTED,
+    if tried.rows != EXPECTED {
+        return Err(VerifyError::Row {
+            build: build(),
+            engine,
+            found: tried.rows,
+            expected: EXPECTED,
+            log_tail: log_tail(),
+        });
+    }
+    Ok(())
+}
+
+/// Makes, fills, changes and reads a table as the load account.
+fn use_table(server: &Running, engine: Engine) -> Result<Tried, ClientError> {
+    let mut load = Connection::connect(&server.address(), &server.load_login(), STATEMENT)?;
+    let name = engine.sql_name();
+    load.query(format!(
+        "CREATE TABLE trial_{engine} (id INT NOT NULL PRIMARY KEY, word CHAR(10) NOT NULL) ENGINE = {name}"
+    ))?;
+    // Its second column is the engine; 4.1 calls it first Type and then Engine.
+    let status = load.query(format!("SHOW TABLE STATUS LIKE 'trial_{engine}'"))?;
+    let found = status.rows.into_iter().next().unwrap_or_default();
+    load.query(format!(
+        "INSERT INTO trial_{engine} VALUES (2, 'two'), (1, 'one')"
+    ))?;
+    load.query(format!(
+        "UPDATE trial_{engine} SET word = 'zwei' WHERE id = 2"
+    ))?;
+    let rows = load.query(format!("SELECT id, word FROM trial_{engine} ORDER BY id"))?;
+    let rows: Vec<String> = rows
+        .rows
+        .into_iter()
+        .map(|row| {
+            let cells: Vec<_> = row.into_iter().map(Option::unwrap_or_default).collect();
+            cells.join(":")
+        })
+        .collect();
+    Ok(Tried {
+        engine: found.into_iter().nth(1).flatten().unwrap_or_default(),
+        rows: rows.join(","),
     })
+}
+
+/// Whether `name` is what servers call the engine: MEMORY was called HEAP before 4.1.
+fn is_called(engine: Engine, name: &str) -> bool {
+    let name = if name.eq_ignore_ascii_case("HEAP") {
+        Engine::Memory.sql_name()
+    } else {
+        name
+    };
+    name.eq_ignore_ascii_case(engine.sql_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_are_known_by_their_names() {
+        for (engine, name) in [
+            (Engine::Innodb, "InnoDB"),
+            (Engine::Memory, "HEAP"),
+            (Engine::Memory, "MEMORY"),
+            (Engine::Rocksdb, "ROCKSDB"),
+        ] {
+            assert!(is_called(engine, name), "{name}");
+        }
+        assert!(!is_called(Engine::Innodb, "MyISAM"));
+        assert!(!is_called(Engine::Innodb, ""));
+    }
 }

@@ -159,13 +159,8 @@ fn verify_one(
     let Surroundings {
         roots, launcher, ..
     } = surroundings;
-    let verified = verify(roots, catalogue, launcher, &build, &signals.stop).map_err(|error| {
-        let failure = Failure::to(ExitStatus::Server, &error);
-        match error.log_tail() {
-            Some(tail) if !tail.is_empty() => failure.with_hint(format!("its log ends:\n{tail}")),
-            _ => failure,
-        }
-    })?;
+    let verified = verify(roots, catalogue, launcher, &build, &signals.stop)
+        .map_err(|error| Failure::to(ExitStatus::Server, &error).with_log(error.log_tail()))?;
     Ok(format!(
         "{id}: ok, {}, {}\n",
         verified.version,

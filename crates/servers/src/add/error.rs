@@ -57,10 +57,11 @@ pub enum AddError {
     },
     /// Libraries that it needs are not there.
     #[error(
-        "load {} of {}: there is no {}; install what has it, or put it into a folder `lib` beside the server's other folders",
+        "load {} of {}: there is no {}; install what has it, or {}",
         program.display(),
         path.display(),
-        missing.join(", no ")
+        missing.join(", no "),
+        bring_along(*archive)
     )]
     Libraries {
         /// The folder or archive.
@@ -69,6 +70,8 @@ pub enum AddError {
         program: PathBuf,
         /// Names of libraries, and versions of the C library.
         missing: Vec<String>,
+        /// Whether `path` is an archive, which nothing can be put into.
+        archive: bool,
     },
     /// The program can't be started or watched.
     #[error("run the server program: {source}")]
@@ -76,8 +79,16 @@ pub enum AddError {
         /// The answer of the operating system.
         source: io::Error,
     },
+    /// A program does not come to an end.
+    #[error(
+        "ask the server program what it is: it did not come to an end in {seconds} s; start it by hand with --version to see why"
+    )]
+    Silent {
+        /// How long it was waited for.
+        seconds: u64,
+    },
     /// It does not say which version it is.
-    #[error("ask {} of {} for its version: it says `{said}`", program.display(), path.display())]
+    #[error("ask {} of {} for its version: it says `{said}`; start it by hand with --version, or write its catalogue entry yourself", program.display(), path.display())]
     Version {
         /// The folder or archive.
         path: PathBuf,
@@ -88,7 +99,7 @@ pub enum AddError {
     },
     /// No way to make a data directory is found.
     #[error(
-        "find out how {} makes a data directory: it does not know --initialize-insecure, and has neither a script mysql_system_tables.sql nor a data directory with mysql/user.frm",
+        "find out how {} makes a data directory: it does not know --initialize-insecure, and has neither a script mysql_system_tables.sql nor a data directory with mysql/user.frm; add the files that its release has beside it",
         path.display()
     )]
     NoBootstrap {
@@ -111,13 +122,13 @@ pub enum AddError {
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
     /// Something that it needs can't be had.
-    #[error(transparent)]
+    #[error("get the files of the server: {0}")]
     Fetch(FetchError),
     /// The archive can't be unpacked.
     #[error(transparent)]
     Unpack(UnpackError),
     /// It can't be told the baseline.
-    #[error(transparent)]
+    #[error("configure the server: {0}")]
     Render(#[from] RenderError),
     /// It does not start.
     #[error(transparent)]
@@ -135,7 +146,7 @@ pub enum AddError {
         source: StopError,
     },
     /// It has no engine that Prony can load data into.
-    #[error("find an engine of the server that Prony knows: it has {}", found.join(", "))]
+    #[error("find an engine of the server that Prony knows: it has {}; get a build with InnoDB or MyISAM", found.join(", "))]
     NoEngines {
         /// The engines it has.
         found: Vec<String>,
@@ -146,6 +157,15 @@ pub enum AddError {
     /// The user wished to stop.
     #[error("stopped")]
     Stopped,
+}
+
+/// How libraries can be given to a server.
+fn bring_along(archive: bool) -> &'static str {
+    if archive {
+        "unpack the archive, put it into a folder `lib` beside the server's other folders, and add the unpacked folder"
+    } else {
+        "put it into a folder `lib` beside the server's other folders"
+    }
 }
 
 impl AddError {
@@ -186,3 +206,6 @@ impl From<InstanceError> for AddError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,21 +59,21 @@ struct Search<'a> {
 }
 
 /// Finds every library that the program needs: in the server's own folder, in the system, or in a
-/// support.
+/// support. What is nowhere comes back.
 pub(super) fn find(
     probe: &Probe<'_>,
     tree: &Tree,
     program: &Path,
     elf: &Elf,
     get_support: &mut GetSupport<'_, '_>,
-) -> Result<Linking, AddError> {
+) -> Result<Result<Linking, Vec<String>>, AddError> {
     let Some(interpreter) = &elf.interpreter else {
-        return Ok(Linking {
+        return Ok(Ok(Linking {
             is_static: true,
             ..Linking::default()
-        });
+        }));
     };
-    let supports = if elf.is_i386() { I386 } else { AMD64 };
+    let supports = supports(elf);
     let mut search = Search {
         probe,
         tree,
@@ -85,14 +85,15 @@ pub(super) fn find(
     let own = interpreter.file_name().and_then(|name| name.to_str());
     if let Some(own) = own.and_then(|name| tree.find(name)) {
         search.use_own_loader(own);
-    } else {
+    } else if let Some(supports) = &supports {
         search.linking.allocators = Some(supports.allocators.to_owned());
         if !interpreter.exists() {
             search.add_support(supports.libraries, get_support)?;
         }
     }
     let mut missing = search.look_into_tree()?;
-    if !missing.is_empty() && search.may_be_supported() {
+    let supports = supports.filter(|_| !missing.is_empty() && search.may_be_supported());
+    if let Some(supports) = supports {
         // Without them the error below says more than a failed download would.
         let got = search.add_support(supports.libraries, get_support);
         if matches!(got, Err(AddError::Fetch(FetchError::Stopped))) {
@@ -100,14 +101,22 @@ pub(super) fn find(
         }
         missing = search.look_into_tree()?;
     }
-    if missing.is_empty() {
-        return Ok(search.linking);
-    }
-    Err(AddError::Libraries {
-        path: tree.root.clone(),
-        program: program.to_owned(),
-        missing,
+    Ok(if missing.is_empty() {
+        Ok(search.linking)
+    } else {
+        Err(missing)
     })
+}
+
+/// What there is for programs of this kind; nothing for other processors.
+fn supports(elf: &Elf) -> Option<Supports> {
+    if elf.is_i386() {
+        Some(I386)
+    } else if elf.is_x86_64() {
+        Some(AMD64)
+    } else {
+        None
+    }
 }
 
 impl Search<'_> {

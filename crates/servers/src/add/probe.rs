@@ -12,7 +12,7 @@ use crate::io_error::At;
 use crate::launcher::Launcher;
 
 /// Saying a version or a help text takes no time.
-const LIMIT: Duration = Duration::from_mins(1);
+pub(super) const LIMIT: Duration = Duration::from_mins(1);
 const LOOK: Duration = Duration::from_millis(50);
 
 pub(super) struct Probe<'a> {
@@ -20,6 +20,8 @@ pub(super) struct Probe<'a> {
     pub(super) stop: &'a StopFlag,
     /// A folder for its output.
     pub(super) scratch: &'a Path,
+    /// How long a command may take.
+    pub(super) limit: Duration,
 }
 
 impl Probe<'_> {
@@ -35,14 +37,48 @@ impl Probe<'_> {
             .current_dir(self.scratch);
         let run = |source| AddError::Run { source };
         let mut process = self.launcher.spawn(command).map_err(run)?;
-        let end = Instant::now() + LIMIT;
-        while process.wait_timeout(LOOK).map_err(run)?.is_none() && Instant::now() < end {
+        let end = Instant::now() + self.limit;
+        while process.wait_timeout(LOOK).map_err(run)?.is_none() {
             if self.stop.requested() {
                 return Err(AddError::Stopped);
+            }
+            if Instant::now() >= end {
+                return Err(AddError::Silent {
+                    seconds: self.limit.as_secs(),
+                });
             }
         }
         drop(process);
         let bytes = fs::read(&path).at("read", &path)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Stage;
+
+    #[test]
+    fn what_is_said_by_a_program_that_does_not_end_counts_for_nothing() {
+        let stage = Stage::with_clients(&[]);
+        let folder = tempfile::tempdir().unwrap();
+        let probe = |limit| {
+            Probe {
+                launcher: &stage.launcher,
+                stop: &StopFlag::default(),
+                scratch: folder.path(),
+                limit,
+            }
+            .output({
+                let mut command = stage.launcher.command("sh");
+                command.args(["-c", "echo half; [ -e done ] || sleep 600"]);
+                command
+            })
+        };
+        let error = probe(Duration::from_millis(200)).unwrap_err();
+        assert!(matches!(error, AddError::Silent { .. }), "{error}");
+        fs::write(folder.path().join("done"), "").unwrap();
+        assert_eq!(probe(LIMIT).unwrap(), "half\n");
     }
 }

@@ -188,3 +188,15 @@ fn names_that_are_taken_or_impossible_are_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn entries_are_written_whole_and_replace_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own/mine-8.4.toml");
+    write(&file, "one").unwrap();
+    let error = write(&file, "two").unwrap_err().to_string();
+    assert!(error.contains("mine-8.4.toml: it exists"), "{error}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "one");
+    let own = file.parent().unwrap();
+    assert_eq!(fs::read_dir(own).unwrap().count(), 1);
+}

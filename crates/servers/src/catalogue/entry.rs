@@ -203,12 +203,6 @@ impl Entry {
         }
     }
 
-    /// Whether `answer` is what this build says to `SELECT VERSION()`. A `-log` at its end is
-    /// not part of the version: servers before 8.0 add it when any log is on.
-    pub fn answers_with(&self, answer: &str) -> bool {
-        version_matches(&self.version_text, answer)
-    }
-
     /// The folder of the user's own that this build is, if it is one.
     pub(crate) fn user_folder(&self) -> Option<&PathBuf> {
         self.source.iter().find_map(|source| match &source.from {
@@ -218,7 +212,8 @@ impl Entry {
     }
 }
 
-/// See [`Entry::answers_with`].
+/// Whether `answer` to `SELECT VERSION()` is the `expected` one. A `-log` at its end is not part of
+/// the version: servers before 8.0 add it when any log is on.
 pub(crate) fn version_matches(expected: &str, answer: &str) -> bool {
     match expected.strip_suffix('*') {
         Some(prefix) => answer.starts_with(prefix),

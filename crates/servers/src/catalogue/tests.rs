@@ -115,3 +115,10 @@ fn mistakes_are_named_with_file_and_line() {
     ];
     insta::assert_snapshot!("mistakes", messages.join("\n"));
 }
+
+#[test]
+fn what_a_build_lacks_must_be_an_intent() {
+    let message = refused(&GOOD.replace("program", "lacks = [\"tsl\"]\nprogram"));
+    let words = ["DIR/a.toml, line 2", "`mine` lacks `tsl`", " tls"];
+    assert!(words.iter().all(|word| message.contains(word)), "{message}");
+}

@@ -29,6 +29,7 @@ impl Getter<'_> {
     ///
     /// A thread of its own reads, so that a silent server does not keep the user from stopping.
     pub(super) fn url(&mut self, source: &Source, url: &str) -> Result<PathBuf, FetchError> {
+        let name = name(url);
         let target = self.downloads.join("archive");
         let progress = Arc::new(Progress::default());
         let reader = {
@@ -46,17 +47,30 @@ impl Getter<'_> {
                 0 => source.size,
                 total => Some(total),
             };
-            self.say_downloading(url, progress.bytes.load(Ordering::Relaxed), total);
+            self.say_downloading(&name, progress.bytes.load(Ordering::Relaxed), total);
         }
         let outcome = reader
             .join()
             .unwrap_or_else(|_| Err("the download crashed".to_owned()));
         outcome.map_err(|reason| FetchError::Download {
-            url: url.to_owned(),
-            reason,
+            reason: reason.replace(url, &name),
+            url: name,
         })?;
         Ok(target)
     }
+}
+
+/// What an address is called in everything that is shown or kept: without user, password, query
+/// and fragment, which may be secrets (RFC 3986, section 3).
+pub(super) fn name(url: &str) -> String {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    let url = &url[..end];
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    format!("{scheme}://{host}{path}")
 }
 
 fn download(url: &str, target: &Path, progress: &Progress) -> Result<(), String> {
@@ -84,4 +98,25 @@ fn download(url: &str, target: &Path, progress: &Progress) -> Result<(), String>
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_addresses_hold_no_secrets() {
+        for (url, expected) in [
+            ("https://x.org/a/b.tar.gz", "https://x.org/a/b.tar.gz"),
+            ("https://me:p@ss@x.org:1/b@c.tar", "https://x.org:1/b@c.tar"),
+            (
+                "https://x.org/b.tar?signature=s/e@c#f",
+                "https://x.org/b.tar",
+            ),
+            ("http://me:secret@x.org?key=1", "http://x.org"),
+            ("b.tar#x", "b.tar"),
+        ] {
+            assert_eq!(name(url), expected);
+        }
+    }
 }

@@ -21,8 +21,8 @@ pub(super) fn new_password() -> Result<String, IoError> {
     random_hex(PASSWORD_BYTES)
 }
 
-/// Removes the accounts without a name and those of other hosts, and makes the accounts and the
-/// database for the load.
+/// Removes all accounts but the administrator's and the server's own, and makes those and the
+/// database for the load. A data directory that was used before may have brought some.
 pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), ClientError> {
     let accounts = admin.query("SELECT User, Host FROM mysql.user")?;
     for row in accounts.rows {
@@ -31,7 +31,7 @@ pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
             cells.next().unwrap_or_default(),
             cells.next().unwrap_or_default(),
         );
-        if user.is_empty() || (user == ADMIN_USER && host != "localhost") {
+        if !is_kept(&user, &host) {
             remove(admin, &user, &host)?;
         }
     }
@@ -42,6 +42,13 @@ pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
     LOAD_HOSTS
         .iter()
         .try_for_each(|host| make_account(admin, host, password))
+}
+
+/// Whether an account stays: the administrator's, and those that the server runs its own views and
+/// plugins as, which nobody can log in to.
+fn is_kept(user: &str, host: &str) -> bool {
+    let own = user.starts_with("mysql.") || user == "mariadb.sys";
+    host == "localhost" && (user == ADMIN_USER || own)
 }
 
 /// Removes an account. 4.1 drops only those that may do nothing, and no server that resolves no
@@ -72,4 +79,28 @@ fn make_account(admin: &mut Connection, host: &str, password: &str) -> Result<()
         Err(error) => return Err(error),
     };
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_kept;
+
+    #[test]
+    fn only_the_administrator_and_the_server_itself_stay() {
+        for (user, host, kept) in [
+            ("root", "localhost", true),
+            ("mysql.sys", "localhost", true),
+            ("mysql.infoschema", "localhost", true),
+            ("mariadb.sys", "localhost", true),
+            ("root", "127.0.0.1", false),
+            ("root", "%", false),
+            ("mysql.sys", "%", false),
+            ("mysql", "localhost", false),
+            ("", "localhost", false),
+            ("prony", "localhost", false),
+            ("somebody", "%", false),
+        ] {
+            assert_eq!(is_kept(user, host), kept, "{user}@{host}");
+        }
+    }
 }

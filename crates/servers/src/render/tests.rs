@@ -381,3 +381,49 @@ fn the_documentation_has_every_intent() {
         assert!(text.lines().any(fits), "{begin} … {end}");
     }
 }
+
+#[test]
+fn what_an_instance_sets_is_reached_under_no_name() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let build = catalogue.get("mysql-5.7.22").unwrap().facts();
+    let refused = |name: &str| {
+        let config = Config {
+            intents: BTreeMap::new(),
+            raw: BTreeMap::from([(name.to_owned(), "0".to_owned())]),
+        };
+        let wanted = Wanted::over_socket(Engine::Innodb, &config, 1);
+        matches!(
+            catalogue.render(&build, wanted),
+            Err(RenderError::RawReserved(_))
+        )
+    };
+    for name in [
+        "skip-networking",
+        "loose-skip_networking",
+        "Loose-Skip-Networking",
+        "enable-skip-networking",
+        "disable-networking",
+        "skip-networkin",
+        "skip-name-resolve",
+        "skip-bind-address",
+        "bind-addr",
+        "maximum-port",
+        "ssl-ca",
+        "innodb_data_home_dir",
+        "plugin-dir",
+        "rocksdb_wal_dir",
+        "datadir",
+    ] {
+        assert!(refused(name), "{name}");
+    }
+    for name in [
+        "innodb",
+        "ssl",
+        "log",
+        "port-open-timeout",
+        "skip-external-locking",
+        "loose-innodb_log_buffer_size",
+    ] {
+        assert!(!refused(name), "{name}");
+    }
+}

@@ -132,9 +132,14 @@ impl<'a> Placer<'a> {
                     return Err(escape());
                 };
                 self.make_parents(&first)?;
+                let first = self.root.join(first);
+                // Another name of a link leads elsewhere than the link.
+                if fs::read_link(&first).is_ok_and(|to| !stays_inside(target, &to)) {
+                    return Err(escape());
+                }
                 self.make_parents(target)?;
                 remove_old(&path)?;
-                Ok(fs::hard_link(self.root.join(first), &path).at("create", &path)?)
+                Ok(fs::hard_link(first, &path).at("create", &path)?)
             }
         }
     }

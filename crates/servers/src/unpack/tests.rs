@@ -199,6 +199,79 @@ fn nothing_leaves_the_folder() {
 }
 
 #[test]
+fn another_name_of_a_link_does_not_leave_the_folder() {
+    let archive = |name: &str| {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (kind, name, target) in [
+            (EntryType::Symlink, "a/b/link", "../x"),
+            (EntryType::Link, name, "a/b/link"),
+        ] {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(kind);
+            header.set_size(0);
+            builder.append_link(&mut header, name, target).unwrap();
+        }
+        builder.into_inner().unwrap()
+    };
+    let (_folder, result) = unpack(&archive("other"), &[], &[]);
+    assert!(
+        matches!(result, Err(UnpackError::Escape { .. })),
+        "{result:?}"
+    );
+    let (folder, result) = unpack(&archive("c/other"), &[], &[]);
+    result.unwrap();
+    assert_eq!(files(&folder), ["a/b/link", "c/other"]);
+}
+
+#[test]
+fn archives_are_read_to_their_ends() {
+    let tar = tar_of(&[("a", &"noise".repeat(999), None)]);
+    let mut gz = GzEncoder::new(Vec::new(), Compression::fast());
+    gz.write_all(&tar).unwrap();
+    let gz = gz.finish().unwrap();
+    let mut flipped = gz.clone();
+    // RFC 1952 section 2.3.1: the checksum is in front of the last four bytes.
+    flipped[gz.len() - 8] ^= 1;
+    let mut xz = XzEncoder::new(Vec::new(), 1);
+    xz.write_all(&tar).unwrap();
+    let xz = xz.finish().unwrap();
+    // One entry is one header and ten blocks.
+    for bytes in [
+        &tar[..11 * 512],
+        &flipped,
+        &gz[..gz.len() - 1],
+        &xz[..xz.len() - 1],
+    ] {
+        let (_folder, result) = unpack(bytes, &[], &[]);
+        assert!(
+            matches!(&result, Err(UnpackError::Format { reason, .. }) if reason.contains("get it again")),
+            "{result:?}"
+        );
+    }
+}
+
+#[test]
+fn archives_in_several_pieces_are_whole() {
+    let tar = tar_of(&[("a", &"noise".repeat(999), None), ("b", "1", None)]);
+    let (first, second) = tar.split_at(1000);
+    let gz = [first, second].map(|piece| {
+        let mut gz = GzEncoder::new(Vec::new(), Compression::fast());
+        gz.write_all(piece).unwrap();
+        gz.finish().unwrap()
+    });
+    let xz = [first, second].map(|piece| {
+        let mut xz = XzEncoder::new(Vec::new(), 1);
+        xz.write_all(piece).unwrap();
+        xz.finish().unwrap()
+    });
+    for bytes in [gz.concat(), xz.concat()] {
+        let (folder, result) = unpack(&bytes, &[], &[]);
+        result.unwrap();
+        assert_eq!(files(&folder), ["a", "b"]);
+    }
+}
+
+#[test]
 fn a_link_that_is_left_out_harms_nobody() {
     let tar = tar_of(&[("bin/lib", "", Some("/tmp/x")), ("bin/mysqld", "1", None)]);
     let (folder, result) = unpack(&tar, &[], &["bin/lib*"]);

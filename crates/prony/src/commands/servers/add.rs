@@ -80,11 +80,7 @@ fn failure(error: &AddError) -> Failure {
         AddError::Io(_) => ExitStatus::Host,
         _ => ExitStatus::Server,
     };
-    let failure = Failure::to(status, error);
-    match error.log_tail() {
-        Some(tail) if !tail.is_empty() => failure.with_hint(format!("its log ends:\n{tail}")),
-        _ => failure,
-    }
+    Failure::to(status, error).with_log(error.log_tail())
 }
 
 /// What was found, and how it is used.

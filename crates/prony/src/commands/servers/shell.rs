@@ -41,11 +41,7 @@ pub(super) fn shell(args: &ServersShellArgs, signals: &Signals) -> Result<(), Fa
         if signals.stop.requested() {
             return interrupted(signals);
         }
-        let failure = Failure::to(ExitStatus::Server, error);
-        match error.log_tail() {
-            Some(tail) => failure.with_hint(format!("its log ends:\n{tail}")),
-            None => failure,
-        }
+        Failure::to(ExitStatus::Server, error).with_log(error.log_tail())
     };
     output::talk(&format!("starting {}", args.build));
     let mut instance = Instance::create(
@@ -88,8 +84,7 @@ fn connecting(server: &Running) -> String {
 fn wait(mut server: Running, signals: &Signals) -> Result<(), Failure> {
     while !signals.stop.requested() {
         server.check().map_err(|died| {
-            Failure::new(ExitStatus::Server, died.to_string())
-                .with_hint(format!("its log ends:\n{}", died.log_tail))
+            Failure::new(ExitStatus::Server, died.to_string()).with_log(Some(&died.log_tail))
         })?;
         thread::sleep(LOOK);
     }
