@@ -22,8 +22,9 @@ pub struct ServerBuild {
     pub facts: BuildFacts,
     /// What `SELECT VERSION()` answers, without `-log`; a `*` at the end stands for any rest.
     pub version_text: String,
-    /// A hash of everything it consists of, support libraries included. A preloaded allocator is
-    /// not part of it: it changes nothing of what is stored.
+    /// A hash of everything it consists of, support libraries included; of a folder of the user's
+    /// own, of its server program only. A preloaded allocator is not part of it: it changes nothing
+    /// of what is stored.
     pub content_hash: String,
     /// Everything that was fetched for it, support libraries included.
     pub artefacts: Vec<Artefact>,
