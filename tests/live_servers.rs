@@ -18,11 +18,7 @@ use prony_model::{Config, Dataset, Engine, Length, Protocol, StepOutcome, StopFl
 use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
 use support::{PRONY, live, nothing_left_of};
 
-const DATASET: Dataset = Dataset {
-    tables: 2,
-    rows: 3_000,
-    seed: 11,
-};
+const DATASET: Dataset = Dataset::sbtest(2, 3_000, 11);
 const CLIENTS: u32 = 3;
 const OPERATIONS: u64 = 300;
 
@@ -267,7 +263,7 @@ impl Loaded {
             sum_c: 0,
         };
         for table in 0..DATASET.tables {
-            let name = Dataset::table_name(table);
+            let name = DATASET.table_name(table);
             let sql = format!("SELECT COUNT(*), SUM(k), SUM(CRC32(c)) FROM {name}");
             let answer = connection.query(&sql).unwrap();
             let number = |at: usize| answer.rows[0][at].as_ref().unwrap().parse::<i64>().unwrap();

@@ -128,11 +128,7 @@ mod tests {
     use super::*;
 
     fn job() -> Job {
-        let dataset = Dataset {
-            tables: 1,
-            rows: 1,
-            seed: 1,
-        };
+        let dataset = Dataset::sbtest(1, 1, 1);
         Job {
             address: Address::Unix(PathBuf::from("/nowhere")),
             user: "prony".into(),

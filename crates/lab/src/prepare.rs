@@ -246,8 +246,8 @@ pub(crate) fn fill(
         Message::Filled { .. } => Ok(Some(())),
         _ => Ok(None),
     })?;
-    for table in 0..dataset.tables {
-        server.control(&format!("ANALYZE TABLE {}", Dataset::table_name(table)))?;
+    for table in dataset.table_names() {
+        server.control(&format!("ANALYZE TABLE {table}"))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{CpuSet, Dataset, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState};
+use prony_model::{CpuSet, Plan, PlannedTrial, Schema, Step, StepOutcome, Target, TrialState};
 use prony_servers::{Image, Images, Instance};
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
 
@@ -135,14 +135,20 @@ impl Trial<'_> {
     /// Reads both indexes of every table once, so that the first step that needs one does not pay
     /// for bringing it into memory.
     fn warm(&self, server: &Server) -> Result<(), Fault> {
-        for table in 0..self.plan.dataset.tables {
-            let name = Dataset::table_name(table);
-            let index = Dataset::index_name(table);
+        let dataset = &self.plan.dataset;
+        for table in 0..dataset.tables {
+            let name = dataset.table_name(table);
+            let [key, secondary] = dataset.indexes(table).map(|index| index.name);
+            // A column that is in no index makes the server read whole rows.
+            let other = match dataset.schema {
+                Schema::Sbtest => "LENGTH(pad)",
+                Schema::Foo => "l",
+            };
             server.control(&format!(
-                "SELECT COUNT(*) FROM {name} FORCE INDEX (PRIMARY) WHERE LENGTH(pad) < 0"
+                "SELECT COUNT(*) FROM {name} FORCE INDEX ({key}) WHERE {other} < 0"
             ))?;
             server.control(&format!(
-                "SELECT SUM(k) FROM {name} FORCE INDEX ({index}) WHERE k >= 0"
+                "SELECT SUM(k) FROM {name} FORCE INDEX ({secondary}) WHERE k >= 0"
             ))?;
         }
         Ok(())

@@ -75,7 +75,7 @@ pub fn verify_table(
     dataset: &Dataset,
     table: u32,
 ) -> Result<(), LoadError> {
-    let name = Dataset::table_name(table);
+    let name = dataset.table_name(table);
     let rows = Rows::new(dataset, table);
     let mut first = 1;
     while first <= dataset.rows {
@@ -142,11 +142,7 @@ fn compare(
 mod tests {
     use super::*;
 
-    const DATASET: Dataset = Dataset {
-        tables: 1,
-        rows: 100,
-        seed: 1,
-    };
+    const DATASET: Dataset = Dataset::sbtest(1, 100, 1);
 
     #[test]
     fn parts_add_up() {

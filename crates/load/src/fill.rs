@@ -69,8 +69,8 @@ fn open(job: &Job, task: &FillTask, index: u32) -> Result<Connection, LoadError>
 
 impl Fill<'_, '_> {
     fn table(&mut self, connections: &mut [Connection], table: u32) -> Result<(), LoadError> {
-        let name = Dataset::table_name(table);
         let dataset = self.task.dataset;
+        let name = dataset.table_name(table);
         let rows = dataset.rows;
         let rows_before = u64::from(table) * rows;
         self.say(rows_before, format!("rows of {name}"))?;
@@ -80,7 +80,10 @@ impl Fill<'_, '_> {
         let rows_done = rows_before + rows;
         self.say(rows_done, format!("index of {name}"))?;
         let connection = &mut connections[0];
-        let index = format!("CREATE INDEX {} ON {name} (k)", Dataset::index_name(table));
+        let index = format!(
+            "CREATE INDEX {} ON {name} (k)",
+            Dataset::secondary_index_name(table)
+        );
         ask(connection, &index, || format!("index {name}"))?;
         self.say(rows_done, format!("check of {name}"))?;
         verify_table(connection, &dataset, table)

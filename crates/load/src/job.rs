@@ -173,11 +173,7 @@ mod tests {
             tls: Tls::Off,
             database: "prony".into(),
             task: Task::Fill(FillTask {
-                dataset: Dataset {
-                    tables: 1,
-                    rows: 10,
-                    seed: u64::MAX,
-                },
+                dataset: Dataset::sbtest(1, 10, u64::MAX),
                 engine: Engine::Innodb,
                 connections: 2,
             }),

@@ -67,11 +67,7 @@ impl Rows {
 mod tests {
     use super::*;
 
-    const DATASET: Dataset = Dataset {
-        tables: 2,
-        rows: 1000,
-        seed: 42,
-    };
+    const DATASET: Dataset = Dataset::sbtest(2, 1000, 42);
 
     fn row(dataset: &Dataset, table: u32, id: u64) -> Row {
         let rows = Rows::new(dataset, table);

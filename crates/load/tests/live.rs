@@ -22,11 +22,7 @@ use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted
 
 const CLIENTS_MAX: u32 = 64;
 const OPERATIONS: u64 = 2000;
-const DATASET: Dataset = Dataset {
-    tables: 1,
-    rows: 1000,
-    seed: 1,
-};
+const DATASET: Dataset = Dataset::sbtest(1, 1000, 1);
 
 /// A server with a certificate, on TCP and on its socket.
 fn start(roots: &Roots) -> Running {

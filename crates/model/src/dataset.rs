@@ -2,29 +2,160 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The sbtest dataset: `tables` tables `sbtest1..N`, each with `rows` rows of `id`, `k`, `c`,
-/// `pad`. Its logical content is a pure function of this value and [`Dataset::VERSION`].
+/// What is loaded: `tables` tables of `rows` rows each. Its logical content is a pure function of
+/// this value and [`Dataset::VERSION`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Dataset {
+    /// The columns of its tables and how their values are made.
+    #[serde(default)]
+    pub schema: Schema,
     /// Number of tables, at least 1.
     pub tables: u32,
-    /// Rows of each table, at least 1; ids are `1..=rows`.
+    /// Rows of each table, at least 1; keys are `1..=rows`.
     pub rows: u64,
-    /// Decides the values of `k`, `c` and `pad`.
+    /// Decides the values of all columns but the key.
     pub seed: u64,
+    /// Whether the key is the primary key. Otherwise the tables have none, and a secondary index
+    /// that is not unique takes its place.
+    #[serde(default = "yes")]
+    pub primary_key: bool,
+}
+
+/// Definitions of tables.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schema {
+    /// `id` (the key), `k` (indexed), `c` of 119 characters, `pad` of 59.
+    #[default]
+    Sbtest,
+    /// `i` (the key), `k` (indexed), `l`: three numbers.
+    Foo,
+}
+
+/// An index of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableIndex {
+    /// Its name; `PRIMARY` for a primary key.
+    pub name: String,
+    /// Its only column.
+    pub column: &'static str,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl Schema {
+    /// Every schema, in the order of the documentation.
+    pub const ALL: [Self; 2] = [Self::Sbtest, Self::Foo];
+
+    /// The name as experiment and workload files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sbtest => "sbtest",
+            Self::Foo => "foo",
+        }
+    }
+
+    /// The column that identifies a row.
+    pub const fn key_column(self) -> &'static str {
+        match self {
+            Self::Sbtest => "id",
+            Self::Foo => "i",
+        }
+    }
+
+    /// Columns of numbers, the key first.
+    pub const fn number_columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Sbtest => &["id", "k"],
+            Self::Foo => &["i", "k", "l"],
+        }
+    }
+
+    /// Columns of text.
+    pub const fn text_columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Sbtest => &["c", "pad"],
+            Self::Foo => &[],
+        }
+    }
 }
 
 impl Dataset {
     /// Version of the definition: changes whenever the same value would give other rows.
     pub const VERSION: u32 = 1;
 
+    /// The sbtest dataset with its primary key.
+    pub const fn sbtest(tables: u32, rows: u64, seed: u64) -> Self {
+        Self {
+            schema: Schema::Sbtest,
+            tables,
+            rows,
+            seed,
+            primary_key: true,
+        }
+    }
+
     /// The name of table `index`, counted from 0.
-    pub fn table_name(index: u32) -> String {
-        format!("sbtest{}", index + 1)
+    pub fn table_name(&self, index: u32) -> String {
+        format!("{}{}", self.schema.name(), index + 1)
+    }
+
+    /// The names of all tables, in order.
+    pub fn table_names(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.tables).map(|index| self.table_name(index))
     }
 
     /// The name of the secondary index on `k` of table `index`, counted from 0.
-    pub fn index_name(index: u32) -> String {
+    pub fn secondary_index_name(index: u32) -> String {
         format!("k_{}", index + 1)
+    }
+
+    /// The name of the index on the key, where it is not the primary key.
+    pub const KEY_INDEX: &'static str = "xid";
+
+    /// Both indexes of table `index`, counted from 0: that of the key, and that on `k`.
+    pub fn indexes(&self, index: u32) -> [TableIndex; 2] {
+        let key = if self.primary_key {
+            "PRIMARY"
+        } else {
+            Self::KEY_INDEX
+        };
+        [
+            TableIndex {
+                name: key.to_owned(),
+                column: self.schema.key_column(),
+            },
+            TableIndex {
+                name: Self::secondary_index_name(index),
+                column: "k",
+            },
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datasets_of_older_plans_are_sbtest_with_its_primary_key() {
+        let old = r#"{"tables":2,"rows":10,"seed":1}"#;
+        let dataset: Dataset = serde_json::from_str(old).unwrap();
+        assert_eq!(dataset, Dataset::sbtest(2, 10, 1));
+    }
+
+    #[test]
+    fn names() {
+        let mut dataset = Dataset::sbtest(2, 10, 1);
+        assert_eq!(
+            dataset.table_names().collect::<Vec<_>>(),
+            ["sbtest1", "sbtest2"]
+        );
+        assert_eq!(dataset.indexes(1)[0].name, "PRIMARY");
+        assert_eq!(dataset.indexes(1)[1].name, "k_2");
+        dataset.primary_key = false;
+        assert_eq!(dataset.indexes(0)[0].name, "xid");
     }
 }

@@ -7,6 +7,8 @@ mod aspect;
 mod build;
 mod config;
 mod dataset;
+mod debt;
+mod distribution;
 mod endpoint;
 mod engine;
 mod errors;
@@ -25,20 +27,24 @@ mod workload;
 pub use aspect::Aspect;
 pub use build::BuildFacts;
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
-pub use dataset::Dataset;
+pub use dataset::{Dataset, Schema, TableIndex};
+pub use debt::{Debt, DebtKind, SettleOutcome};
+pub use distribution::{Distribution, Hot, Thousandths};
 pub use endpoint::{Address, External, PasswordSource, Tls, Transport};
 pub use engine::{Engine, UnknownEngine};
 pub use errors::{ErrorClass, classify};
 pub use expr::{Expr, ExprError, Scope};
 pub use options::{OptionOrigin, RenderedOption};
-pub use outcome::{ErrorCount, Interval, StatementOutcome, StepOutcome};
-pub use plan::{Length, Plan, PlannedTrial, Protocol, Step, Target};
+pub use outcome::{ErrorCount, Interval, LoadOutcome, StatementOutcome, StepOutcome};
+pub use plan::{
+    Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,
+};
 pub use process::{Allocator, CpuSet, CpuSetError, HugePages, ProcessSettings};
 pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};
 pub use trial::TrialState;
 pub use version::{Family, UnknownFamily, Version, VersionError};
 pub use workload::{
-    CountRange, CountRangeError, Display, Distribution, Effect, Expect, Generator, Group, Param,
-    Statement, TableChoice, Workload,
+    Change, CountRange, CountRangeError, Display, Effect, Expect, ExprRange, Generator, Group,
+    Param, Statement, TableChoice, Workload,
 };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ErrorClass;
+use crate::{ErrorClass, Timing};
 
 /// The outcome of one step of one trial, as the load generator measured it.
 ///
@@ -35,6 +35,9 @@ pub struct StepOutcome {
     pub client_user_ns: u64,
     /// The same in the kernel.
     pub client_system_ns: u64,
+    /// Which time counts in `busy_ns`.
+    #[serde(default)]
+    pub timing: Timing,
     /// Start of the measured time on the monotonic clock of the host, in nanoseconds.
     pub start_ns: u64,
     /// End of the last operation on the same clock.
@@ -109,6 +112,27 @@ impl StepOutcome {
     /// Operations per second over all clients. `None` when nothing was done.
     pub fn operations_per_second(&self) -> Option<f64> {
         rate(self.operations, self.busy_seconds())
+    }
+}
+
+/// The outcome of loading a dataset.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadOutcome {
+    /// Rows of all tables together.
+    pub rows: u64,
+    /// From before the first table was created until the last row was in, in nanoseconds, the time
+    /// for indexes and checks excluded.
+    pub rows_ns: u64,
+    /// Time for building the secondary indexes, in nanoseconds.
+    pub index_ns: u64,
+    /// How the rows went in, in a few words, such as `LOAD DATA, 2 connections`.
+    pub method: String,
+}
+
+impl LoadOutcome {
+    /// Rows per second, index included. `None` when nothing was loaded.
+    pub fn rows_per_second(&self) -> Option<f64> {
+        rate(self.rows, (self.rows_ns + self.index_ns) as f64 / 1e9)
     }
 }
 

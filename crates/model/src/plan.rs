@@ -25,6 +25,15 @@ pub struct Plan {
     /// What every trial does, in order: entry after entry of the sequence, each at its numbers of
     /// clients one after the other.
     pub steps: Vec<Step>,
+    /// How reports group and order the steps; empty where they follow the sequence.
+    #[serde(default)]
+    pub sections: Vec<Section>,
+    /// The preset that the sequence comes from.
+    #[serde(default)]
+    pub preset: Option<String>,
+    /// The profile of the experiment file that was laid over it.
+    #[serde(default)]
+    pub profile: Option<String>,
     /// Server variables that may differ between targets although they are known to matter.
     #[serde(default)]
     pub allow: Vec<String>,
@@ -91,6 +100,64 @@ pub struct Step {
     pub warmup_ms: u64,
     /// How long it measures.
     pub length: Length,
+    /// The part of the sequence that it belongs to.
+    #[serde(default)]
+    pub phase: Option<Phase>,
+    /// Whether it only brings the server into a state: it is measured and stored, but no ratios
+    /// are made of it.
+    #[serde(default)]
+    pub warm_only: bool,
+    /// Whether, and how, the engine is brought to a quiet state before this step.
+    #[serde(default)]
+    pub settle: Option<Settle>,
+    /// Which time counts.
+    #[serde(default)]
+    pub timing: Timing,
+}
+
+/// Parts of a sequence, in the order in which they follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Reads after the load.
+    ReadBefore,
+    /// Writes.
+    Write,
+    /// Reads after the writes.
+    ReadAfter,
+    /// What shrinks and grows the tables.
+    End,
+}
+
+/// How an engine is brought to a quiet state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Settle {
+    /// Milliseconds that it takes at least: who is quiet earlier waits, so that all targets are
+    /// idle for as long.
+    pub idle_ms: u64,
+    /// Milliseconds after which it is given up, and reported; at least 1.
+    pub limit_ms: u64,
+}
+
+/// Which time of a step counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timing {
+    /// From the first to the last operation of each client, connecting excluded.
+    #[default]
+    Operations,
+    /// From before the first connection is made until the last client has disconnected, for all
+    /// clients alike, as mysqlslap does it. There is no warm-up.
+    WholeRun,
+}
+
+/// A group of steps in reports.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Section {
+    /// Its heading.
+    pub title: String,
+    /// Entries of the sequence ([`Step::entry`]) in the order in which they are shown.
+    pub entries: Vec<usize>,
 }
 
 /// How long a step measures.

@@ -21,6 +21,8 @@ pub enum Piece {
     Table,
     /// `{name}`: the value of a parameter.
     Param(String),
+    /// `{name:list}`: the values of a parameter that is a list, separated by commas.
+    List(String),
 }
 
 /// Why a template can't be read.
@@ -33,7 +35,9 @@ pub enum TemplateError {
     #[error("`}}` without `{{` at byte {0}")]
     Unopened(usize),
     /// Something else than a name between the braces.
-    #[error("`{{{0}}}` is not a placeholder: expected a name in braces, such as {{id}}")]
+    #[error(
+        "`{{{0}}}` is not a placeholder: expected a name in braces, such as {{id}}, or a list, such as {{ids:list}}"
+    )]
     BadName(String),
     /// No text at all.
     #[error("the statement is empty")]
@@ -49,7 +53,7 @@ impl SqlTemplate {
     /// The parameters' names in order of appearance, repeated where the template repeats them.
     pub fn params(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Param(name) => Some(name.as_str()),
+            Piece::Param(name) | Piece::List(name) => Some(name.as_str()),
             Piece::Text(_) | Piece::Table => None,
         })
     }
@@ -87,14 +91,19 @@ impl FromStr for SqlTemplate {
     }
 }
 
-fn parse_hole(name: &str) -> Result<Piece, TemplateError> {
+fn parse_hole(hole: &str) -> Result<Piece, TemplateError> {
+    let (name, kind) = match hole.split_once(':') {
+        Some((name, kind)) => (name, Some(kind)),
+        None => (hole, None),
+    };
     let mut chars = name.chars();
     let is_name = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
-    match name {
-        "table" => Ok(Piece::Table),
-        _ if is_name => Ok(Piece::Param(name.to_owned())),
-        _ => Err(TemplateError::BadName(name.to_owned())),
+    match (name, kind) {
+        ("table", None) => Ok(Piece::Table),
+        (_, None) if is_name => Ok(Piece::Param(name.to_owned())),
+        (_, Some("list")) if is_name && name != "table" => Ok(Piece::List(name.to_owned())),
+        _ => Err(TemplateError::BadName(hole.to_owned())),
     }
 }
 
@@ -118,6 +127,7 @@ impl fmt::Display for SqlTemplate {
             Piece::Text(text) => f.write_str(text),
             Piece::Table => f.write_str("{table}"),
             Piece::Param(name) => write!(f, "{{{name}}}"),
+            Piece::List(name) => write!(f, "{{{name}:list}}"),
         })
     }
 }
@@ -136,15 +146,25 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_holes_of_their_own() {
+        let sql = "SELECT c FROM {table} WHERE id IN ({ids:list})";
+        let template: SqlTemplate = sql.parse().unwrap();
+        assert_eq!(template.pieces()[3], Piece::List("ids".into()));
+        assert_eq!(template.to_string(), sql);
+    }
+
+    #[test]
     fn refuses_broken_holes() {
         let error = |sql: &str| sql.parse::<SqlTemplate>().unwrap_err();
         assert_eq!(error("SELECT {id"), TemplateError::Unclosed(7));
         assert_eq!(error("SELECT id}"), TemplateError::Unopened(9));
         assert_eq!(error("SELECT {}"), TemplateError::BadName(String::new()));
-        assert_eq!(
-            error("SELECT {k:list}"),
-            TemplateError::BadName("k:list".into())
-        );
+        for bad in ["k:lists", "table:list", ":list", "1:list"] {
+            assert_eq!(
+                error(&format!("SELECT {{{bad}}}")),
+                TemplateError::BadName(bad.into())
+            );
+        }
         assert_eq!(error(""), TemplateError::Empty);
     }
 }

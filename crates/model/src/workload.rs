@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Expr, SqlTemplate};
+use crate::{Distribution, Expr, ExprError, Schema, SqlTemplate};
 
 /// A named kind of load. One **operation** of it runs every statement in order, `repeat` times
 /// each, inside one transaction where `transaction` is set and the engine has them.
@@ -18,6 +18,9 @@ pub struct Workload {
     pub group: Group,
     /// What it leaves behind in the tables.
     pub effect: Effect,
+    /// The schema of the tables that it works on.
+    #[serde(default)]
+    pub schema: Schema,
     /// One or two sentences for lists and reports.
     pub description: String,
     /// Names usable in expressions, with their values, such as `range = 100`. A step may set
@@ -71,6 +74,8 @@ pub enum Effect {
 pub enum Display {
     /// Queries per second.
     Rate,
+    /// Operations per second, called transactions: for the classic mixes.
+    Transactions,
     /// Mean milliseconds per operation, for statements that take long.
     Milliseconds,
 }
@@ -92,10 +97,27 @@ pub struct Statement {
     pub params: Vec<Param>,
     /// What a right answer looks like.
     pub expect: Expect,
-    /// Rows of a right answer where parameters decide their number, such as `range + 1`. Planning
-    /// computes it into `expect.rows` of each step's copy of the workload.
+    /// Rows of a right answer where parameters decide their number, such as `range + 1` or
+    /// `1..range`. Planning computes it into `expect.rows` of each step's copy of the workload.
     #[serde(default)]
-    pub expect_rows: Option<Expr>,
+    pub expect_rows: Option<ExprRange>,
+    /// The same of the rows changed.
+    #[serde(default)]
+    pub expect_affected: Option<ExprRange>,
+    /// What each row that it changes adds to the table's sums.
+    #[serde(default)]
+    pub change: Change,
+}
+
+/// What every row that a statement changes adds to its table, so that the work done can be counted
+/// in the table afterwards.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Rows: 1 for an insert, -1 for a delete.
+    pub rows: i64,
+    /// What is added to the sum of a column of numbers, by name. A column that the workload
+    /// changes in another way is named by none of its statements.
+    pub sums: BTreeMap<String, i64>,
 }
 
 /// Which of the dataset's tables a statement goes to.
@@ -129,20 +151,16 @@ pub enum Generator {
         high: Expr,
         /// How likely each value is.
         distribution: Distribution,
+        /// How many values are drawn, for a list; `None` for a single value. Made of the
+        /// workload's parameters, `rows` and `tables`; at least 1.
+        #[serde(default)]
+        count: Option<Expr>,
     },
     /// A whole number computed from earlier parameters, the workload's parameters, `rows` and
     /// `tables`.
     Derived(Expr),
     /// A text in which every `#` becomes a random digit.
     Digits(String),
-}
-
-/// Distributions of drawn numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Distribution {
-    /// Every value equally likely.
-    Uniform,
 }
 
 /// What a right answer looks like, as counts; `None` leaves that count open.
@@ -220,9 +238,64 @@ impl fmt::Display for CountRange {
     }
 }
 
+/// A range of counts, each end an expression; one expression stands for both ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ExprRange {
+    /// Lowest count.
+    pub low: Expr,
+    /// Highest count, included.
+    pub high: Expr,
+}
+
+impl FromStr for ExprRange {
+    type Err = ExprError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (low, high) = text.split_once("..").unwrap_or((text, text));
+        Ok(Self {
+            low: low.parse()?,
+            high: high.parse()?,
+        })
+    }
+}
+
+impl TryFrom<String> for ExprRange {
+    type Error = ExprError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ExprRange> for String {
+    fn from(range: ExprRange) -> Self {
+        range.to_string()
+    }
+}
+
+impl fmt::Display for ExprRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.low == self.high {
+            self.low.fmt(f)
+        } else {
+            write!(f, "{}..{}", self.low, self.high)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_of_expressions() {
+        for text in ["range + 1", "1..range", "0..range - 1"] {
+            let range: ExprRange = text.parse().unwrap();
+            assert_eq!(range.to_string(), text);
+        }
+        assert!("1..".parse::<ExprRange>().is_err());
+    }
 
     #[test]
     fn count_ranges() {

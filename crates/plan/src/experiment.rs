@@ -119,6 +119,9 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         base,
         seed,
         dataset: dataset?.dataset,
+        sections: Vec::new(),
+        preset: None,
+        profile: None,
         allow: allow?.unwrap_or_default(),
         trials: order::trials(seed, blocks?.value, targets.len()),
         targets,
@@ -138,11 +141,11 @@ fn read_dataset(value: Value<'_>) -> Read<DatasetRead> {
     fields.finish()?;
     let rows = rows?;
     Ok(DatasetRead {
-        dataset: Dataset {
-            tables: tables?.map_or(1, |tables| tables.value),
-            rows: rows.value,
-            seed: seed?.unwrap_or(DEFAULT_SEED),
-        },
+        dataset: Dataset::sbtest(
+            tables?.map_or(1, |tables| tables.value),
+            rows.value,
+            seed?.unwrap_or(DEFAULT_SEED),
+        ),
         rows: rows.span,
     })
 }

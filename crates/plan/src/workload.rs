@@ -6,7 +6,7 @@ mod statement;
 
 use std::collections::BTreeMap;
 
-use prony_model::{Display, Effect, Expr, Generator, Group, Statement, Workload};
+use prony_model::{Display, Effect, Expr, Generator, Group, Schema, Statement, Workload};
 
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
@@ -90,6 +90,7 @@ fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
         name: name.value.to_owned(),
         group: group?.value,
         effect: effect?.value,
+        schema: Schema::Sbtest,
         description: description?.value.to_owned(),
         parameters: parameters
             .into_iter()

@@ -17,6 +17,8 @@ pub(crate) struct Cell {
     pub(crate) measurements: Vec<Measurement>,
     /// Queries per second over the blocks.
     pub(crate) queries_per_second: Option<Summary>,
+    /// Operations per second.
+    pub(crate) operations_per_second: Option<Summary>,
     /// Milliseconds per operation over the blocks.
     pub(crate) milliseconds: Option<Summary>,
     /// Operations per second ÷ those of the base, paired within blocks. `None` for the base.
@@ -72,6 +74,7 @@ impl Cell {
     /// Derives the summaries, once all outcomes are in.
     pub(crate) fn summarise(&mut self) {
         self.queries_per_second = self.summary(Measurement::queries_per_second);
+        self.operations_per_second = self.summary(Measurement::operations_per_second);
         self.milliseconds = self.summary(Measurement::milliseconds);
     }
 
@@ -99,6 +102,7 @@ impl Cell {
     pub(crate) fn shown(&self, display: Display) -> Option<&Summary> {
         match display {
             Display::Rate => self.queries_per_second.as_ref(),
+            Display::Transactions => self.operations_per_second.as_ref(),
             Display::Milliseconds => self.milliseconds.as_ref(),
         }
     }

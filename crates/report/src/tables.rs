@@ -110,6 +110,7 @@ fn relative(analysis: &Analysis<'_>, clients: u32) -> Vec<Block> {
 fn named_with_unit(step: &Step) -> String {
     match step.workload.display {
         Display::Rate => step.name.clone(),
+        Display::Transactions => format!("{}, transactions/s", step.name),
         Display::Milliseconds => format!("{}, ms/op", step.name),
     }
 }

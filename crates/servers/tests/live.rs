@@ -49,11 +49,7 @@ fn servers_come_up_again_from_their_images() {
     let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard");
     let launcher = Launcher::new(guard).unwrap();
     let stop = StopFlag::default();
-    let dataset = Dataset {
-        tables: 1,
-        rows: 1,
-        seed: 1,
-    };
+    let dataset = Dataset::sbtest(1, 1, 1);
     for id in BUILDS {
         let depot = Depot::new(&fetched, &catalogue, &launcher);
         let build = depot.fetch(id, &stop, &mut |_| ()).unwrap();

@@ -133,6 +133,7 @@ impl<'a, 's> Collector<'a, 's> {
             intervals: self.board.into_intervals(),
             client_user_ns,
             client_system_ns,
+            timing: prony_model::Timing::Operations,
             start_ns: self.start_ns,
             end_ns,
         };

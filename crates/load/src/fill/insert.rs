@@ -38,7 +38,7 @@ pub(super) fn insert_rows(
     progress: &mut dyn FnMut(u64) -> Result<(), LoadError>,
 ) -> Result<(), LoadError> {
     let shared = Shared {
-        table: Dataset::table_name(table),
+        table: dataset.table_name(table),
         rows: &Rows::new(dataset, table),
         count: dataset.rows,
         taken: AtomicU64::new(0),

@@ -29,6 +29,9 @@ pub enum CompileError {
     /// A hole of its text has no parameter.
     #[error("fill `{{{0}}}`: no parameter has this name")]
     NoParam(String),
+    /// A list, or a distribution that the generator does not know yet.
+    #[error("draw parameter `{0}`: the generator knows single uniform values only")]
+    NotYet(String),
     /// Two values have the same name.
     #[error("name a parameter `{0}`: the name is taken")]
     NameTaken(String),
@@ -98,7 +101,7 @@ impl Scope<'_> {
     /// # Errors
     /// As [`Program::compile`].
     pub(crate) fn compile(&self, transactional: bool) -> Result<Program, StatementError> {
-        let tables: Vec<String> = (0..self.dataset.tables).map(Dataset::table_name).collect();
+        let tables: Vec<String> = self.dataset.table_names().collect();
         let statements = self
             .workload
             .statements
@@ -220,7 +223,9 @@ impl Compiled {
                 low,
                 high,
                 distribution: Distribution::Uniform,
+                count: None,
             } => self.compile_draw(name, reduce(low)?, &reduce(high)?)?,
+            Generator::Draw { .. } => return Err(CompileError::NotYet(name.clone())),
         };
         if !bounds.fit_i64() {
             return Err(CompileError::OutOfRange(name.clone()));
@@ -290,6 +295,7 @@ impl Compiled {
                 Piece::Text(sql) => Ok(TextPiece::Sql(sql.as_bytes().to_vec())),
                 Piece::Table => Ok(TextPiece::Table),
                 Piece::Param(name) => self.find(name).map(TextPiece::Hole),
+                Piece::List(name) => Err(CompileError::NotYet(name.clone())),
             })
             .collect::<Result<Vec<_>, _>>()?;
         let sizes = self.text_sizes();
@@ -318,6 +324,7 @@ impl Compiled {
             .iter()
             .filter_map(|piece| match piece {
                 Piece::Param(name) => Some(self.find(name)),
+                Piece::List(name) => Some(Err(CompileError::NotYet(name.clone()))),
                 Piece::Text(_) | Piece::Table => None,
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -329,7 +336,7 @@ impl Compiled {
                     .map(|piece| match piece {
                         Piece::Text(sql) => sql.as_str(),
                         Piece::Table => table,
-                        Piece::Param(_) => "?",
+                        Piece::Param(_) | Piece::List(_) => "?",
                     })
                     .collect()
             })

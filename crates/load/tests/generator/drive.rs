@@ -25,6 +25,7 @@ fn draw(name: &str, low: &str, high: &str) -> Param {
         low: low.parse().unwrap(),
         high: high.parse().unwrap(),
         distribution: Distribution::Uniform,
+        count: None,
     };
     param(name, generator)
 }
@@ -38,6 +39,8 @@ fn statement(name: &str, sql: &str, params: Vec<Param>) -> Statement {
         params,
         expect: Expect::default(),
         expect_rows: None,
+        expect_affected: None,
+        change: prony_model::Change::default(),
     }
 }
 
@@ -46,6 +49,7 @@ fn workload(transaction: bool, statements: Vec<Statement>) -> Workload {
         name: "test".into(),
         group: Group::Mixed,
         effect: Effect::None,
+        schema: prony_model::Schema::Sbtest,
         description: String::new(),
         parameters: BTreeMap::from([("range".into(), 10)]),
         transaction,
@@ -79,11 +83,7 @@ pub(crate) fn task(workload: Workload, clients: u32, length: Length) -> DriveTas
     DriveTask {
         workload,
         parameters: BTreeMap::new(),
-        dataset: Dataset {
-            tables: 3,
-            rows: 1000,
-            seed: 1,
-        },
+        dataset: Dataset::sbtest(3, 1000, 1),
         transactional: true,
         protocol: Protocol::Prepared,
         clients,

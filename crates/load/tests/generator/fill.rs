@@ -8,11 +8,7 @@ use prony_model::{Dataset, Engine};
 use crate::run;
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
 
-const DATASET: Dataset = Dataset {
-    tables: 2,
-    rows: 7_001,
-    seed: 3,
-};
+const DATASET: Dataset = Dataset::sbtest(2, 7_001, 3);
 
 fn task(engine: Engine, connections: u32) -> Task {
     Task::Fill(FillTask {

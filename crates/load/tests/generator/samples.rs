@@ -7,11 +7,7 @@ use prony_model::Dataset;
 
 use crate::drive::mixed;
 
-const DATASET: Dataset = Dataset {
-    tables: 3,
-    rows: 1000,
-    seed: 1,
-};
+const DATASET: Dataset = Dataset::sbtest(3, 1000, 1);
 
 fn samples(parameters: &[(&str, i64)], seed: u64) -> Result<Vec<(String, String)>, JobError> {
     let parameters = parameters

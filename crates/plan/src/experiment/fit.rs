@@ -52,10 +52,9 @@ pub(super) fn resolve(
     for statement in &mut resolved.statements {
         constants.check_bounds(statement)?;
         if let Some(expr) = &statement.expect_rows {
-            let rows = constants.rows(expr)?;
             statement.expect.rows = Some(CountRange {
-                min: rows,
-                max: rows,
+                min: constants.rows(&expr.low)?,
+                max: constants.rows(&expr.high)?,
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Length, Step, Workload};
+use prony_model::{Length, Step, Timing, Workload};
 use toml::de::DeValue;
 
 use super::{DatasetRead, fit, read_clients};
@@ -106,6 +106,10 @@ impl Sequence<'_> {
             clients,
             warmup_ms,
             length,
+            phase: None,
+            warm_only: false,
+            settle: None,
+            timing: Timing::Operations,
         };
         let clients = clients?.unwrap_or_else(|| self.clients.clone());
         Ok(Entry {

@@ -201,11 +201,7 @@ fn random_texts_fill_their_columns() {
 /// One row is the least that a dataset can have; workloads without ranges run on it.
 #[test]
 fn single_rows_are_enough_where_no_range_is_read() {
-    let dataset = Dataset {
-        tables: 1,
-        rows: 1,
-        seed: 1,
-    };
+    let dataset = Dataset::sbtest(1, 1, 1);
     let text = super::RIGHT
         .replace("tables = 2", &format!("tables = {}", dataset.tables))
         .replace("rows = 10_000", &format!("rows = {}", dataset.rows))

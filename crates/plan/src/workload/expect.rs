@@ -1,13 +1,13 @@
 //! What a right answer looks like: `expect.rows = "range + 1"`, `expect.affected = "0..1"`.
 
-use prony_model::{CountRange, Expect, Expr};
+use prony_model::{CountRange, Expect, ExprRange};
 
 use super::param::{Scope, Uses, read_expr};
 use crate::fields::{Located, Value};
 use crate::invalid::{Document, Problem, Read};
 
 /// Reads `expect`: the counts that are known, and the rows where parameters decide them.
-pub(super) fn read(value: Value<'_>, constants: &[&str]) -> Read<(Expect, Option<Expr>)> {
+pub(super) fn read(value: Value<'_>, constants: &[&str]) -> Read<(Expect, Option<ExprRange>)> {
     let document = value.document();
     let mut fields = value.table("the expected answer")?;
     let rows = fields.optional("rows", |value| {
@@ -22,7 +22,13 @@ pub(super) fn read(value: Value<'_>, constants: &[&str]) -> Read<(Expect, Option
                     constants,
                     earlier: Vec::new(),
                 };
-                read_expr(&text, document, &scope, Uses::Constants).map(|expr| (None, Some(expr)))
+                read_expr(&text, document, &scope, Uses::Constants).map(|expr| {
+                    let range = ExprRange {
+                        low: expr.clone(),
+                        high: expr,
+                    };
+                    (None, Some(range))
+                })
             }
         }
     });

@@ -99,6 +99,7 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
             low,
             high,
             distribution: distribution.map_or(Distribution::Uniform, |choice| choice.value),
+            count: None,
         },
         (None, Some(expr), None) if distribution.is_none() => Generator::Derived(expr),
         (None, None, Some(digits)) if distribution.is_none() => {

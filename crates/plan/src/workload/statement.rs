@@ -1,6 +1,6 @@
 //! One `[[workload.statement]]`.
 
-use prony_model::{SqlTemplate, Statement, TableChoice};
+use prony_model::{Change, SqlTemplate, Statement, TableChoice};
 
 use super::{expect, param};
 use crate::fields::{Fields, Located, Value};
@@ -49,6 +49,8 @@ pub(super) fn read<'a>(
         params: params.into_iter().map(|param| param.value).collect(),
         expect,
         expect_rows,
+        expect_affected: None,
+        change: Change::default(),
     };
     Ok((name, statement))
 }

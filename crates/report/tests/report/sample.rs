@@ -104,13 +104,12 @@ pub(crate) fn plan(targets: usize, clients: &[u32], blocks: u32) -> Plan {
         question: "What did three decades cost, statement by statement?".into(),
         base: 0,
         seed: 1,
-        dataset: Dataset {
-            tables: 1,
-            rows: 100_000,
-            seed: 1,
-        },
+        dataset: Dataset::sbtest(1, 100_000, 1),
         targets: all.into_iter().chain(more).take(targets).collect(),
         steps: clients.iter().flat_map(|&clients| steps(clients)).collect(),
+        sections: Vec::new(),
+        preset: None,
+        profile: None,
         allow: Vec::new(),
         trials: (0..blocks)
             .flat_map(|block| (0..targets).map(move |target| planned(block, target)))
@@ -153,6 +152,10 @@ fn steps(clients: u32) -> Vec<Step> {
         clients,
         warmup_ms: 1000,
         length: Length::Time { ms: 5000 },
+        phase: None,
+        warm_only: false,
+        settle: None,
+        timing: prony_model::Timing::Operations,
     };
     vec![
         step(0, "point-query", Group::Point, Display::Rate),
@@ -167,6 +170,7 @@ fn workload(name: &str, group: Group, display: Display) -> Workload {
         name: name.into(),
         group,
         effect: Effect::None,
+        schema: prony_model::Schema::Sbtest,
         description: String::new(),
         parameters: BTreeMap::new(),
         transaction: false,
@@ -180,6 +184,8 @@ fn workload(name: &str, group: Group, display: Display) -> Workload {
             params: vec![],
             expect: Expect::default(),
             expect_rows: None,
+            expect_affected: None,
+            change: prony_model::Change::default(),
         }],
     }
 }
@@ -215,6 +221,7 @@ fn outcome(planned: PlannedTrial, index: usize, step: &Step) -> StepOutcome {
         intervals: vec![],
         client_user_ns: operations * 2_100,
         client_system_ns: operations * 3_300,
+        timing: prony_model::Timing::Operations,
         start_ns: 1_000_000_000,
         end_ns: 1_000_000_000 + busy_ns / clients,
     }

@@ -223,11 +223,7 @@ fn images_are_whole_or_not_there_and_give_equal_data() {
     let mut first = instance(&stage, "", Bootstrap::Template("template".into()));
     let (build, rendered) = (first.build.clone(), first.rendered.clone());
     let images = Images::new(&stage.roots);
-    let dataset = prony_model::Dataset {
-        tables: 1,
-        rows: 1,
-        seed: 1,
-    };
+    let dataset = prony_model::Dataset::sbtest(1, 1, 1);
     let key = images.key(&build, &rendered, Engine::Innodb, &dataset);
     let other = images.key(&build, &rendered, Engine::Myisam, &dataset);
     assert_ne!(key, other);

@@ -67,16 +67,15 @@ pub(crate) fn plan() -> Plan {
         question: "Does it hold?".into(),
         base: 0,
         seed: 42,
-        dataset: Dataset {
-            tables: 1,
-            rows: 1000,
-            seed: 7,
-        },
+        dataset: Dataset::sbtest(1, 1000, 7),
         targets: vec![
             target("mysql-5.0", Version::new(5, 0, 21)),
             target("mysql-9.7", Version::new(9, 7, 0)),
         ],
         steps: vec![step("point-query", 1), step("point-query", 2)],
+        sections: Vec::new(),
+        preset: None,
+        profile: None,
         allow: Vec::new(),
         trials: vec![planned(0, 0), planned(0, 1), planned(1, 1), planned(1, 0)],
     }
@@ -109,6 +108,7 @@ fn step(name: &str, clients: u32) -> Step {
             name: name.into(),
             group: Group::Point,
             effect: Effect::None,
+            schema: prony_model::Schema::Sbtest,
             description: "One row by primary key.".into(),
             parameters: BTreeMap::from([("range".into(), 100)]),
             transaction: false,
@@ -122,12 +122,18 @@ fn step(name: &str, clients: u32) -> Step {
                 params: vec![],
                 expect: Expect::default(),
                 expect_rows: None,
+                expect_affected: None,
+                change: prony_model::Change::default(),
             }],
         },
         parameters: BTreeMap::from([("range".into(), 100)]),
         clients,
         warmup_ms: 1000,
         length: Length::Time { ms: 5000 },
+        phase: None,
+        warm_only: false,
+        settle: None,
+        timing: prony_model::Timing::Operations,
     }
 }
 
@@ -176,6 +182,7 @@ pub(crate) fn outcome(clients: u32) -> StepOutcome {
             .collect(),
         client_user_ns: 11_000_000,
         client_system_ns: 12_000_000,
+        timing: prony_model::Timing::Operations,
         start_ns: 1_000,
         end_ns: 5_000_001_000,
     }

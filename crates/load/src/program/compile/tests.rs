@@ -22,12 +22,15 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
             .collect(),
         expect: Expect::default(),
         expect_rows: None,
+        expect_affected: None,
+        change: prony_model::Change::default(),
     };
     DriveTask {
         workload: Workload {
             name: "w".into(),
             group: Group::Point,
             effect: Effect::None,
+            schema: prony_model::Schema::Sbtest,
             description: String::new(),
             parameters: BTreeMap::from([("range".into(), 100)]),
             transaction: false,
@@ -36,11 +39,7 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
             statements: vec![statement],
         },
         parameters: BTreeMap::new(),
-        dataset: Dataset {
-            tables: 2,
-            rows: 1000,
-            seed: 1,
-        },
+        dataset: Dataset::sbtest(2, 1000, 1),
         transactional: false,
         protocol,
         clients: 1,
@@ -58,6 +57,7 @@ fn draw(low: &str, high: &str) -> Generator {
         low: low.parse().unwrap(),
         high: high.parse().unwrap(),
         distribution: Distribution::Uniform,
+        count: None,
     }
 }
 

@@ -1,0 +1,126 @@
+//! What an engine still has to do when nobody asks it for anything.
+
+use serde::{Deserialize, Serialize};
+
+/// One kind of work left over, measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Debt {
+    /// What is left over.
+    pub kind: DebtKind,
+    /// How much, in the unit of the kind.
+    pub value: u64,
+}
+
+/// Kinds of work that engines put off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DebtKind {
+    /// Bytes of pages that are newer in memory than on disk.
+    DirtyBytes,
+    /// Bytes of redo log behind the last checkpoint.
+    CheckpointAge,
+    /// Transactions whose old row versions are not purged yet.
+    HistoryList,
+    /// Bytes of secondary index changes that are buffered, not merged.
+    ChangeBuffer,
+    /// Bytes in memtables.
+    Memtable,
+    /// Files in level 0 of an LSM tree.
+    L0Files,
+    /// Bytes that an LSM tree estimates to have to compact.
+    PendingCompaction,
+    /// Bytes of blocks of the key cache that are not written.
+    DirtyKeyBlocks,
+}
+
+/// Facts of a kind of debt.
+struct Facts {
+    kind: DebtKind,
+    name: &'static str,
+    unit: &'static str,
+    bound: u64,
+}
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+
+/// The bounds are what is usually there in a quiet server, times a few: less than that did not
+/// move a figure.
+const KINDS: [Facts; 8] = [
+    facts(DebtKind::DirtyBytes, "dirty pages", "bytes", 8 * MIB),
+    facts(DebtKind::CheckpointAge, "checkpoint age", "bytes", 16 * MIB),
+    facts(DebtKind::HistoryList, "history list", "transactions", 2000),
+    facts(DebtKind::ChangeBuffer, "change buffer", "bytes", MIB),
+    facts(DebtKind::Memtable, "memtables", "bytes", 8 * MIB),
+    facts(DebtKind::L0Files, "L0 files", "files", 0),
+    facts(
+        DebtKind::PendingCompaction,
+        "pending compaction",
+        "bytes",
+        MIB,
+    ),
+    facts(DebtKind::DirtyKeyBlocks, "dirty key blocks", "bytes", MIB),
+];
+
+const fn facts(kind: DebtKind, name: &'static str, unit: &'static str, bound: u64) -> Facts {
+    Facts {
+        kind,
+        name,
+        unit,
+        bound,
+    }
+}
+
+impl DebtKind {
+    /// Every kind, in the order of the documentation.
+    pub fn all() -> impl Iterator<Item = Self> {
+        KINDS.iter().map(|facts| facts.kind)
+    }
+
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    /// What its value counts: `bytes`, `files` or `transactions`.
+    pub fn unit(self) -> &'static str {
+        self.facts().unit
+    }
+
+    /// The greatest difference between two targets that is not worth a warning.
+    pub fn bound(self) -> u64 {
+        self.facts().bound
+    }
+
+    fn facts(self) -> &'static Facts {
+        // The table has every kind, in the order of their declaration; a test holds it to that.
+        &KINDS[self as usize]
+    }
+}
+
+/// How settling went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettleOutcome {
+    /// Milliseconds from its begin until the last criterion was met, or until it was given up.
+    pub took_ms: u64,
+    /// Milliseconds that were waited after that, to make up the common idle time.
+    pub waited_ms: u64,
+    /// The criteria that were not met within the limit, with their values, in words; empty when
+    /// the engine is quiet.
+    pub unmet: Vec<String>,
+    /// What is left all the same.
+    pub debt: Vec<Debt>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_kinds() {
+        for (place, kind) in DebtKind::all().enumerate() {
+            assert_eq!(kind as usize, place);
+            assert_eq!(kind.facts().kind, kind);
+        }
+    }
+}
