@@ -214,6 +214,7 @@ impl Loaded {
             },
             interval_ms: 1_000,
             stall_ms: 30_000,
+            timing: prony_model::Timing::Operations,
         };
         let messages = self.job(Task::Drive(Box::new(task)));
         let Some(Message::Done { outcome }) = messages.last() else {

@@ -208,6 +208,7 @@ impl Trial<'_> {
             length: step.length,
             interval_ms: INTERVAL_MS,
             stall_ms: STALL_MS,
+            timing: step.timing,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use prony_model::{Interval, StepOutcome};
 use serde::{Deserialize, Serialize};
 
-use crate::LoadError;
+use crate::{CheckOutcome, LoadError};
 
 /// One line of the generator's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +53,11 @@ pub enum Message {
         rows: u64,
         /// How long it took, from dropping old tables to the last check.
         nanoseconds: u64,
+    },
+    /// A workload was checked.
+    Checked {
+        /// What its answers were, and the tables before and after.
+        outcome: Box<CheckOutcome>,
     },
     /// The job failed.
     Failed {

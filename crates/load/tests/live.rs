@@ -92,6 +92,7 @@ fn drive(workload: Workload, clients: u32) -> Task {
         },
         interval_ms: 1000,
         stall_ms: 20_000,
+        timing: prony_model::Timing::Operations,
     }))
 }
 
