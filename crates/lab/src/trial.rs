@@ -129,7 +129,7 @@ impl Trial<'_> {
             return Ok(());
         }
         let dataset = &self.plan.dataset;
-        fill(self.lab, server, dataset, self.target(), &mut |_| ())
+        fill(self.lab, server, dataset, self.target(), &mut |_| ()).map(drop)
     }
 
     /// Reads both indexes of every table once, so that the first step that needs one does not pay
