@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use prony_load::{FillTask, Message, Task};
-use prony_model::{Allocator, Dataset, Plan, Target};
+use prony_model::{Allocator, Dataset, LoadOutcome, Plan, Target};
 use prony_servers::{
     Catalogue, Depot, Image, ImageKey, Images, Instance, InstanceError, Rendered, ServerBuild,
     Wanted,
@@ -225,13 +225,14 @@ pub(crate) fn fill(
     dataset: &Dataset,
     target: &Target,
     say: &mut dyn FnMut(Activity),
-) -> Result<(), Fault> {
+) -> Result<LoadOutcome, Fault> {
     let task = Task::Fill(FillTask {
         dataset: *dataset,
         engine: target.engine,
         connections: lab.cpus.clamp(1, 8),
+        own_server: target.external.is_none(),
     });
-    drive(lab, server, None, task, &mut |message| match message {
+    let outcome = drive(lab, server, None, task, &mut |message| match message {
         Message::Filling {
             rows_done,
             rows_total,
@@ -243,13 +244,13 @@ pub(crate) fn fill(
             });
             Ok(None)
         }
-        Message::Filled { .. } => Ok(Some(())),
+        Message::Filled { outcome } => Ok(Some(outcome)),
         _ => Ok(None),
     })?;
     for table in dataset.table_names() {
         server.control(&format!("ANALYZE TABLE {table}"))?;
     }
-    Ok(())
+    Ok(outcome)
 }
 
 /// What a server that can't be made or started means: nothing, if the user asked to stop.

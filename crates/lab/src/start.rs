@@ -45,7 +45,7 @@ impl Start<'_> {
         if self.image.is_some() && self.target.engine.persistent() {
             return Ok(());
         }
-        fill(self.lab, server, self.dataset, self.target, &mut |_| ())
+        fill(self.lab, server, self.dataset, self.target, &mut |_| ()).map(drop)
     }
 
     /// Reads both indexes of every table once, so that the first step that needs one does not pay

@@ -118,6 +118,7 @@ fn every_transport_with_few_and_many_clients() {
         dataset: DATASET,
         engine: Engine::Innodb,
         connections: 2,
+        own_server: true,
     });
     run(&server, server.address(), verified.clone(), fill);
     for (address, tls) in [
