@@ -6,8 +6,8 @@ use std::time::Duration;
 use prony_load::{FillTask, Message, Task};
 use prony_model::{Allocator, Dataset, LoadOutcome, Plan, Target};
 use prony_servers::{
-    Catalogue, Depot, Image, ImageKey, Images, Instance, InstanceError, Rendered, ServerBuild,
-    Wanted,
+    Catalogue, Depot, Image, ImageKey, ImageRecord, Images, Instance, InstanceError, Rendered,
+    ServerBuild, Wanted,
 };
 
 use crate::drive::drive;
@@ -188,8 +188,14 @@ impl ImageMaker<'_> {
         let Some(instance) = server.stop()? else {
             return Err(Fault::failed("an external server has no image"));
         };
+        let record = ImageRecord {
+            engine: self.target.engine,
+            dataset: *self.dataset,
+            load: None,
+            settle: None,
+        };
         Images::new(self.lab.roots)
-            .publish(instance, &self.key())
+            .publish(instance, &self.key(), record)
             .map_err(|error| Fault::failed(format!("failed to keep the data image: {error}")))
     }
 }
