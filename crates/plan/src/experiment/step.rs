@@ -132,8 +132,8 @@ impl Sequence<'_> {
             document.report(
                 Problem::new(misfit.to_string())
                     .at(&workload.span, "this step can't run")
-                    .at(&read.rows, format!("with {} rows", read.dataset.rows))
-                    .help("raise `rows`, or set other `parameters` in the step"),
+                    .at(&read.rows, misfit.about(&read.dataset))
+                    .help(misfit.help()),
             )
         })
     }
