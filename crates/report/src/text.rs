@@ -14,8 +14,11 @@ const INDENT: &str = "  ";
 pub(crate) fn write(blocks: &[Block]) -> String {
     let mut text = String::new();
     for (index, block) in blocks.iter().enumerate() {
-        let follows_heading =
-            index > 0 && matches!(blocks[index - 1], Block::Heading(_) | Block::Title(_));
+        let follows_heading = index > 0
+            && matches!(
+                blocks[index - 1],
+                Block::Heading(_) | Block::Subheading(_) | Block::Title(_)
+            );
         if index > 0 && !follows_heading {
             text.push('\n');
         }
@@ -30,7 +33,8 @@ pub(crate) fn write(blocks: &[Block]) -> String {
 fn lines(block: &Block) -> Vec<String> {
     match block {
         Block::Title(title) => vec![title.clone(), "═".repeat(title.chars().count())],
-        Block::Heading(heading) => vec![heading.clone()],
+        Block::Section(title) => vec![title.clone(), "─".repeat(title.chars().count())],
+        Block::Heading(heading) | Block::Subheading(heading) => vec![heading.clone()],
         Block::Paragraph(text) => wrapped(text, "", ""),
         Block::Facts(facts) => facts.iter().flat_map(fact).collect(),
         Block::Table(table) => parts(table)
