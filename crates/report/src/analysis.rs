@@ -112,6 +112,11 @@ impl<'a> Analysis<'a> {
         (0..self.plan.targets.len()).filter(move |&target| target != base)
     }
 
+    /// Whether there is any ratio.
+    pub(crate) fn compares(&self) -> bool {
+        self.cells.iter().flatten().any(|cell| cell.ratio.is_some())
+    }
+
     /// Numbers of clients in the plan, ascending.
     pub(crate) fn client_counts(&self) -> Vec<u32> {
         let mut counts: Vec<u32> = self.plan.steps.iter().map(|step| step.clients).collect();

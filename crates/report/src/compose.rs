@@ -25,6 +25,12 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
         for part in sections::parts(analysis.plan) {
             blocks.extend(tables::part(analysis, &part));
         }
+        if analysis.plan.targets.len() > 1 && !analysis.compares() {
+            blocks.push(Block::Paragraph(
+                "Nothing to compare yet: in no block are both the base and another target done."
+                    .into(),
+            ));
+        }
         blocks.extend(pairs::blocks(analysis));
         blocks.extend(debt::blocks(analysis, detail));
         blocks.extend(trees::blocks(analysis));

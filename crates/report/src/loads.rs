@@ -156,6 +156,7 @@ fn table(analysis: &Analysis<'_>) -> Table {
     rows.push(row("seconds for the indexes", &|load| {
         seconds(load, |outcome| outcome.index_ns)
     }));
+    rows.retain(|row| row[1..].iter().any(|cell| cell != NONE));
     let header = columns.iter().map(|&target| column_name(analysis, target));
     Table {
         header: std::iter::once(String::new()).chain(header).collect(),

@@ -40,7 +40,7 @@ pub(crate) fn part(analysis: &Analysis<'_>, part: &Part) -> Vec<Block> {
         Some(_) => (remark, None),
         None => (None, remark),
     };
-    let compared = analysis.plan.targets.len() > 1;
+    let compared = analysis.compares();
     let mut blocks = Vec::new();
     for view in views(analysis.plan, part) {
         blocks.extend(measured(analysis, &view, heading));

@@ -82,8 +82,12 @@ fn wrapped(text: &str, first: &str, rest: &str) -> Vec<String> {
 
 /// Divides a table that is too wide into parts that are not, as far as that can be.
 fn parts(table: &Table) -> Vec<Table> {
-    let repeated = table.repeated;
     let columns = table.header.len();
+    let alone = |repeated: usize, column| -> Vec<usize> { (0..repeated).chain([column]).collect() };
+    let all_fit = (table.repeated..columns)
+        .all(|column| fits(&with_columns(table, &alone(table.repeated, column))));
+    // Names can be too long for a second repeated column.
+    let repeated = if all_fit { table.repeated } else { 1 };
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for column in repeated..columns {
         if let Some(part) = parts.last_mut() {
@@ -93,7 +97,7 @@ fn parts(table: &Table) -> Vec<Table> {
             }
             part.pop();
         }
-        parts.push((0..repeated).chain([column]).collect());
+        parts.push(alone(repeated, column));
     }
     if parts.is_empty() {
         return vec![table.clone()];

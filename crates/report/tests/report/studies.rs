@@ -342,6 +342,16 @@ fn much_work_left_over_is_cut_short_in_text_alone() {
     assert!(markdown.contains("step-39: L0 files"), "{markdown}");
 }
 
+#[test]
+fn long_names_keep_to_the_width() {
+    let mut plan = phased(3, 1);
+    for target in &mut plan.targets {
+        target.name = format!("{}-matched-binlog-off", target.name);
+    }
+    let text = shown(&run(&plan), Format::Text);
+    assert!(text.contains("Work left over"), "{text}");
+}
+
 /// Work left over counts as unequal when it differs by more than the bound of its kind.
 #[test]
 fn work_left_over_is_compared_within_a_bound() {
