@@ -66,11 +66,13 @@ pub(super) enum Misfit {
 }
 
 impl Misfit {
-    /// What the dataset has to do with it, for a label at its rows.
-    pub(super) fn about(&self, dataset: &Dataset) -> String {
+    /// What the dataset has to do with it, for a label at its rows; `None` where it has nothing
+    /// to do with it.
+    pub(super) fn about(&self, dataset: &Dataset) -> Option<String> {
         match self {
-            Self::Schema { found, .. } => format!("tables of {found}"),
-            _ => format!("with {} rows", dataset.rows),
+            Self::Schema { found, .. } => Some(format!("tables of {found}")),
+            Self::Count { .. } | Self::Values { .. } => None,
+            _ => Some(format!("with {} rows", dataset.rows)),
         }
     }
 

@@ -129,12 +129,13 @@ impl Sequence<'_> {
             return Ok(workload.value.clone());
         };
         fit::resolve(workload.value, &read.dataset, parameters).map_err(|misfit| {
-            document.report(
-                Problem::new(misfit.to_string())
-                    .at(&workload.span, "this step can't run")
-                    .at(&read.rows, misfit.about(&read.dataset))
-                    .help(misfit.help()),
-            )
+            let problem =
+                Problem::new(misfit.to_string()).at(&workload.span, "this step can't run");
+            let problem = match misfit.about(&read.dataset) {
+                Some(label) => problem.at(&read.rows, label),
+                None => problem,
+            };
+            document.report(problem.help(misfit.help()))
         })
     }
 }
