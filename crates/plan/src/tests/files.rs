@@ -31,7 +31,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
 fn every_experiment_is_right() {
     let world = World::new();
     for (name, text) in files("experiments") {
-        let plan = parse_experiment(&name, &text, &world.knowledge())
+        let plan = parse_experiment(&name, &text, None, &world.knowledge())
             .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
         assert_eq!(format!("{}.toml", plan.name), name);
         assert!(plan.question.ends_with('?'), "{name}");
