@@ -64,8 +64,9 @@ impl Expansion<'_> {
                 .and_then(|mut of| {
                     self.check_unique(&of, place, &mut seen)?;
                     if shrunk {
-                        of.iter_mut()
-                            .for_each(|step| fit::expect_gaps(&mut step.workload));
+                        for step in &mut of {
+                            fit::expect_gaps(&mut step.workload);
+                        }
                     }
                     Ok(of)
                 });
