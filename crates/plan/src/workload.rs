@@ -13,22 +13,6 @@ use prony_model::{Change, Display, Effect, Expr, Generator, Group, Schema, State
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 
-const GROUPS: [(&str, Group); 6] = [
-    ("point", Group::Point),
-    ("in-list", Group::InList),
-    ("range", Group::Range),
-    ("aggregate", Group::Aggregate),
-    ("write", Group::Write),
-    ("mixed", Group::Mixed),
-];
-
-const EFFECTS: [(&str, Effect); 4] = [
-    ("none", Effect::None),
-    ("grow", Effect::Grow),
-    ("shrink", Effect::Shrink),
-    ("rewrite", Effect::Rewrite),
-];
-
 const DISPLAYS: [(&str, Display); 3] = [
     ("rate", Display::Rate),
     ("transactions", Display::Transactions),
@@ -65,8 +49,10 @@ fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
     let document = fields.document();
     let span = fields.span();
     let name = fields.required("name", Value::name);
-    let group = fields.required("group", |value| value.choice(&GROUPS));
-    let effect = fields.required("effect", |value| value.choice(&EFFECTS));
+    let groups = Group::ALL.map(|group| (group.name(), group));
+    let group = fields.required("group", |value| value.choice(&groups));
+    let effects = Effect::ALL.map(|effect| (effect.name(), effect));
+    let effect = fields.required("effect", |value| value.choice(&effects));
     let schemas = Schema::ALL.map(|schema| (schema.name(), schema));
     let schema = fields.optional("schema", |value| value.choice(&schemas));
     let description = fields.required("description", Value::text);

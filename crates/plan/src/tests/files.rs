@@ -58,6 +58,46 @@ fn documented_examples_are_right() {
     let workloads = parse_workloads("workload.md", examples(workload)[0])
         .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
     assert_eq!(workloads[0].statements.len(), 2);
+    let head = examples(workload)[0]
+        .split_once("[[workload.statement]]")
+        .unwrap()
+        .0;
+    let more = format!(
+        "{}{}",
+        head.replace("parameters.range = 100\n", ""),
+        examples(workload)[1]
+    );
+    parse_workloads("workload.md", &more)
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+}
+
+/// The table of `docs/workloads.md`.
+#[test]
+fn documented_workloads_are_the_built_in_ones() {
+    let documented: Vec<_> = include_str!("../../../../docs/workloads.md")
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| workload"))
+        .collect();
+    let table: Vec<_> = embedded_workloads()
+        .unwrap()
+        .iter()
+        .map(|workload| {
+            let parameters: Vec<_> = workload
+                .parameters
+                .iter()
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect();
+            format!(
+                "| {} | {} | {} | {} | {} |",
+                workload.name,
+                workload.group.name(),
+                workload.effect.name(),
+                parameters.join(", "),
+                workload.description
+            )
+        })
+        .collect();
+    assert_eq!(documented, table);
 }
 
 /// The names of the targets of an example that leaves out everything else.
