@@ -85,6 +85,9 @@ pub(crate) struct Client {
     random: ClientRandom,
     /// `random` as it was when the operation began, so that a retry repeats its values.
     operation_random: ClientRandom,
+    /// `random` as it was when the values of the statement were drawn, for one that begins with
+    /// the same values.
+    statement_random: ClientRandom,
     prepared: PreparedIds,
     skimmer: Skimmer,
     stage: Stage,
@@ -118,6 +121,7 @@ impl Client {
         Self {
             number,
             operation_random: random.clone(),
+            statement_random: random.clone(),
             random,
             prepared,
             skimmer: Skimmer::default(),
@@ -351,10 +355,13 @@ impl Client {
         let statement = &context.program.statements[index];
         let values = &mut context.values[index];
         if repetition == 0 {
-            self.table = context
-                .program
-                .choose_table(statement, self.number, &mut self.random);
+            let (program, previous) = (context.program, self.table);
+            self.table = program.choose_table(statement, self.number, previous, &mut self.random);
         }
+        if statement.repeats_values() {
+            self.random = self.statement_random.clone();
+        }
+        self.statement_random = self.random.clone();
         statement.draw(&mut self.random, values);
         self.request.clear();
         match &statement.encoding {

@@ -80,17 +80,20 @@ impl Program {
             .chain(control.iter().copied())
     }
 
-    /// The table that a client's statement goes to this time.
+    /// The table that a client's statement goes to this time; `previous` is that of the statement
+    /// before.
     pub(crate) fn choose_table(
         &self,
         statement: &Statement,
         client: u32,
+        previous: usize,
         random: &mut ClientRandom,
     ) -> usize {
         let tables = self.tables.len() as u64;
         let index = match statement.table {
             Some(TableChoice::Random) => random.below(tables),
             Some(TableChoice::ByClient) => u64::from(client) % tables,
+            Some(TableChoice::Previous) => return previous,
             None => 0,
         };
         usize::try_from(index).unwrap_or(0)
@@ -103,6 +106,11 @@ impl Statement {
             integers: vec![0; self.integers],
             texts: self.texts.iter().map(|p| p.text().to_vec()).collect(),
         }
+    }
+
+    /// Whether it begins with the values of the statement before.
+    pub(crate) fn repeats_values(&self) -> bool {
+        self.table == Some(TableChoice::Previous)
     }
 
     /// Draws new values for every parameter.

@@ -38,6 +38,8 @@ pub fn sample_statements(
         source: Box::new(source),
     })?;
     let mut random = ClientRandom::new(seed, CLIENT);
+    let mut before_values = random.clone();
+    let mut table = 0;
     let mut all_values = program.new_values();
     let mut samples = Vec::with_capacity(program.statements.len());
     for (statement, values) in program.statements.iter().zip(&mut all_values) {
@@ -45,7 +47,11 @@ pub fn sample_statements(
         let Encoding::Text(pieces) = &statement.encoding else {
             continue;
         };
-        let table = program.choose_table(statement, CLIENT, &mut random);
+        table = program.choose_table(statement, CLIENT, table, &mut random);
+        if statement.repeats_values() {
+            random = before_values.clone();
+        }
+        before_values = random.clone();
         statement.draw(&mut random, values);
         let mut sql = Vec::new();
         append_sql(pieces, &mut sql, &program.tables[table], values);

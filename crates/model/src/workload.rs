@@ -115,8 +115,9 @@ pub struct Statement {
 pub struct Change {
     /// Rows: 1 for an insert, -1 for a delete.
     pub rows: i64,
-    /// What is added to the sum of a column of numbers, by name. A column that the workload
-    /// changes in another way is named by none of its statements.
+    /// What is added to the sum of a column of numbers, by name; 0 for a column of numbers or text
+    /// that keeps its values. A column that the workload changes in another way is named by none
+    /// of its statements.
     pub sums: BTreeMap<String, i64>,
 }
 
@@ -128,6 +129,10 @@ pub enum TableChoice {
     Random,
     /// Client number modulo number of tables.
     ByClient,
+    /// The table of the statement before in the same operation, and also its values: this
+    /// statement's `params` begin with those of the one before, and they get what they got there,
+    /// in its last repetition. Never on the first statement; `repeat` is then 1.
+    Previous,
 }
 
 /// One parameter of a statement.

@@ -5,14 +5,19 @@ use prony_model::Workload;
 use crate::{Invalid, Preset, parse_preset, parse_workloads};
 
 /// The files of the folder `workloads`, by name.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 6] = [
     ("point.toml", include_str!("../../../workloads/point.toml")),
+    (
+        "in-list.toml",
+        include_str!("../../../workloads/in-list.toml"),
+    ),
     ("range.toml", include_str!("../../../workloads/range.toml")),
     (
         "aggregate.toml",
         include_str!("../../../workloads/aggregate.toml"),
     ),
     ("write.toml", include_str!("../../../workloads/write.toml")),
+    ("mixed.toml", include_str!("../../../workloads/mixed.toml")),
 ];
 
 /// The workloads that come with Prony, read by the same reader as a user's.

@@ -366,7 +366,7 @@ fn quote(text: &str) -> Vec<u8> {
 pub(crate) fn tables_of_client(statement: &Statement, client: u32, tables: usize) -> Vec<usize> {
     match statement.table {
         None => vec![0],
-        Some(TableChoice::Random) => (0..tables).collect(),
+        Some(TableChoice::Random | TableChoice::Previous) => (0..tables).collect(),
         Some(TableChoice::ByClient) => {
             let tables = tables as u64;
             vec![usize::try_from(u64::from(client) % tables).unwrap_or(0)]

@@ -161,8 +161,8 @@ impl Expansion<'_> {
             self.document.report(
                 Problem::new(misfit.to_string())
                     .at(place, label)
-                    .at(&read.rows, format!("with {} rows", read.dataset.rows))
-                    .help("raise `rows`, or set other `parameters` in the step"),
+                    .at(&read.rows, misfit.about(&read.dataset))
+                    .help(misfit.help()),
             )
         })
     }
