@@ -186,6 +186,16 @@ pub enum LoadError {
         /// The engine that it has.
         found: String,
     },
+    /// A server's answer to a sum is no number.
+    #[error("sum up {table}: the server answered {found} to {sum}, expected a whole number")]
+    Sum {
+        /// The table.
+        table: String,
+        /// What was asked, as SQL.
+        sum: String,
+        /// The server's answer.
+        found: String,
+    },
     /// A table's rows are not those of the dataset.
     #[error(
         "verify {table}: {sum} of rows {first} to {last} is {found} on the server, expected \
@@ -199,7 +209,7 @@ pub enum LoadError {
         /// The last row compared.
         last: u64,
         /// What was compared, as SQL.
-        sum: &'static str,
+        sum: String,
         /// The server's side.
         found: String,
         /// The dataset's side.

@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: arrival schedules, think times, reconnecting.
 
+mod check;
 mod checksum;
 mod client;
 mod clock;
@@ -23,12 +24,15 @@ mod rows;
 mod run;
 mod samples;
 mod setup;
+mod sums;
 mod worker;
 
+pub use check::{CheckOutcome, CheckedStatement};
 pub use checksum::{TableChecksum, dataset_checksums, verify_table};
 pub use error::{JobError, LoadError};
-pub use job::{DriveTask, FillTask, Job, Task};
+pub use job::{CheckTask, DriveTask, FillTask, Job, Task};
 pub use message::Message;
 pub use program::{CompileError, StatementError};
 pub use run::run;
 pub use samples::sample_statements;
+pub use sums::{TableSums, table_sums};

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use prony_model::{Interval, StepOutcome};
+use prony_model::{Interval, LoadOutcome, StepOutcome};
 use serde::{Deserialize, Serialize};
 
-use crate::LoadError;
+use crate::{CheckOutcome, LoadError};
 
 /// One line of the generator's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,10 +49,13 @@ pub enum Message {
     },
     /// A dataset was filled and checked.
     Filled {
-        /// Rows, over all tables.
-        rows: u64,
-        /// How long it took, from dropping old tables to the last check.
-        nanoseconds: u64,
+        /// How much, how long it took, and how.
+        outcome: LoadOutcome,
+    },
+    /// A workload was checked.
+    Checked {
+        /// What its answers were, and the tables before and after.
+        outcome: Box<CheckOutcome>,
     },
     /// The job failed.
     Failed {

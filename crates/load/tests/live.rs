@@ -92,6 +92,7 @@ fn drive(workload: Workload, clients: u32) -> Task {
         },
         interval_ms: 1000,
         stall_ms: 20_000,
+        timing: prony_model::Timing::Operations,
     }))
 }
 
@@ -117,6 +118,7 @@ fn every_transport_with_few_and_many_clients() {
         dataset: DATASET,
         engine: Engine::Innodb,
         connections: 2,
+        own_server: true,
     });
     run(&server, server.address(), verified.clone(), fill);
     for (address, tls) in [

@@ -93,6 +93,7 @@ pub(crate) fn task(workload: Workload, clients: u32, length: Length) -> DriveTas
         length,
         interval_ms: 1000,
         stall_ms: 5000,
+        timing: prony_model::Timing::Operations,
     }
 }
 

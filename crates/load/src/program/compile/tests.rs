@@ -49,6 +49,7 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
         length: Length::Count { operations: 1 },
         interval_ms: 1000,
         stall_ms: 1000,
+        timing: prony_model::Timing::Operations,
     }
 }
 
