@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use prony_model::{Dataset, Effect, Workload};
+use prony_model::{Dataset, Effect, Piece, Workload};
 
 use super::{World, rendered};
 use crate::{Assumptions, embedded_workloads, parse_experiment, parse_workloads, predicted_ms};
@@ -194,6 +194,42 @@ fn changes_of_rows_are_those_of_the_effect() {
             Effect::Shrink => -1,
         };
         assert_eq!(rows, expected, "{}", workload.name);
+    }
+}
+
+/// SQL is what all families of servers understand: a word that is not here is looked up in their
+/// manuals first.
+#[test]
+fn statements_are_common_sql() {
+    const WORDS: [&str; 21] = [
+        "SELECT", "DISTINCT", "SUM", "COUNT", "LENGTH", "FROM", "WHERE", "BETWEEN", "AND", "IN",
+        "ORDER", "BY", "INSERT", "INTO", "VALUES", "UPDATE", "SET", "DELETE", "*", "=", "<",
+    ];
+    for workload in embedded_workloads().unwrap() {
+        let schema = workload.schema;
+        for statement in &workload.statements {
+            let sql: String = statement
+                .sql
+                .pieces()
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => text.as_str(),
+                    Piece::Table => " sbtest1 ",
+                    Piece::Param(_) | Piece::List(_) => " 1 ",
+                })
+                .collect();
+            let words = sql
+                .split([' ', ',', '(', ')', '+'])
+                .filter(|word| !word.is_empty());
+            for word in words {
+                let known = word == "sbtest1"
+                    || word.bytes().all(|c| c.is_ascii_digit())
+                    || WORDS.contains(&word)
+                    || schema.number_columns().contains(&word)
+                    || schema.text_columns().contains(&word);
+                assert!(known, "`{word}` in {} {}", workload.name, statement.name);
+            }
+        }
     }
 }
 
