@@ -33,7 +33,32 @@ pub fn embedded_workloads() -> Result<Vec<Workload>, Invalid> {
 }
 
 /// The files of the folder `sequences`, by name, in the order of their studies.
-const SEQUENCES: [(&str, &str); 0] = [];
+const SEQUENCES: [(&str, &str); 6] = [
+    (
+        "shootout-2011.toml",
+        include_str!("../../../sequences/shootout-2011.toml"),
+    ),
+    (
+        "heap-2014.toml",
+        include_str!("../../../sequences/heap-2014.toml"),
+    ),
+    (
+        "pk-lookup-2016.toml",
+        include_str!("../../../sequences/pk-lookup-2016.toml"),
+    ),
+    (
+        "smalldatum-2017.toml",
+        include_str!("../../../sequences/smalldatum-2017.toml"),
+    ),
+    (
+        "smalldatum-2021.toml",
+        include_str!("../../../sequences/smalldatum-2021.toml"),
+    ),
+    (
+        "smalldatum-2025.toml",
+        include_str!("../../../sequences/smalldatum-2025.toml"),
+    ),
+];
 
 /// The presets that come with Prony. Their steps run the workloads that come with it, whatever
 /// others have the same names.
