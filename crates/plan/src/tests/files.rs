@@ -6,7 +6,10 @@ use std::path::Path;
 use prony_model::{Dataset, Effect, Piece, Workload};
 
 use super::{World, rendered};
-use crate::{Assumptions, embedded_workloads, parse_experiment, parse_workloads, predicted_ms};
+use crate::{
+    Assumptions, embedded_definitions, embedded_workloads, parse_experiment, parse_workloads,
+    predicted_ms,
+};
 
 /// Text of every TOML file of a folder at the top of the project, by name.
 fn files(folder: &str) -> Vec<(String, String)> {
@@ -204,6 +207,29 @@ fn every_workload_file_is_embedded() {
     embedded.sort_by(by_name);
     assert_eq!(in_folder, embedded);
     assert!(embedded.windows(2).all(|pair| pair[0].name != pair[1].name));
+}
+
+/// What is shown of a workload defines it, and nothing else.
+#[test]
+fn definitions_are_parts_of_their_files() {
+    let definitions = embedded_definitions().unwrap();
+    let whole: Vec<String> = files("workloads")
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    for definition in &definitions {
+        let read = parse_workloads("part.toml", &definition.text).unwrap();
+        assert_eq!(read, std::slice::from_ref(&definition.workload));
+        let text = definition.text.as_str();
+        assert!(whole.iter().any(|file| file.contains(text)), "{text}");
+    }
+    let classic = definitions.last().unwrap();
+    assert_eq!(classic.workload.name, "oltp-classic");
+    assert!(
+        classic.text.starts_with("# As sysbench 0.4"),
+        "{}",
+        classic.text
+    );
 }
 
 /// The workloads promise answers for data that no step has shrunk yet. How many rows have the same
