@@ -19,6 +19,7 @@ mod drive;
 mod error;
 mod fill;
 mod job;
+mod limits;
 mod message;
 mod program;
 mod random;
