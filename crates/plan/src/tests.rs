@@ -3,6 +3,7 @@
 mod expansion;
 mod external;
 mod files;
+mod fit_messages;
 mod matrix;
 mod messages;
 mod profile;

@@ -7,3 +7,4 @@ pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod servers;
+pub(crate) mod workloads;

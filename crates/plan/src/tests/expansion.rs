@@ -68,13 +68,35 @@ fn expected_rows_follow_the_steps_parameters() {
         .iter()
         .map(|statement| statement.expect.rows)
         .collect();
-    let rows = |count| {
-        Some(CountRange {
-            min: count,
-            max: count,
-        })
+    let rows = |min, max| Some(CountRange { min, max });
+    assert_eq!(
+        expected,
+        [
+            rows(1, 1),
+            rows(10, 10),
+            rows(1, 1),
+            rows(10, 10),
+            rows(1, 10)
+        ]
+    );
+}
+
+#[test]
+fn answers_may_lack_rows_after_a_step_that_removes_some() {
+    let text =
+        format!("{RIGHT}\n[[step]]\nworkload = \"delete\"\n[[step]]\nworkload = \"read-write\"\n");
+    let plan = World::new().parse(&text).unwrap();
+    let expected = |step: usize, statement: usize| {
+        let expect = plan.steps[step].workload.statements[statement].expect;
+        let range = expect.rows.or(expect.affected).unwrap();
+        (range.min, range.max)
     };
-    assert_eq!(expected, [rows(1), rows(10), rows(1), rows(10), rows(10)]);
+    // The step before it is not touched, and what is put back is put back.
+    assert_eq!(expected(2, 1), (10, 10));
+    assert_eq!(expected(6, 1), (0, 100));
+    assert_eq!(plan.steps[6].workload.statements[7].name, "delete");
+    assert_eq!(expected(6, 7), (0, 1));
+    assert_eq!(expected(6, 8), (1, 1));
 }
 
 #[test]
