@@ -18,6 +18,7 @@ fn settling_and_debt_come_back_of_done_trials() {
         waited_ms: 0,
         unmet: vec![],
         debt: vec![],
+        levels: vec![],
     };
     let left = [debt(DebtKind::DirtyBytes, 4096), debt(DebtKind::L0Files, 3)];
     let trial = begin_with_steps(&mut store, 0, 0);
