@@ -10,10 +10,11 @@ use prony_model::{Dataset, Expect, Protocol};
 
 pub use outcome::{CheckOutcome, CheckedStatement};
 
+use crate::choices::Choices;
 use crate::job::CheckTask;
 use crate::message::Speaker;
-use crate::program::{Encoding, Program, Scope, Statement, Values, append_sql};
-use crate::random::{ClientRandom, scatter};
+use crate::program::{Encoding, Program, Scope, Values, append_sql};
+use crate::random::scatter;
 use crate::sums::{TableSums, table_sums};
 use crate::{Job, JobError, LoadError, Message};
 
@@ -38,6 +39,8 @@ pub(crate) fn check(
         parameters: &task.parameters,
         dataset: &task.dataset,
         protocol: Protocol::Text,
+        clients: 1,
+        seed: task.seed,
     };
     let program = scope
         .compile(task.transactional)
@@ -83,7 +86,7 @@ fn all_sums(connection: &mut Connection, dataset: &Dataset) -> Result<Vec<TableS
 struct Checker<'a> {
     connection: Connection,
     program: &'a Program,
-    random: ClientRandom,
+    choices: Choices,
     values: Vec<Values>,
     statements: Vec<CheckedStatement>,
 }
@@ -93,7 +96,7 @@ impl<'a> Checker<'a> {
         Self {
             connection,
             program,
-            random: ClientRandom::new(seed, CLIENT),
+            choices: Choices::new(program, seed, CLIENT),
             values: program.new_values(),
             statements: program
                 .statements
@@ -120,22 +123,22 @@ impl<'a> Checker<'a> {
     fn statement(&mut self, index: usize) -> Result<(), LoadError> {
         let program = self.program;
         let statement = &program.statements[index];
-        let table = program.choose_table(statement, CLIENT, &mut self.random);
-        for _ in 0..statement.repeat {
-            let sql = self.text(statement, index, table);
+        for repetition in 0..statement.repeat {
+            let sql = self.text(index, repetition);
             let answer = self.ask(&statement.name, &sql)?;
             self.statements[index].take(&sql, &answer, statement.expect);
         }
         Ok(())
     }
 
-    fn text(&mut self, statement: &Statement, index: usize, table: usize) -> Vec<u8> {
+    fn text(&mut self, index: usize, repetition: u32) -> Vec<u8> {
         let values = &mut self.values[index];
-        statement.draw(&mut self.random, values);
+        self.choices.choose(self.program, index, repetition, values);
+        let table = &self.program.tables[self.choices.table()];
         let mut sql = Vec::new();
         // Everything was compiled as text.
-        if let Encoding::Text(pieces) = &statement.encoding {
-            append_sql(pieces, &mut sql, &self.program.tables[table], values);
+        if let Encoding::Text(pieces) = &self.program.statements[index].encoding {
+            append_sql(pieces, &mut sql, table, values);
         }
         sql
     }

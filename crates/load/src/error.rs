@@ -40,6 +40,19 @@ pub enum LoadError {
     /// The job makes no sense.
     #[error(transparent)]
     Job(#[from] JobError),
+    /// The system does not let this process open enough connections.
+    #[error(
+        "connect {clients} clients: that takes {needed} open files, and the system allows this \
+         process {limit}; raise the hard limit (`ulimit -Hn`) or use fewer clients"
+    )]
+    OpenFiles {
+        /// How many clients there are to be.
+        clients: u32,
+        /// Files that have to be open.
+        needed: u64,
+        /// The hard limit.
+        limit: u64,
+    },
     /// A client could not connect.
     #[error("connect client {client} of {clients}: failed to {source}")]
     Connect {
@@ -187,7 +200,7 @@ pub enum LoadError {
         found: String,
     },
     /// A server's answer to a sum is no number.
-    #[error("sum up {table}: the server answered {found} to {sum}, expected a whole number")]
+    #[error("sum up {table}: the server answered `{found}` to {sum}, expected a whole number")]
     Sum {
         /// The table.
         table: String,

@@ -9,13 +9,17 @@
 
 mod check;
 mod checksum;
+mod choices;
 mod client;
 mod clock;
 mod digits;
+mod distribution;
+mod draws;
 mod drive;
 mod error;
 mod fill;
 mod job;
+mod limits;
 mod message;
 mod program;
 mod random;
@@ -29,6 +33,8 @@ mod worker;
 
 pub use check::{CheckOutcome, CheckedStatement};
 pub use checksum::{TableChecksum, dataset_checksums, verify_table};
+pub use distribution::Sampler;
+pub use draws::Draws;
 pub use error::{JobError, LoadError};
 pub use job::{CheckTask, DriveTask, FillTask, Job, Task};
 pub use message::Message;

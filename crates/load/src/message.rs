@@ -18,7 +18,8 @@ pub enum Message {
         /// Threads that drive them.
         threads: u32,
     },
-    /// The measured time began; no statement is under way.
+    /// The measured time began; no statement is under way. Where the whole run is timed this comes
+    /// before `Connected`.
     MeasureStart {
         /// When, in nanoseconds of the host's monotonic clock.
         at_ns: u64,
@@ -28,7 +29,8 @@ pub enum Message {
         /// What happened in it.
         interval: Interval,
     },
-    /// The last measured operation ended; no statement is under way.
+    /// The last measured operation ended; no statement is under way. Where the whole run is timed
+    /// the connections are closed.
     MeasureEnd {
         /// When, in nanoseconds of the host's monotonic clock.
         at_ns: u64,

@@ -52,10 +52,10 @@ pub fn table_sums(
         })?;
         for (column, total) in totals.iter_mut().enumerate() {
             let found = answer.rows.first().and_then(|row| row.get(column));
-            *total += sum_of(found.and_then(Option::as_deref)).ok_or_else(|| LoadError::Sum {
+            *total += sum_of(found).ok_or_else(|| LoadError::Sum {
                 table: name.clone(),
                 sum: expressions[column].clone(),
-                found: format!("{found:?}"),
+                found: found.cloned().flatten().unwrap_or_default(),
             })?;
         }
     }
@@ -70,9 +70,9 @@ pub fn table_sums(
     })
 }
 
-/// The number in an answer; the sum over no rows is NULL.
-fn sum_of(value: Option<&str>) -> Option<i128> {
-    value.map_or(Some(0), |text| text.parse().ok())
+/// The number in a column of an answer; the sum over no rows is NULL.
+fn sum_of(column: Option<&Option<String>>) -> Option<i128> {
+    column?.as_ref().map_or(Some(0), |text| text.parse().ok())
 }
 
 /// Conditions that part the rows by their keys, so that every row is in one part. The last part
@@ -148,8 +148,9 @@ mod tests {
 
     #[test]
     fn nothing_sums_up_to_zero() {
-        assert_eq!(sum_of(None), Some(0));
-        assert_eq!(sum_of(Some("17")), Some(17));
-        assert_eq!(sum_of(Some("1e+16")), None);
+        assert_eq!(sum_of(Some(&None)), Some(0));
+        assert_eq!(sum_of(Some(&Some("17".into()))), Some(17));
+        assert_eq!(sum_of(Some(&Some("1e+16".into()))), None);
+        assert_eq!(sum_of(None), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use prony_model::Workload;
 
-use crate::{Invalid, Preset, parse_preset, parse_workloads};
+use crate::{Definition, Invalid, Preset, parse_definitions, parse_preset};
 
 /// The files of the folder `workloads`, by name.
 const FILES: [(&str, &str); 6] = [
@@ -25,11 +25,23 @@ const FILES: [(&str, &str); 6] = [
 /// # Errors
 /// When a file of the build is wrong; a test keeps that from being released.
 pub fn embedded_workloads() -> Result<Vec<Workload>, Invalid> {
-    let mut workloads = Vec::new();
+    let definitions = embedded_definitions()?;
+    Ok(definitions
+        .into_iter()
+        .map(|definition| definition.workload)
+        .collect())
+}
+
+/// The same with their texts.
+///
+/// # Errors
+/// As [`embedded_workloads`].
+pub fn embedded_definitions() -> Result<Vec<Definition>, Invalid> {
+    let mut definitions = Vec::new();
     for (name, text) in FILES {
-        workloads.extend(parse_workloads(name, text)?);
+        definitions.extend(parse_definitions(name, text)?);
     }
-    Ok(workloads)
+    Ok(definitions)
 }
 
 /// The files of the folder `sequences`, by name, in the order of their studies.

@@ -335,6 +335,6 @@ fn text_result(values: &[(&str, String)]) -> Vec<Vec<u8>> {
 
 fn rows(count: usize) -> Vec<Vec<u8>> {
     let mut packets = vec![vec![1], definition(), eof()];
-    packets.extend((0..count).map(|_| b"\x00\x00\x03abc".to_vec()));
+    packets.extend((0..count).map(|_| b"\x03abc".to_vec()));
     packets
 }

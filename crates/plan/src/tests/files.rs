@@ -6,7 +6,7 @@ use std::path::Path;
 use prony_model::{Dataset, Effect, Piece, Workload};
 
 use super::{World, rendered};
-use crate::{Assumptions, embedded_workloads, parse_workloads, predicted_ms};
+use crate::{Assumptions, embedded_definitions, embedded_workloads, parse_workloads, predicted_ms};
 
 /// Text of every TOML file of a folder at the top of the project, by name.
 pub(super) fn files(folder: &str) -> Vec<(String, String)> {
@@ -47,6 +47,46 @@ fn documented_examples_are_right() {
     let workloads = parse_workloads("workload.md", examples(workload)[0])
         .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
     assert_eq!(workloads[0].statements.len(), 2);
+    let head = examples(workload)[0]
+        .split_once("[[workload.statement]]")
+        .unwrap()
+        .0;
+    let more = format!(
+        "{}{}",
+        head.replace("parameters.range = 100\n", ""),
+        examples(workload)[1]
+    );
+    parse_workloads("workload.md", &more)
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+}
+
+/// The table of `docs/workloads.md`.
+#[test]
+fn documented_workloads_are_the_built_in_ones() {
+    let documented: Vec<_> = include_str!("../../../../docs/workloads.md")
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| workload"))
+        .collect();
+    let table: Vec<_> = embedded_workloads()
+        .unwrap()
+        .iter()
+        .map(|workload| {
+            let parameters: Vec<_> = workload
+                .parameters
+                .iter()
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect();
+            format!(
+                "| {} | {} | {} | {} | {} |",
+                workload.name,
+                workload.group.name(),
+                workload.effect.name(),
+                parameters.join(", "),
+                workload.description
+            )
+        })
+        .collect();
+    assert_eq!(documented, table);
 }
 
 /// The names of the targets of an example that leaves out everything else.
@@ -153,6 +193,29 @@ fn every_workload_file_is_embedded() {
     embedded.sort_by(by_name);
     assert_eq!(in_folder, embedded);
     assert!(embedded.windows(2).all(|pair| pair[0].name != pair[1].name));
+}
+
+/// What is shown of a workload defines it, and nothing else.
+#[test]
+fn definitions_are_parts_of_their_files() {
+    let definitions = embedded_definitions().unwrap();
+    let whole: Vec<String> = files("workloads")
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    for definition in &definitions {
+        let read = parse_workloads("part.toml", &definition.text).unwrap();
+        assert_eq!(read, std::slice::from_ref(&definition.workload));
+        let text = definition.text.as_str();
+        assert!(whole.iter().any(|file| file.contains(text)), "{text}");
+    }
+    let classic = definitions.last().unwrap();
+    assert_eq!(classic.workload.name, "oltp-classic");
+    assert!(
+        classic.text.starts_with("# As sysbench 0.4"),
+        "{}",
+        classic.text
+    );
 }
 
 /// The workloads promise answers for data that no step has shrunk yet. How many rows have the same
