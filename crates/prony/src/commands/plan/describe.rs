@@ -34,9 +34,10 @@ pub(super) fn describe(plan: &Plan) -> String {
 
 fn dataset(plan: &Plan) -> String {
     let dataset = &plan.dataset;
-    let key = match dataset.primary_key {
-        true => "",
-        false => ", without primary key",
+    let key = if dataset.primary_key {
+        ""
+    } else {
+        ", without primary key"
     };
     format!(
         "Dataset: {} × {} rows ({}{key}), seed {}",
