@@ -8,6 +8,7 @@ mod matrix;
 mod messages;
 mod profile;
 mod sequence;
+mod studies;
 mod target_messages;
 mod workload_messages;
 

@@ -34,6 +34,9 @@ pub(crate) enum Command {
     /// Workloads: list them, or show how one is defined
     #[command(subcommand)]
     Workloads(WorkloadsCommand),
+    /// Sequences that experiments can name as their preset: list them, or show one whole
+    #[command(subcommand)]
+    Sequences(SequencesCommand),
     /// Drive load: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Load,
@@ -182,6 +185,28 @@ pub(crate) struct WorkloadsShowArgs {
     pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) files: WorkloadFileArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SequencesCommand {
+    /// List sequences: name, number of steps, and what they are
+    List(SequencesListArgs),
+    /// Show the definition of a sequence with its history; its steps and sections can be copied into
+    /// an experiment
+    Show(SequencesShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SequencesListArgs {
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
+    pub(crate) format: ListFormatArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SequencesShowArgs {
+    /// The name of a sequence, such as smalldatum-2017
+    pub(crate) sequence: String,
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use prony_model::{Aspect, Plan, Target};
 use prony_plan::{
-    Definition, Invalid, Knowledge, Refused, embedded_definitions, embedded_presets,
+    Definition, Invalid, Knowledge, Preset, Refused, embedded_definitions, embedded_presets,
     parse_definitions, parse_experiment,
 };
 use prony_servers::{Catalogue, RenderError, Wanted};
@@ -48,7 +48,7 @@ pub(crate) fn experiment(
         .into_iter()
         .map(|definition| definition.workload)
         .collect();
-    let presets = embedded_presets().map_err(|error| invalid(&error))?;
+    let presets = presets()?;
     let text = read(path)?;
     let whole = std::path::absolute(path).map_err(|error| {
         Failure::to(
@@ -104,6 +104,11 @@ fn honours(catalogue: &Catalogue, target: &Target, allow: &[String]) -> Result<(
         }),
         _ => Ok(()),
     }
+}
+
+/// The presets of sequences.
+pub(crate) fn presets() -> Result<Vec<Preset>, Failure> {
+    embedded_presets().map_err(|error| invalid(&error))
 }
 
 /// The user's workloads, then the built-in ones whose names they do not take.

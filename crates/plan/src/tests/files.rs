@@ -6,13 +6,10 @@ use std::path::Path;
 use prony_model::{Dataset, Effect, Piece, Workload};
 
 use super::{World, rendered};
-use crate::{
-    Assumptions, embedded_definitions, embedded_workloads, parse_experiment, parse_workloads,
-    predicted_ms,
-};
+use crate::{Assumptions, embedded_definitions, embedded_workloads, parse_workloads, predicted_ms};
 
 /// Text of every TOML file of a folder at the top of the project, by name.
-fn files(folder: &str) -> Vec<(String, String)> {
+pub(super) fn files(folder: &str) -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(folder);
@@ -28,17 +25,6 @@ fn files(folder: &str) -> Vec<(String, String)> {
     files.sort();
     assert!(!files.is_empty(), "{folder}");
     files
-}
-
-#[test]
-fn every_experiment_is_right() {
-    let world = World::new();
-    for (name, text) in files("experiments") {
-        let plan = parse_experiment(&name, &text, None, &world.knowledge())
-            .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
-        assert_eq!(format!("{}.toml", plan.name), name);
-        assert!(plan.question.ends_with('?'), "{name}");
-    }
 }
 
 /// The blocks of TOML in a document.
