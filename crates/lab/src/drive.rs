@@ -26,9 +26,14 @@ pub(crate) fn drive<T>(
     task: Task,
     on_message: &mut dyn FnMut(Message) -> Result<Option<T>, Fault>,
 ) -> Result<T, Fault> {
-    let login = server.login();
+    // Filling is no load to be measured: it goes the administrator's way, who may change more.
+    let (address, login) = if matches!(task, Task::Fill(_)) {
+        server.admin()
+    } else {
+        (server.address(), server.login())
+    };
     let job = Job {
-        address: server.address(),
+        address,
         user: login.user,
         password: login.password,
         tls: login.tls,

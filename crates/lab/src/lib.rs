@@ -15,6 +15,7 @@ mod lab;
 mod prepare;
 mod run;
 mod server;
+mod start;
 mod survey;
 mod trial;
 

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use prony_load::{FillTask, Message, Task};
-use prony_model::{Allocator, Dataset, Plan, Target};
+use prony_model::{Allocator, Dataset, LoadOutcome, Plan, Target};
 use prony_servers::{
-    Catalogue, Depot, Image, ImageKey, Images, Instance, InstanceError, Rendered, ServerBuild,
-    Wanted,
+    Catalogue, Depot, Image, ImageKey, ImageRecord, Images, Instance, InstanceError, Rendered,
+    ServerBuild, Wanted,
 };
 
 use crate::drive::drive;
@@ -188,8 +188,14 @@ impl ImageMaker<'_> {
         let Some(instance) = server.stop()? else {
             return Err(Fault::failed("an external server has no image"));
         };
+        let record = ImageRecord {
+            engine: self.target.engine,
+            dataset: *self.dataset,
+            load: None,
+            settle: None,
+        };
         Images::new(self.lab.roots)
-            .publish(instance, &self.key())
+            .publish(instance, &self.key(), record)
             .map_err(|error| Fault::failed(format!("failed to keep the data image: {error}")))
     }
 }
@@ -225,13 +231,14 @@ pub(crate) fn fill(
     dataset: &Dataset,
     target: &Target,
     say: &mut dyn FnMut(Activity),
-) -> Result<(), Fault> {
+) -> Result<LoadOutcome, Fault> {
     let task = Task::Fill(FillTask {
         dataset: *dataset,
         engine: target.engine,
         connections: lab.cpus.clamp(1, 8),
+        own_server: target.external.is_none(),
     });
-    drive(lab, server, None, task, &mut |message| match message {
+    let outcome = drive(lab, server, None, task, &mut |message| match message {
         Message::Filling {
             rows_done,
             rows_total,
@@ -243,13 +250,13 @@ pub(crate) fn fill(
             });
             Ok(None)
         }
-        Message::Filled { .. } => Ok(Some(())),
+        Message::Filled { outcome } => Ok(Some(outcome)),
         _ => Ok(None),
     })?;
     for table in dataset.table_names() {
         server.control(&format!("ANALYZE TABLE {table}"))?;
     }
-    Ok(())
+    Ok(outcome)
 }
 
 /// What a server that can't be made or started means: nothing, if the user asked to stop.

@@ -2,8 +2,8 @@
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{CpuSet, Plan, PlannedTrial, Schema, Step, StepOutcome, Target, TrialState};
-use prony_servers::{Image, Images, Instance};
+use prony_model::{CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState};
+use prony_servers::Image;
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
 
 use crate::drive::drive;
@@ -12,8 +12,9 @@ use crate::event::{Event, Events};
 use crate::explain;
 use crate::fault::Fault;
 use crate::lab::Lab;
-use crate::prepare::{Fetched, Supply, fill, server_fault, start};
+use crate::prepare::Supply;
 use crate::server::Server;
+use crate::start::Start;
 use crate::survey::{self, Variables, subject};
 
 /// Threads of the load generator. Two drive a thousand connections; more would take processors
@@ -42,10 +43,10 @@ pub(crate) struct Trial<'a> {
 impl Trial<'_> {
     /// Runs the trial to its end. The server is gone when this returns, whatever it returns.
     pub(crate) fn run(&mut self, events: &mut Events<'_>) -> Result<(), Fault> {
-        let mut server = self.start()?;
+        let mut server = self.begin().server()?;
         self.record_server(&server)?;
-        self.fill(&mut server)?;
-        self.warm(&server)?;
+        self.begin().fill(&mut server)?;
+        self.begin().warm(&server)?;
         self.explain(&server)?;
         for index in 0..self.plan.steps.len() {
             self.step(&mut server, index, events)?;
@@ -57,23 +58,14 @@ impl Trial<'_> {
         &self.plan.targets[self.planned.target]
     }
 
-    /// Starts the server from its image, or goes to the one that runs already.
-    fn start(&self) -> Result<Server, Fault> {
-        match (self.supply, self.image) {
-            (Supply::External(access), _) => access.enter(),
-            (Supply::Own(fetched), Some(image)) => start(self.lab, self.restore(fetched, image)?),
-            (Supply::Own(_), None) => Err(Fault::failed("there is no data image to start from")),
+    fn begin(&self) -> Start<'_> {
+        Start {
+            lab: self.lab,
+            dataset: &self.plan.dataset,
+            target: self.target(),
+            supply: self.supply,
+            image: self.image,
         }
-    }
-
-    fn restore(&self, fetched: &Fetched, image: &Image) -> Result<Instance, Fault> {
-        let Fetched { build, rendered } = fetched;
-        let instance = Instance::create(self.lab.roots, self.lab.launcher, build, rendered)
-            .map_err(|error| server_fault(self.lab, &error))?;
-        Images::new(self.lab.roots)
-            .restore(image, &instance)
-            .map_err(|error| Fault::failed(format!("failed to restore the data image: {error}")))?;
-        Ok(instance)
     }
 
     /// Keeps what the server says of itself: its version and its effective variables.
@@ -118,38 +110,6 @@ impl Trial<'_> {
             );
             self.store
                 .record_warning(Some(self.id), None, "variable-changed", &text)?;
-        }
-        Ok(())
-    }
-
-    /// Loads the dataset where it does not come with an image: the engine forgets it at every
-    /// stop, or the server is external.
-    fn fill(&self, server: &mut Server) -> Result<(), Fault> {
-        if self.image.is_some() && self.target().engine.persistent() {
-            return Ok(());
-        }
-        let dataset = &self.plan.dataset;
-        fill(self.lab, server, dataset, self.target(), &mut |_| ())
-    }
-
-    /// Reads both indexes of every table once, so that the first step that needs one does not pay
-    /// for bringing it into memory.
-    fn warm(&self, server: &Server) -> Result<(), Fault> {
-        let dataset = &self.plan.dataset;
-        for table in 0..dataset.tables {
-            let name = dataset.table_name(table);
-            let [key, secondary] = dataset.indexes(table).map(|index| index.name);
-            // A column that is in no index makes the server read whole rows.
-            let other = match dataset.schema {
-                Schema::Sbtest => "LENGTH(pad)",
-                Schema::Foo => "l",
-            };
-            server.control(&format!(
-                "SELECT COUNT(*) FROM {name} FORCE INDEX ({key}) WHERE {other} < 0"
-            ))?;
-            server.control(&format!(
-                "SELECT SUM(k) FROM {name} FORCE INDEX ({secondary}) WHERE k >= 0"
-            ))?;
         }
         Ok(())
     }

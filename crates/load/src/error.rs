@@ -222,7 +222,7 @@ pub enum LoadError {
         /// The last row compared.
         last: u64,
         /// What was compared, as SQL.
-        sum: &'static str,
+        sum: String,
         /// The server's side.
         found: String,
         /// The dataset's side.

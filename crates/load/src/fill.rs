@@ -1,11 +1,12 @@
 //! Filling a dataset: tables, rows, secondary index, check.
 
 mod insert;
+mod schema;
 
 use std::time::Duration;
 
 use prony_client::{Answer, Connection};
-use prony_model::{Dataset, Engine};
+use prony_model::{Engine, LoadOutcome};
 
 use crate::clock::now_ns;
 use crate::fill::insert::insert_rows;
@@ -15,10 +16,6 @@ use crate::{FillTask, Job, LoadError, Message, verify_table};
 /// The longest silence while connecting. Statements may take as long as they take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// From so many rows on ids are 64 bits wide. Below it a table may still grow by 147 million rows
-/// before ids of 31 bits end.
-const BIG_ROWS: u64 = 2_000_000_000;
-
 /// More than a row of the dataset takes in a MEMORY table, in any character set, indexes included.
 const MEMORY_ROW_SIZE: u64 = 2048;
 
@@ -26,6 +23,9 @@ const MEMORY_ROW_SIZE: u64 = 2048;
 struct Fill<'a, 's> {
     task: &'a FillTask,
     speaker: &'a mut Speaker<'s>,
+    /// Time spent on secondary indexes and on checks.
+    index_ns: u64,
+    check_ns: u64,
 }
 
 /// Fills the dataset of a task.
@@ -36,15 +36,22 @@ pub(crate) fn fill(job: &Job, task: &FillTask, speaker: &mut Speaker<'_>) -> Res
     let mut connections = (0..task.connections)
         .map(|index| open(job, task, index))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut fill = Fill { task, speaker };
+    let mut fill = Fill {
+        task,
+        speaker,
+        index_ns: 0,
+        check_ns: 0,
+    };
     for table in 0..dataset.tables {
         fill.table(&mut connections, table)?;
     }
-    let rows = u64::from(dataset.tables) * dataset.rows;
-    speaker.say(&Message::Filled {
-        rows,
-        nanoseconds: now_ns() - start_ns,
-    })
+    let outcome = LoadOutcome {
+        rows: u64::from(dataset.tables) * dataset.rows,
+        rows_ns: now_ns() - start_ns - fill.index_ns - fill.check_ns,
+        index_ns: fill.index_ns,
+        method: format!("INSERT, {} connections", task.connections),
+    };
+    fill.speaker.say(&Message::Filled { outcome })
 }
 
 fn open(job: &Job, task: &FillTask, index: u32) -> Result<Connection, LoadError> {
@@ -74,30 +81,31 @@ impl Fill<'_, '_> {
         let rows = dataset.rows;
         let rows_before = u64::from(table) * rows;
         self.say(rows_before, format!("rows of {name}"))?;
-        self.create(&mut connections[0], &name)?;
+        self.create(&mut connections[0], table)?;
         let mut progress = |done| self.say(rows_before + done, format!("rows of {name}"));
         insert_rows(connections, &dataset, table, &mut progress)?;
         let rows_done = rows_before + rows;
+        let index_ns = now_ns();
         self.say(rows_done, format!("index of {name}"))?;
         let connection = &mut connections[0];
-        let index = format!(
-            "CREATE INDEX {} ON {name} (k)",
-            Dataset::secondary_index_name(table)
-        );
+        let index = schema::create_index(&dataset, self.task.engine, table);
         ask(connection, &index, || format!("index {name}"))?;
+        let check_ns = now_ns();
+        self.index_ns += check_ns - index_ns;
         self.say(rows_done, format!("check of {name}"))?;
-        verify_table(connection, &dataset, table)
+        verify_table(connection, &dataset, table)?;
+        self.check_ns += now_ns() - check_ns;
+        Ok(())
     }
 
-    fn create(&self, connection: &mut Connection, name: &str) -> Result<(), LoadError> {
+    fn create(&self, connection: &mut Connection, table: u32) -> Result<(), LoadError> {
+        let dataset = &self.task.dataset;
+        let name = dataset.table_name(table);
         let action = || format!("create {name}");
         ask(connection, &format!("DROP TABLE IF EXISTS {name}"), action)?;
         let engine = self.task.engine.sql_name();
-        ask(
-            connection,
-            &create_sql(name, &self.task.dataset, engine),
-            action,
-        )?;
+        let create = schema::create_table(dataset, self.task.engine, table);
+        ask(connection, &create, action)?;
         // Old versions take another engine and say so in a warning only.
         let status = ask(
             connection,
@@ -111,7 +119,7 @@ impl Fill<'_, '_> {
             return Ok(());
         }
         Err(LoadError::OtherEngine {
-            table: name.to_owned(),
+            table: name,
             wanted: engine,
             found,
         })
@@ -125,22 +133,6 @@ impl Fill<'_, '_> {
             phase,
         })
     }
-}
-
-fn create_sql(name: &str, dataset: &Dataset, engine: &str) -> String {
-    let integer = if dataset.rows < BIG_ROWS {
-        "INTEGER"
-    } else {
-        "BIGINT"
-    };
-    format!(
-        "CREATE TABLE {name} (\
-         id {integer} NOT NULL AUTO_INCREMENT, \
-         k {integer} NOT NULL DEFAULT 0, \
-         c CHAR(120) NOT NULL DEFAULT '', \
-         pad CHAR(60) NOT NULL DEFAULT '', \
-         PRIMARY KEY (id)) ENGINE={engine}"
-    )
 }
 
 /// The engine in the answer to `SHOW TABLE STATUS`; empty when there is none.

@@ -48,6 +48,9 @@ pub struct FillTask {
     pub engine: Engine,
     /// Connections that insert at the same time, at least 1.
     pub connections: u32,
+    /// Whether the server is Prony's own and nobody else uses it: then its global variables are
+    /// changed for the time of the fill, where the job's account may do so.
+    pub own_server: bool,
 }
 
 /// Runs a workload over a dataset: closed loop, every client with its own connection.
@@ -214,6 +217,7 @@ mod tests {
                 dataset: Dataset::sbtest(1, 10, u64::MAX),
                 engine: Engine::Innodb,
                 connections: 2,
+                own_server: true,
             }),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use prony_model::{Interval, StepOutcome};
+use prony_model::{Interval, LoadOutcome, StepOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::{CheckOutcome, LoadError};
@@ -51,10 +51,8 @@ pub enum Message {
     },
     /// A dataset was filled and checked.
     Filled {
-        /// Rows, over all tables.
-        rows: u64,
-        /// How long it took, from dropping old tables to the last check.
-        nanoseconds: u64,
+        /// How much, how long it took, and how.
+        outcome: LoadOutcome,
     },
     /// A workload was checked.
     Checked {

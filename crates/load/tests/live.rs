@@ -101,6 +101,7 @@ fn fill(engine: Engine) -> Task {
         dataset: DATASET,
         engine,
         connections: 2,
+        own_server: true,
     })
 }
 

@@ -110,6 +110,21 @@ pub struct SettleOutcome {
     pub unmet: Vec<String>,
     /// What is left all the same.
     pub debt: Vec<Debt>,
+    /// The shape of the tree of an engine that keeps its rows in levels, level 0 first; levels
+    /// without files are left out.
+    #[serde(default)]
+    pub levels: Vec<Level>,
+}
+
+/// One level of an LSM tree, all column families together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Level {
+    /// Its number, from 0.
+    pub level: u32,
+    /// Files in it.
+    pub files: u64,
+    /// Bytes of its files.
+    pub bytes: u64,
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub use aspect::Aspect;
 pub use build::BuildFacts;
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
-pub use debt::{Debt, DebtKind, SettleOutcome};
+pub use debt::{Debt, DebtKind, Level, SettleOutcome};
 pub use distribution::{Distribution, Hot, Thousandths};
 pub use endpoint::{Address, External, PasswordSource, Tls, Transport};
 pub use engine::{Engine, UnknownEngine};

@@ -1,12 +1,14 @@
 //! Workload files: `[[workload]]` tables with their `[[workload.statement]]` tables.
 
+mod change;
+mod distribution;
 mod expect;
 mod param;
 mod statement;
 
 use std::collections::BTreeMap;
 
-use prony_model::{Display, Effect, Expr, Generator, Group, Schema, Statement, Workload};
+use prony_model::{Change, Display, Effect, Expr, Generator, Group, Schema, Statement, Workload};
 
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
@@ -27,8 +29,9 @@ const EFFECTS: [(&str, Effect); 4] = [
     ("rewrite", Effect::Rewrite),
 ];
 
-const DISPLAYS: [(&str, Display); 2] = [
+const DISPLAYS: [(&str, Display); 3] = [
     ("rate", Display::Rate),
+    ("transactions", Display::Transactions),
     ("milliseconds", Display::Milliseconds),
 ];
 
@@ -64,6 +67,8 @@ fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
     let name = fields.required("name", Value::name);
     let group = fields.required("group", |value| value.choice(&GROUPS));
     let effect = fields.required("effect", |value| value.choice(&EFFECTS));
+    let schemas = Schema::ALL.map(|schema| (schema.name(), schema));
+    let schema = fields.optional("schema", |value| value.choice(&schemas));
     let description = fields.required("description", Value::text);
     let transaction = fields.optional("transaction", Value::flag);
     let display = fields.optional("display", |value| value.choice(&DISPLAYS));
@@ -81,16 +86,18 @@ fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
                 .map(|parameter| parameter.value.0.as_str()),
         )
         .collect();
-    let statements = read_statements(document, &span, statements?, &constants)?;
+    let schema = schema?.map_or(Schema::Sbtest, |schema| schema.value);
+    let statements = read_statements(document, &span, statements?, &constants, schema)?;
     check_used(document, &parameters, &statements)?;
     unknown?;
 
-    let name = name?;
+    let (name, effect) = (name?, effect?);
+    check_effect(document, &effect, &statements)?;
     let workload = Workload {
         name: name.value.to_owned(),
         group: group?.value,
-        effect: effect?.value,
-        schema: Schema::Sbtest,
+        effect: effect.value,
+        schema,
         description: description?.value.to_owned(),
         parameters: parameters
             .into_iter()
@@ -144,6 +151,7 @@ fn read_statements(
     workload: &Span,
     tables: Vec<Fields<'_>>,
     constants: &[&str],
+    schema: Schema,
 ) -> Read<Vec<Statement>> {
     if tables.is_empty() {
         return Err(document.report(
@@ -152,10 +160,20 @@ fn read_statements(
                 .help("write [[workload.statement]] with `name` and `sql` below it"),
         ));
     }
-    let read: Vec<_> = tables
-        .into_iter()
-        .map(|fields| statement::read(fields, constants))
-        .collect();
+    let mut read: Vec<Read<(Located<&str>, Statement)>> = Vec::new();
+    for fields in tables {
+        let before = read.last().map(|read| match read {
+            Ok((_, statement)) => Ok(statement),
+            Err(reported) => Err(*reported),
+        });
+        let around = statement::Surroundings {
+            constants,
+            schema,
+            before,
+        };
+        let statement = statement::read(fields, around);
+        read.push(statement);
+    }
     let statements: Vec<_> = read.into_iter().collect::<Read<_>>()?;
     for (index, (name, _)) in statements.iter().enumerate() {
         if let Some((first, _)) = statements[..index]
@@ -200,13 +218,37 @@ fn check_used(
     outcome
 }
 
+/// Checks that the statements of a workload that only reads change nothing.
+fn check_effect(
+    document: &Document<'_>,
+    effect: &Located<Effect>,
+    statements: &[Statement],
+) -> Read<()> {
+    let changes = statements
+        .iter()
+        .find(|statement| statement.change != Change::default());
+    match changes {
+        Some(statement) if effect.value == Effect::None => Err(document.report(
+            Problem::new(format!("`{}` changes its table", statement.name))
+                .at(&effect.span, "changes nothing")
+                .help("write the effect that its `change` has, or remove `change`"),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The expressions of a statement that decide what it does.
 fn expressions(statement: &Statement) -> impl Iterator<Item = &Expr> {
     statement
         .params
         .iter()
         .flat_map(|param| match &param.generator {
-            Generator::Draw { low, high, .. } => vec![low, high],
+            Generator::Draw {
+                low, high, count, ..
+            } => [Some(low), Some(high), count.as_ref()]
+                .into_iter()
+                .flatten()
+                .collect(),
             Generator::Derived(expr) => vec![expr],
             Generator::Digits(_) => Vec::new(),
         })

@@ -82,9 +82,12 @@ pub(crate) struct ReportArgs {
     pub(crate) format: FormatArg,
 }
 
-/// Where definitions come from besides the built-in ones.
+/// What an experiment is read with.
 #[derive(Debug, Args)]
 pub(crate) struct DefinitionArgs {
+    /// A profile of the experiment file, such as small, that is laid over it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// A file with further workloads; may be given several times
     #[arg(long = "workloads", value_name = "FILE")]
     pub(crate) workloads: Vec<PathBuf>,

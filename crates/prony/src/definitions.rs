@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use prony_model::{Aspect, Plan, Target, Workload};
 use prony_plan::{
-    Invalid, Knowledge, Refused, embedded_workloads, parse_experiment, parse_workloads,
+    Invalid, Knowledge, Refused, embedded_presets, embedded_workloads, parse_experiment,
+    parse_workloads,
 };
 use prony_servers::{Catalogue, RenderError, Wanted};
 
@@ -44,6 +45,7 @@ pub(crate) fn experiment(
     catalogue: &Catalogue,
 ) -> Result<Plan, Failure> {
     let workloads = workloads(args)?;
+    let presets = embedded_presets().map_err(|error| invalid(&error))?;
     let text = read(path)?;
     let whole = std::path::absolute(path).map_err(|error| {
         Failure::to(
@@ -55,10 +57,12 @@ pub(crate) fn experiment(
         builds: &catalogue.facts(),
         intents: &catalogue.intent_facts(),
         workloads: &workloads,
+        presets: &presets,
         folder: whole.parent().unwrap_or(&whole),
         honours: &|target, allow| honours(catalogue, target, allow),
     };
-    let plan = parse_experiment(&path.display().to_string(), &text, &knowledge)
+    let name = path.display().to_string();
+    let plan = parse_experiment(&name, &text, args.profile.as_deref(), &knowledge)
         .map_err(|error| invalid(&error))?;
     prony_lab::check(&plan, catalogue).map_err(|error| Failure::to(ExitStatus::Invalid, &error))?;
     Ok(plan)

@@ -1,36 +1,51 @@
 //! Copying folders: by sharing blocks where the file system can, else byte by byte.
 
 use std::fs::{self, File};
-use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use crate::io_error::{At, IoError};
 use crate::roots::create_private;
+use crate::tree::{Content, Tree, pass};
 
 /// Copies a folder with its files and sub-folders to `to`, which must not exist yet. Everything
-/// is readable by its owner only. Links are not followed and not copied.
-pub(crate) fn tree(from: &Path, to: &Path) -> Result<(), IoError> {
-    let mut sharing = true;
-    copy_folder(from, to, &mut sharing)
+/// is readable by its owner only. Links are not followed and not copied. Returns what was copied,
+/// without checksums where blocks are shared.
+pub(crate) fn tree(from: &Path, to: &Path) -> Result<Tree, IoError> {
+    let mut copier = Copier {
+        sharing: true,
+        copied: Tree::default(),
+    };
+    copier.folder(from, to, "")?;
+    Ok(copier.copied)
 }
 
-fn copy_folder(from: &Path, to: &Path, sharing: &mut bool) -> Result<(), IoError> {
-    create_private(to)?;
-    for entry in fs::read_dir(from).at("read", from)? {
-        let entry = entry.at("read", from)?;
-        let kind = entry.file_type().at("look at", &entry.path())?;
-        let target = to.join(entry.file_name());
-        if kind.is_dir() {
-            copy_folder(&entry.path(), &target, sharing)?;
-        } else if kind.is_file() {
-            copy_file(&entry.path(), &target, sharing)?;
+struct Copier {
+    /// Until the file system has refused to share blocks.
+    sharing: bool,
+    copied: Tree,
+}
+
+impl Copier {
+    fn folder(&mut self, from: &Path, to: &Path, prefix: &str) -> Result<(), IoError> {
+        create_private(to)?;
+        for entry in fs::read_dir(from).at("read", from)? {
+            let entry = entry.at("read", from)?;
+            let kind = entry.file_type().at("look at", &entry.path())?;
+            let target = to.join(entry.file_name());
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if kind.is_dir() {
+                self.folder(&entry.path(), &target, &format!("{name}/"))?;
+            } else if kind.is_file() {
+                let content = copy_file(&entry.path(), &target, &mut self.sharing)?;
+                self.copied.files.insert(name, content);
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
-fn copy_file(from: &Path, to: &Path, sharing: &mut bool) -> Result<(), IoError> {
+fn copy_file(from: &Path, to: &Path, sharing: &mut bool) -> Result<Content, IoError> {
     let mut source = File::open(from).at("open", from)?;
     let mut target = File::options()
         .write(true)
@@ -41,9 +56,10 @@ fn copy_file(from: &Path, to: &Path, sharing: &mut bool) -> Result<(), IoError> 
     // One refusal is enough to know that this file system does not share blocks.
     *sharing = *sharing && rustix::fs::ioctl_ficlone(&target, &source).is_ok();
     if !*sharing {
-        io::copy(&mut source, &mut target).at("write", to)?;
+        return pass(&mut source, &mut target).at("write", to);
     }
-    Ok(())
+    let size = target.metadata().at("look at", to)?.len();
+    Ok(Content { size, crc: None })
 }
 
 #[cfg(test)]

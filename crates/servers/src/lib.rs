@@ -27,8 +27,10 @@ mod lock;
 mod owner;
 mod render;
 mod roots;
+mod settle;
 #[cfg(test)]
 mod testing;
+mod tree;
 mod unpack;
 mod verify;
 
@@ -41,7 +43,10 @@ pub use catalogue::{
 pub use depot::Depot;
 pub use fetch::{FetchError, FetchEvent};
 pub use guard::Placement;
-pub use images::{Image, ImageKey, Images};
+pub use images::{
+    Image, ImageError, ImageFacts, ImageKey, ImageRecord, Images, Made, Removal, RoomError,
+    image_size_estimate,
+};
 pub use instance::{Instance, InstanceError, Running, ServerDied, StopError};
 pub use io_error::IoError;
 pub use launcher::{Launcher, LauncherError, Process};
@@ -49,5 +54,6 @@ pub use leftovers::{Leftover, clear_leftovers};
 pub use owner::{Owner, OwnerError};
 pub use render::{Refusal, RenderError, Rendered, Wanted};
 pub use roots::{Roots, RootsError};
+pub use settle::{SettleError, debt, settle};
 pub use unpack::UnpackError;
 pub use verify::{Verified, VerifyError, verify};

@@ -17,7 +17,9 @@ use std::time::{Duration, Instant};
 use live_gate::live;
 use prony_client::{Connection, Login};
 use prony_model::{Config, Dataset, Engine, StopFlag};
-use prony_servers::{Catalogue, Depot, Images, Instance, Launcher, Roots, Running, Wanted};
+use prony_servers::{
+    Catalogue, Depot, ImageRecord, Images, Instance, Launcher, Roots, Running, Wanted,
+};
 
 /// One build for every way to bootstrap and every kind of loader.
 const BUILDS: [&str; 5] = [
@@ -74,7 +76,18 @@ fn servers_come_up_again_from_their_images() {
         ask(&server, &load, "CREATE TABLE kept (n INT) ENGINE = InnoDB");
         ask(&server, &load, "INSERT INTO kept VALUES (42)");
         let stopped = server.stop(LIMIT).unwrap();
-        let image = images.publish(stopped, &key).unwrap();
+        let image = images
+            .publish(
+                stopped,
+                &key,
+                ImageRecord {
+                    engine: Engine::Innodb,
+                    dataset,
+                    load: None,
+                    settle: None,
+                },
+            )
+            .unwrap();
 
         let instance = Instance::create(&roots, &launcher, &build, &rendered).unwrap();
         images.restore(&image, &instance).unwrap();

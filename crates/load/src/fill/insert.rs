@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use prony_client::Connection;
-use prony_model::Dataset;
+use prony_model::{Dataset, Schema};
 
 use crate::LoadError;
 use crate::clock::now_ns;
@@ -21,6 +21,7 @@ const REPORT_NS: u64 = 1_000_000_000;
 /// What the connections share while they fill a table.
 struct Shared<'a> {
     table: String,
+    columns: String,
     rows: &'a Rows,
     count: u64,
     /// The first row that nobody has taken yet, less 1.
@@ -39,6 +40,7 @@ pub(super) fn insert_rows(
 ) -> Result<(), LoadError> {
     let shared = Shared {
         table: dataset.table_name(table),
+        columns: values_of(dataset.schema),
         rows: &Rows::new(dataset, table),
         count: dataset.rows,
         taken: AtomicU64::new(0),
@@ -114,21 +116,36 @@ impl Shared<'_> {
         sql.clear();
         sql.extend_from_slice(b"INSERT INTO ");
         sql.extend_from_slice(self.table.as_bytes());
-        sql.extend_from_slice(b" (id, k, c, pad) VALUES ");
-        for id in first..=last {
-            self.rows.make(id, row);
-            if id > first {
+        sql.extend_from_slice(self.columns.as_bytes());
+        for key in first..=last {
+            self.rows.make(key, row);
+            if key > first {
                 sql.push(b',');
             }
-            sql.push(b'(');
-            append_natural(sql, row.id);
-            sql.push(b',');
-            append_natural(sql, row.k);
-            sql.extend_from_slice(b",'");
-            sql.extend_from_slice(&row.c);
-            sql.extend_from_slice(b"','");
-            sql.extend_from_slice(&row.pad);
-            sql.extend_from_slice(b"')");
+            append_row(sql, row);
         }
     }
+}
+
+/// Appends a row as SQL. No value needs escaping.
+fn append_row(sql: &mut Vec<u8>, row: &Row) {
+    sql.push(b'(');
+    for (place, number) in row.numbers.iter().enumerate() {
+        if place > 0 {
+            sql.push(b',');
+        }
+        append_natural(sql, *number);
+    }
+    for text in &row.texts {
+        sql.extend_from_slice(b",'");
+        sql.extend_from_slice(text);
+        sql.push(b'\'');
+    }
+    sql.push(b')');
+}
+
+/// The columns of a row, and what comes before its values.
+fn values_of(schema: Schema) -> String {
+    let columns: Vec<_> = [schema.number_columns(), schema.text_columns()].concat();
+    format!(" ({}) VALUES ", columns.join(", "))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use prony_model::{Dataset, Workload};
+use prony_model::{Dataset, Effect, Workload};
 
 use super::{World, rendered};
 use crate::{Assumptions, embedded_workloads, parse_experiment, parse_workloads, predicted_ms};
@@ -31,7 +31,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
 fn every_experiment_is_right() {
     let world = World::new();
     for (name, text) in files("experiments") {
-        let plan = parse_experiment(&name, &text, &world.knowledge())
+        let plan = parse_experiment(&name, &text, None, &world.knowledge())
             .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
         assert_eq!(format!("{}.toml", plan.name), name);
         assert!(plan.question.ends_with('?'), "{name}");
@@ -166,16 +166,34 @@ fn every_workload_file_is_embedded() {
     assert!(embedded.windows(2).all(|pair| pair[0].name != pair[1].name));
 }
 
-/// The workloads promise answers for data that no step has shrunk yet.
+/// The workloads promise answers for data that no step has shrunk yet. How many rows have the same
+/// `k` is chance.
 #[test]
 fn every_statement_says_what_it_expects() {
     for workload in embedded_workloads().unwrap() {
         for statement in workload.statements {
             let known = statement.expect.rows.is_some()
                 || statement.expect.affected.is_some()
-                || statement.expect_rows.is_some();
-            assert!(known, "{} {}", workload.name, statement.name);
+                || statement.expect_rows.is_some()
+                || statement.expect_affected.is_some();
+            let by_k = statement.sql.to_string().contains("WHERE k ");
+            assert!(known != by_k, "{} {}", workload.name, statement.name);
         }
+    }
+}
+
+/// Work can be counted in the tables afterwards: a workload that leaves more or fewer rows says
+/// so, all others put back what they remove.
+#[test]
+fn changes_of_rows_are_those_of_the_effect() {
+    for workload in embedded_workloads().unwrap() {
+        let rows: i64 = workload.statements.iter().map(|s| s.change.rows).sum();
+        let expected = match workload.effect {
+            Effect::None | Effect::Rewrite => 0,
+            Effect::Grow => 1,
+            Effect::Shrink => -1,
+        };
+        assert_eq!(rows, expected, "{}", workload.name);
     }
 }
 

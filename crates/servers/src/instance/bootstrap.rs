@@ -22,7 +22,10 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(super) fn bootstrap(instance: &Instance, stop: &StopFlag) -> Result<(), InstanceError> {
     let data = instance.data_dir();
     match &instance.build.bootstrap {
-        Bootstrap::Template(folder) => Ok(copy::tree(&instance.build.root.join(folder), &data)?),
+        Bootstrap::Template(folder) => {
+            copy::tree(&instance.build.root.join(folder), &data)?;
+            Ok(())
+        }
         Bootstrap::Sql(files) => {
             create_private(&data.join("mysql"))?;
             let script = instance.path("bootstrap.sql");

@@ -8,7 +8,7 @@ use prony_model::{
 
 use super::*;
 use crate::catalogue::{Bootstrap, Shutdown};
-use crate::images::Images;
+use crate::images::{ImageRecord, Images};
 
 use crate::testing::{Stage, fixture};
 
@@ -227,12 +227,20 @@ fn images_are_whole_or_not_there_and_give_equal_data() {
     let key = images.key(&build, &rendered, Engine::Innodb, &dataset);
     let other = images.key(&build, &rendered, Engine::Myisam, &dataset);
     assert_ne!(key, other);
-    assert_eq!(images.find(&key), None);
+    assert!(images.find(&key).is_none());
     first.bootstrap(&never()).unwrap();
     write_private(&first.password_file(), b"secret").unwrap();
-    let image = images.publish(first, &key).unwrap();
-    assert_eq!(images.find(&key), Some(image.clone()));
-    assert_eq!(images.find(&other), None);
+    let record = ImageRecord {
+        engine: Engine::Innodb,
+        dataset,
+        load: None,
+        settle: None,
+    };
+    let image = images.publish(first, &key, record.clone()).unwrap();
+    let found = images.find(&key).unwrap();
+    assert_eq!(found.digest(), image.digest());
+    assert_eq!(found.record(), &record);
+    assert!(images.find(&other).is_none());
 
     let second = Instance::create(&stage.roots, &stage.launcher, &build, &rendered).unwrap();
     images.restore(&image, &second).unwrap();
@@ -243,6 +251,7 @@ fn images_are_whole_or_not_there_and_give_equal_data() {
     let mode = fs::metadata(&password).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     // The same again: the first one stays.
-    assert_eq!(images.publish(second, &key).unwrap(), image);
+    let again = images.publish(second, &key, record).unwrap();
+    assert_eq!(again.digest(), image.digest());
     assert_eq!(fs::read_dir(stage.roots.images()).unwrap().count(), 1);
 }

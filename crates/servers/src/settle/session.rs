@@ -1,0 +1,146 @@
+//! The conversation with the server that is being settled.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use prony_client::{Answer, ClientError, Connection};
+use prony_model::{Debt, Engine, StopFlag};
+
+use super::debt::debt;
+use super::error::SettleError;
+
+/// How often the state is read, and the user's wishes are looked at.
+const POLL: Duration = Duration::from_millis(100);
+/// Statements that run side by side at most.
+const CONNECTIONS: usize = 8;
+
+/// A control connection with a time at which settling is given up.
+pub(super) struct Session<'a> {
+    control: &'a dyn Fn() -> Result<Connection, ClientError>,
+    connection: Connection,
+    end: Instant,
+    stop: &'a StopFlag,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn open(
+        control: &'a dyn Fn() -> Result<Connection, ClientError>,
+        end: Instant,
+        stop: &'a StopFlag,
+    ) -> Result<Self, SettleError> {
+        let connection = control().map_err(|source| SettleError::Connect { source })?;
+        Ok(Self {
+            control,
+            connection,
+            end,
+            stop,
+        })
+    }
+
+    /// Runs one statement.
+    pub(super) fn ask(&mut self, sql: &str) -> Result<Answer, SettleError> {
+        self.connection
+            .query(sql)
+            .map_err(|source| statement(sql, source))
+    }
+
+    /// The global value of a variable; `None` where the server does not have it.
+    pub(super) fn variable(&mut self, name: &str) -> Result<Option<String>, SettleError> {
+        let answer = self.ask(&format!("SHOW GLOBAL VARIABLES LIKE '{name}'"))?;
+        let row = answer.rows.into_iter().next();
+        Ok(row.and_then(|row| row.into_iter().nth(1).flatten()))
+    }
+
+    /// What the engine still has to do.
+    pub(super) fn debt(&mut self, engine: Engine) -> Result<Vec<Debt>, SettleError> {
+        debt(&mut self.connection, engine)
+            .map_err(|source| statement("reading of the engine's state", source))
+    }
+
+    /// Runs statements side by side, each on a connection of its own where there are few. Returns
+    /// how many had not ended when settling was given up; they go on in the server.
+    pub(super) fn run(&self, statements: Vec<String>) -> Result<usize, SettleError> {
+        let mut left = statements.len();
+        let workers = left.min(CONNECTIONS);
+        let queue = Arc::new(Mutex::new(statements));
+        let (sender, answers) = mpsc::channel();
+        for _ in 0..workers {
+            let connection = (self.control)().map_err(|source| SettleError::Connect { source })?;
+            let (queue, sender) = (Arc::clone(&queue), sender.clone());
+            // Not waited for when it is given up: it ends with its statement or with the server.
+            thread::spawn(move || work(connection, &queue, &sender));
+        }
+        drop(sender);
+        while left > 0 {
+            match answers.recv_timeout(POLL) {
+                Ok(result) => {
+                    result?;
+                    left -= 1;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => self.check_stop()?,
+            }
+            if self.is_over() {
+                queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                break;
+            }
+        }
+        Ok(left)
+    }
+
+    /// Whether the time for settling is over.
+    pub(super) fn is_over(&self) -> bool {
+        Instant::now() >= self.end
+    }
+
+    /// Waits until the state is worth another look.
+    pub(super) fn pause(&self) -> Result<(), SettleError> {
+        self.sleep(POLL)
+    }
+
+    /// Waits, unless the user wishes to stop.
+    pub(super) fn sleep(&self, time: Duration) -> Result<(), SettleError> {
+        let end = Instant::now() + time;
+        loop {
+            self.check_stop()?;
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            thread::sleep(left.min(POLL));
+        }
+    }
+
+    fn check_stop(&self) -> Result<(), SettleError> {
+        if self.stop.requested() {
+            return Err(SettleError::Stopped);
+        }
+        Ok(())
+    }
+}
+
+/// Runs statements until there are no more.
+fn work(
+    mut connection: Connection,
+    queue: &Mutex<Vec<String>>,
+    sender: &mpsc::Sender<Result<(), SettleError>>,
+) {
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let Some(sql) = next else { return };
+        let result = connection.query(&sql);
+        let result = result.map(drop).map_err(|source| statement(&sql, source));
+        if sender.send(result).is_err() {
+            return;
+        }
+    }
+}
+
+fn statement(sql: &str, source: ClientError) -> SettleError {
+    SettleError::Statement {
+        statement: sql.to_owned(),
+        source,
+    }
+}
