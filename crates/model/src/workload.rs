@@ -54,6 +54,30 @@ pub enum Group {
     Mixed,
 }
 
+impl Group {
+    /// Every group, in the order of the documentation.
+    pub const ALL: [Self; 6] = [
+        Self::Point,
+        Self::InList,
+        Self::Range,
+        Self::Aggregate,
+        Self::Write,
+        Self::Mixed,
+    ];
+
+    /// The name as workload files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Point => "point",
+            Self::InList => "in-list",
+            Self::Range => "range",
+            Self::Aggregate => "aggregate",
+            Self::Write => "write",
+            Self::Mixed => "mixed",
+        }
+    }
+}
+
 /// What a workload leaves behind in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -66,6 +90,21 @@ pub enum Effect {
     Shrink,
     /// Other values in the same rows.
     Rewrite,
+}
+
+impl Effect {
+    /// Every effect, in the order of the documentation.
+    pub const ALL: [Self; 4] = [Self::None, Self::Grow, Self::Shrink, Self::Rewrite];
+
+    /// The name as workload files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Grow => "grow",
+            Self::Shrink => "shrink",
+            Self::Rewrite => "rewrite",
+        }
+    }
 }
 
 /// How the rate of a workload is shown to people. What is stored is the same for all.

@@ -2,7 +2,7 @@
 
 use prony_model::Workload;
 
-use crate::{Invalid, Preset, parse_preset, parse_workloads};
+use crate::{Definition, Invalid, Preset, parse_definitions, parse_preset};
 
 /// The files of the folder `workloads`, by name.
 const FILES: [(&str, &str); 6] = [
@@ -25,15 +25,52 @@ const FILES: [(&str, &str); 6] = [
 /// # Errors
 /// When a file of the build is wrong; a test keeps that from being released.
 pub fn embedded_workloads() -> Result<Vec<Workload>, Invalid> {
-    let mut workloads = Vec::new();
+    let definitions = embedded_definitions()?;
+    Ok(definitions
+        .into_iter()
+        .map(|definition| definition.workload)
+        .collect())
+}
+
+/// The same with their texts.
+///
+/// # Errors
+/// As [`embedded_workloads`].
+pub fn embedded_definitions() -> Result<Vec<Definition>, Invalid> {
+    let mut definitions = Vec::new();
     for (name, text) in FILES {
-        workloads.extend(parse_workloads(name, text)?);
+        definitions.extend(parse_definitions(name, text)?);
     }
-    Ok(workloads)
+    Ok(definitions)
 }
 
 /// The files of the folder `sequences`, by name, in the order of their studies.
-const SEQUENCES: [(&str, &str); 0] = [];
+const SEQUENCES: [(&str, &str); 6] = [
+    (
+        "shootout-2011.toml",
+        include_str!("../../../sequences/shootout-2011.toml"),
+    ),
+    (
+        "heap-2014.toml",
+        include_str!("../../../sequences/heap-2014.toml"),
+    ),
+    (
+        "pk-lookup-2016.toml",
+        include_str!("../../../sequences/pk-lookup-2016.toml"),
+    ),
+    (
+        "smalldatum-2017.toml",
+        include_str!("../../../sequences/smalldatum-2017.toml"),
+    ),
+    (
+        "smalldatum-2021.toml",
+        include_str!("../../../sequences/smalldatum-2021.toml"),
+    ),
+    (
+        "smalldatum-2025.toml",
+        include_str!("../../../sequences/smalldatum-2025.toml"),
+    ),
+];
 
 /// The presets that come with Prony. Their steps run the workloads that come with it, whatever
 /// others have the same names.

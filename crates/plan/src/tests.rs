@@ -3,10 +3,12 @@
 mod expansion;
 mod external;
 mod files;
+mod fit_messages;
 mod matrix;
 mod messages;
 mod profile;
 mod sequence;
+mod studies;
 mod target_messages;
 mod workload_messages;
 

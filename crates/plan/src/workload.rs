@@ -13,22 +13,6 @@ use prony_model::{Change, Display, Effect, Expr, Generator, Group, Schema, State
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 
-const GROUPS: [(&str, Group); 6] = [
-    ("point", Group::Point),
-    ("in-list", Group::InList),
-    ("range", Group::Range),
-    ("aggregate", Group::Aggregate),
-    ("write", Group::Write),
-    ("mixed", Group::Mixed),
-];
-
-const EFFECTS: [(&str, Effect); 4] = [
-    ("none", Effect::None),
-    ("grow", Effect::Grow),
-    ("shrink", Effect::Shrink),
-    ("rewrite", Effect::Rewrite),
-];
-
 const DISPLAYS: [(&str, Display); 3] = [
     ("rate", Display::Rate),
     ("transactions", Display::Transactions),
@@ -41,11 +25,68 @@ const BUILT_IN: [&str; 2] = ["rows", "tables"];
 /// Bounds of the workloads' parameters, so that sums of them fit 64 bits.
 pub(crate) const PARAMETER_MAX: i64 = 1_000_000_000_000;
 
+/// A workload in its file.
+struct Found {
+    /// Where its table begins.
+    start: usize,
+    /// Where its name is.
+    name: Span,
+    workload: Workload,
+}
+
+/// A workload with the part of its file that defines it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// What is defined.
+    pub workload: Workload,
+    /// The text, with the comments directly above it; it ends with a newline.
+    pub text: String,
+}
+
 /// Reads a workload file. `file_name` is used in messages only.
 ///
 /// # Errors
 /// When the text is not TOML or not a right workload file; all problems found are in the error.
 pub fn parse_workloads(file_name: &str, text: &str) -> Result<Vec<Workload>, Invalid> {
+    let read = read_workloads(file_name, text)?;
+    Ok(read.into_iter().map(|found| found.workload).collect())
+}
+
+/// Reads a workload file, keeping the text of each workload. `file_name` is used in messages only.
+///
+/// # Errors
+/// As [`parse_workloads`].
+pub fn parse_definitions(file_name: &str, text: &str) -> Result<Vec<Definition>, Invalid> {
+    let read = read_workloads(file_name, text)?;
+    let starts: Vec<_> = read
+        .iter()
+        .map(|found| start_of_comments(text, found.start))
+        .collect();
+    let ends = starts.iter().copied().skip(1).chain([text.len()]);
+    let texts = starts.iter().zip(ends).map(|(start, end)| {
+        let part = text.get(*start..end).unwrap_or_default();
+        format!("{}\n", part.trim())
+    });
+    Ok(read
+        .into_iter()
+        .zip(texts)
+        .map(|(found, text)| Definition {
+            workload: found.workload,
+            text,
+        })
+        .collect())
+}
+
+/// Where the comments begin that stand directly above the line at `at`.
+fn start_of_comments(text: &str, at: usize) -> usize {
+    let above = text.get(..at).unwrap_or_default();
+    let comments = above
+        .rsplit_terminator('\n')
+        .take_while(|line| line.starts_with('#'));
+    at - comments.map(|line| line.len() + 1).sum::<usize>()
+}
+
+fn read_workloads(file_name: &str, text: &str) -> Result<Vec<Found>, Invalid> {
     read_toml(file_name, text, |document, table| {
         let mut root = Fields::root(document, "a workload file", table);
         let tables = root.tables("workload", "a workload");
@@ -54,19 +95,18 @@ pub fn parse_workloads(file_name: &str, text: &str) -> Result<Vec<Workload>, Inv
         let workloads: Vec<_> = workloads.into_iter().collect::<Read<_>>()?;
         check_unique(document, &workloads)?;
         unknown?;
-        Ok(workloads
-            .into_iter()
-            .map(|(_, workload)| workload)
-            .collect())
+        Ok(workloads)
     })
 }
 
-fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
+fn read_workload(mut fields: Fields<'_>) -> Read<Found> {
     let document = fields.document();
     let span = fields.span();
     let name = fields.required("name", Value::name);
-    let group = fields.required("group", |value| value.choice(&GROUPS));
-    let effect = fields.required("effect", |value| value.choice(&EFFECTS));
+    let groups = Group::ALL.map(|group| (group.name(), group));
+    let group = fields.required("group", |value| value.choice(&groups));
+    let effects = Effect::ALL.map(|effect| (effect.name(), effect));
+    let effect = fields.required("effect", |value| value.choice(&effects));
     let schemas = Schema::ALL.map(|schema| (schema.name(), schema));
     let schema = fields.optional("schema", |value| value.choice(&schemas));
     let description = fields.required("description", Value::text);
@@ -108,7 +148,11 @@ fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
         text_only: text_only?.unwrap_or(false),
         statements,
     };
-    Ok((name.span, workload))
+    Ok(Found {
+        start: span.start,
+        name: name.span,
+        workload,
+    })
 }
 
 fn read_parameters(value: Value<'_>) -> Read<Vec<Located<(String, i64)>>> {
@@ -254,14 +298,14 @@ fn expressions(statement: &Statement) -> impl Iterator<Item = &Expr> {
         })
 }
 
-fn check_unique(document: &Document<'_>, workloads: &[(Span, Workload)]) -> Read<()> {
+fn check_unique(document: &Document<'_>, workloads: &[Found]) -> Read<()> {
     let mut seen = BTreeMap::new();
     let mut outcome = Ok(());
-    for (span, workload) in workloads {
-        if let Some(first) = seen.insert(workload.name.as_str(), span) {
+    for Found { name, workload, .. } in workloads {
+        if let Some(first) = seen.insert(workload.name.as_str(), name) {
             outcome = Err(document.report(
                 Problem::new(format!("two workloads are named `{}`", workload.name))
-                    .at(span, "here again")
+                    .at(name, "here again")
                     .at(first, "first here")
                     .help("experiments refer to workloads by name: give each its own"),
             ));

@@ -31,6 +31,12 @@ pub(crate) enum Command {
     /// Server builds: list, fetch, verify, or start one to look at
     #[command(subcommand)]
     Servers(ServersCommand),
+    /// Workloads: list them, or show how one is defined
+    #[command(subcommand)]
+    Workloads(WorkloadsCommand),
+    /// Sequences that experiments can name as their preset: list them, or show one whole
+    #[command(subcommand)]
+    Sequences(SequencesCommand),
     /// Drive load: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Load,
@@ -88,11 +94,19 @@ pub(crate) struct DefinitionArgs {
     /// A profile of the experiment file, such as small, that is laid over it
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// A file with further workloads; may be given several times
-    #[arg(long = "workloads", value_name = "FILE")]
-    pub(crate) workloads: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) workloads: WorkloadFileArgs,
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
+}
+
+/// Where workloads come from besides the built-in ones.
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadFileArgs {
+    /// A file with workloads of yours, which replace built-in ones of the same name; may be given
+    /// several times
+    #[arg(long = "workloads", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Where catalogue entries come from besides the built-in ones.
@@ -143,8 +157,56 @@ pub(crate) struct ServersListArgs {
 pub(crate) enum ListFormatArg {
     /// For the terminal
     Text,
-    /// One object per build
+    /// One object for each entry
     Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkloadsCommand {
+    /// List workloads: name, group, effect on the tables, schema of the tables, parameters with
+    /// their values, and what an operation does
+    List(WorkloadsListArgs),
+    /// Show the definition of a workload, as a workload file has it
+    Show(WorkloadsShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadsListArgs {
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
+    pub(crate) format: ListFormatArg,
+    #[command(flatten)]
+    pub(crate) files: WorkloadFileArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadsShowArgs {
+    /// The name of a workload, such as read-only
+    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) files: WorkloadFileArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SequencesCommand {
+    /// List sequences: name, number of steps, and what they are
+    List(SequencesListArgs),
+    /// Show the definition of a sequence with its history; its steps and sections can be copied into
+    /// an experiment
+    Show(SequencesShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SequencesListArgs {
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
+    pub(crate) format: ListFormatArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SequencesShowArgs {
+    /// The name of a sequence, such as smalldatum-2017
+    pub(crate) sequence: String,
 }
 
 #[derive(Debug, Args)]

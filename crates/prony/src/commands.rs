@@ -6,4 +6,6 @@ pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod sequences;
 pub(crate) mod servers;
+pub(crate) mod workloads;

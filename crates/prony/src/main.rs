@@ -38,6 +38,8 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Report(args) => commands::report::report(args),
         Command::Run(args) => commands::run::run(args, &watch()?),
         Command::Resume(args) => commands::resume::resume(args, &watch()?),
+        Command::Sequences(command) => commands::sequences::sequences(command),
+        Command::Workloads(command) => commands::workloads::workloads(command),
         Command::Servers(command) => commands::servers::servers(command, &watch()?),
     }
 }

@@ -24,7 +24,7 @@ pub struct LoadRecord<'a> {
     pub settle: Option<&'a SettleOutcome>,
     /// Key of the image.
     pub image: &'a str,
-    /// Whether an earlier run made it.
+    /// Whether it was there already.
     pub reused: bool,
 }
 
@@ -68,8 +68,9 @@ pub struct DebtRow {
 }
 
 impl Store {
-    /// Records the image that a target's trials start from. An image of an earlier run that is on
-    /// record already, as after `resume`, is not recorded again.
+    /// Records the image that a target's trials start from. An image that was there already and is
+    /// on record, as after `resume`, is not recorded again. One that was there because this run
+    /// made it for another target counts as made by this run.
     ///
     /// # Errors
     /// When there is no such target, or a count exceeds 2⁶³ − 1.
@@ -78,18 +79,23 @@ impl Store {
             return Err(StoreError::NoSuchTarget { target });
         }
         self.write("record a load", |transaction, _| {
-            let known = transaction
-                .prepare_cached("SELECT 1 FROM load WHERE target_id = ?1 AND image = ?2")
-                .and_then(|mut statement| statement.exists(params![target, load.image]))
-                .during("record a load")?;
-            if known && load.reused {
+            let exists = |sql| {
+                transaction
+                    .prepare_cached(sql)
+                    .and_then(|mut statement| statement.exists(params![target, load.image]))
+                    .during("record a load")
+            };
+            if load.reused && exists("SELECT 1 FROM load WHERE target_id = ?1 AND image = ?2")? {
                 return Ok(());
             }
+            // Targets that differ only in how they are reached share an image.
+            let made_here =
+                exists("SELECT 1 FROM load WHERE target_id <> ?1 AND image = ?2 AND reused = 0")?;
             let new = NewLoad {
                 target,
                 trial: None,
                 image: Some(load.image),
-                reused: load.reused,
+                reused: load.reused && !made_here,
                 outcome: load.outcome,
                 settle: load.settle,
             };
@@ -144,15 +150,17 @@ impl Store {
             require_running(transaction, trial)?;
             transaction
                 .execute(
-                    "INSERT INTO settle (trial_id, step_id, took_ms, waited_ms, unmet, debt)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    "INSERT INTO settle
+                         (trial_id, step_id, took_ms, waited_ms, unmet, debt, levels)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                     params![
                         trial.0,
                         step,
                         outcome.took_ms,
                         outcome.waited_ms,
                         json(&outcome.unmet)?,
-                        json(&outcome.debt)?
+                        json(&outcome.debt)?,
+                        json(&outcome.levels)?
                     ],
                 )
                 .during("record how settling went")
@@ -198,7 +206,7 @@ impl Store {
         self.rows(
             "read the loads",
             "SELECT load.target_id, trial_id, image, reused, rows, rows_ns, index_ns, method,
-                 settle_took_ms, settle_waited_ms, settle_unmet, settle_debt
+                 settle_took_ms, settle_waited_ms, settle_unmet, settle_debt, settle_levels
              FROM load LEFT JOIN trial ON trial.id = trial_id
              WHERE state IS NULL OR state = 'done' ORDER BY load.id",
             [],
@@ -225,7 +233,7 @@ impl Store {
         }
         self.rows(
             "read how settling went",
-            "SELECT trial_id, step_id, took_ms, waited_ms, unmet, debt
+            "SELECT trial_id, step_id, took_ms, waited_ms, unmet, debt, levels
              FROM settle JOIN trial ON trial.id = trial_id
              WHERE state = 'done' ORDER BY trial_id, step_id",
             [],
@@ -283,8 +291,9 @@ fn insert_load(transaction: &Transaction<'_>, load: &NewLoad<'_>) -> Result<(), 
     transaction
         .execute(
             "INSERT INTO load (target_id, trial_id, image, reused, rows, rows_ns, index_ns,
-                 method, settle_took_ms, settle_waited_ms, settle_unmet, settle_debt)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 method, settle_took_ms, settle_waited_ms, settle_unmet, settle_debt,
+                 settle_levels)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             params![
                 load.target,
                 load.trial.map(|trial| trial.0),
@@ -298,6 +307,7 @@ fn insert_load(transaction: &Transaction<'_>, load: &NewLoad<'_>) -> Result<(), 
                 settle.map(|settle| settle.waited_ms),
                 settle.map(|settle| json(&settle.unmet)).transpose()?,
                 settle.map(|settle| json(&settle.debt)).transpose()?,
+                settle.map(|settle| json(&settle.levels)).transpose()?,
             ],
         )
         .during("record a load")
@@ -318,7 +328,7 @@ fn load_outcome(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<LoadOutc
     .transpose()
 }
 
-/// The four columns of settling from `first` on, all of them or none.
+/// The five columns of settling from `first` on, all of them or none.
 fn load_settle(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<SettleOutcome>> {
     let took_ms: Option<u64> = row.get(first)?;
     took_ms.map(|_| settle_outcome(row, first)).transpose()
@@ -330,6 +340,7 @@ fn settle_outcome(row: &Row<'_>, first: usize) -> rusqlite::Result<SettleOutcome
         waited_ms: row.get(first + 1)?,
         unmet: parsed(row, first + 2)?,
         debt: parsed(row, first + 3)?,
+        levels: parsed(row, first + 4)?,
     })
 }
 

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use prony_model::{Dataset, Effect, Workload};
+use prony_model::{Dataset, Effect, Piece, Workload};
 
 use super::{World, rendered};
-use crate::{Assumptions, embedded_workloads, parse_experiment, parse_workloads, predicted_ms};
+use crate::{Assumptions, embedded_definitions, embedded_workloads, parse_workloads, predicted_ms};
 
 /// Text of every TOML file of a folder at the top of the project, by name.
-fn files(folder: &str) -> Vec<(String, String)> {
+pub(super) fn files(folder: &str) -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(folder);
@@ -25,17 +25,6 @@ fn files(folder: &str) -> Vec<(String, String)> {
     files.sort();
     assert!(!files.is_empty(), "{folder}");
     files
-}
-
-#[test]
-fn every_experiment_is_right() {
-    let world = World::new();
-    for (name, text) in files("experiments") {
-        let plan = parse_experiment(&name, &text, None, &world.knowledge())
-            .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
-        assert_eq!(format!("{}.toml", plan.name), name);
-        assert!(plan.question.ends_with('?'), "{name}");
-    }
 }
 
 /// The blocks of TOML in a document.
@@ -58,6 +47,46 @@ fn documented_examples_are_right() {
     let workloads = parse_workloads("workload.md", examples(workload)[0])
         .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
     assert_eq!(workloads[0].statements.len(), 2);
+    let head = examples(workload)[0]
+        .split_once("[[workload.statement]]")
+        .unwrap()
+        .0;
+    let more = format!(
+        "{}{}",
+        head.replace("parameters.range = 100\n", ""),
+        examples(workload)[1]
+    );
+    parse_workloads("workload.md", &more)
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+}
+
+/// The table of `docs/workloads.md`.
+#[test]
+fn documented_workloads_are_the_built_in_ones() {
+    let documented: Vec<_> = include_str!("../../../../docs/workloads.md")
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| workload"))
+        .collect();
+    let table: Vec<_> = embedded_workloads()
+        .unwrap()
+        .iter()
+        .map(|workload| {
+            let parameters: Vec<_> = workload
+                .parameters
+                .iter()
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect();
+            format!(
+                "| {} | {} | {} | {} | {} |",
+                workload.name,
+                workload.group.name(),
+                workload.effect.name(),
+                parameters.join(", "),
+                workload.description
+            )
+        })
+        .collect();
+    assert_eq!(documented, table);
 }
 
 /// The names of the targets of an example that leaves out everything else.
@@ -166,6 +195,29 @@ fn every_workload_file_is_embedded() {
     assert!(embedded.windows(2).all(|pair| pair[0].name != pair[1].name));
 }
 
+/// What is shown of a workload defines it, and nothing else.
+#[test]
+fn definitions_are_parts_of_their_files() {
+    let definitions = embedded_definitions().unwrap();
+    let whole: Vec<String> = files("workloads")
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    for definition in &definitions {
+        let read = parse_workloads("part.toml", &definition.text).unwrap();
+        assert_eq!(read, std::slice::from_ref(&definition.workload));
+        let text = definition.text.as_str();
+        assert!(whole.iter().any(|file| file.contains(text)), "{text}");
+    }
+    let classic = definitions.last().unwrap();
+    assert_eq!(classic.workload.name, "oltp-classic");
+    assert!(
+        classic.text.starts_with("# As sysbench 0.4"),
+        "{}",
+        classic.text
+    );
+}
+
 /// The workloads promise answers for data that no step has shrunk yet. How many rows have the same
 /// `k` is chance.
 #[test]
@@ -194,6 +246,42 @@ fn changes_of_rows_are_those_of_the_effect() {
             Effect::Shrink => -1,
         };
         assert_eq!(rows, expected, "{}", workload.name);
+    }
+}
+
+/// SQL is what all families of servers understand: a word that is not here is looked up in their
+/// manuals first.
+#[test]
+fn statements_are_common_sql() {
+    const WORDS: [&str; 21] = [
+        "SELECT", "DISTINCT", "SUM", "COUNT", "LENGTH", "FROM", "WHERE", "BETWEEN", "AND", "IN",
+        "ORDER", "BY", "INSERT", "INTO", "VALUES", "UPDATE", "SET", "DELETE", "*", "=", "<",
+    ];
+    for workload in embedded_workloads().unwrap() {
+        let schema = workload.schema;
+        for statement in &workload.statements {
+            let sql: String = statement
+                .sql
+                .pieces()
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => text.as_str(),
+                    Piece::Table => " sbtest1 ",
+                    Piece::Param(_) | Piece::List(_) => " 1 ",
+                })
+                .collect();
+            let words = sql
+                .split([' ', ',', '(', ')', '+'])
+                .filter(|word| !word.is_empty());
+            for word in words {
+                let known = word == "sbtest1"
+                    || word.bytes().all(|c| c.is_ascii_digit())
+                    || WORDS.contains(&word)
+                    || schema.number_columns().contains(&word)
+                    || schema.text_columns().contains(&word);
+                assert!(known, "`{word}` in {} {}", workload.name, statement.name);
+            }
+        }
     }
 }
 

@@ -24,6 +24,7 @@ CREATE TABLE load (
     settle_waited_ms INTEGER,
     settle_unmet     TEXT,
     settle_debt      TEXT,
+    settle_levels    TEXT,
     CHECK ((trial_id IS NULL) <> (image IS NULL))
 ) STRICT;
 
@@ -34,6 +35,7 @@ CREATE TABLE settle (
     waited_ms INTEGER NOT NULL,
     unmet     TEXT NOT NULL,
     debt      TEXT NOT NULL,
+    levels    TEXT NOT NULL,
     PRIMARY KEY (trial_id, step_id)
 ) STRICT, WITHOUT ROWID;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use prony_model::{
     BuildFacts, Config, Dataset, Debt, DebtKind, Display, Effect, Engine, ErrorClass, ErrorCount,
-    Expect, Family, Group, Interval, Length, LoadOutcome, Plan, PlannedTrial, Protocol,
+    Expect, Family, Group, Interval, Length, Level, LoadOutcome, Plan, PlannedTrial, Protocol,
     SettleOutcome, Statement, StatementOutcome, Step, StepOutcome, TableChoice, Target, Transport,
     Version, Workload,
 };
@@ -208,6 +208,11 @@ pub(crate) fn settled() -> SettleOutcome {
         debt: vec![Debt {
             kind: DebtKind::HistoryList,
             value: 5000,
+        }],
+        levels: vec![Level {
+            level: 6,
+            files: 3,
+            bytes: 1 << 20,
         }],
     }
 }

@@ -47,6 +47,7 @@ impl Expansion<'_> {
         let mut settle = None;
         let mut seen = BTreeMap::new();
         let mut index = 0;
+        let mut shrunk = false;
         for entry in entries {
             let place = self.place(entry);
             let run = match &entry.what {
@@ -60,10 +61,16 @@ impl Expansion<'_> {
             };
             let expanded = self
                 .steps_of(run, index, settle.take(), place)
-                .and_then(|of| {
+                .and_then(|mut of| {
                     self.check_unique(&of, place, &mut seen)?;
+                    if shrunk {
+                        for step in &mut of {
+                            fit::expect_gaps(&mut step.workload);
+                        }
+                    }
                     Ok(of)
                 });
+            shrunk |= run.workload.effect == Effect::Shrink;
             match (expanded, &self.origin) {
                 (Ok(of), _) => steps.extend(of),
                 // The same line would be said to be wrong once for each step of the preset.
@@ -158,12 +165,11 @@ impl Expansion<'_> {
                 Origin::Own => "this step can't run".to_owned(),
                 Origin::Preset { .. } => format!("its step `{}` can't run", run.name),
             };
-            self.document.report(
-                Problem::new(misfit.to_string())
-                    .at(place, label)
-                    .at(&read.rows, misfit.about(&read.dataset))
-                    .help(misfit.help()),
-            )
+            let mut problem = Problem::new(misfit.to_string()).at(place, label);
+            if let Some(label) = misfit.about(&read.dataset) {
+                problem = problem.at(&read.rows, label);
+            }
+            self.document.report(problem.help(misfit.help()))
         })
     }
 
