@@ -253,8 +253,8 @@ fn a_disk_that_is_too_small_for_the_images_is_noticed_before_anything_is_loaded(
     write(folder.path(), "faults.toml", &experiment);
     let finished = begin(folder.path(), disk.path(), &["run", "faults.toml"])
         .end()
-        .exits(5);
-    finished.says(&["GiB", "are free", "prony images clear"]);
+        .exits(5)
+        .says(&["are needed", "are free", "prony images"]);
     assert!(!finished.stderr.contains("loading the dataset"));
     let runs = std::fs::read_dir(folder.path().join("runs")).map_or(0, Iterator::count);
     assert_eq!(runs, 0, "the folder of a run that can't begin is removed");
