@@ -24,7 +24,7 @@ pub struct LoadRecord<'a> {
     pub settle: Option<&'a SettleOutcome>,
     /// Key of the image.
     pub image: &'a str,
-    /// Whether an earlier run made it.
+    /// Whether it was there already.
     pub reused: bool,
 }
 
@@ -68,8 +68,9 @@ pub struct DebtRow {
 }
 
 impl Store {
-    /// Records the image that a target's trials start from. An image of an earlier run that is on
-    /// record already, as after `resume`, is not recorded again.
+    /// Records the image that a target's trials start from. An image that was there already and is
+    /// on record, as after `resume`, is not recorded again. One that was there because this run
+    /// made it for another target counts as made by this run.
     ///
     /// # Errors
     /// When there is no such target, or a count exceeds 2⁶³ − 1.
@@ -78,18 +79,23 @@ impl Store {
             return Err(StoreError::NoSuchTarget { target });
         }
         self.write("record a load", |transaction, _| {
-            let known = transaction
-                .prepare_cached("SELECT 1 FROM load WHERE target_id = ?1 AND image = ?2")
-                .and_then(|mut statement| statement.exists(params![target, load.image]))
-                .during("record a load")?;
-            if known && load.reused {
+            let exists = |sql| {
+                transaction
+                    .prepare_cached(sql)
+                    .and_then(|mut statement| statement.exists(params![target, load.image]))
+                    .during("record a load")
+            };
+            if load.reused && exists("SELECT 1 FROM load WHERE target_id = ?1 AND image = ?2")? {
                 return Ok(());
             }
+            // Targets that differ only in how they are reached share an image.
+            let made_here =
+                exists("SELECT 1 FROM load WHERE target_id <> ?1 AND image = ?2 AND reused = 0")?;
             let new = NewLoad {
                 target,
                 trial: None,
                 image: Some(load.image),
-                reused: load.reused,
+                reused: load.reused && !made_here,
                 outcome: load.outcome,
                 settle: load.settle,
             };

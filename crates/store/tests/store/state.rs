@@ -97,6 +97,13 @@ fn an_image_is_on_record_once_unless_it_was_made_again() {
     assert_eq!(store.loads().unwrap(), vec![row.clone()]);
     store.record_load(1, &record).unwrap();
     assert_eq!(store.loads().unwrap(), vec![row; 2]);
+    store.record_load(0, &reused).unwrap();
+    let shared = store.loads().unwrap().pop().unwrap();
+    assert_eq!(
+        (shared.target, shared.reused),
+        (0, false),
+        "made by this run"
+    );
     let nothing_known = LoadRecord {
         outcome: None,
         settle: None,
