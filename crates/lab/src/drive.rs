@@ -69,7 +69,7 @@ pub(crate) fn drive<T>(
 
 /// What the load generator saw, led by the server's death where that is the cause: broken
 /// connections are noticed before the process is.
-fn explain(server: &mut Server, reason: &str) -> Fault {
+pub(crate) fn explain(server: &mut Server, reason: &str) -> Fault {
     let begin = Instant::now();
     while begin.elapsed() < DYING {
         if let Err(died) = server.check() {

@@ -5,7 +5,7 @@ use prony_servers::{Image, Images, Instance};
 
 use crate::fault::Fault;
 use crate::lab::Lab;
-use crate::prepare::{Fetched, Supply, fill, server_fault, start};
+use crate::prepare::{Fetched, Loaded, Supply, fill, server_fault, start};
 use crate::server::Server;
 
 /// What a target's server begins with.
@@ -40,12 +40,12 @@ impl Start<'_> {
     }
 
     /// Loads the dataset where it does not come with an image: the engine forgets it at every
-    /// stop, or the server is external.
-    pub(crate) fn fill(&self, server: &mut Server) -> Result<(), Fault> {
+    /// stop, or the server is external. `None` where an image brought it.
+    pub(crate) fn fill(&self, server: &mut Server) -> Result<Option<Loaded>, Fault> {
         if self.image.is_some() && self.target.engine.persistent() {
-            return Ok(());
+            return Ok(None);
         }
-        fill(self.lab, server, self.dataset, self.target, &mut |_| ()).map(drop)
+        fill(self.lab, server, self.dataset, self.target, &mut |_| ()).map(Some)
     }
 
     /// Reads both indexes of every table once, so that the first step that needs one does not pay

@@ -2,7 +2,7 @@
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState};
+use prony_model::{CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState, Workload};
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
 
@@ -12,8 +12,9 @@ use crate::event::{Event, Events};
 use crate::explain;
 use crate::fault::Fault;
 use crate::lab::Lab;
-use crate::prepare::Supply;
+use crate::prepare::{Loaded, Supply};
 use crate::server::Server;
+use crate::settle::{debt, settle};
 use crate::start::Start;
 use crate::survey::{self, Variables, subject};
 
@@ -45,7 +46,7 @@ impl Trial<'_> {
     pub(crate) fn run(&mut self, events: &mut Events<'_>) -> Result<(), Fault> {
         let mut server = self.begin().server()?;
         self.record_server(&server)?;
-        self.begin().fill(&mut server)?;
+        self.fill(&mut server)?;
         self.begin().warm(&server)?;
         self.explain(&server)?;
         for index in 0..self.plan.steps.len() {
@@ -114,6 +115,16 @@ impl Trial<'_> {
         Ok(())
     }
 
+    /// Loads the dataset where no image brings it.
+    fn fill(&mut self, server: &mut Server) -> Result<(), Fault> {
+        let Some(Loaded { load, settle }) = self.begin().fill(server)? else {
+            return Ok(());
+        };
+        self.store
+            .record_trial_load(self.id, &load, Some(&settle))?;
+        Ok(())
+    }
+
     /// Keeps the execution plan of every statement, until a trial of the target has got to its end.
     fn explain(&mut self, server: &Server) -> Result<(), Fault> {
         let target = self.planned.target;
@@ -141,13 +152,17 @@ impl Trial<'_> {
         events: &mut Events<'_>,
     ) -> Result<(), Fault> {
         let step = &self.plan.steps[index];
+        self.settle(server, index, events)
+            .map_err(|fault| fault.during(&step.name, step.clients))?;
         events(Event::StepStarted {
             number: index + 1,
             total: self.plan.steps.len(),
             step: &step.name,
             clients: step.clients,
         });
-        let task = Task::Drive(Box::new(self.task(index, step)));
+        let seed = step_seed(self.plan.seed, self.planned.block, index);
+        let task = drive_task(self.plan, self.target(), step, seed);
+        let task = Task::Drive(Box::new(task));
         let pid = server.pid();
         let mut edges = Vec::new();
         let outcome = drive(self.lab, server, self.client_cpus(), task, &mut |message| {
@@ -175,6 +190,30 @@ impl Trial<'_> {
         Ok(())
     }
 
+    /// Brings the engine to a quiet state where the step wants it, and keeps what is left.
+    fn settle(
+        &mut self,
+        server: &mut Server,
+        index: usize,
+        events: &mut Events<'_>,
+    ) -> Result<(), Fault> {
+        let step = &self.plan.steps[index];
+        let engine = self.target().engine;
+        if let Some(how) = step.settle {
+            events(Event::Settling { step: &step.name });
+            let outcome = settle(self.lab, server, engine, &self.plan.dataset, how)?;
+            if !outcome.unmet.is_empty() {
+                events(Event::NotSettled {
+                    unmet: &outcome.unmet,
+                });
+            }
+            self.store.record_settle(self.id, index, &outcome)?;
+        }
+        let debt = debt(server, engine)?;
+        self.store.record_debt(self.id, index, &debt)?;
+        Ok(())
+    }
+
     fn record(&mut self, index: usize, outcome: &StepOutcome, edges: &[Edge]) -> Result<(), Fault> {
         self.store.record_step(self.id, index, outcome)?;
         for edge in edges {
@@ -193,30 +232,48 @@ impl Trial<'_> {
     fn client_cpus(&self) -> Option<&CpuSet> {
         self.supply.own()?.rendered.process.client_cpus.as_ref()
     }
+}
 
-    fn task(&self, index: usize, step: &Step) -> DriveTask {
-        DriveTask {
-            workload: step.workload.clone(),
-            parameters: step.parameters.clone(),
-            dataset: self.plan.dataset,
-            transactional: self.target().engine.transactional(),
-            protocol: self.target().protocol,
-            clients: step.clients,
-            threads_max: THREADS_MAX,
-            seed: step_seed(self.plan.seed, self.planned.block, index),
-            warmup_ms: step.warmup_ms,
-            length: step.length,
-            interval_ms: INTERVAL_MS,
-            stall_ms: STALL_MS,
-            timing: step.timing,
-        }
+/// What the load generator does in a step.
+pub(crate) fn drive_task(plan: &Plan, target: &Target, step: &Step, seed: u64) -> DriveTask {
+    let transactional = target.engine.transactional();
+    DriveTask {
+        workload: expected_of(&step.workload, transactional, step.clients),
+        parameters: step.parameters.clone(),
+        dataset: plan.dataset,
+        transactional,
+        protocol: target.protocol,
+        clients: step.clients,
+        threads_max: THREADS_MAX,
+        seed,
+        warmup_ms: step.warmup_ms,
+        length: step.length,
+        timing: step.timing,
+        interval_ms: INTERVAL_MS,
+        stall_ms: STALL_MS,
     }
+}
+
+/// The workload with what can be expected of its answers: without transactions, a row that one
+/// client deletes to insert it again is missing for the others meanwhile.
+fn expected_of(workload: &Workload, transactional: bool, clients: u32) -> Workload {
+    let adds = |rows: i64| {
+        let statements = workload.statements.iter();
+        statements
+            .map(|statement| statement.change.rows)
+            .any(|change| change == rows)
+    };
+    let mut workload = workload.clone();
+    if !transactional && clients > 1 && adds(-1) && adds(1) {
+        workload.expect_missing_rows();
+    }
+    workload
 }
 
 /// The seed of a step: the same for every target of a block, so that all answer the same
 /// statements, and another one for every block and step. The mixing is `SplitMix64`'s
 /// (Steele, Lea, Flood 2014).
-fn step_seed(seed: u64, block: u32, step: usize) -> u64 {
+pub(crate) fn step_seed(seed: u64, block: u32, step: usize) -> u64 {
     [u64::from(block), step as u64]
         .into_iter()
         .fold(seed, |state, input| {

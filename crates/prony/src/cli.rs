@@ -24,7 +24,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show what an experiment would do, and how long it would take
     Plan(PlanArgs),
-    /// Go on with a run that was interrupted: only what is missing is run
+    /// Go on with a run: what is missing is run, and what failed is run again
     Resume(ResumeArgs),
     /// Print the report of a run
     Report(ReportArgs),
@@ -52,6 +52,10 @@ pub(crate) struct RunArgs {
     /// Folder in which the run's own folder is made
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
+    /// Measure nothing: run every cell once with a few operations, and check that answers are as
+    /// the workloads say and the same from every target
+    #[arg(long)]
+    pub(crate) verify: bool,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
 }

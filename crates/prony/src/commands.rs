@@ -8,4 +8,5 @@ pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod sequences;
 pub(crate) mod servers;
+pub(crate) mod verify;
 pub(crate) mod workloads;

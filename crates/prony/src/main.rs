@@ -36,6 +36,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) if args.effective => commands::plan::effective(args, &watch()?),
         Command::Plan(args) => commands::plan::plan(args),
         Command::Report(args) => commands::report::report(args),
+        Command::Run(args) if args.verify => commands::verify::verify(args, &watch()?),
         Command::Run(args) => commands::run::run(args, &watch()?),
         Command::Resume(args) => commands::resume::resume(args, &watch()?),
         Command::Sequences(command) => commands::sequences::sequences(command),

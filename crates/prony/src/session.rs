@@ -9,6 +9,9 @@ use prony_servers::{Catalogue, Launcher, Roots, clear_leftovers};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
+/// Bytes of all data images together, above which those go that were not used for longest.
+const IMAGES_LIMIT: u64 = 50 << 30;
+
 /// Where things are and how processes are started.
 pub(crate) struct Surroundings {
     pub(crate) roots: Roots,
@@ -53,6 +56,7 @@ impl Surroundings {
             prony: self.prony.clone(),
             proc: self.proc.clone(),
             cpus: self.host.cpus,
+            images_limit: IMAGES_LIMIT,
             stop,
         }
     }

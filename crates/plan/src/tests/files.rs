@@ -6,7 +6,10 @@ use std::path::Path;
 use prony_model::{Dataset, Effect, Piece, Workload};
 
 use super::{World, rendered};
-use crate::{Assumptions, embedded_definitions, embedded_workloads, parse_workloads, predicted_ms};
+use crate::{
+    Assumptions, embedded_definitions, embedded_presets, embedded_workloads, parse_experiment,
+    parse_preset, parse_workloads, predicted_ms,
+};
 
 /// Text of every TOML file of a folder at the top of the project, by name.
 pub(super) fn files(folder: &str) -> Vec<(String, String)> {
@@ -106,6 +109,7 @@ fn documented_targets_are_right() {
     let document = include_str!("../../../../docs/formats/experiment.md");
     let documented: Vec<_> = examples(document)[1..]
         .iter()
+        .filter(|example| example.contains("[[target]]"))
         .map(|example| names_of_targets(example))
         .collect();
     let with = |build: &str| ["off", "on"].map(|value| format!("mysql-{build}-binlog-{value}"));
@@ -128,6 +132,59 @@ fn documented_targets_are_right() {
                 .to_vec(),
         ]
     );
+}
+
+/// What is documented of sequences and profiles, in an experiment with nothing else of the kind.
+#[test]
+fn documented_sequences_are_right() {
+    let experiment = include_str!("../../../../docs/formats/experiment.md");
+    let example = |part: &str| {
+        let found = examples(experiment)
+            .into_iter()
+            .find(|e| e.starts_with(part));
+        found.unwrap_or_else(|| panic!("{part}"))
+    };
+    let start = "name = \"x\"\nblocks = 2\nbase = \"mysql-8.0.31\"\n[dataset]\nrows = 20_000\n\
+                 [[target]]\nbuild = \"mysql-8.0.31\"\n";
+    let steps = "[sequence]\ntime = \"1s\"\n[[step]]\nworkload = \"point-query\"\n[[step]]\n\
+                 workload = \"range-notcovered-pk\"\nparameters.range = 10\n";
+    let settle = example("[[step]]\nsettle");
+    let (first, second) = steps.rsplit_once("[[step]]").unwrap();
+    let world = World {
+        presets: embedded_presets().unwrap(),
+        ..World::new()
+    };
+    for sequence in [
+        format!("{steps}{}", example("[[section]]")),
+        format!("{first}{settle}[[step]]{second}"),
+        example("[sequence]").to_owned(),
+    ] {
+        for profile in [None, Some("small")] {
+            let text = format!("{start}{sequence}\n{}", example("[profile.small]"));
+            let plan = parse_experiment("x.toml", &text, profile, &world.knowledge())
+                .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+            assert_eq!(plan.blocks(), if profile.is_some() { 1 } else { 2 });
+        }
+    }
+}
+
+#[test]
+fn the_documented_preset_is_right() {
+    let document = include_str!("../../../../docs/formats/sequence.md");
+    let workloads = embedded_workloads().unwrap();
+    let preset = parse_preset("sequence.md", examples(document)[0], &workloads)
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+    let steps: Vec<_> = preset.steps().collect();
+    let expected = [
+        "point-query.warm",
+        "point-query.pre",
+        "update-index",
+        "point-query",
+    ];
+    assert_eq!(steps, expected);
+    for preset in embedded_presets().unwrap() {
+        assert!(document.contains(&format!("| `{}` |", preset.name())));
+    }
 }
 
 /// The rows of the table of matrices: what it writes, and the names that it promises.

@@ -23,6 +23,7 @@ fn world() -> World {
     }
     for (name, kind) in [
         ("binlog_format", IntentKind::Text),
+        ("native_aio", IntentKind::Flag),
         ("rocksdb_block_cache", IntentKind::Bytes),
         ("rocksdb_memtable", IntentKind::Bytes),
         ("rocksdb_l0_files", IntentKind::Number),

@@ -116,7 +116,10 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         | LabError::Password { .. }
         | LabError::Unequal(_) => ExitStatus::Invalid,
         LabError::Variables(_) => ExitStatus::Defect,
-        LabError::Store(_) | LabError::Artefact { .. } => ExitStatus::Host,
+        LabError::Store(_)
+        | LabError::Artefact { .. }
+        | LabError::Room(_)
+        | LabError::Images { .. } => ExitStatus::Host,
     };
     Failure::to(code, error)
 }
