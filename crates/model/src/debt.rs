@@ -19,17 +19,17 @@ pub enum DebtKind {
     DirtyBytes,
     /// Bytes of redo log behind the last checkpoint.
     CheckpointAge,
-    /// Transactions whose old row versions are not purged yet.
+    /// Transactions whose old row versions are not purged yet: at most so many.
     HistoryList,
     /// Bytes of secondary index changes that are buffered, not merged.
     ChangeBuffer,
-    /// Bytes in memtables.
+    /// Bytes in memtables of tables.
     Memtable,
-    /// Files in level 0 of an LSM tree.
+    /// Files of tables in level 0 of an LSM tree.
     L0Files,
-    /// Bytes that an LSM tree estimates to have to compact.
+    /// Compactions of an LSM tree that are due or running.
     PendingCompaction,
-    /// Bytes of blocks of the key cache that are not written.
+    /// Bytes of blocks of MyISAM's key cache, or of Aria's page cache, that are not written.
     DirtyKeyBlocks,
 }
 
@@ -44,8 +44,9 @@ struct Facts {
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// The bounds are what is usually there in a quiet server, times a few: less than that did not
-/// move a figure.
+/// The bounds are above all that quiet servers of 4.1 to 9.7 and MariaDB 10.1 to 11.8 showed after
+/// settling (20 KiB of log, 714 transactions), and far below what a second of writes leaves behind
+/// (tens of mebibytes). Files in level 0 are looked into by every read, so one more is a difference.
 const KINDS: [Facts; 8] = [
     facts(DebtKind::DirtyBytes, "dirty pages", "bytes", 8 * MIB),
     facts(DebtKind::CheckpointAge, "checkpoint age", "bytes", 16 * MIB),
@@ -55,9 +56,9 @@ const KINDS: [Facts; 8] = [
     facts(DebtKind::L0Files, "L0 files", "files", 0),
     facts(
         DebtKind::PendingCompaction,
-        "pending compaction",
-        "bytes",
-        MIB,
+        "pending compactions",
+        "compactions",
+        0,
     ),
     facts(DebtKind::DirtyKeyBlocks, "dirty key blocks", "bytes", MIB),
 ];
@@ -82,7 +83,7 @@ impl DebtKind {
         self.facts().name
     }
 
-    /// What its value counts: `bytes`, `files` or `transactions`.
+    /// What its value counts: `bytes`, `files`, `transactions` or `compactions`.
     pub fn unit(self) -> &'static str {
         self.facts().unit
     }

@@ -1,18 +1,26 @@
 //! Bringing an engine to a quiet state, and saying what it still has to do.
+//!
+//! Every engine is told to do at once what it would do some time, through the variables that its
+//! version has, and is then watched until it is quiet. Versions are not compared: a variable that
+//! a server does not have is left alone, and what it does not tell is no criterion.
 
+mod changed;
 mod criteria;
 mod debt;
 mod error;
 mod innodb;
 mod monitor;
+mod rocksdb;
 mod session;
-mod variables;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use prony_client::{ClientError, Connection};
-use prony_model::{Dataset, Engine, Settle, SettleOutcome, StopFlag};
+use prony_model::{Dataset, DebtKind, Engine, Settle, SettleOutcome, StopFlag};
 
+use crate::folder::sync_filesystem;
+use changed::Changed;
 pub use debt::debt;
 pub use error::SettleError;
 use session::Session;
@@ -22,10 +30,12 @@ pub(crate) const VERSION: u32 = 1;
 
 /// `ER_PARSE_ERROR`.
 const PARSE_ERROR: u16 = 1064;
+/// Looks at the engine, one after the other, at which it must be quiet: it may only have paused.
+const QUIET_LOOKS: u32 = 3;
 
 /// Brings the server to a quiet state: the binary log is emptied, the statistics of all tables are
-/// refreshed, and the engine does what it has put off. `control` opens a connection of an
-/// administrator whose default database is the dataset's.
+/// refreshed, the engine does what it has put off, and the file system of its data is on disk.
+/// `control` opens a connection of an administrator whose default database is the dataset's.
 ///
 /// What is not reached within `settle.limit_ms` is in the outcome, with its value. It takes at
 /// least `settle.idle_ms`.
@@ -43,12 +53,12 @@ pub fn settle(
     let begin = Instant::now();
     let limit = Duration::from_millis(settle.limit_ms);
     let mut session = Session::open(control, begin + limit, stop)?;
-    reset_binlog(&mut session)?;
-    let mut unmet = analyze(&session, dataset)?;
-    match engine {
-        Engine::Innodb => unmet.extend(innodb::settle(&mut session, dataset)?),
-        Engine::Rocksdb | Engine::Myisam | Engine::Aria | Engine::Memory => {}
-    }
+    let mut changed = Changed::default();
+    let quiet = quieten(&mut session, engine, dataset, &mut changed);
+    let restored = changed.restore(&session);
+    let unmet = quiet?;
+    restored?;
+    write_files(&mut session)?;
     let took = begin.elapsed();
     session.sleep(Duration::from_millis(settle.idle_ms).saturating_sub(took))?;
     Ok(SettleOutcome {
@@ -56,8 +66,33 @@ pub fn settle(
         waited_ms: milliseconds(begin.elapsed().saturating_sub(took)),
         unmet,
         debt: session.debt(engine)?,
-        levels: Vec::new(),
+        levels: rocksdb::levels(&mut session, engine)?,
     })
+}
+
+/// Does all that is done while variables are changed. Returns what was not reached in time.
+fn quieten(
+    session: &mut Session<'_>,
+    engine: Engine,
+    dataset: &Dataset,
+    changed: &mut Changed,
+) -> Result<Vec<String>, SettleError> {
+    reset_binlog(session)?;
+    if engine == Engine::Innodb {
+        // Before the statistics are written: what is written then is purged with the rest.
+        innodb::hurry(session, changed)?;
+    }
+    let mut unmet = analyze(session, dataset)?;
+    match engine {
+        Engine::Innodb => innodb::merge_change_buffer(session, dataset)?,
+        Engine::Rocksdb => rocksdb::flush_and_compact(session, changed)?,
+        Engine::Myisam => flush_key_blocks(session)?,
+        // Setting it makes a checkpoint, which writes every page, and drops none from memory.
+        Engine::Aria => changed.set(session, "aria_checkpoint_interval", "1")?,
+        Engine::Memory => {}
+    }
+    unmet.extend(wait(session, engine)?);
+    Ok(unmet)
 }
 
 /// Empties the binary log, where there is one.
@@ -77,15 +112,52 @@ fn reset_binlog(session: &mut Session<'_>) -> Result<(), SettleError> {
     }
 }
 
-/// Refreshes the statistics of all tables. Returns what was not done in time.
+/// Refreshes the statistics of all tables; nothing of it goes to the binary log. Returns what was
+/// not done in time.
 fn analyze(session: &Session<'_>, dataset: &Dataset) -> Result<Vec<String>, SettleError> {
     let statements = dataset.table_names();
-    let statements = statements.map(|table| format!("ANALYZE TABLE {table}"));
+    let statements = statements.map(|table| format!("ANALYZE LOCAL TABLE {table}"));
     let left = session.run(statements.collect())?;
     Ok(match left {
         0 => Vec::new(),
-        left => vec![format!("statistics: {left} of the tables are not analysed")],
+        left => vec![format!(
+            "statistics: tables that are not analysed: {left}, none is quiet"
+        )],
     })
+}
+
+/// Writes the blocks of the key cache that wait to be written. Only where there are some, because
+/// it empties the key cache too, and the next step would pay for filling it.
+fn flush_key_blocks(session: &mut Session<'_>) -> Result<(), SettleError> {
+    let debt = session.debt(Engine::Myisam)?;
+    let waits = |debt: &prony_model::Debt| debt.kind == DebtKind::DirtyKeyBlocks && debt.value > 0;
+    if debt.iter().any(waits) {
+        session.run(vec!["FLUSH LOCAL TABLES".to_owned()])?;
+    }
+    Ok(())
+}
+
+/// Waits until the engine is quiet or the time is over. Returns what is not as it should be.
+fn wait(session: &mut Session<'_>, engine: Engine) -> Result<Vec<String>, SettleError> {
+    let mut quiet_looks = 0;
+    loop {
+        let unmet = criteria::unmet(engine, &session.debt(engine)?);
+        quiet_looks = if unmet.is_empty() { quiet_looks + 1 } else { 0 };
+        if quiet_looks == QUIET_LOOKS || session.is_over() {
+            return Ok(unmet);
+        }
+        session.pause()?;
+    }
+}
+
+/// Has the system write what it still keeps of the server's files in memory. Engines that leave
+/// this to the system would else have it done in the next step. The folder of somebody else's
+/// server may be closed to this user.
+fn write_files(session: &mut Session<'_>) -> Result<(), SettleError> {
+    if let Some(folder) = session.variable("datadir")? {
+        let _ = sync_filesystem(Path::new(&folder));
+    }
+    Ok(())
 }
 
 fn milliseconds(time: Duration) -> u64 {

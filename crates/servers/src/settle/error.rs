@@ -19,6 +19,14 @@ pub enum SettleError {
         /// Why.
         source: ClientError,
     },
+    /// The server answered that it can't do what a statement asks for.
+    #[error("settle the engine: the server answers `{statement}` with: {message}")]
+    Refused {
+        /// The statement.
+        statement: String,
+        /// The server's words.
+        message: String,
+    },
     /// The user wished to stop.
     #[error("settle the engine: stopped")]
     Stopped,

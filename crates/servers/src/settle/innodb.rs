@@ -1,48 +1,53 @@
 //! InnoDB: changed pages written back, the checkpoint moved up, old row versions purged, buffered
 //! index changes merged.
 
-use prony_model::{Dataset, Engine};
+use prony_model::{Dataset, DebtKind, Engine};
 
-use super::criteria::unmet;
+use super::changed::Changed;
 use super::error::SettleError;
 use super::session::Session;
-use super::variables::Changed;
 
-/// Variables that make the server write back all it can, where a version has them, in the order in
-/// which they are set: none may be above the one before it at any time.
-const WRITE_BACK: [(&str, &str); 5] = [
+/// Variables that make the server write back and purge all it can, where a version has them, in an
+/// order in which no server refuses one: the low-water mark is never above the mark, and the
+/// capacity never above its maximum.
+const HURRY: [(&str, &str); 6] = [
+    // From here on pages are written back although nobody waits for it; 0 of the second means all.
     ("innodb_max_dirty_pages_pct_lwm", "0"),
     ("innodb_max_dirty_pages_pct", "0"),
     ("innodb_idle_flush_pct", "100"),
+    // Pages in a second. The disk is the limit.
     ("innodb_io_capacity_max", "20000"),
     ("innodb_io_capacity", "20000"),
+    // The history list is cut after every batch, not after 128.
+    ("innodb_purge_rseg_truncate_frequency", "1"),
 ];
 
-/// Settles the engine. Returns what was not reached in time.
-pub(super) fn settle(
-    session: &mut Session<'_>,
-    _dataset: &Dataset,
-) -> Result<Vec<String>, SettleError> {
-    let mut changed = Changed::default();
-    let waited = write_back(session, &mut changed);
-    let restored = changed.restore(session);
-    let unmet = waited?;
-    restored?;
-    Ok(unmet)
+/// Makes the server do at once what it puts off.
+pub(super) fn hurry(session: &mut Session<'_>, changed: &mut Changed) -> Result<(), SettleError> {
+    HURRY
+        .iter()
+        .try_for_each(|(name, value)| changed.set(session, name, value))
 }
 
-fn write_back(
+/// Has the buffered changes of secondary indexes merged, by reading the pages that they belong to:
+/// not every version merges them by itself.
+pub(super) fn merge_change_buffer(
     session: &mut Session<'_>,
-    changed: &mut Changed,
-) -> Result<Vec<String>, SettleError> {
-    for (name, value) in WRITE_BACK {
-        changed.set(session, name, value)?;
+    dataset: &Dataset,
+) -> Result<(), SettleError> {
+    let debt = session.debt(Engine::Innodb)?;
+    let buffered = debt.iter().find(|debt| debt.kind == DebtKind::ChangeBuffer);
+    if buffered.is_none_or(|debt| debt.value == 0) {
+        return Ok(());
     }
-    loop {
-        let unmet = unmet(Engine::Innodb, &session.debt(Engine::Innodb)?);
-        if unmet.is_empty() || session.is_over() {
-            return Ok(unmet);
-        }
-        session.pause()?;
-    }
+    let statements = (0..dataset.tables).map(|table| {
+        let name = dataset.table_name(table);
+        let [_, secondary] = dataset.indexes(table);
+        format!(
+            "SELECT SUM({column}) FROM {name} FORCE INDEX ({index}) WHERE {column} >= 0",
+            column = secondary.column,
+            index = secondary.name,
+        )
+    });
+    session.run(statements.collect()).map(drop)
 }

@@ -39,6 +39,11 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// The same on another connection.
+    pub(super) fn again(&self) -> Result<Self, SettleError> {
+        Self::open(self.control, self.end, self.stop)
+    }
+
     /// Runs one statement.
     pub(super) fn ask(&mut self, sql: &str) -> Result<Answer, SettleError> {
         self.connection
@@ -131,10 +136,28 @@ fn work(
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Some(sql) = next else { return };
         let result = connection.query(&sql);
-        let result = result.map(drop).map_err(|source| statement(&sql, source));
+        let result = result
+            .map_err(|source| statement(&sql, source))
+            .and_then(|answer| check(&sql, &answer));
         if sender.send(result).is_err() {
             return;
         }
+    }
+}
+
+/// Statements such as `ANALYZE TABLE` tell what went wrong in rows of table, operation, kind of
+/// message, and message.
+fn check(sql: &str, answer: &Answer) -> Result<(), SettleError> {
+    let wrong = answer.rows.iter().find_map(|row| match row.as_slice() {
+        [_, _, Some(kind), Some(message)] if kind.eq_ignore_ascii_case("error") => Some(message),
+        _ => None,
+    });
+    match wrong {
+        None => Ok(()),
+        Some(message) => Err(SettleError::Refused {
+            statement: sql.to_owned(),
+            message: message.clone(),
+        }),
     }
 }
 
