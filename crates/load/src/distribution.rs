@@ -126,10 +126,7 @@ impl Sampler {
                     gaussian(draws, count)
                 }
             }
-            Method::Sequential => match draws.advance(place) {
-                position if position < count => position,
-                position => position % count,
-            },
+            Method::Sequential => around(draws.advance(place), count),
             Method::Unique {
                 permutation,
                 key,
@@ -137,14 +134,18 @@ impl Sampler {
             } => {
                 let turn = draws.advance(place);
                 let position = u64::from(draws.client()).wrapping_add(turn.wrapping_mul(*clients));
-                if position < count {
-                    return permutation.apply(*key, position);
-                }
-                // Every round through the range has its own order.
-                let key = scatter(key.wrapping_add(position / count));
-                permutation.apply(key, position % count)
+                permutation.apply(*key, around(position, count))
             }
         }
+    }
+}
+
+/// The position in a range that is gone through again and again. Mostly no division is needed.
+const fn around(position: u64, count: u64) -> u64 {
+    if position < count {
+        position
+    } else {
+        position % count
     }
 }
 

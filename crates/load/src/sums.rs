@@ -7,6 +7,7 @@ use prony_model::Dataset;
 use serde::{Deserialize, Serialize};
 
 use crate::LoadError;
+use crate::checksum::{condition, parts, sums_sql};
 
 /// Sums over all rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,10 +22,6 @@ pub struct TableSums {
     pub sums: BTreeMap<String, i128>,
 }
 
-/// Rows summed at once: so few that every sum is below 2^53 and exact in the floating-point numbers
-/// that MySQL 4.1 sums with, even where half as many rows were inserted behind the dataset's own.
-const PART_ROWS: u64 = 1 << 20;
-
 /// Asks the server for the sums of table `table`, counted from 0, as it is now. May take long: set
 /// the connection's timeout accordingly.
 ///
@@ -37,14 +34,10 @@ pub fn table_sums(
 ) -> Result<TableSums, LoadError> {
     let name = dataset.table_name(table);
     let schema = dataset.schema;
-    let numbers = schema.number_columns().iter();
-    let texts = schema.text_columns().iter();
-    let expressions: Vec<String> = std::iter::once("COUNT(*)".to_owned())
-        .chain(numbers.map(|column| format!("SUM({column})")))
-        .chain(texts.map(|column| format!("SUM(CRC32({column}))")))
-        .collect();
+    let expressions = sums_sql(schema);
     let mut totals = vec![0_i128; expressions.len()];
-    for condition in conditions(schema.key_column(), dataset.rows) {
+    for (first, last) in parts(dataset) {
+        let condition = condition(dataset, first, last);
         let sql = format!("SELECT {} FROM {name}{condition}", expressions.join(", "));
         let answer = connection.query(&sql).map_err(|source| LoadError::Fill {
             action: format!("sum up {name}"),
@@ -75,24 +68,6 @@ fn sum_of(column: Option<&Option<String>>) -> Option<i128> {
     column?.as_ref().map_or(Some(0), |text| text.parse().ok())
 }
 
-/// Conditions that part the rows by their keys, so that every row is in one part. The last part
-/// is open, for rows may have been inserted behind the dataset's own.
-fn conditions(key: &str, rows: u64) -> Vec<String> {
-    let parts = rows.div_ceil(PART_ROWS).max(1);
-    (0..parts)
-        .map(|part| {
-            let first = part * PART_ROWS + 1;
-            let last = (part + 1) * PART_ROWS;
-            match (part == 0, part + 1 == parts) {
-                (true, true) => String::new(),
-                (true, false) => format!(" WHERE {key} <= {last}"),
-                (false, false) => format!(" WHERE {key} >= {first} AND {key} <= {last}"),
-                (false, true) => format!(" WHERE {key} >= {first}"),
-            }
-        })
-        .collect()
-}
-
 /// Sums travel as text: they may be wider than the numbers of JSON.
 mod as_text {
     use std::collections::BTreeMap;
@@ -120,20 +95,6 @@ mod as_text {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parts_leave_no_row_out() {
-        assert_eq!(conditions("id", 1), [""]);
-        assert_eq!(conditions("id", PART_ROWS), [""]);
-        assert_eq!(
-            conditions("i", 2 * PART_ROWS + 1),
-            [
-                " WHERE i <= 1048576",
-                " WHERE i >= 1048577 AND i <= 2097152",
-                " WHERE i >= 2097153"
-            ]
-        );
-    }
 
     #[test]
     fn sums_of_any_width_travel() {

@@ -7,8 +7,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
-    Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Length, Param,
-    Protocol, Statement, StepOutcome, TableChoice, Timing, Workload,
+    Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Hot, Length,
+    Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing, Workload,
 };
 
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
@@ -231,6 +231,43 @@ fn deadlocks_are_retried_with_the_same_values() {
         assert_eq!(asked[5..9], asked[0..4]);
         assert_eq!(asked[9], "COMMIT");
         assert_ne!(asked[11..14], asked[1..4]);
+    }
+}
+
+/// Values that depend on how many were drawn before go back with the operation, too.
+#[test]
+fn retries_repeat_lists_of_every_distribution() {
+    for distribution in [
+        Distribution::Sequential,
+        Distribution::Unique,
+        Distribution::Zipfian {
+            exponent: Thousandths(1000),
+            hot: Hot::Scattered,
+        },
+    ] {
+        let server = FakeServer::start(Delivery::Whole, |request| match request.number {
+            2 => Reply::Err(1213),
+            _ => answer(request),
+        });
+        let ids = Generator::Draw {
+            low: "1".parse().unwrap(),
+            high: "rows".parse().unwrap(),
+            distribution,
+            count: Some("range / 2".parse().unwrap()),
+        };
+        let sql = "UPDATE {table} SET k = 1 WHERE id IN ({ids:list})";
+        let mut update = statement("update", sql, vec![param("ids", ids)]);
+        update.repeat = 2;
+        let messages = run(&server, task(workload(true, vec![update]), 1, count(3))).unwrap();
+        assert_eq!(outcome(&messages).operations, 3);
+        let asked = &server.record()[&0];
+        assert_eq!(asked[3], "ROLLBACK");
+        assert_eq!(asked[4..7], asked[0..3]);
+        assert_eq!(asked[1].matches(',').count(), 4);
+        let mut statements: Vec<_> = asked.iter().filter(|sql| sql.len() > 10).collect();
+        statements.sort();
+        statements.dedup();
+        assert_eq!(statements.len(), 6, "{distribution:?}");
     }
 }
 

@@ -21,7 +21,9 @@ pub(crate) fn verify(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
     let surroundings = Surroundings::find()?;
     let lab = surroundings.lab(&catalogue, &signals.stop);
-    let mut progress = Progress::start(plan.targets.len(), 0);
+    // Two starts, and a generator for every cell: about what small machines take.
+    let target_ms = 8_000 + 700 * plan.steps.len() as u64;
+    let mut progress = Progress::start(plan.targets.len(), target_ms);
     let verification = prony_lab::verify(&lab, &plan, &mut |event| progress.show(&event));
     progress.finish();
     let verification = verification.map_err(|error| lab_failure(&error))?;
