@@ -144,9 +144,7 @@ fn begin(folder: &Path, cache: &Path, arguments: &[&str]) -> Watched {
 fn trials_in(folder: &Path, state: &str) -> i64 {
     let database = Connection::open(only_run(folder).join("run.sqlite")).unwrap();
     let sql = "SELECT count(*) FROM trial WHERE state = ?1";
-    database
-        .query_row(sql, [state], |row| row.get(0))
-        .unwrap()
+    database.query_row(sql, [state], |row| row.get(0)).unwrap()
 }
 
 /// Resumes the run and asserts that both trials are then done.
