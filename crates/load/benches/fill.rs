@@ -101,7 +101,11 @@ impl Request {
         let server = self.start(build);
         let mut times: Vec<(f64, LoadOutcome, f64)> = Vec::new();
         for _ in 0..self.rounds {
-            let sysbench = self.sysbench(&server);
+            let sysbench = if std::env::var("FILL_NO_SYSBENCH").is_ok() {
+                1.0
+            } else {
+                self.sysbench(&server)
+            };
             let (outcome, check) = self.prony(&server);
             times.push((sysbench, outcome, check));
         }
@@ -181,7 +185,10 @@ impl Request {
         let task = FillTask {
             dataset: Dataset::sbtest(self.tables, self.rows, 1),
             engine: self.engine,
-            connections: 2,
+            connections: std::env::var("FILL_CONNS")
+                .ok()
+                .and_then(|n| n.parse().ok())
+                .unwrap_or(2),
             own_server: true,
         };
         let login = server.admin_login();
@@ -194,9 +201,35 @@ impl Request {
             task: Task::Fill(task),
         };
         let mut out = Vec::new();
+        let cpu = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
+            let own = std::fs::read_to_string("/proc/self/stat").unwrap();
+            let f = |stat: String| {
+                let f: Vec<f64> = stat
+                    .rsplit(')')
+                    .next()
+                    .unwrap()
+                    .split_whitespace()
+                    .skip(11)
+                    .take(2)
+                    .map(|x| x.parse().unwrap())
+                    .collect();
+                (f[0] + f[1]) / 100.0
+            };
+            (f(stat), f(own))
+        };
+        let before = cpu();
         let begin = Instant::now();
         prony_load::run(&job, &mut out).unwrap();
         let whole = begin.elapsed().as_secs_f64();
+        let after = cpu();
+        if std::env::var("FILL_CPU").is_ok() {
+            println!(
+                "   cpu server {:.2} client {:.2} wall {whole:.2}",
+                after.0 - before.0,
+                after.1 - before.1
+            );
+        }
         let last = out.trim_ascii().split(|byte| *byte == b'\n').next_back();
         let Message::Filled { outcome } = serde_json::from_slice(last.unwrap()).unwrap() else {
             unreachable!("a fill ends with its outcome");

@@ -18,8 +18,13 @@ pub struct TableChecksum {
 }
 
 /// Rows summed at once: so few that every sum is below 2^53 and exact in the floating-point numbers
-/// that MySQL 4.1 sums with, the CRCs being below 2^32.
-const PART_ROWS: u64 = 1 << 21;
+/// that MySQL 4.1 sums with, the CRCs being below 2^32, and that several connections share the work
+/// on a table. Without a primary key, finding a part may mean reading the whole table.
+const PART_ROWS: u64 = 1 << 18;
+const PART_ROWS_WITHOUT_KEY: u64 = 1 << 21;
+
+/// Consecutive rows, from the first key to the last.
+pub(crate) type Part = (u64, u64);
 
 impl TableChecksum {
     fn new(schema: Schema) -> Self {
@@ -48,7 +53,7 @@ impl TableChecksum {
 }
 
 /// The sums of a schema's tables as SQL expressions: rows, columns of numbers, columns of text.
-pub(crate) fn sums_sql(schema: Schema) -> Vec<String> {
+fn sums_sql(schema: Schema) -> Vec<String> {
     let numbers = schema.number_columns().iter();
     let texts = schema.text_columns().iter();
     std::iter::once("COUNT(*)".to_owned())
@@ -57,13 +62,17 @@ pub(crate) fn sums_sql(schema: Schema) -> Vec<String> {
         .collect()
 }
 
-/// The keys of a table in parts so small that the sums over each are exact on every server: the
-/// first and the last key of each.
-pub(crate) fn parts(dataset: &Dataset) -> impl Iterator<Item = (u64, u64)> + use<> {
+/// A table in parts so small that the sums over each are exact on every server.
+pub(crate) fn parts(dataset: &Dataset) -> impl Iterator<Item = Part> + use<> {
     let rows = dataset.rows;
-    std::iter::successors(Some(1), |first| Some(first + PART_ROWS))
+    let size = if dataset.primary_key {
+        PART_ROWS
+    } else {
+        PART_ROWS_WITHOUT_KEY
+    };
+    std::iter::successors(Some(1), move |first| Some(first + size))
         .take_while(move |first| *first <= rows)
-        .map(move |first| (first, rows.min(first + (PART_ROWS - 1))))
+        .map(move |first| (first, rows.min(first + (size - 1))))
 }
 
 /// The sums of table `table`, counted from 0, as the dataset defines it.
@@ -91,28 +100,34 @@ pub fn verify_table(
     dataset: &Dataset,
     table: u32,
 ) -> Result<(), LoadError> {
+    parts(dataset).try_for_each(|part| verify_part(connection, dataset, table, part))
+}
+
+/// The same of one part.
+pub(crate) fn verify_part(
+    connection: &mut Connection,
+    dataset: &Dataset,
+    table: u32,
+    (first, last): Part,
+) -> Result<(), LoadError> {
     let name = dataset.table_name(table);
-    let rows = Rows::new(dataset, table);
     let sums = sums_sql(dataset.schema);
-    for (first, last) in parts(dataset) {
-        let sql = format!(
-            "SELECT {} FROM {name}{}",
-            sums.join(", "),
-            condition(dataset, first, last)
-        );
-        let answer = connection.query(&sql).map_err(|source| LoadError::Fill {
-            action: format!("verify {name}"),
-            source,
-        })?;
-        let expected = checksums(dataset, &rows, first, last);
-        compare(&name, (first, last), &sums, &expected, &answer)?;
-    }
-    Ok(())
+    let sql = format!(
+        "SELECT {} FROM {name}{}",
+        sums.join(", "),
+        condition(dataset, first, last)
+    );
+    let answer = connection.query(&sql).map_err(|source| LoadError::Fill {
+        action: format!("verify {name}"),
+        source,
+    })?;
+    let expected = checksums(dataset, &Rows::new(dataset, table), first, last);
+    compare(&name, (first, last), &sums, &expected, &answer)
 }
 
 /// The part of a table that holds the rows `first..=last`; the first and the last part hold rows
 /// that should not be there, too.
-pub(crate) fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
+fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
     let key = dataset.schema.key_column();
     match (first > 1, last < dataset.rows) {
         (false, false) => String::new(),
@@ -124,7 +139,7 @@ pub(crate) fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
 
 fn compare(
     table: &str,
-    (first, last): (u64, u64),
+    (first, last): Part,
     sums: &[String],
     expected: &TableChecksum,
     answer: &Answer,

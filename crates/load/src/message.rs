@@ -46,7 +46,7 @@ pub enum Message {
         rows_done: u64,
         /// Rows in the end.
         rows_total: u64,
-        /// What is being done, such as `rows of sbtest1`.
+        /// What is being done, such as `rows` or `indexes`.
         phase: String,
     },
     /// A dataset was filled and checked.

@@ -2,12 +2,14 @@
 
 use prony_model::{Dataset, Engine, Schema};
 
+use super::way::Index;
+
 /// From so many rows on keys are 64 bits wide. Below it a table may still grow by 147 million rows
 /// before keys of 31 bits end.
 const BIG_ROWS: u64 = 2_000_000_000;
 
-/// Makes table `table`, counted from 0, with its index on the key alone.
-pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32) -> String {
+/// Makes table `table`, counted from 0, with its index on the key and, if wanted, that on `k`.
+pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index: Index) -> String {
     let name = dataset.table_name(table);
     let integer = if dataset.rows < BIG_ROWS {
         "INTEGER"
@@ -30,9 +32,16 @@ pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32) -> Str
     } else {
         format!("KEY {}", Dataset::KEY_INDEX)
     };
+    let using = index_type(dataset.schema, engine);
+    let second = match index {
+        Index::WithRows => {
+            let index = Dataset::secondary_index_name(table);
+            format!(", KEY {index}{using} (k)")
+        }
+        Index::Afterwards => String::new(),
+    };
     format!(
-        "CREATE TABLE {name} ({columns}, {key}{using} ({column})) ENGINE={engine}",
-        using = index_type(dataset.schema, engine),
+        "CREATE TABLE {name} ({columns}, {key}{using} ({column}){second}) ENGINE={engine}",
         column = dataset.schema.key_column(),
         engine = engine.sql_name()
     )
@@ -66,7 +75,7 @@ mod tests {
     #[test]
     fn tables() {
         assert_eq!(
-            create_table(&SBTEST, Engine::Innodb, 1),
+            create_table(&SBTEST, Engine::Innodb, 1, Index::Afterwards),
             "CREATE TABLE sbtest2 (id INTEGER NOT NULL AUTO_INCREMENT, \
              k INTEGER NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', \
              pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id)) ENGINE=InnoDB"
@@ -78,15 +87,17 @@ mod tests {
             ..SBTEST
         };
         assert_eq!(
-            create_table(&foo, Engine::Memory, 0),
+            create_table(&foo, Engine::Memory, 0, Index::WithRows),
             "CREATE TABLE foo1 (i BIGINT NOT NULL, k BIGINT NOT NULL, l BIGINT NOT NULL, \
-             KEY xid (i)) ENGINE=MEMORY"
+             KEY xid (i), KEY k_1 (k)) ENGINE=MEMORY"
         );
     }
 
     #[test]
     fn only_memory_tables_that_ranges_are_read_from_name_a_kind_of_index() {
-        assert!(create_table(&SBTEST, Engine::Memory, 0).contains("PRIMARY KEY USING BTREE (id)"));
+        let memory = create_table(&SBTEST, Engine::Memory, 0, Index::WithRows);
+        let keys = "PRIMARY KEY USING BTREE (id), KEY k_1 USING BTREE (k)) ENGINE=MEMORY";
+        assert!(memory.ends_with(keys), "{memory}");
         assert_eq!(
             create_index(&SBTEST, Engine::Memory, 0),
             "CREATE INDEX k_1 USING BTREE ON sbtest1 (k)"
