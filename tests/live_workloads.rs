@@ -120,6 +120,7 @@ fn tables_without_a_primary_key_are_answered_alike() {
     let folder = tempfile::tempdir().unwrap();
     let targets = [
         target("mysql-5.0.21", "myisam", "prepared"),
+        target("mysql-5.0.21", "memory", "text"),
         target("mysql-8.0.31", "innodb", "prepared"),
         target(MYROCKS, "rocksdb", "prepared"),
     ]

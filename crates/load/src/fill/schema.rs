@@ -33,6 +33,9 @@ pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index:
         format!("KEY {}", Dataset::KEY_INDEX)
     };
     let using = index_type(dataset.schema, engine);
+    // MySQL 5.0 never ends an UPDATE that finds its row by a B-tree of a MEMORY table whose keys
+    // may repeat.
+    let key_using = if dataset.primary_key { using } else { "" };
     let second = match index {
         Index::WithRows => {
             let index = Dataset::secondary_index_name(table);
@@ -41,7 +44,7 @@ pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index:
         Index::Afterwards => String::new(),
     };
     format!(
-        "CREATE TABLE {name} ({columns}, {key}{using} ({column}){second}) ENGINE={engine}",
+        "CREATE TABLE {name} ({columns}, {key}{key_using} ({column}){second}) ENGINE={engine}",
         column = dataset.schema.key_column(),
         engine = engine.sql_name()
     )
@@ -98,6 +101,15 @@ mod tests {
         let memory = create_table(&SBTEST, Engine::Memory, 0, Index::WithRows);
         let keys = "PRIMARY KEY USING BTREE (id), KEY k_1 USING BTREE (k)) ENGINE=MEMORY";
         assert!(memory.ends_with(keys), "{memory}");
+        let keyless = Dataset {
+            primary_key: false,
+            ..SBTEST
+        };
+        let memory = create_table(&keyless, Engine::Memory, 0, Index::WithRows);
+        assert!(
+            memory.contains("KEY xid (id), KEY k_1 USING BTREE (k)"),
+            "{memory}"
+        );
         assert_eq!(
             create_index(&SBTEST, Engine::Memory, 0),
             "CREATE INDEX k_1 USING BTREE ON sbtest1 (k)"

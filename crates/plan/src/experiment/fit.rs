@@ -141,21 +141,6 @@ pub(super) fn resolve(
     Ok(resolved)
 }
 
-/// Makes an answer right that lacks rows, for steps after one that has shrunk the tables.
-pub(super) fn expect_gaps(workload: &mut Workload) {
-    for statement in &mut workload.statements {
-        if let Some(rows) = &mut statement.expect.rows {
-            rows.min = 0;
-        }
-        // What is inserted is inserted all the same.
-        if let Some(affected) = &mut statement.expect.affected
-            && statement.change.rows <= 0
-        {
-            affected.min = 0;
-        }
-    }
-}
-
 impl Constants<'_> {
     fn check_bounds(&self, statement: &Statement) -> Result<(), Misfit> {
         for param in &statement.params {

@@ -65,7 +65,7 @@ impl Expansion<'_> {
                     self.check_unique(&of, place, &mut seen)?;
                     if shrunk {
                         for step in &mut of {
-                            fit::expect_gaps(&mut step.workload);
+                            step.workload.expect_missing_rows();
                         }
                     }
                     Ok(of)
@@ -79,10 +79,7 @@ impl Expansion<'_> {
             }
             index += 1;
         }
-        outcome.map(|()| {
-            expect_what_is_left(&mut steps);
-            steps
-        })
+        outcome.map(|()| steps)
     }
 
     fn place<'e>(&'e self, entry: &'e Entry) -> &'e Span {
@@ -204,14 +201,5 @@ impl Origin {
             Self::Own => Scale::ONE,
             Self::Preset { scale, .. } => *scale,
         }
-    }
-}
-
-/// Rows that a step deletes may be missing for all steps behind it.
-fn expect_what_is_left(steps: &mut [Step]) {
-    let shrinks = |step: &Step| step.workload.effect == Effect::Shrink;
-    let first = steps.iter().position(shrinks);
-    for step in first.map_or(&mut [][..], |first| &mut steps[first + 1..]) {
-        step.workload.expect_missing_rows();
     }
 }
