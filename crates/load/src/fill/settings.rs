@@ -33,7 +33,7 @@ const GLOBAL: [Setting; 2] = [
 ];
 
 /// Tells whether a status variable is there.
-const REDO_LOG: &str = "SHOW GLOBAL STATUS LIKE 'Innodb_redo_log_enabled'";
+const REDO_LOG: &str = "SHOW STATUS LIKE 'Innodb_redo_log_enabled'";
 
 /// What was changed for a fill, on a server of our own.
 #[derive(Debug, Default)]

@@ -156,7 +156,7 @@ fn somebody_elses_server_keeps_its_globals_and_its_log() {
     let fill = |own_server| {
         let server = FakeServer::start(Delivery::Whole, |request| match request.sql.as_str() {
             "SELECT @@GLOBAL.local_infile" => Reply::Text(vec![("v", "0".into())]),
-            sql if sql.starts_with("SHOW GLOBAL STATUS") => Reply::Text(vec![("v", "ON".into())]),
+            sql if sql.starts_with("SHOW STATUS") => Reply::Text(vec![("v", "ON".into())]),
             _ => answer(request),
         });
         let Task::Fill(mut task) = task(Engine::Innodb, 1) else {
