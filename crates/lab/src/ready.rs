@@ -23,7 +23,7 @@ pub(crate) struct Ready {
     /// is missing of.
     pub(crate) image: Option<Image>,
     /// Whether the image was there before.
-    pub(crate) reused: bool,
+    reused: bool,
 }
 
 /// A plan's targets, with what is known of them.
@@ -38,6 +38,9 @@ pub(crate) struct Preparation<'a> {
 
 /// Something to be said beside the results: its code and its words.
 pub(crate) type Remark = (&'static str, String);
+
+/// Who is told of a target's image, and whether it was there before.
+pub(crate) type OnImage<'a> = dyn FnMut(usize, &Image, bool) -> Result<(), LabError> + 'a;
 
 /// Fetches what the targets need. `None` when the user stopped it.
 pub(crate) fn supplies(
@@ -59,9 +62,11 @@ impl Preparation<'_> {
     /// # Errors
     /// When an external server can't be entered, or when the servers differ in what is known to
     /// matter and nobody allowed it. What ends only the trials of one target is kept with it.
+    /// `on_image` is told of every image as soon as it is there, and whether it was before.
     pub(crate) fn make_ready(
         &self,
         remarks: &mut Vec<Remark>,
+        on_image: &mut OnImage<'_>,
         events: &mut Events<'_>,
     ) -> Result<Option<Vec<Result<Ready, Failure>>>, LabError> {
         let keeps_empty = |index| self.lacks_image(index);
@@ -81,6 +86,14 @@ impl Preparation<'_> {
             let Some(ready) = kept(&self.plan.targets[index], ready, events)? else {
                 return Ok(None);
             };
+            if let Ok(Ready {
+                image: Some(image),
+                reused,
+                ..
+            }) = &ready
+            {
+                on_image(index, image, *reused)?;
+            }
             all.push(ready);
         }
         Ok(Some(all))
