@@ -31,6 +31,9 @@ pub(crate) enum Command {
     /// Server builds: list, fetch, verify, or start one to look at
     #[command(subcommand)]
     Servers(ServersCommand),
+    /// Data images, which trials start from: list them, or remove some
+    #[command(subcommand)]
+    Images(ImagesCommand),
     /// Drive load: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Load,
@@ -140,7 +143,7 @@ pub(crate) struct ServersListArgs {
 pub(crate) enum ListFormatArg {
     /// For the terminal
     Text,
-    /// One object per build
+    /// A list of objects
     Json,
 }
 
@@ -173,6 +176,34 @@ pub(crate) struct ServersAddArgs {
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImagesCommand {
+    /// List the images, the one that was used last first
+    List(ImagesListArgs),
+    /// Remove images; a run that needs one again makes it again
+    Clear(ImagesClearArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImagesListArgs {
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
+    pub(crate) format: ListFormatArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImagesClearArgs {
+    /// Keys, as `prony images list` shows them
+    #[arg(required_unless_present_any = ["all", "build"])]
+    pub(crate) keys: Vec<String>,
+    /// Every image that no run uses
+    #[arg(long, conflicts_with_all = ["keys", "build"])]
+    pub(crate) all: bool,
+    /// Every image of this server build that no run uses
+    #[arg(long, value_name = "ID", conflicts_with = "keys")]
+    pub(crate) build: Option<String>,
 }
 
 #[derive(Debug, Args)]

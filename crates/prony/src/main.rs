@@ -38,6 +38,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Report(args) => commands::report::report(args),
         Command::Run(args) => commands::run::run(args, &watch()?),
         Command::Resume(args) => commands::resume::resume(args, &watch()?),
+        Command::Images(command) => commands::images::images(command),
         Command::Servers(command) => commands::servers::servers(command, &watch()?),
     }
 }
