@@ -9,13 +9,14 @@
 mod support;
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 use support::{
-    Finished, children_of, finish, live, nothing_left_of, only_run, prony, wait_for, write,
+    Finished, SmallDisk, children_of, finish, live, nothing_left_of, only_run, prony, wait_for,
+    write,
 };
 
 /// Two small targets, two blocks, three steps of 300 ms.
@@ -131,8 +132,8 @@ fn a_run_ends_with_its_report_in_every_format() {
     };
     assert_eq!(report("text"), finished.stdout);
     assert!(report("md").contains("| point-query"));
-    // A heading and a line for each target, step and block.
-    assert_eq!(report("csv").lines().count(), 1 + 2 * 3 * 2);
+    // A heading, a line for each target's load, and one for each target, step and block.
+    assert_eq!(report("csv").lines().count(), 1 + 2 + 2 * 3 * 2);
     let json: serde_json::Value = serde_json::from_str(&report("json")).unwrap();
     assert!(json.is_object());
     // Nothing is missing, so resuming runs nothing and says the same.
@@ -326,40 +327,6 @@ fn has_load(children: &[(u32, String)]) -> bool {
         .any(|(_, command)| command.ends_with("load "))
 }
 
-/// A small file system of its own, so that it can be filled.
-struct SmallDisk(std::path::PathBuf);
-
-impl SmallDisk {
-    /// `None`, with the reason printed, where the system does not let us mount one.
-    fn mount(folder: &Path, megabytes: u32) -> Option<Self> {
-        let path = folder.join("disk");
-        std::fs::create_dir(&path).unwrap();
-        let size = format!("size={megabytes}m");
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &size, "prony-test"])
-            .arg(&path)
-            .status();
-        match mount {
-            Ok(status) if status.success() => Some(Self(path)),
-            other => {
-                assert_ne!(
-                    std::env::var("PRONY_LIVE_TESTS").as_deref(),
-                    Ok("require"),
-                    "{other:?}"
-                );
-                println!("skipped: mounting a tmpfs needs root ({other:?})");
-                None
-            }
-        }
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
-
 #[test]
 fn a_full_disk_fails_the_trials_that_it_hits() {
     if !live() {
@@ -374,7 +341,7 @@ fn a_full_disk_fails_the_trials_that_it_hits() {
     let fetch = ["servers", "fetch", "mysql-5.0.21", "mysql-5.7.22"];
     finish(prony(folder.path(), &fetch)).exits(0);
     for shared in ["builds", "support"] {
-        std::os::unix::fs::symlink(cache.join(shared), disk.0.join(shared)).unwrap();
+        std::os::unix::fs::symlink(cache.join(shared), disk.path().join(shared)).unwrap();
     }
     write(
         folder.path(),
@@ -382,18 +349,18 @@ fn a_full_disk_fails_the_trials_that_it_hits() {
         &EXPERIMENT.replace("time = \"300ms\"", "time = \"4s\""),
     );
     let mut command = prony(folder.path(), &["run", "small.toml"]);
-    command.env("PRONY_CACHE", &disk.0);
+    command.env("PRONY_CACHE", disk.path());
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     wait_for("a trial under load", Duration::from_mins(2), || {
-        let images = std::fs::read_dir(disk.0.join("images")).ok()?.count();
+        let images = std::fs::read_dir(disk.path().join("images")).ok()?.count();
         (images == 2 && has_load(&children_of(child.id()))).then_some(())
     });
     // The writing stops by itself when the disk is full.
-    let filler = disk.0.join("filler");
+    let filler = disk.path().join("filler");
     let _ = std::fs::File::create(&filler)
         .and_then(|mut file| std::io::copy(&mut std::io::repeat(0), &mut file));
     let finished = Finished::from(child.wait_with_output().unwrap());

@@ -126,12 +126,13 @@ impl Loaded {
             dataset: DATASET,
             engine: self.engine,
             connections: 2,
+            own_server: true,
         };
         let messages = self.job(Task::Fill(task));
-        let Some(Message::Filled { rows, .. }) = messages.last() else {
+        let Some(Message::Filled { outcome }) = messages.last() else {
             panic!("{:?}", messages.last());
         };
-        assert_eq!(*rows, 6_000);
+        assert_eq!(outcome.rows, 6_000);
         let mut connection = self.connect();
         for table in 0..DATASET.tables {
             verify_table(&mut connection, &DATASET, table).unwrap();
@@ -214,6 +215,7 @@ impl Loaded {
             },
             interval_ms: 1_000,
             stall_ms: 30_000,
+            timing: prony_model::Timing::Operations,
         };
         let messages = self.job(Task::Drive(Box::new(task)));
         let Some(Message::Done { outcome }) = messages.last() else {

@@ -38,3 +38,77 @@ fn a_plan_starts_nothing() {
     // Nothing was started or made.
     assert!(!folder.path().join("runs").exists());
 }
+
+/// The profile `small` of the studies, against the catalogue itself.
+#[test]
+fn studies_can_be_planned_small() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, preset) in [
+        ("heap-updates-2014", "heap-2014"),
+        ("myisam-2017", "smalldatum-2017"),
+        ("myrocks-2021", "smalldatum-2021"),
+        ("pk-lookup-2016", "pk-lookup-2016"),
+        ("shootout-2011", "shootout-2011"),
+    ] {
+        let path = workspace().join(format!("experiments/{name}.toml"));
+        let args = ["plan", path.to_str().unwrap(), "--profile", "small"];
+        let plan = finish(prony(folder.path(), &args)).exits(0).stdout;
+        assert!(plan.contains("With the profile small."), "{plan}");
+        assert!(plan.contains(&format!("sequence {preset}")), "{plan}");
+        assert!(
+            ["3", "4", "5", "6", "7"]
+                .iter()
+                .any(|minutes| plan.contains(&format!("Predicted time: about {minutes} min"))),
+            "{plan}"
+        );
+    }
+}
+
+#[test]
+fn a_plan_says_what_its_sequence_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = workspace().join("experiments/myrocks-2021.toml");
+    let plan = finish(prony(folder.path(), &["plan", path.to_str().unwrap()]))
+        .exits(0)
+        .stdout;
+    for line in [
+        "    point-query.warm, 1 client: 3 min after 5 s of warm-up, for warming only",
+        "  settle: 2 min at least, 20 min at most",
+        "  reads after the writes:",
+        "    read-only.range10, 1, 2 and 3 clients: 3 min after 5 s of warm-up",
+        "  Delete and insert: delete, insert",
+    ] {
+        assert!(plan.lines().any(|found| found == line), "{line}\n{plan}");
+    }
+}
+
+#[test]
+fn unknown_profiles() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = workspace().join("experiments/myrocks-2021.toml");
+    let args = ["plan", path.to_str().unwrap(), "--profile", "tiny"];
+    finish(prony(folder.path(), &args))
+        .exits(3)
+        .says(&["no profile `tiny`", "known profiles: small"]);
+}
+
+#[test]
+fn sequences_are_listed_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = finish(prony(folder.path(), &["sequences", "list"])).exits(0);
+    for name in ["smalldatum-2017", "heap-2014", "shootout-2011"] {
+        assert!(list.stdout.contains(name), "{name}");
+    }
+    let json = finish(prony(
+        folder.path(),
+        &["sequences", "list", "--format", "json"],
+    ))
+    .exits(0);
+    assert!(json.stdout.starts_with('['), "{}", json.stdout);
+    let shown = finish(prony(folder.path(), &["sequences", "show", "heap-2014"])).exits(0);
+    let file = workspace().join("sequences/heap-2014.toml");
+    assert_eq!(shown.stdout, std::fs::read_to_string(file).unwrap());
+    finish(prony(folder.path(), &["sequences", "show", "heap-2015"]))
+        .exits(2)
+        .says(&["heap-2015", "did you mean `heap-2014`"]);
+}

@@ -164,3 +164,42 @@ pub fn nothing_left_of(owner: u32, limit: Duration) {
         left.is_empty().then_some(())
     });
 }
+
+/// A small file system of its own, so that it can be filled.
+pub struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`, with the reason printed, where the system does not let us mount one.
+    pub fn mount(folder: &Path, megabytes: u32) -> Option<Self> {
+        let path = folder.join("disk");
+        std::fs::create_dir(&path).unwrap();
+        let size = format!("size={megabytes}m");
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "prony-test"])
+            .arg(&path)
+            .status();
+        match mount {
+            Ok(status) if status.success() => Some(Self(path)),
+            other => {
+                assert_ne!(
+                    std::env::var("PRONY_LIVE_TESTS").as_deref(),
+                    Ok("require"),
+                    "{other:?}"
+                );
+                println!("skipped: mounting a tmpfs needs root ({other:?})");
+                None
+            }
+        }
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}

@@ -7,8 +7,8 @@ use std::fmt;
 use std::time::Duration;
 
 use prony_wire::{
-    Eof, ErrPacket, FirstPacket, PrepareOk, append_prepare, append_query, append_shutdown,
-    column_name, text_row,
+    Eof, ErrPacket, FirstPacket, LOCAL_ROWS, PrepareOk, append_prepare, append_query,
+    append_shutdown, column_name, text_row,
 };
 
 use crate::greet::log_in;
@@ -91,6 +91,37 @@ impl Connection {
         })
     }
 
+    /// Sends a `LOAD DATA LOCAL` statement, whatever file it names, and the rows that the server
+    /// asks for: `next` appends some to an empty buffer, again and again, until it appends none. No
+    /// file is read. Rows that no server asked for are not asked of `next`.
+    ///
+    /// # Errors
+    /// As [`query`](Self::query); a server whose `local_infile` is off refuses.
+    pub fn load_rows(
+        &mut self,
+        sql: &str,
+        next: &mut dyn FnMut(&mut Vec<u8>),
+    ) -> Result<Answer, ClientError> {
+        self.exchange(|transport| {
+            let mut bytes = Vec::with_capacity(sql.len() + 8);
+            let sequence = append_query(&mut bytes, sql.as_bytes());
+            transport.send(&bytes, sequence)?;
+            let first = transport.receive()?;
+            if first.first() != Some(&LOCAL_ROWS) {
+                return receive_answer_from(first, transport);
+            }
+            let mut rows = Vec::new();
+            loop {
+                rows.clear();
+                next(&mut rows);
+                transport.reply(&rows)?;
+                if rows.is_empty() {
+                    return receive_answer(transport);
+                }
+            }
+        })
+    }
+
     /// Prepares a statement.
     ///
     /// # Errors
@@ -157,8 +188,16 @@ impl Drop for Connection {
 
 /// Receives all results of a statement and returns the last.
 fn receive_answer(transport: &mut Transport) -> Result<Answer, ClientError> {
+    let first = transport.receive()?;
+    receive_answer_from(first, transport)
+}
+
+/// The same, the first packet being there already.
+fn receive_answer_from(
+    mut first: Vec<u8>,
+    transport: &mut Transport,
+) -> Result<Answer, ClientError> {
     loop {
-        let first = transport.receive()?;
         let (answer, more_results) = match FirstPacket::parse(&first)? {
             FirstPacket::Err(error) => return Err(ClientError::refused(error)),
             FirstPacket::Ok(ok) => {
@@ -175,6 +214,7 @@ fn receive_answer(transport: &mut Transport) -> Result<Answer, ClientError> {
         if !more_results {
             return Ok(answer);
         }
+        first = transport.receive()?;
     }
 }
 

@@ -26,9 +26,14 @@ pub(crate) fn drive<T>(
     task: Task,
     on_message: &mut dyn FnMut(Message) -> Result<Option<T>, Fault>,
 ) -> Result<T, Fault> {
-    let login = server.login();
+    // Filling is no load to be measured: it goes the administrator's way, who may change more.
+    let (address, login) = if matches!(task, Task::Fill(_)) {
+        server.admin()
+    } else {
+        (server.address(), server.login())
+    };
     let job = Job {
-        address: server.address(),
+        address,
         user: login.user,
         password: login.password,
         tls: login.tls,
@@ -64,7 +69,7 @@ pub(crate) fn drive<T>(
 
 /// What the load generator saw, led by the server's death where that is the cause: broken
 /// connections are noticed before the process is.
-fn explain(server: &mut Server, reason: &str) -> Fault {
+pub(crate) fn explain(server: &mut Server, reason: &str) -> Fault {
     let begin = Instant::now();
     while begin.elapsed() < DYING {
         if let Err(died) = server.check() {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use prony_equality::{UnequalTargets, VariableTableError};
-use prony_servers::{FetchError, RenderError};
+use prony_servers::{FetchError, IoError, RenderError, RoomError};
 use prony_store::StoreError;
 
 /// Why a run can't begin or go on. The failure of a trial is not among these: it is a result.
@@ -56,6 +56,15 @@ pub enum LabError {
         /// Why.
         source: FetchError,
     },
+    /// The data images have no room.
+    #[error(transparent)]
+    Room(#[from] RoomError),
+    /// Data images that are not needed can't be removed.
+    #[error("make room for the data images: {source}")]
+    Images {
+        /// Why.
+        source: IoError,
+    },
     /// The result file can't be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -79,8 +88,11 @@ impl LabError {
             | Self::Password { .. }
             | Self::External { .. }
             | Self::Variables(_)
-            | Self::Unequal(_) => true,
-            Self::Fetch { .. } | Self::Store(_) | Self::Artefact { .. } => false,
+            | Self::Unequal(_)
+            | Self::Room(_) => true,
+            Self::Images { .. } | Self::Fetch { .. } | Self::Store(_) | Self::Artefact { .. } => {
+                false
+            }
         }
     }
 }

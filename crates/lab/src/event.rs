@@ -52,6 +52,16 @@ pub enum Event<'a> {
         /// Its number of clients.
         clients: u32,
     },
+    /// The engine is brought to a quiet state before a step.
+    Settling {
+        /// The step's name.
+        step: &'a str,
+    },
+    /// An engine did not become quiet within its limit; the run goes on.
+    NotSettled {
+        /// What was not as it should be, in words.
+        unmet: &'a [String],
+    },
     /// The rate of the last interval of a step.
     Rate {
         /// Queries per second, in that interval alone.
@@ -100,7 +110,9 @@ pub enum Activity {
         /// Rows to load.
         rows_total: u64,
     },
-    /// Statistics are refreshed, the server is stopped, the image is put in place.
+    /// Statistics are refreshed and the engine is brought to a quiet state.
+    Settle,
+    /// The server is stopped, the image is put in place.
     Publish,
 }
 

@@ -139,6 +139,7 @@ mod tests {
                 dataset,
                 engine: Engine::Innodb,
                 connections: 1,
+                own_server: true,
             }),
         }
     }

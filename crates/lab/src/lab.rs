@@ -21,6 +21,9 @@ pub struct Lab<'a> {
     pub proc: Root,
     /// Processors that server and load generator share.
     pub cpus: u32,
+    /// Bytes of all data images together, above which those go that were not used for longest.
+    /// What the run at hand needs stays all the same.
+    pub images_limit: u64,
     /// Set when the user wants to stop.
     pub stop: &'a StopFlag,
 }

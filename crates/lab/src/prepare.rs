@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use prony_load::{FillTask, Message, Task};
-use prony_model::{Allocator, Dataset, Plan, Target};
+use prony_model::{Allocator, Dataset, LoadOutcome, Plan, SettleOutcome, Target};
 use prony_servers::{
     Catalogue, Depot, Image, ImageKey, ImageRecord, Images, Instance, InstanceError, Rendered,
-    ServerBuild, Wanted,
+    ServerBuild, Wanted, image_size_estimate,
 };
 
 use crate::drive::drive;
@@ -16,6 +16,7 @@ use crate::event::{Activity, Event, Events};
 use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::server::{ExternalAccess, Server};
+use crate::settle::{AFTER_LOAD, settle};
 
 /// How long a server may take to stop: it writes back what is dirty.
 pub(crate) const STOP_TIMEOUT: Duration = Duration::from_mins(5);
@@ -159,6 +160,12 @@ impl ImageMaker<'_> {
         images.key(build, rendered, self.target.engine, self.dataset)
     }
 
+    /// Bytes that it takes at most, estimated.
+    pub(crate) fn size_estimate(&self) -> u64 {
+        let rendered = &self.fetched.rendered;
+        image_size_estimate(self.target.engine, self.dataset, rendered)
+    }
+
     /// Finds the image of a target, or makes it: bootstrap, load, refresh statistics, clean stop.
     /// `empty` is a bootstrapped instance that may be used up.
     pub(crate) fn image(
@@ -181,9 +188,13 @@ impl ImageMaker<'_> {
             None => bootstrapped(self.lab, self.fetched, &mut say)?,
         };
         let mut server = start(self.lab, instance)?;
-        if self.target.engine.persistent() {
-            fill(self.lab, &mut server, self.dataset, self.target, &mut say)?;
-        }
+        let loaded = if self.target.engine.persistent() {
+            let loaded = fill(self.lab, &mut server, self.dataset, self.target, &mut say)?;
+            Some((loaded.load, loaded.settle))
+        } else {
+            None
+        };
+        let (load, settle) = loaded.unzip();
         say(Activity::Publish);
         let Some(instance) = server.stop()? else {
             return Err(Fault::failed("an external server has no image"));
@@ -191,8 +202,8 @@ impl ImageMaker<'_> {
         let record = ImageRecord {
             engine: self.target.engine,
             dataset: *self.dataset,
-            load: None,
-            settle: None,
+            load,
+            settle,
         };
         Images::new(self.lab.roots)
             .publish(instance, &self.key(), record)
@@ -224,20 +235,30 @@ pub(crate) fn start(lab: &Lab<'_>, instance: Instance) -> Result<Server, Fault> 
         .map_err(|error| server_fault(lab, &error))
 }
 
-/// Loads the dataset into a running server and refreshes the statistics of its tables.
+/// How a dataset was loaded.
+#[derive(Debug, Clone)]
+pub(crate) struct Loaded {
+    pub(crate) load: LoadOutcome,
+    /// What came after it.
+    pub(crate) settle: SettleOutcome,
+}
+
+/// Loads the dataset into a running server, refreshes the statistics of its tables and brings the
+/// engine to a quiet state.
 pub(crate) fn fill(
     lab: &Lab<'_>,
     server: &mut Server,
     dataset: &Dataset,
     target: &Target,
     say: &mut dyn FnMut(Activity),
-) -> Result<(), Fault> {
+) -> Result<Loaded, Fault> {
     let task = Task::Fill(FillTask {
         dataset: *dataset,
         engine: target.engine,
         connections: lab.cpus.clamp(1, 8),
+        own_server: target.external.is_none(),
     });
-    drive(lab, server, None, task, &mut |message| match message {
+    let load = drive(lab, server, None, task, &mut |message| match message {
         Message::Filling {
             rows_done,
             rows_total,
@@ -249,13 +270,12 @@ pub(crate) fn fill(
             });
             Ok(None)
         }
-        Message::Filled { .. } => Ok(Some(())),
+        Message::Filled { outcome } => Ok(Some(outcome)),
         _ => Ok(None),
     })?;
-    for table in dataset.table_names() {
-        server.control(&format!("ANALYZE TABLE {table}"))?;
-    }
-    Ok(())
+    say(Activity::Settle);
+    let settle = settle(lab, server, target.engine, dataset, AFTER_LOAD)?;
+    Ok(Loaded { load, settle })
 }
 
 /// What a server that can't be made or started means: nothing, if the user asked to stop.

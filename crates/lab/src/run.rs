@@ -1,21 +1,21 @@
 //! A run: every missing trial of a plan, in the plan's order.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use jiff::Timestamp;
-use prony_equality::{UnequalTargets, VariableTable};
+use prony_equality::VariableTable;
 use prony_model::{Plan, PlannedTrial, Target};
-use prony_servers::Image;
-use prony_store::Store;
+use prony_store::{LoadRecord, Store};
 
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault};
 use crate::lab::Lab;
-use crate::prepare::{Fetched, ImageMaker, Supply, supply_all};
-use crate::survey::{Surveyed, Variables, subject, survey_all};
+use crate::prepare::{Fetched, Supply};
+use crate::ready::{Preparation, Ready, supplies};
 use crate::trial::Trial;
 
 /// How a run ended.
@@ -48,9 +48,8 @@ pub fn run(
     if missing.is_empty() {
         return complete(store);
     }
-    let supplies = match supply_all(lab, &plan, events) {
-        Err(_) if lab.stop.requested() => return Ok(RunEnd::Interrupted),
-        other => other?,
+    let Some(supplies) = supplies(lab, &plan, events)? else {
+        return Ok(RunEnd::Interrupted);
     };
     let table = VariableTable::embedded()?;
     let session = Session {
@@ -61,15 +60,23 @@ pub fn run(
     };
     session.write_configurations(artefacts)?;
     session.record_options(store)?;
-    let keeps_empty = |index| session.lacks_image(index, &missing);
-    let Some(surveyed) = survey_all(lab, &plan, &supplies, &keeps_empty, events)? else {
+    let wanted: BTreeSet<usize> = missing.iter().map(|planned| planned.target).collect();
+    let preparation = Preparation {
+        lab,
+        plan: &plan,
+        supplies: &supplies,
+        table: &table,
+        wanted: &wanted,
+    };
+    let mut remarks = Vec::new();
+    let ready = preparation.make_ready(&mut remarks, events);
+    for (code, text) in remarks {
+        warn_once(store, code, &text)?;
+    }
+    let Some(ready) = ready? else {
         return Ok(RunEnd::Interrupted);
     };
-    session.check_equality(&surveyed, store)?;
-    session.warn_of_external_servers(store)?;
-    let Some(ready) = session.make_ready(&missing, surveyed, events)? else {
-        return Ok(RunEnd::Interrupted);
-    };
+    record_loads(&ready, store)?;
     for planned in missing {
         if lab.stop.requested() {
             return Ok(RunEnd::Interrupted);
@@ -94,14 +101,6 @@ fn complete(store: &mut Store) -> Result<RunEnd, LabError> {
 enum TrialEnd {
     Stored,
     Interrupted,
-}
-
-/// A target that is ready for its trials.
-struct Ready {
-    /// What its server said of its variables.
-    variables: Variables,
-    /// What its server starts from; `None` for an external server.
-    image: Option<Image>,
 }
 
 struct Session<'a> {
@@ -143,106 +142,6 @@ impl Session<'_> {
         })
     }
 
-    /// Stops the run where the servers differ in what is known to matter and nobody allowed it.
-    /// Servers that could not be asked are left out: their trials fail anyway.
-    fn check_equality(
-        &self,
-        surveyed: &[Result<Surveyed, Failure>],
-        store: &mut Store,
-    ) -> Result<(), LabError> {
-        let subjects: Vec<_> = self
-            .plan
-            .targets
-            .iter()
-            .zip(self.supplies)
-            .zip(surveyed)
-            .filter_map(|((target, supply), surveyed)| {
-                let options = supply.own().map(|own| own.rendered.options.as_slice());
-                let variables = &surveyed.as_ref().ok()?.variables;
-                Some(subject(target, options.unwrap_or_default(), variables))
-            })
-            .collect();
-        let differences = self.table.compare(&subjects, &self.plan.allow);
-        if let Some(unequal) = UnequalTargets::of(&subjects, &differences) {
-            return Err(unequal.into());
-        }
-        for name in self.table.unknown_allowed(&subjects, &self.plan.allow) {
-            let text = format!("`allow` names `{name}`, which no server of this run has");
-            warn_once(store, "allow-unknown", &text)?;
-        }
-        Ok(())
-    }
-
-    /// Says beside the results what can't be known or done of servers that others run.
-    fn warn_of_external_servers(&self, store: &mut Store) -> Result<(), LabError> {
-        let external = |target: &Target| target.external.is_some();
-        for target in self.plan.targets.iter().filter(|target| external(target)) {
-            let name = &target.name;
-            let text = format!(
-                "{name} is a server that Prony did not start: it is not started afresh for each \
-                 trial, its settings are its own, and its processor time is not read"
-            );
-            warn_once(store, "external", &text)?;
-        }
-        Ok(())
-    }
-
-    /// Whether trials of a target are missing and its image is still to be made.
-    fn lacks_image(&self, index: usize, missing: &[PlannedTrial]) -> bool {
-        let wanted = missing.iter().any(|planned| planned.target == index);
-        wanted
-            && self
-                .maker(index)
-                .is_some_and(|maker| maker.found().is_none())
-    }
-
-    fn maker(&self, index: usize) -> Option<ImageMaker<'_>> {
-        Some(ImageMaker {
-            lab: self.lab,
-            dataset: &self.plan.dataset,
-            target: &self.plan.targets[index],
-            fetched: self.supplies[index].own()?,
-        })
-    }
-
-    /// Makes the images of all targets that trials are missing of, before the first of these
-    /// trials, so that no trial runs right after a load. `None` when the user stopped it.
-    fn make_ready(
-        &self,
-        missing: &[PlannedTrial],
-        surveyed: Vec<Result<Surveyed, Failure>>,
-        events: &mut Events<'_>,
-    ) -> Result<Option<Vec<Result<Ready, Failure>>>, LabError> {
-        let mut all = Vec::new();
-        for (index, surveyed) in surveyed.into_iter().enumerate() {
-            let wanted = missing.iter().any(|planned| planned.target == index);
-            let ready = match surveyed {
-                Ok(surveyed) => self.ready(index, wanted, surveyed, events),
-                Err(failure) => Err(Fault::Failed(failure)),
-            };
-            let Some(ready) = kept(&self.plan.targets[index], ready, events)? else {
-                return Ok(None);
-            };
-            all.push(ready);
-        }
-        Ok(Some(all))
-    }
-
-    fn ready(
-        &self,
-        index: usize,
-        wanted: bool,
-        surveyed: Surveyed,
-        events: &mut Events<'_>,
-    ) -> Result<Ready, Fault> {
-        let Surveyed { variables, empty } = surveyed;
-        let image = match self.maker(index).filter(|_| wanted) {
-            Some(maker) => Some(maker.image(empty, events)?),
-            None => None,
-        };
-        Ok(Ready { variables, image })
-    }
-
     /// Runs one planned trial and stores how it ended.
     fn trial(
         &self,
@@ -256,7 +155,9 @@ impl Session<'_> {
         let begin = Instant::now();
         let id = store.begin_trial(planned, Timestamp::now())?;
         let end = match ready {
-            Ok(Ready { variables, image }) => Trial {
+            Ok(Ready {
+                variables, image, ..
+            }) => Trial {
                 lab: self.lab,
                 plan: self.plan,
                 planned,
@@ -305,6 +206,25 @@ impl Session<'_> {
             target,
         });
     }
+}
+
+/// Keeps how the data of every image came into it.
+fn record_loads(ready: &[Result<Ready, Failure>], store: &mut Store) -> Result<(), LabError> {
+    let images = ready.iter().enumerate().filter_map(|(target, ready)| {
+        let ready = ready.as_ref().ok()?;
+        Some((target, ready.image.as_ref()?, ready.reused))
+    });
+    for (target, image, reused) in images {
+        let record = image.record();
+        let load = LoadRecord {
+            outcome: record.load.as_ref(),
+            settle: record.settle.as_ref(),
+            image: image.key().as_str(),
+            reused,
+        };
+        store.record_load(target, &load)?;
+    }
+    Ok(())
 }
 
 /// Splits off what ends the run; `None` when the user stopped it. What ends only the trials of

@@ -167,15 +167,20 @@ impl Server {
 
     /// A control connection whose default database is the dataset's.
     pub(crate) fn connect(&self) -> Result<Connection, ClientError> {
-        let (address, login) = match self {
-            Self::Own(server) => (server.admin_address(), server.admin_login()),
-            Self::External(access) => (access.external.address.clone(), access.login()),
-        };
+        let (address, login) = self.admin();
         let login = Login {
             database: Some(self.database().to_owned()),
             ..login
         };
         Connection::connect(&address, &login, CONTROL_TIMEOUT)
+    }
+
+    /// Where the administrator connects, or the only account there is.
+    pub(crate) fn admin(&self) -> (Address, Login) {
+        match self {
+            Self::Own(server) => (server.admin_address(), server.admin_login()),
+            Self::External(access) => (access.external.address.clone(), access.login()),
+        }
     }
 
     /// Stops it cleanly, if it is Prony's own; gives back its folder.

@@ -2,8 +2,8 @@
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{CpuSet, Plan, PlannedTrial, Schema, Step, StepOutcome, Target, TrialState};
-use prony_servers::{Image, Images, Instance};
+use prony_model::{CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState, Workload};
+use prony_servers::Image;
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
 
 use crate::drive::drive;
@@ -12,8 +12,10 @@ use crate::event::{Event, Events};
 use crate::explain;
 use crate::fault::Fault;
 use crate::lab::Lab;
-use crate::prepare::{Fetched, Supply, fill, server_fault, start};
+use crate::prepare::{Loaded, Supply};
 use crate::server::Server;
+use crate::settle::{debt, settle};
+use crate::start::Start;
 use crate::survey::{self, Variables, subject};
 
 /// Threads of the load generator. Two drive a thousand connections; more would take processors
@@ -42,10 +44,10 @@ pub(crate) struct Trial<'a> {
 impl Trial<'_> {
     /// Runs the trial to its end. The server is gone when this returns, whatever it returns.
     pub(crate) fn run(&mut self, events: &mut Events<'_>) -> Result<(), Fault> {
-        let mut server = self.start()?;
+        let mut server = self.begin().server()?;
         self.record_server(&server)?;
         self.fill(&mut server)?;
-        self.warm(&server)?;
+        self.begin().warm(&server)?;
         self.explain(&server)?;
         for index in 0..self.plan.steps.len() {
             self.step(&mut server, index, events)?;
@@ -57,23 +59,14 @@ impl Trial<'_> {
         &self.plan.targets[self.planned.target]
     }
 
-    /// Starts the server from its image, or goes to the one that runs already.
-    fn start(&self) -> Result<Server, Fault> {
-        match (self.supply, self.image) {
-            (Supply::External(access), _) => access.enter(),
-            (Supply::Own(fetched), Some(image)) => start(self.lab, self.restore(fetched, image)?),
-            (Supply::Own(_), None) => Err(Fault::failed("there is no data image to start from")),
+    fn begin(&self) -> Start<'_> {
+        Start {
+            lab: self.lab,
+            dataset: &self.plan.dataset,
+            target: self.target(),
+            supply: self.supply,
+            image: self.image,
         }
-    }
-
-    fn restore(&self, fetched: &Fetched, image: &Image) -> Result<Instance, Fault> {
-        let Fetched { build, rendered } = fetched;
-        let instance = Instance::create(self.lab.roots, self.lab.launcher, build, rendered)
-            .map_err(|error| server_fault(self.lab, &error))?;
-        Images::new(self.lab.roots)
-            .restore(image, &instance)
-            .map_err(|error| Fault::failed(format!("failed to restore the data image: {error}")))?;
-        Ok(instance)
     }
 
     /// Keeps what the server says of itself: its version and its effective variables.
@@ -122,35 +115,13 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Loads the dataset where it does not come with an image: the engine forgets it at every
-    /// stop, or the server is external.
-    fn fill(&self, server: &mut Server) -> Result<(), Fault> {
-        if self.image.is_some() && self.target().engine.persistent() {
+    /// Loads the dataset where no image brings it.
+    fn fill(&mut self, server: &mut Server) -> Result<(), Fault> {
+        let Some(Loaded { load, settle }) = self.begin().fill(server)? else {
             return Ok(());
-        }
-        let dataset = &self.plan.dataset;
-        fill(self.lab, server, dataset, self.target(), &mut |_| ())
-    }
-
-    /// Reads both indexes of every table once, so that the first step that needs one does not pay
-    /// for bringing it into memory.
-    fn warm(&self, server: &Server) -> Result<(), Fault> {
-        let dataset = &self.plan.dataset;
-        for table in 0..dataset.tables {
-            let name = dataset.table_name(table);
-            let [key, secondary] = dataset.indexes(table).map(|index| index.name);
-            // A column that is in no index makes the server read whole rows.
-            let other = match dataset.schema {
-                Schema::Sbtest => "LENGTH(pad)",
-                Schema::Foo => "l",
-            };
-            server.control(&format!(
-                "SELECT COUNT(*) FROM {name} FORCE INDEX ({key}) WHERE {other} < 0"
-            ))?;
-            server.control(&format!(
-                "SELECT SUM(k) FROM {name} FORCE INDEX ({secondary}) WHERE k >= 0"
-            ))?;
-        }
+        };
+        self.store
+            .record_trial_load(self.id, &load, Some(&settle))?;
         Ok(())
     }
 
@@ -181,13 +152,17 @@ impl Trial<'_> {
         events: &mut Events<'_>,
     ) -> Result<(), Fault> {
         let step = &self.plan.steps[index];
+        self.settle(server, index, events)
+            .map_err(|fault| fault.during(&step.name, step.clients))?;
         events(Event::StepStarted {
             number: index + 1,
             total: self.plan.steps.len(),
             step: &step.name,
             clients: step.clients,
         });
-        let task = Task::Drive(Box::new(self.task(index, step)));
+        let seed = step_seed(self.plan.seed, self.planned.block, index);
+        let task = drive_task(self.plan, self.target(), step, seed);
+        let task = Task::Drive(Box::new(task));
         let pid = server.pid();
         let mut edges = Vec::new();
         let outcome = drive(self.lab, server, self.client_cpus(), task, &mut |message| {
@@ -215,6 +190,30 @@ impl Trial<'_> {
         Ok(())
     }
 
+    /// Brings the engine to a quiet state where the step wants it, and keeps what is left.
+    fn settle(
+        &mut self,
+        server: &mut Server,
+        index: usize,
+        events: &mut Events<'_>,
+    ) -> Result<(), Fault> {
+        let step = &self.plan.steps[index];
+        let engine = self.target().engine;
+        if let Some(how) = step.settle {
+            events(Event::Settling { step: &step.name });
+            let outcome = settle(self.lab, server, engine, &self.plan.dataset, how)?;
+            if !outcome.unmet.is_empty() {
+                events(Event::NotSettled {
+                    unmet: &outcome.unmet,
+                });
+            }
+            self.store.record_settle(self.id, index, &outcome)?;
+        }
+        let debt = debt(server, engine)?;
+        self.store.record_debt(self.id, index, &debt)?;
+        Ok(())
+    }
+
     fn record(&mut self, index: usize, outcome: &StepOutcome, edges: &[Edge]) -> Result<(), Fault> {
         self.store.record_step(self.id, index, outcome)?;
         for edge in edges {
@@ -233,29 +232,48 @@ impl Trial<'_> {
     fn client_cpus(&self) -> Option<&CpuSet> {
         self.supply.own()?.rendered.process.client_cpus.as_ref()
     }
+}
 
-    fn task(&self, index: usize, step: &Step) -> DriveTask {
-        DriveTask {
-            workload: step.workload.clone(),
-            parameters: step.parameters.clone(),
-            dataset: self.plan.dataset,
-            transactional: self.target().engine.transactional(),
-            protocol: self.target().protocol,
-            clients: step.clients,
-            threads_max: THREADS_MAX,
-            seed: step_seed(self.plan.seed, self.planned.block, index),
-            warmup_ms: step.warmup_ms,
-            length: step.length,
-            interval_ms: INTERVAL_MS,
-            stall_ms: STALL_MS,
-        }
+/// What the load generator does in a step.
+pub(crate) fn drive_task(plan: &Plan, target: &Target, step: &Step, seed: u64) -> DriveTask {
+    let transactional = target.engine.transactional();
+    DriveTask {
+        workload: expected_of(&step.workload, transactional, step.clients),
+        parameters: step.parameters.clone(),
+        dataset: plan.dataset,
+        transactional,
+        protocol: target.protocol,
+        clients: step.clients,
+        threads_max: THREADS_MAX,
+        seed,
+        warmup_ms: step.warmup_ms,
+        length: step.length,
+        timing: step.timing,
+        interval_ms: INTERVAL_MS,
+        stall_ms: STALL_MS,
     }
+}
+
+/// The workload with what can be expected of its answers: without transactions, a row that one
+/// client deletes to insert it again is missing for the others meanwhile.
+fn expected_of(workload: &Workload, transactional: bool, clients: u32) -> Workload {
+    let adds = |rows: i64| {
+        let statements = workload.statements.iter();
+        statements
+            .map(|statement| statement.change.rows)
+            .any(|change| change == rows)
+    };
+    let mut workload = workload.clone();
+    if !transactional && clients > 1 && adds(-1) && adds(1) {
+        workload.expect_missing_rows();
+    }
+    workload
 }
 
 /// The seed of a step: the same for every target of a block, so that all answer the same
 /// statements, and another one for every block and step. The mixing is `SplitMix64`'s
 /// (Steele, Lea, Flood 2014).
-fn step_seed(seed: u64, block: u32, step: usize) -> u64 {
+pub(crate) fn step_seed(seed: u64, block: u32, step: usize) -> u64 {
     [u64::from(block), step as u64]
         .into_iter()
         .fold(seed, |state, input| {

@@ -1,66 +1,91 @@
 //! Checking a table against its dataset, by sums that both sides can compute.
 
 use prony_client::{Answer, Connection};
-use prony_model::Dataset;
+use prony_model::{Dataset, Schema};
 
 use crate::LoadError;
-use crate::rows::Rows;
+use crate::rows::{Row, Rows};
 
-/// Sums over all rows of a table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Sums over rows of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableChecksum {
     /// Number of rows.
-    pub count: u128,
-    /// Sum of `id`.
-    pub sum_id: u128,
-    /// Sum of `k`.
-    pub sum_k: u128,
-    /// Sum of the CRC-32 (as SQL has it: IEEE) of `c`.
-    pub sum_crc_c: u128,
-    /// The same of `pad`.
-    pub sum_crc_pad: u128,
+    pub rows: u128,
+    /// Sums of the columns of numbers, in the schema's order.
+    pub numbers: Vec<u128>,
+    /// Sums of the CRC-32 (as SQL has it: IEEE) of the columns of text, in the schema's order.
+    pub crcs: Vec<u128>,
 }
 
 /// Rows summed at once: so few that every sum is below 2^53 and exact in the floating-point numbers
-/// that MySQL 4.1 sums with, the CRCs being below 2^32.
-const PART_ROWS: u64 = 1 << 21;
+/// that MySQL 4.1 sums with, the CRCs being below 2^32, and that several connections share the work
+/// on a table. Without a primary key, finding a part may mean reading the whole table.
+const PART_ROWS: u64 = 1 << 18;
+const PART_ROWS_WITHOUT_KEY: u64 = 1 << 21;
 
-/// The sums as SQL, in the order of [`TableChecksum::sums`].
-const SUMS: [&str; 5] = [
-    "COUNT(*)",
-    "SUM(id)",
-    "SUM(k)",
-    "SUM(CRC32(c))",
-    "SUM(CRC32(pad))",
-];
+/// Consecutive rows, from the first key to the last.
+pub(crate) type Part = (u64, u64);
 
 impl TableChecksum {
-    const fn sums(&self) -> [u128; 5] {
-        [
-            self.count,
-            self.sum_id,
-            self.sum_k,
-            self.sum_crc_c,
-            self.sum_crc_pad,
-        ]
+    fn new(schema: Schema) -> Self {
+        Self {
+            rows: 0,
+            numbers: vec![0; schema.number_columns().len()],
+            crcs: vec![0; schema.text_columns().len()],
+        }
     }
+
+    fn add(&mut self, row: &Row) {
+        self.rows += 1;
+        for (sum, number) in self.numbers.iter_mut().zip(&row.numbers) {
+            *sum += u128::from(*number);
+        }
+        for (sum, text) in self.crcs.iter_mut().zip(&row.texts) {
+            *sum += u128::from(crc32fast::hash(text));
+        }
+    }
+
+    /// All sums, in the order of [`sums_sql`].
+    pub fn sums(&self) -> impl Iterator<Item = u128> + '_ {
+        let columns = self.numbers.iter().chain(&self.crcs).copied();
+        std::iter::once(self.rows).chain(columns)
+    }
+}
+
+/// The sums of a schema's tables as SQL expressions: rows, columns of numbers, columns of text.
+fn sums_sql(schema: Schema) -> Vec<String> {
+    let numbers = schema.number_columns().iter();
+    let texts = schema.text_columns().iter();
+    std::iter::once("COUNT(*)".to_owned())
+        .chain(numbers.map(|column| format!("SUM({column})")))
+        .chain(texts.map(|column| format!("SUM(CRC32({column}))")))
+        .collect()
+}
+
+/// A table in parts so small that the sums over each are exact on every server.
+pub(crate) fn parts(dataset: &Dataset) -> impl Iterator<Item = Part> + use<> {
+    let rows = dataset.rows;
+    let size = if dataset.primary_key {
+        PART_ROWS
+    } else {
+        PART_ROWS_WITHOUT_KEY
+    };
+    std::iter::successors(Some(1), move |first| Some(first + size))
+        .take_while(move |first| *first <= rows)
+        .map(move |first| (first, rows.min(first + (size - 1))))
 }
 
 /// The sums of table `table`, counted from 0, as the dataset defines it.
 pub fn dataset_checksums(dataset: &Dataset, table: u32) -> TableChecksum {
-    checksums(&Rows::new(dataset, table), 1, dataset.rows)
+    checksums(dataset, &Rows::new(dataset, table), 1, dataset.rows)
 }
 
-fn checksums(rows: &Rows, first: u64, last: u64) -> TableChecksum {
+fn checksums(dataset: &Dataset, rows: &Rows, first: u64, last: u64) -> TableChecksum {
     let mut row = rows.new_row();
-    let mut sum = TableChecksum::default();
-    for id in first..=last {
-        rows.make(id, &mut row);
-        sum.count += 1;
-        sum.sum_id += u128::from(row.id);
-        sum.sum_k += u128::from(row.k);
-        sum.sum_crc_c += u128::from(crc32fast::hash(&row.c));
-        sum.sum_crc_pad += u128::from(crc32fast::hash(&row.pad));
+    let mut sum = TableChecksum::new(dataset.schema);
+    for key in first..=last {
+        rows.make(key, &mut row);
+        sum.add(&row);
     }
     sum
 }
@@ -75,49 +100,51 @@ pub fn verify_table(
     dataset: &Dataset,
     table: u32,
 ) -> Result<(), LoadError> {
+    parts(dataset).try_for_each(|part| verify_part(connection, dataset, table, part))
+}
+
+/// The same of one part.
+pub(crate) fn verify_part(
+    connection: &mut Connection,
+    dataset: &Dataset,
+    table: u32,
+    (first, last): Part,
+) -> Result<(), LoadError> {
     let name = dataset.table_name(table);
-    let rows = Rows::new(dataset, table);
-    let mut first = 1;
-    while first <= dataset.rows {
-        let last = dataset.rows.min(first + PART_ROWS - 1);
-        let sql = format!(
-            "SELECT {} FROM {name}{}",
-            SUMS.join(", "),
-            condition(dataset, first, last)
-        );
-        let answer = connection.query(&sql).map_err(|source| LoadError::Fill {
-            action: format!("verify {name}"),
-            source,
-        })?;
-        compare(
-            &name,
-            (first, last),
-            &checksums(&rows, first, last),
-            &answer,
-        )?;
-        first = last + 1;
-    }
-    Ok(())
+    let sums = sums_sql(dataset.schema);
+    let sql = format!(
+        "SELECT {} FROM {name}{}",
+        sums.join(", "),
+        condition(dataset, first, last)
+    );
+    let answer = connection.query(&sql).map_err(|source| LoadError::Fill {
+        action: format!("verify {name}"),
+        source,
+    })?;
+    let expected = checksums(dataset, &Rows::new(dataset, table), first, last);
+    compare(&name, (first, last), &sums, &expected, &answer)
 }
 
 /// The part of a table that holds the rows `first..=last`; the first and the last part hold rows
 /// that should not be there, too.
 fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
+    let key = dataset.schema.key_column();
     match (first > 1, last < dataset.rows) {
         (false, false) => String::new(),
-        (false, true) => format!(" WHERE id <= {last}"),
-        (true, true) => format!(" WHERE id >= {first} AND id <= {last}"),
-        (true, false) => format!(" WHERE id >= {first}"),
+        (false, true) => format!(" WHERE {key} <= {last}"),
+        (true, true) => format!(" WHERE {key} >= {first} AND {key} <= {last}"),
+        (true, false) => format!(" WHERE {key} >= {first}"),
     }
 }
 
 fn compare(
     table: &str,
-    (first, last): (u64, u64),
+    (first, last): Part,
+    sums: &[String],
     expected: &TableChecksum,
     answer: &Answer,
 ) -> Result<(), LoadError> {
-    for (column, (sum, expected)) in SUMS.into_iter().zip(expected.sums()).enumerate() {
+    for (column, (sum, expected)) in sums.iter().zip(expected.sums()).enumerate() {
         // The sum over no rows is NULL.
         let found = answer
             .rows
@@ -129,7 +156,7 @@ fn compare(
                 table: table.to_owned(),
                 first,
                 last,
-                sum,
+                sum: sum.clone(),
                 found: found.to_owned(),
                 expected: expected.to_string(),
             });
@@ -142,45 +169,63 @@ fn compare(
 mod tests {
     use super::*;
 
-    const DATASET: Dataset = Dataset::sbtest(1, 100, 1);
+    const SBTEST: Dataset = Dataset::sbtest(1, 100, 1);
+    const FOO: Dataset = Dataset {
+        schema: Schema::Foo,
+        ..SBTEST
+    };
 
     #[test]
-    fn parts_add_up() {
-        let rows = Rows::new(&DATASET, 0);
-        let whole = dataset_checksums(&DATASET, 0).sums();
-        let parts = [(1, 30), (31, 31), (32, 100)]
-            .map(|(first, last)| checksums(&rows, first, last).sums());
-        for (column, sum) in whole.into_iter().enumerate() {
-            assert_eq!(parts.iter().map(|part| part[column]).sum::<u128>(), sum);
+    fn sums_of_parts_add_up() {
+        for dataset in [SBTEST, FOO] {
+            let rows = Rows::new(&dataset, 0);
+            let whole: Vec<_> = dataset_checksums(&dataset, 0).sums().collect();
+            let parts = [(1, 30), (31, 31), (32, 100)].map(|(first, last)| {
+                let sum = checksums(&dataset, &rows, first, last);
+                sum.sums().collect::<Vec<_>>()
+            });
+            for (column, sum) in whole.iter().enumerate() {
+                assert_eq!(parts.iter().map(|part| part[column]).sum::<u128>(), *sum);
+            }
+            assert_eq!(whole[..2], [100, 5050]);
+            assert_eq!(whole.len(), sums_sql(dataset.schema).len());
         }
-        assert_eq!(whole[..2], [100, 5050]);
     }
 
     #[test]
     fn parts_leave_no_row_out() {
-        assert_eq!(condition(&DATASET, 1, 100), "");
-        assert_eq!(condition(&DATASET, 1, 30), " WHERE id <= 30");
-        assert_eq!(condition(&DATASET, 31, 60), " WHERE id >= 31 AND id <= 60");
-        assert_eq!(condition(&DATASET, 61, 100), " WHERE id >= 61");
+        assert_eq!(condition(&SBTEST, 1, 100), "");
+        assert_eq!(condition(&SBTEST, 1, 30), " WHERE id <= 30");
+        assert_eq!(condition(&FOO, 31, 60), " WHERE i >= 31 AND i <= 60");
+        assert_eq!(condition(&SBTEST, 61, 100), " WHERE id >= 61");
+        for rows in [1, PART_ROWS, PART_ROWS + 1, 3 * PART_ROWS - 1] {
+            let parts: Vec<_> = parts(&Dataset::sbtest(1, rows, 1)).collect();
+            assert_eq!(parts.first().map(|part| part.0), Some(1));
+            assert_eq!(parts.last().map(|part| part.1), Some(rows));
+            assert!(parts.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0));
+            assert!(parts.iter().all(|part| part.1 - part.0 < PART_ROWS));
+        }
     }
 
     #[test]
     fn both_sides_are_named() {
-        let expected = dataset_checksums(&DATASET, 0);
-        let answer = |sums: [u128; 5]| Answer {
+        let expected = dataset_checksums(&SBTEST, 0);
+        let answer = |sums: &[u128]| Answer {
             rows: vec![sums.iter().map(|sum| Some(sum.to_string())).collect()],
             ..Answer::default()
         };
-        let check = |answer: &Answer| compare("sbtest1", (1, 100), &expected, answer);
-        assert!(check(&answer(expected.sums())).is_ok());
-        let mut wrong = expected.sums();
-        wrong[2] += 1;
-        let shown = check(&answer(wrong)).unwrap_err().to_string();
+        let sums = sums_sql(SBTEST.schema);
+        let check = |answer: &Answer| compare("sbtest1", (1, 100), &sums, &expected, answer);
+        let mut values: Vec<_> = expected.sums().collect();
+        assert!(check(&answer(&values)).is_ok());
+        let right = values[2];
+        values[2] += 1;
+        let shown = check(&answer(&values)).unwrap_err().to_string();
         for word in [
             "sbtest1",
             "SUM(k)",
-            &wrong[2].to_string(),
-            &expected.sum_k.to_string(),
+            &values[2].to_string(),
+            &right.to_string(),
         ] {
             assert!(shown.contains(word), "{shown}");
         }

@@ -5,8 +5,8 @@ use prony_model::{ErrorClass, Expect, classify};
 use prony_wire::{Progress, Skimmer, Types, begin_query, finish_packet};
 
 use crate::LoadError;
+use crate::choices::Choices;
 use crate::program::{Encoding, Program, Values};
-use crate::random::ClientRandom;
 use crate::recorder::Recorder;
 
 /// The sequence number with which answers to requests of one frame begin.
@@ -81,14 +81,10 @@ pub(crate) struct Context<'a> {
 /// A client and its connection's state.
 #[derive(Debug)]
 pub(crate) struct Client {
-    number: u32,
-    random: ClientRandom,
-    /// `random` as it was when the operation began, so that a retry repeats its values.
-    operation_random: ClientRandom,
+    choices: Choices,
     prepared: PreparedIds,
     skimmer: Skimmer,
     stage: Stage,
-    table: usize,
     request: Vec<u8>,
     limit: Limit,
     /// When the first statement of the operation was sent; 0 until it was.
@@ -113,16 +109,12 @@ impl PreparedId {
 }
 
 impl Client {
-    pub(crate) fn new(number: u32, seed: u64, prepared: PreparedIds) -> Self {
-        let random = ClientRandom::new(seed, number);
+    pub(crate) fn new(choices: Choices, prepared: PreparedIds) -> Self {
         Self {
-            number,
-            operation_random: random.clone(),
-            random,
+            choices,
             prepared,
             skimmer: Skimmer::default(),
             stage: Stage::Idle,
-            table: 0,
             request: Vec::new(),
             limit: Limit {
                 end_ns: 0,
@@ -319,13 +311,13 @@ impl Client {
         }
         self.limit.operations -= 1;
         self.operation_ns = 0;
-        self.operation_random = self.random.clone();
+        self.choices.begin_operation();
         self.begin_operation(context)
     }
 
     /// Begins the operation again, with the values that it had.
     fn retry(&mut self, context: &mut Context<'_>) -> Next {
-        self.random = self.operation_random.clone();
+        self.choices.repeat_operation();
         self.begin_operation(context)
     }
 
@@ -350,22 +342,19 @@ impl Client {
     fn ask_statement(&mut self, index: usize, repetition: u32, context: &mut Context<'_>) -> Next {
         let statement = &context.program.statements[index];
         let values = &mut context.values[index];
-        if repetition == 0 {
-            self.table = context
-                .program
-                .choose_table(statement, self.number, &mut self.random);
-        }
-        statement.draw(&mut self.random, values);
+        self.choices
+            .choose(context.program, index, repetition, values);
+        let table = self.choices.table();
         self.request.clear();
         match &statement.encoding {
             Encoding::Text(pieces) => {
-                let table = &context.program.tables[self.table];
+                let table = &context.program.tables[table];
                 crate::program::append_text(pieces, &mut self.request, table, values);
             }
             Encoding::Prepared(prepared) => {
                 let ids = &mut self.prepared[index];
                 let last = ids.len() - 1;
-                let known = &mut ids[self.table.min(last)];
+                let known = &mut ids[table.min(last)];
                 prepared.append(&mut self.request, known.id, known.types, values);
                 known.types = Types::Omitted;
             }

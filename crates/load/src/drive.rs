@@ -2,7 +2,8 @@
 //!
 //! Between warm-up and measured time every client rests for an instant, and so it does after the
 //! measured time: whatever others read at these two edges (processor time, server counters)
-//! belongs to the measured operations alone.
+//! belongs to the measured operations alone. Where the whole run is timed, the measured time begins
+//! before the first connection is made and ends when the last one is closed.
 
 mod collect;
 
@@ -11,10 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use prony_model::Length;
+use prony_model::{Length, Timing};
 
 use crate::clock::{CpuTime, now_ns};
 use crate::drive::collect::{Collector, Ended, Report};
+use crate::limits::make_room;
 use crate::message::Speaker;
 use crate::program::Program;
 use crate::recorder::Period;
@@ -51,8 +53,13 @@ pub(crate) fn drive(
         workload: task.workload.name.clone(),
         source: Box::new(source),
     })?;
-    let links = connect_clients(job, task, &program)?;
     let threads = task.clients.min(task.threads_max);
+    make_room(task.clients, threads)?;
+    let start = match task.timing {
+        Timing::Operations => None,
+        Timing::WholeRun => Some(Start::now(speaker)?),
+    };
+    let links = connect_clients(job, task, &program)?;
     speaker.say(&Message::Connected {
         clients: task.clients,
         threads,
@@ -79,7 +86,7 @@ pub(crate) fn drive(
                 })?;
         }
         drop(sender);
-        let collector = Collector::new(task, &program, speaker, receiver);
+        let collector = Collector::new(task, &program, speaker, receiver, start);
         run.work_here(own, collector)
     })
 }
@@ -124,10 +131,9 @@ impl Run<'_> {
         // Both closures below talk, at different times.
         let collector = std::cell::RefCell::new(collector);
         let mut at_gate = || {
-            let cpu = cpu_time()?;
-            let start_ns = now_ns();
+            let start_ns = collector.borrow_mut().start_ns()?;
             self.start_ns.store(start_ns, Ordering::Relaxed);
-            collector.borrow_mut().start(start_ns, cpu)
+            Ok(())
         };
         let mut hand_over = |period: Period| collector.borrow_mut().own_period(&period);
         let ended = self.work(share, &mut at_gate, &mut hand_over);
@@ -165,12 +171,18 @@ impl Run<'_> {
             period_ns: self.task.interval_ms.saturating_mul(NS_PER_MS),
         };
         let recorder = worker.run(&phase, hand_over)?;
-        Ok(Ended::new(recorder, &worker))
+        let mut ended = Ended::new(recorder, &worker);
+        if self.task.timing == Timing::WholeRun {
+            // The clients say goodbye.
+            drop(worker);
+            ended.end_at(now_ns());
+        }
+        Ok(ended)
     }
 
     /// Runs the clients without keeping what they measure.
     fn warm_up(&self, worker: &mut Worker<'_>) -> Result<(), LoadError> {
-        if self.task.warmup_ms == 0 {
+        if self.task.warmup_ms == 0 || self.task.timing == Timing::WholeRun {
             return Ok(());
         }
         let start_ns = now_ns();
@@ -181,6 +193,23 @@ impl Run<'_> {
             period_ns: u64::MAX,
         };
         worker.run(&phase, &mut |_| Ok(())).map(|_| ())
+    }
+}
+
+/// Where the measured time begins.
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    at_ns: u64,
+    cpu: CpuTime,
+}
+
+impl Start {
+    /// It begins now, and `speaker` says so.
+    fn now(speaker: &mut Speaker<'_>) -> Result<Self, LoadError> {
+        let cpu = cpu_time()?;
+        let at_ns = now_ns();
+        speaker.say(&Message::MeasureStart { at_ns })?;
+        Ok(Self { at_ns, cpu })
     }
 }
 

@@ -40,6 +40,19 @@ pub enum LoadError {
     /// The job makes no sense.
     #[error(transparent)]
     Job(#[from] JobError),
+    /// The system does not let this process open enough connections.
+    #[error(
+        "connect {clients} clients: that takes {needed} open files, and the system allows this \
+         process {limit}; raise the hard limit (`ulimit -Hn`) or use fewer clients"
+    )]
+    OpenFiles {
+        /// How many clients there are to be.
+        clients: u32,
+        /// Files that have to be open.
+        needed: u64,
+        /// The hard limit.
+        limit: u64,
+    },
     /// A client could not connect.
     #[error("connect client {client} of {clients}: failed to {source}")]
     Connect {
@@ -186,6 +199,16 @@ pub enum LoadError {
         /// The engine that it has.
         found: String,
     },
+    /// A server's answer to a sum is no number.
+    #[error("sum up {table}: the server answered `{found}` to {sum}, expected a whole number")]
+    Sum {
+        /// The table.
+        table: String,
+        /// What was asked, as SQL.
+        sum: String,
+        /// The server's answer.
+        found: String,
+    },
     /// A table's rows are not those of the dataset.
     #[error(
         "verify {table}: {sum} of rows {first} to {last} is {found} on the server, expected \
@@ -199,7 +222,7 @@ pub enum LoadError {
         /// The last row compared.
         last: u64,
         /// What was compared, as SQL.
-        sum: &'static str,
+        sum: String,
         /// The server's side.
         found: String,
         /// The dataset's side.

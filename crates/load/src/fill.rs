@@ -1,50 +1,55 @@
 //! Filling a dataset: tables, rows, secondary index, check.
 
+mod crew;
 mod insert;
+mod ranges;
+mod schema;
+mod settings;
+mod way;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use prony_client::{Answer, Connection};
-use prony_model::{Dataset, Engine};
+use prony_model::{Dataset, Engine, LoadOutcome};
 
+use crate::checksum::{Part, parts, verify_part};
 use crate::clock::now_ns;
-use crate::fill::insert::insert_rows;
+use crate::fill::crew::work_on_all;
+use crate::fill::insert::Filling;
+use crate::fill::settings::{Changes, set_session};
+use crate::fill::way::{Index, Statement, Way};
 use crate::message::Speaker;
-use crate::{FillTask, Job, LoadError, Message, verify_table};
+use crate::{FillTask, Job, LoadError, Message};
 
 /// The longest silence while connecting. Statements may take as long as they take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// From so many rows on ids are 64 bits wide. Below it a table may still grow by 147 million rows
-/// before ids of 31 bits end.
-const BIG_ROWS: u64 = 2_000_000_000;
 
 /// More than a row of the dataset takes in a MEMORY table, in any character set, indexes included.
 const MEMORY_ROW_SIZE: u64 = 2048;
 
 /// A fill under way.
 struct Fill<'a, 's> {
-    task: &'a FillTask,
+    dataset: Dataset,
+    engine: Engine,
+    connections: Vec<Connection>,
     speaker: &'a mut Speaker<'s>,
 }
 
 /// Fills the dataset of a task.
 pub(crate) fn fill(job: &Job, task: &FillTask, speaker: &mut Speaker<'_>) -> Result<(), LoadError> {
     task.check()?;
-    let start_ns = now_ns();
-    let dataset = &task.dataset;
-    let mut connections = (0..task.connections)
+    let connections = (0..task.connections)
         .map(|index| open(job, task, index))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut fill = Fill { task, speaker };
-    for table in 0..dataset.tables {
-        fill.table(&mut connections, table)?;
-    }
-    let rows = u64::from(dataset.tables) * dataset.rows;
-    speaker.say(&Message::Filled {
-        rows,
-        nanoseconds: now_ns() - start_ns,
-    })
+    let mut fill = Fill {
+        dataset: task.dataset,
+        engine: task.engine,
+        connections,
+        speaker,
+    };
+    let outcome = fill.run(task)?;
+    speaker.say(&Message::Filled { outcome })
 }
 
 fn open(job: &Job, task: &FillTask, index: u32) -> Result<Connection, LoadError> {
@@ -64,40 +69,55 @@ fn open(job: &Job, task: &FillTask, index: u32) -> Result<Connection, LoadError>
             "make room for MEMORY tables".to_owned()
         })?;
     }
+    set_session(&mut connection, task.own_server)?;
     Ok(connection)
 }
 
 impl Fill<'_, '_> {
-    fn table(&mut self, connections: &mut [Connection], table: u32) -> Result<(), LoadError> {
-        let dataset = self.task.dataset;
-        let name = dataset.table_name(table);
-        let rows = dataset.rows;
-        let rows_before = u64::from(table) * rows;
-        self.say(rows_before, format!("rows of {name}"))?;
-        self.create(&mut connections[0], &name)?;
-        let mut progress = |done| self.say(rows_before + done, format!("rows of {name}"));
-        insert_rows(connections, &dataset, table, &mut progress)?;
-        let rows_done = rows_before + rows;
-        self.say(rows_done, format!("index of {name}"))?;
-        let connection = &mut connections[0];
-        let index = format!(
-            "CREATE INDEX {} ON {name} (k)",
-            Dataset::secondary_index_name(table)
-        );
-        ask(connection, &index, || format!("index {name}"))?;
-        self.say(rows_done, format!("check of {name}"))?;
-        verify_table(connection, &dataset, table)
+    fn run(&mut self, task: &FillTask) -> Result<LoadOutcome, LoadError> {
+        let start_ns = now_ns();
+        let changes = if task.own_server {
+            Changes::make(&mut self.connections[0])?
+        } else {
+            Changes::default()
+        };
+        let first = &mut self.connections[0];
+        let way = Way::choose(first, &self.dataset, self.engine, task.connections)?;
+        let without_redo = self.engine == Engine::Innodb && changes.redo_log_is_off();
+        self.create(way.index)?;
+        let used = self.insert(way)?;
+        let index_begin_ns = now_ns();
+        if way.index == Index::Afterwards {
+            self.index()?;
+        }
+        let index_ns = now_ns() - index_begin_ns;
+        changes.undo(&mut self.connections[0])?;
+        let rows_ns = now_ns() - start_ns - index_ns;
+        self.check()?;
+        Ok(LoadOutcome {
+            rows: self.rows_total(),
+            rows_ns,
+            index_ns,
+            method: describe(way, used, without_redo),
+        })
     }
 
-    fn create(&self, connection: &mut Connection, name: &str) -> Result<(), LoadError> {
+    fn rows_total(&self) -> u64 {
+        u64::from(self.dataset.tables) * self.dataset.rows
+    }
+
+    fn create(&mut self, index: Index) -> Result<(), LoadError> {
+        self.say(0, "tables")?;
+        (0..self.dataset.tables).try_for_each(|table| self.create_table(table, index))
+    }
+
+    fn create_table(&mut self, table: u32, index: Index) -> Result<(), LoadError> {
+        let name = self.dataset.table_name(table);
         let action = || format!("create {name}");
+        let connection = &mut self.connections[0];
         ask(connection, &format!("DROP TABLE IF EXISTS {name}"), action)?;
-        let engine = self.task.engine.sql_name();
-        ask(
-            connection,
-            &create_sql(name, &self.task.dataset, engine),
-            action,
-        )?;
+        let create = schema::create_table(&self.dataset, self.engine, table, index);
+        ask(connection, &create, action)?;
         // Old versions take another engine and say so in a warning only.
         let status = ask(
             connection,
@@ -106,41 +126,110 @@ impl Fill<'_, '_> {
         )?;
         let found = engine_of(&status);
         // MEMORY was called HEAP in 4.1.
-        let is_heap = self.task.engine == Engine::Memory && found.eq_ignore_ascii_case("HEAP");
-        if is_heap || found.eq_ignore_ascii_case(engine) {
+        let is_heap = self.engine == Engine::Memory && found.eq_ignore_ascii_case("HEAP");
+        let wanted = self.engine.sql_name();
+        if is_heap || found.eq_ignore_ascii_case(wanted) {
             return Ok(());
         }
         Err(LoadError::OtherEngine {
-            table: name.to_owned(),
-            wanted: engine,
+            table: name,
+            wanted,
             found,
         })
     }
 
-    fn say(&mut self, rows_done: u64, phase: String) -> Result<(), LoadError> {
-        let dataset = &self.task.dataset;
-        self.speaker.say(&Message::Filling {
-            rows_done,
-            rows_total: u64::from(dataset.tables) * dataset.rows,
-            phase,
+    /// Inserts all rows; returns how many connections did.
+    fn insert(&mut self, way: Way) -> Result<usize, LoadError> {
+        let dataset = self.dataset;
+        let count = self.connections.len();
+        let filling = Filling::new(&dataset, way, u32::try_from(count).unwrap_or(u32::MAX));
+        let used = count.min(usize::try_from(filling.connections_max()).unwrap_or(count));
+        let rows_total = self.rows_total();
+        let speaker = &mut *self.speaker;
+        work_on_all(
+            &mut self.connections[..used],
+            |connection, halt| filling.fill(connection, halt),
+            &mut || say(speaker, filling.rows_done(), rows_total, "rows"),
+        )?;
+        Ok(used)
+    }
+
+    /// Builds the secondary indexes, those of several tables at the same time.
+    fn index(&mut self) -> Result<(), LoadError> {
+        let (dataset, engine) = (self.dataset, self.engine);
+        let tables: Vec<u32> = (0..dataset.tables).collect();
+        self.share("indexes", &tables, &|connection, table| {
+            let sql = schema::create_index(&dataset, engine, *table);
+            let action = || format!("index {}", dataset.table_name(*table));
+            ask(connection, &sql, action).map(drop)
         })
+    }
+
+    /// Compares every table with its definition.
+    fn check(&mut self) -> Result<(), LoadError> {
+        let dataset = self.dataset;
+        let parts: Vec<(u32, Part)> = (0..dataset.tables)
+            .flat_map(|table| parts(&dataset).map(move |part| (table, part)))
+            .collect();
+        self.share("check", &parts, &|connection, (table, part)| {
+            verify_part(connection, &dataset, *table, *part)
+        })
+    }
+
+    /// Lets the connections work on a list of things, each on the next that nobody took.
+    fn share<T: Sync>(
+        &mut self,
+        phase: &'static str,
+        things: &[T],
+        work: &(dyn Fn(&mut Connection, &T) -> Result<(), LoadError> + Sync),
+    ) -> Result<(), LoadError> {
+        let total = self.rows_total();
+        self.say(total, phase)?;
+        let next = AtomicUsize::new(0);
+        let take = || things.get(next.fetch_add(1, Ordering::Relaxed));
+        work_on_all(
+            &mut self.connections,
+            |connection, halt| {
+                while !halt.requested()
+                    && let Some(thing) = take()
+                {
+                    work(connection, thing)?;
+                }
+                Ok(())
+            },
+            &mut || Ok(()),
+        )
+    }
+
+    fn say(&mut self, rows_done: u64, phase: &str) -> Result<(), LoadError> {
+        let rows_total = self.rows_total();
+        say(self.speaker, rows_done, rows_total, phase)
     }
 }
 
-fn create_sql(name: &str, dataset: &Dataset, engine: &str) -> String {
-    let integer = if dataset.rows < BIG_ROWS {
-        "INTEGER"
-    } else {
-        "BIGINT"
+fn say(
+    speaker: &mut Speaker<'_>,
+    rows_done: u64,
+    rows_total: u64,
+    phase: &str,
+) -> Result<(), LoadError> {
+    speaker.say(&Message::Filling {
+        rows_done,
+        rows_total,
+        phase: phase.to_owned(),
+    })
+}
+
+/// A way in a few words.
+fn describe(way: Way, connections: usize, without_redo: bool) -> String {
+    let statement = match (way.statement, way.bulk) {
+        (Statement::Insert, _) => "INSERT",
+        (Statement::LoadData, None) => "LOAD DATA",
+        (Statement::LoadData, Some(_)) => "LOAD DATA in bulk",
     };
-    format!(
-        "CREATE TABLE {name} (\
-         id {integer} NOT NULL AUTO_INCREMENT, \
-         k {integer} NOT NULL DEFAULT 0, \
-         c CHAR(120) NOT NULL DEFAULT '', \
-         pad CHAR(60) NOT NULL DEFAULT '', \
-         PRIMARY KEY (id)) ENGINE={engine}"
-    )
+    let redo = if without_redo { ", no redo log" } else { "" };
+    let plural = if connections == 1 { "" } else { "s" };
+    format!("{statement}, {connections} connection{plural}{redo}")
 }
 
 /// The engine in the answer to `SHOW TABLE STATUS`; empty when there is none.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use prony_client::{Address, Login};
-use prony_model::{Dataset, Engine, Length, Protocol, Tls, Workload};
+use prony_model::{Dataset, Engine, Length, Protocol, Timing, Tls, Workload};
 use serde::{Deserialize, Serialize};
 
 use crate::JobError;
@@ -34,6 +34,8 @@ pub enum Task {
     Fill(FillTask),
     /// Run a workload and measure it.
     Drive(Box<DriveTask>),
+    /// Run a workload a few times and look at its answers and at the tables.
+    Check(Box<CheckTask>),
 }
 
 /// Creates the tables of a dataset, dropping old ones, fills them, builds the secondary index and
@@ -46,6 +48,9 @@ pub struct FillTask {
     pub engine: Engine,
     /// Connections that insert at the same time, at least 1.
     pub connections: u32,
+    /// Whether the server is Prony's own and nobody else uses it: then its global variables are
+    /// changed for the time of the fill, where the job's account may do so.
+    pub own_server: bool,
 }
 
 /// Runs a workload over a dataset: closed loop, every client with its own connection.
@@ -77,6 +82,28 @@ pub struct DriveTask {
     /// Milliseconds of silence after which the server counts as hung, at least 1. Also the
     /// longest time that an operation may spend on being retried.
     pub stall_ms: u64,
+    /// Which time counts. Where it is the whole run there is no warm-up.
+    #[serde(default)]
+    pub timing: Timing,
+}
+
+/// Runs a workload with one client, statement after statement as text, decodes every answer, and
+/// sums up the tables before and after.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckTask {
+    /// What is run, with what its answers should be.
+    pub workload: Workload,
+    /// Values of the workload's parameters; those not named keep the workload's own.
+    pub parameters: BTreeMap<String, i64>,
+    /// The dataset that was filled.
+    pub dataset: Dataset,
+    /// Whether the engine has transactions. Without them a workload's `BEGIN` and `COMMIT` are
+    /// left out.
+    pub transactional: bool,
+    /// Operations, at least 1.
+    pub operations: u64,
+    /// Decides every drawn value.
+    pub seed: u64,
 }
 
 impl Job {
@@ -124,12 +151,26 @@ impl DriveTask {
             ("interval_ms", self.interval_ms),
             ("stall_ms", self.stall_ms),
             ("length", length),
-            ("workload.statements", self.workload.statements.len() as u64),
         ] {
             check_positive(field, value)?;
         }
+        check_statements(&self.workload)?;
         check_parameters(&self.workload, &self.parameters)
     }
+}
+
+impl CheckTask {
+    /// Checks what types can't.
+    pub(crate) fn check(&self) -> Result<(), JobError> {
+        check_dataset(&self.dataset)?;
+        check_positive("operations", self.operations)?;
+        check_statements(&self.workload)?;
+        check_parameters(&self.workload, &self.parameters)
+    }
+}
+
+fn check_statements(workload: &Workload) -> Result<(), JobError> {
+    check_positive("workload.statements", workload.statements.len() as u64)
 }
 
 /// Refuses values for parameters that the workload does not have.
@@ -176,6 +217,7 @@ mod tests {
                 dataset: Dataset::sbtest(1, 10, u64::MAX),
                 engine: Engine::Innodb,
                 connections: 2,
+                own_server: true,
             }),
         }
     }

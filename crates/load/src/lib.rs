@@ -7,14 +7,19 @@
 //!
 //! Deliberately absent: arrival schedules, think times, reconnecting.
 
+mod check;
 mod checksum;
+mod choices;
 mod client;
 mod clock;
 mod digits;
+mod distribution;
+mod draws;
 mod drive;
 mod error;
 mod fill;
 mod job;
+mod limits;
 mod message;
 mod program;
 mod random;
@@ -23,12 +28,17 @@ mod rows;
 mod run;
 mod samples;
 mod setup;
+mod sums;
 mod worker;
 
+pub use check::{CheckOutcome, CheckedStatement};
 pub use checksum::{TableChecksum, dataset_checksums, verify_table};
+pub use distribution::Sampler;
+pub use draws::Draws;
 pub use error::{JobError, LoadError};
-pub use job::{DriveTask, FillTask, Job, Task};
+pub use job::{CheckTask, DriveTask, FillTask, Job, Task};
 pub use message::Message;
 pub use program::{CompileError, StatementError};
 pub use run::run;
 pub use samples::sample_statements;
+pub use sums::{TableSums, table_sums};

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use prony_model::{Interval, StepOutcome};
+use prony_model::{Interval, LoadOutcome, StepOutcome};
 use serde::{Deserialize, Serialize};
 
-use crate::LoadError;
+use crate::{CheckOutcome, LoadError};
 
 /// One line of the generator's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,8 @@ pub enum Message {
         /// Threads that drive them.
         threads: u32,
     },
-    /// The measured time began; no statement is under way.
+    /// The measured time began; no statement is under way. Where the whole run is timed this comes
+    /// before `Connected`.
     MeasureStart {
         /// When, in nanoseconds of the host's monotonic clock.
         at_ns: u64,
@@ -28,7 +29,8 @@ pub enum Message {
         /// What happened in it.
         interval: Interval,
     },
-    /// The last measured operation ended; no statement is under way.
+    /// The last measured operation ended; no statement is under way. Where the whole run is timed
+    /// the connections are closed.
     MeasureEnd {
         /// When, in nanoseconds of the host's monotonic clock.
         at_ns: u64,
@@ -44,15 +46,18 @@ pub enum Message {
         rows_done: u64,
         /// Rows in the end.
         rows_total: u64,
-        /// What is being done, such as `rows of sbtest1`.
+        /// What is being done, such as `rows` or `indexes`.
         phase: String,
     },
     /// A dataset was filled and checked.
     Filled {
-        /// Rows, over all tables.
-        rows: u64,
-        /// How long it took, from dropping old tables to the last check.
-        nanoseconds: u64,
+        /// How much, how long it took, and how.
+        outcome: LoadOutcome,
+    },
+    /// A workload was checked.
+    Checked {
+        /// What its answers were, and the tables before and after.
+        outcome: Box<CheckOutcome>,
     },
     /// The job failed.
     Failed {

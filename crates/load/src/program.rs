@@ -8,11 +8,15 @@ mod linear;
 pub use compile::{CompileError, StatementError};
 pub(crate) use compile::{Scope, tables_of_client};
 pub(crate) use encode::{Encoding, append_sql, append_text};
+
+use std::ops::Range;
+
 use prony_model::{Expect, TableChoice};
 
 use crate::digits::DigitPattern;
+use crate::distribution::Sampler;
+use crate::draws::Draws;
 use crate::program::linear::Linear;
-use crate::random::ClientRandom;
 
 /// A compiled workload.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub(crate) struct Program {
     pub(crate) transaction: bool,
     /// Statements that a completed operation had answered, `BEGIN` and `COMMIT` included.
     pub(crate) queries_per_operation: u64,
+    /// Number of parameters that go through their range in an order.
+    pub(crate) ordered: usize,
 }
 
 /// A compiled statement.
@@ -33,6 +39,8 @@ pub(crate) struct Statement {
     pub(crate) repeat: u32,
     /// Which table it goes to; `None` where its text names no table.
     pub(crate) table: Option<TableChoice>,
+    /// Whether its values begin with those of the statement before.
+    pub(crate) repeats_values: bool,
     pub(crate) expect: Expect,
     pub(crate) encoding: Encoding,
     /// In the order in which values are drawn.
@@ -42,15 +50,27 @@ pub(crate) struct Statement {
     integers: usize,
 }
 
-/// How the next value is made.
+/// How values are made.
 #[derive(Debug)]
 enum Param {
-    /// The next integer, drawn: so many values from `low` on.
-    Uniform { low: Linear, count: Linear },
-    /// The next integer, computed.
-    Derived(Linear),
-    /// The next text.
-    Digits,
+    /// Integers, each one of so many from `low` on.
+    Uniform {
+        slots: Range<usize>,
+        low: Linear,
+        count: Linear,
+    },
+    /// Integers by another distribution, from `low` on.
+    Drawn {
+        slots: Range<usize>,
+        low: i64,
+        sampler: Sampler,
+        /// Its place among the program's parameters that go through their range in an order.
+        place: usize,
+    },
+    /// An integer, computed.
+    Derived { slot: usize, sum: Linear },
+    /// A text.
+    Digits { index: usize },
 }
 
 /// The values of one statement's parameters. Made once for each thread and reused.
@@ -79,22 +99,6 @@ impl Program {
             .map(|statement| statement.name.as_str())
             .chain(control.iter().copied())
     }
-
-    /// The table that a client's statement goes to this time.
-    pub(crate) fn choose_table(
-        &self,
-        statement: &Statement,
-        client: u32,
-        random: &mut ClientRandom,
-    ) -> usize {
-        let tables = self.tables.len() as u64;
-        let index = match statement.table {
-            Some(TableChoice::Random) => random.below(tables),
-            Some(TableChoice::ByClient) => u64::from(client) % tables,
-            None => 0,
-        };
-        usize::try_from(index).unwrap_or(0)
-    }
 }
 
 impl Statement {
@@ -106,24 +110,34 @@ impl Statement {
     }
 
     /// Draws new values for every parameter.
-    pub(crate) fn draw(&self, random: &mut ClientRandom, values: &mut Values) {
-        let mut integer = 0;
-        let mut text = 0;
+    pub(crate) fn draw(&self, draws: &mut Draws, values: &mut Values) {
         for param in &self.params {
             match param {
-                Param::Digits => {
-                    self.texts[text].fill(&mut values.texts[text], || random.next());
-                    text += 1;
-                    continue;
-                }
-                Param::Derived(sum) => values.integers[integer] = sum.eval(&values.integers),
-                Param::Uniform { low, count } => {
+                Param::Uniform { slots, low, count } => {
                     let count = count.eval(&values.integers).cast_unsigned();
-                    let step = random.below(count).cast_signed();
-                    values.integers[integer] = low.eval(&values.integers).wrapping_add(step);
+                    let low = low.eval(&values.integers);
+                    for value in &mut values.integers[slots.clone()] {
+                        *value = low.wrapping_add(draws.below(count).cast_signed());
+                    }
+                }
+                Param::Drawn {
+                    slots,
+                    low,
+                    sampler,
+                    place,
+                } => {
+                    for value in &mut values.integers[slots.clone()] {
+                        let step = sampler.sample(draws, *place).cast_signed();
+                        *value = low.wrapping_add(step);
+                    }
+                }
+                Param::Derived { slot, sum } => {
+                    values.integers[*slot] = sum.eval(&values.integers);
+                }
+                Param::Digits { index } => {
+                    self.texts[*index].fill(&mut values.texts[*index], || draws.next());
                 }
             }
-            integer += 1;
         }
     }
 }

@@ -16,5 +16,6 @@ pub fn run(job: &Job, out: &mut (dyn Write + Send)) -> Result<(), LoadError> {
     match &job.task {
         Task::Fill(task) => crate::fill::fill(job, task, &mut speaker),
         Task::Drive(task) => crate::drive::drive(job, task, &mut speaker),
+        Task::Check(task) => crate::check::check(job, task, &mut speaker),
     }
 }

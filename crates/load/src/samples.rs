@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use prony_model::{Dataset, Protocol, Workload};
 
 use crate::JobError;
+use crate::choices::Choices;
 use crate::job::{check_dataset, check_parameters};
 use crate::program::{Encoding, Scope, append_sql};
-use crate::random::ClientRandom;
 
 /// The client whose statements are the samples.
 const CLIENT: u32 = 0;
@@ -32,23 +32,25 @@ pub fn sample_statements(
         parameters,
         dataset,
         protocol: Protocol::Text,
+        clients: 1,
+        seed,
     };
     let program = scope.compile(false).map_err(|source| JobError::Workload {
         workload: workload.name.clone(),
         source: Box::new(source),
     })?;
-    let mut random = ClientRandom::new(seed, CLIENT);
+    let mut choices = Choices::new(&program, seed, CLIENT);
     let mut all_values = program.new_values();
     let mut samples = Vec::with_capacity(program.statements.len());
-    for (statement, values) in program.statements.iter().zip(&mut all_values) {
+    let statements = program.statements.iter().zip(&mut all_values);
+    for (index, (statement, values)) in statements.enumerate() {
         // Everything is text here, whatever the workload says.
         let Encoding::Text(pieces) = &statement.encoding else {
             continue;
         };
-        let table = program.choose_table(statement, CLIENT, &mut random);
-        statement.draw(&mut random, values);
+        choices.choose(&program, index, 0, values);
         let mut sql = Vec::new();
-        append_sql(pieces, &mut sql, &program.tables[table], values);
+        append_sql(pieces, &mut sql, &program.tables[choices.table()], values);
         let sql = String::from_utf8_lossy(&sql).into_owned();
         samples.push((statement.name.clone(), sql));
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use prony_client::{ClientError, Connection};
 
+use crate::choices::Choices;
 use crate::client::{Client, PreparedId, PreparedIds};
 use crate::program::{Encoding, Program, tables_of_client};
 use crate::worker::Link;
@@ -31,7 +32,8 @@ pub(crate) fn connect_clients(
                 Connection::connect(&job.address, &login, timeout).map_err(connect_error)?;
             let prepared = prepare(&mut connection, program, number)?;
             let stream = connection.into_stream().map_err(connect_error)?;
-            let client = Client::new(number, task.seed, prepared);
+            let choices = Choices::new(program, task.seed, number);
+            let client = Client::new(choices, prepared);
             Ok(Link::new(client, stream))
         })
         .collect()

@@ -13,10 +13,10 @@ use std::path::Path;
 
 use live_gate::live;
 use prony_client::Address;
-use prony_load::{DriveTask, FillTask, Job, Message, Task};
+use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task};
 use prony_model::{
-    Config, Dataset, Engine, IntentValue, Length, Protocol, StepOutcome, StopFlag, Tls, Transport,
-    Workload,
+    Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue, Length, Param,
+    Protocol, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport, Workload,
 };
 use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
 
@@ -24,21 +24,21 @@ const CLIENTS_MAX: u32 = 64;
 const OPERATIONS: u64 = 2000;
 const DATASET: Dataset = Dataset::sbtest(1, 1000, 1);
 
-/// A server with a certificate, on TCP and on its socket.
-fn start(roots: &Roots) -> Running {
+/// A server on TCP and on its socket, with a certificate where `tls` is set.
+fn start(roots: &Roots, build: &str, engine: Engine, tls: bool) -> Running {
     let fetched = Roots::from_environment().unwrap();
     let catalogue = Catalogue::embedded().unwrap();
     let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/fixtures/guard");
     let launcher = Launcher::new(guard).unwrap();
     let stop = StopFlag::default();
     let depot = Depot::new(&fetched, &catalogue, &launcher);
-    let build = depot.fetch("mysql-8.0.31", &stop, &mut |_| ()).unwrap();
+    let build = depot.fetch(build, &stop, &mut |_| ()).unwrap();
     let config = Config {
-        intents: [("tls".to_owned(), IntentValue::Flag(true))].into(),
+        intents: [("tls".to_owned(), IntentValue::Flag(tls))].into(),
         ..Config::default()
     };
     let wanted = Wanted {
-        engine: Engine::Innodb,
+        engine,
         config: &config,
         transport: Transport::Tcp,
         clients_max: CLIENTS_MAX,
@@ -92,7 +92,17 @@ fn drive(workload: Workload, clients: u32) -> Task {
         },
         interval_ms: 1000,
         stall_ms: 20_000,
+        timing: Timing::Operations,
     }))
+}
+
+fn fill(engine: Engine) -> Task {
+    Task::Fill(FillTask {
+        dataset: DATASET,
+        engine,
+        connections: 2,
+        own_server: true,
+    })
 }
 
 fn outcome(messages: Vec<Message>) -> StepOutcome {
@@ -111,14 +121,14 @@ fn every_transport_with_few_and_many_clients() {
     let roots = Roots {
         cache: scratch.path().to_owned(),
     };
-    let server = start(&roots);
+    let server = start(&roots, "mysql-8.0.31", Engine::Innodb, true);
     let verified = server.load_login().tls;
-    let fill = Task::Fill(FillTask {
-        dataset: DATASET,
-        engine: Engine::Innodb,
-        connections: 2,
-    });
-    run(&server, server.address(), verified.clone(), fill);
+    run(
+        &server,
+        server.address(),
+        verified.clone(),
+        fill(Engine::Innodb),
+    );
     for (address, tls) in [
         (server.admin_address(), Tls::Off),
         (server.admin_address(), Tls::Required),
@@ -134,5 +144,130 @@ fn every_transport_with_few_and_many_clients() {
                 assert_eq!(outcome.errors, [], "{name} over {address}");
             }
         }
+    }
+}
+
+/// Point queries turned into one over a list of keys, drawn by `distribution`.
+fn in_list(distribution: Distribution) -> Workload {
+    let mut workload = workload("point-query");
+    workload.parameters.insert("range".into(), 20);
+    let statement = &mut workload.statements[0];
+    let sql = "SELECT id, c FROM {table} WHERE id IN ({ids:list})";
+    statement.sql = sql.parse::<SqlTemplate>().unwrap();
+    statement.expect.rows = Some("1..20".parse().unwrap());
+    statement.params = vec![Param {
+        name: "ids".into(),
+        generator: Generator::Draw {
+            low: "1".parse().unwrap(),
+            high: "rows".parse().unwrap(),
+            distribution,
+            count: Some("range".parse().unwrap()),
+        },
+    }];
+    workload
+}
+
+fn check(server: &Running, workload: &Workload, engine: Engine) -> CheckOutcome {
+    let task = Task::Check(Box::new(CheckTask {
+        workload: workload.clone(),
+        parameters: BTreeMap::new(),
+        dataset: DATASET,
+        transactional: engine.transactional(),
+        operations: 50,
+        seed: 3,
+    }));
+    match run(server, server.admin_address(), Tls::Off, task).pop() {
+        Some(Message::Checked { outcome }) => *outcome,
+        other => panic!("expected the outcome, got {other:?}"),
+    }
+}
+
+/// Every workload is answered rightly, and all servers give the same answers.
+#[test]
+fn checks_on_old_and_new_servers() {
+    if !live() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let roots = Roots {
+        cache: scratch.path().to_owned(),
+    };
+    let distributions = [
+        Distribution::Unique,
+        Distribution::Zipfian {
+            exponent: Thousandths(800),
+            hot: Hot::Scattered,
+        },
+    ];
+    let workloads: Vec<Workload> = prony_plan::embedded_workloads()
+        .unwrap()
+        .into_iter()
+        .filter(|workload| workload.schema == DATASET.schema)
+        .chain(distributions.map(in_list))
+        .collect();
+    let mut all = Vec::new();
+    for (build, engine) in [
+        ("mysql-5.0.21", Engine::Myisam),
+        ("mysql-8.0.31", Engine::Innodb),
+    ] {
+        let server = start(&roots, build, engine, false);
+        let mut outcomes = Vec::new();
+        for workload in &workloads {
+            run(&server, server.admin_address(), Tls::Off, fill(engine));
+            let outcome = check(&server, workload, engine);
+            let name = &workload.name;
+            assert_eq!(outcome.wrong(workload), [""; 0], "{name} on {build}");
+            let worked = outcome.statements.iter().any(|s| s.affected > 0);
+            assert_eq!(worked, workload.effect != Effect::None, "{name} on {build}");
+            outcomes.push(outcome);
+        }
+        all.push(outcomes);
+    }
+    for (old, new) in all[0].iter().zip(&all[1]) {
+        assert_eq!(old, new);
+    }
+}
+
+/// Lists and skewed values reach the server as they were drawn, in both protocols, also where the
+/// whole run is timed.
+#[test]
+fn lists_are_answered_in_both_protocols() {
+    if !live() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let roots = Roots {
+        cache: scratch.path().to_owned(),
+    };
+    let server = start(&roots, "mysql-8.0.31", Engine::Innodb, false);
+    let address = server.admin_address();
+    run(&server, address.clone(), Tls::Off, fill(Engine::Innodb));
+    for timing in [Timing::Operations, Timing::WholeRun] {
+        let rows: Vec<u64> = [Protocol::Prepared, Protocol::Text]
+            .into_iter()
+            .map(|protocol| {
+                let Task::Drive(mut task) = drive(
+                    in_list(Distribution::Pareto {
+                        h: Thousandths(200),
+                    }),
+                    8,
+                ) else {
+                    panic!("a drive task");
+                };
+                task.protocol = protocol;
+                task.timing = timing;
+                let outcome = outcome(run(&server, address.clone(), Tls::Off, Task::Drive(task)));
+                assert_eq!(outcome.operations, OPERATIONS);
+                let [statement] = outcome.statements.as_slice() else {
+                    panic!("one statement");
+                };
+                assert_eq!((statement.count, statement.unexpected), (OPERATIONS, 0));
+                if timing == Timing::WholeRun {
+                    assert_eq!(outcome.busy_ns, 8 * (outcome.end_ns - outcome.start_ns));
+                }
+                statement.rows
+            })
+            .collect();
+        assert_eq!(rows[0], rows[1]);
     }
 }

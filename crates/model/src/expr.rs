@@ -1,12 +1,12 @@
-//! Sums of names and whole numbers, such as `low + range - 1`: all the arithmetic that workload
-//! files need.
+//! Sums and products of names and whole numbers, such as `low + range - 1` or `rows / 2`: all the
+//! arithmetic that workload files need.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A sum of terms, each a whole number or a name, added or subtracted.
+/// A sum of products of whole numbers and names. A quotient is cut off to a whole number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Expr {
@@ -19,8 +19,21 @@ enum Sign {
     Minus,
 }
 
+/// Factors, computed from left to right.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Term {
+struct Term {
+    first: Factor,
+    rest: Vec<(Operator, Factor)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Times,
+    Over,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Factor {
     Number(i64),
     Name(String),
 }
@@ -40,13 +53,19 @@ impl<F: Fn(&str) -> Option<i64>> Scope for F {
 /// Why an expression can't be read or computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExprError {
-    /// Not a sum of names and whole numbers.
-    #[error("`{0}` is not a sum of names and whole numbers such as `low + range - 1`")]
+    /// Not made of names and whole numbers.
+    #[error(
+        "`{0}` is not made of names and whole numbers with + - * / between them, such as \
+         `low + range - 1`"
+    )]
     Syntax(String),
     /// A name without a value.
     #[error("`{0}` is not defined")]
     Undefined(String),
-    /// The result does not fit 64 bits.
+    /// A divisor is 0.
+    #[error("`{0}` divides by 0")]
+    DividesByZero(String),
+    /// The result, or a part of it, does not fit 64 bits.
     #[error("`{0}` is out of range")]
     Overflow(String),
 }
@@ -54,30 +73,71 @@ pub enum ExprError {
 impl Expr {
     /// The names used, in order of appearance.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.terms.iter().filter_map(|(_, term)| match term {
-            Term::Name(name) => Some(name.as_str()),
-            Term::Number(_) => None,
+        self.terms.iter().flat_map(|(_, term)| term.names())
+    }
+
+    /// The first of the names that `varies` for which the expression is not a sum of constant
+    /// multiples: one in a quotient, or one multiplied with another that varies.
+    pub fn nonlinear(&self, varies: impl Fn(&str) -> bool) -> Option<&str> {
+        self.terms.iter().find_map(|(_, term)| {
+            let mut varying = term.names().filter(|name| varies(name));
+            let first = varying.next()?;
+            let divides = term.rest.iter().any(|(op, _)| *op == Operator::Over);
+            (divides || varying.next().is_some()).then_some(first)
         })
     }
 
     /// Computes the sum.
     ///
     /// # Errors
-    /// When a name has no value in `scope`, or when the sum does not fit 64 bits.
+    /// When a name has no value in `scope`, a divisor is 0, or a part of the sum does not fit 64
+    /// bits.
     pub fn eval(&self, scope: &impl Scope) -> Result<i64, ExprError> {
         self.terms.iter().try_fold(0_i64, |sum, (sign, term)| {
-            let value = match term {
-                Term::Number(number) => *number,
-                Term::Name(name) => scope
-                    .value(name)
-                    .ok_or_else(|| ExprError::Undefined(name.clone()))?,
-            };
+            let value = self.eval_term(term, scope)?;
             match sign {
                 Sign::Plus => sum.checked_add(value),
                 Sign::Minus => sum.checked_sub(value),
             }
             .ok_or_else(|| ExprError::Overflow(self.to_string()))
         })
+    }
+
+    fn eval_term(&self, term: &Term, scope: &impl Scope) -> Result<i64, ExprError> {
+        let first = term.first.eval(scope)?;
+        term.rest.iter().try_fold(first, |product, (op, factor)| {
+            let value = factor.eval(scope)?;
+            match op {
+                Operator::Times => product.checked_mul(value),
+                Operator::Over if value == 0 => {
+                    return Err(ExprError::DividesByZero(self.to_string()));
+                }
+                Operator::Over => product.checked_div(value),
+            }
+            .ok_or_else(|| ExprError::Overflow(self.to_string()))
+        })
+    }
+}
+
+impl Term {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.first)
+            .chain(self.rest.iter().map(|(_, factor)| factor))
+            .filter_map(|factor| match factor {
+                Factor::Name(name) => Some(name.as_str()),
+                Factor::Number(_) => None,
+            })
+    }
+}
+
+impl Factor {
+    fn eval(&self, scope: &impl Scope) -> Result<i64, ExprError> {
+        match self {
+            Self::Number(number) => Ok(*number),
+            Self::Name(name) => scope
+                .value(name)
+                .ok_or_else(|| ExprError::Undefined(name.clone())),
+        }
     }
 }
 
@@ -91,7 +151,7 @@ impl FromStr for Expr {
         let mut sign = Sign::Plus;
         loop {
             let end = rest.find(['+', '-']).unwrap_or(rest.len());
-            terms.push((sign, parse_term(rest[..end].trim()).ok_or_else(error)?));
+            terms.push((sign, parse_term(&rest[..end]).ok_or_else(error)?));
             if end == rest.len() {
                 return Ok(Self { terms });
             }
@@ -100,19 +160,39 @@ impl FromStr for Expr {
             } else {
                 Sign::Minus
             };
-            rest = rest[end + 1..].trim_start();
+            rest = &rest[end + 1..];
         }
     }
 }
 
-fn parse_term(word: &str) -> Option<Term> {
+fn parse_term(text: &str) -> Option<Term> {
+    let end = text.find(['*', '/']).unwrap_or(text.len());
+    let first = parse_factor(text[..end].trim())?;
+    let mut rest = Vec::new();
+    let mut at = end;
+    while at < text.len() {
+        let op = if text.as_bytes()[at] == b'*' {
+            Operator::Times
+        } else {
+            Operator::Over
+        };
+        let start = at + 1;
+        at = text[start..]
+            .find(['*', '/'])
+            .map_or(text.len(), |offset| start + offset);
+        rest.push((op, parse_factor(text[start..at].trim())?));
+    }
+    Some(Term { first, rest })
+}
+
+fn parse_factor(word: &str) -> Option<Factor> {
     let first = word.chars().next()?;
     if first.is_ascii_digit() {
-        return word.replace('_', "").parse().ok().map(Term::Number);
+        return word.replace('_', "").parse().ok().map(Factor::Number);
     }
     let is_name = (first.is_ascii_alphabetic() || first == '_')
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    is_name.then(|| Term::Name(word.to_owned()))
+    is_name.then(|| Factor::Name(word.to_owned()))
 }
 
 impl TryFrom<String> for Expr {
@@ -137,12 +217,25 @@ impl fmt::Display for Expr {
                 (_, Sign::Plus) => f.write_str(" + ")?,
                 (_, Sign::Minus) => f.write_str(" - ")?,
             }
-            match term {
-                Term::Number(number) => write!(f, "{number}")?,
-                Term::Name(name) => f.write_str(name)?,
+            term.first.fmt(f)?;
+            for (op, factor) in &term.rest {
+                let op = match op {
+                    Operator::Times => '*',
+                    Operator::Over => '/',
+                };
+                write!(f, " {op} {factor}")?;
             }
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Name(name) => f.write_str(name),
+        }
     }
 }
 
@@ -166,20 +259,66 @@ mod tests {
         assert_eq!(eval("low+range-1"), Ok(109));
         assert_eq!(eval("  1_000 "), Ok(1000));
         assert_eq!(eval("rows"), Err(ExprError::Undefined("rows".into())));
-        assert!(matches!(eval("huge + 1"), Err(ExprError::Overflow(_))));
+        for large in ["huge + 1", "huge * 2"] {
+            assert!(matches!(eval(large), Err(ExprError::Overflow(_))));
+        }
     }
 
     #[test]
-    fn refuses_what_is_not_a_sum() {
-        for bad in ["", "+", "low +", "- 1", "2 * low", "low range", "1x", "a.b"] {
+    fn products_come_before_sums() {
+        assert_eq!(eval("low + range * 2"), Ok(210));
+        assert_eq!(eval("2*range-low"), Ok(190));
+        assert_eq!(eval("range / 3 * 3 + 1"), Ok(100));
+        assert_eq!(eval("low - range / 3"), Ok(-23));
+        assert_eq!(
+            eval("range / 0"),
+            Err(ExprError::DividesByZero("range / 0".into()))
+        );
+    }
+
+    #[test]
+    fn tells_what_is_not_linear() {
+        let nonlinear = |text: &str| {
+            let expr: Expr = text.parse().unwrap();
+            let found = expr.nonlinear(|name| name == "low" || name == "high");
+            found.map(str::to_owned)
+        };
+        for linear in ["low + range * 2", "2 * low - high * range", "range / rows"] {
+            assert_eq!(nonlinear(linear), None, "{linear}");
+        }
+        for (text, name) in [
+            ("range + low / 2", "low"),
+            ("rows / high", "high"),
+            ("low * high", "low"),
+            ("high * high", "high"),
+        ] {
+            assert_eq!(nonlinear(text).as_deref(), Some(name), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_everything_else() {
+        for bad in [
+            "",
+            "+",
+            "low +",
+            "- 1",
+            "2 *",
+            "/ 2",
+            "2 ** low",
+            "(low)",
+            "low range",
+            "1x",
+            "a.b",
+        ] {
             assert!(matches!(eval(bad), Err(ExprError::Syntax(_))), "{bad}");
         }
     }
 
     #[test]
     fn display_reads_back() {
-        let expr: Expr = "low+range -1".parse().unwrap();
-        assert_eq!(expr.to_string(), "low + range - 1");
+        let expr: Expr = "low+range*2 -rows/ 3".parse().unwrap();
+        assert_eq!(expr.to_string(), "low + range * 2 - rows / 3");
         assert_eq!(expr.to_string().parse(), Ok(expr));
     }
 }

@@ -36,7 +36,7 @@ pub enum TemplateError {
     Unopened(usize),
     /// Something else than a name between the braces.
     #[error(
-        "`{{{0}}}` is not a placeholder: expected a name in braces, such as {{id}}, or a list, such as {{ids:list}}"
+        "`{{{0}}}` is not a hole: expected a name in braces, such as {{id}}, or a list, such as {{ids:list}}"
     )]
     BadName(String),
     /// No text at all.

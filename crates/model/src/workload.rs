@@ -36,6 +36,22 @@ pub struct Workload {
     pub statements: Vec<Statement>,
 }
 
+impl Workload {
+    /// Makes answers right that find fewer rows than the dataset has, because others have deleted
+    /// some. Statements that add rows do so all the same.
+    pub fn expect_missing_rows(&mut self) {
+        for statement in &mut self.statements {
+            if statement.change.rows > 0 {
+                continue;
+            }
+            let counts = [&mut statement.expect.rows, &mut statement.expect.affected];
+            for count in counts.into_iter().flatten() {
+                count.min = 0;
+            }
+        }
+    }
+}
+
 /// Kinds of workload, for grouping in summaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -54,6 +70,30 @@ pub enum Group {
     Mixed,
 }
 
+impl Group {
+    /// Every group, in the order of the documentation.
+    pub const ALL: [Self; 6] = [
+        Self::Point,
+        Self::InList,
+        Self::Range,
+        Self::Aggregate,
+        Self::Write,
+        Self::Mixed,
+    ];
+
+    /// The name as workload files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Point => "point",
+            Self::InList => "in-list",
+            Self::Range => "range",
+            Self::Aggregate => "aggregate",
+            Self::Write => "write",
+            Self::Mixed => "mixed",
+        }
+    }
+}
+
 /// What a workload leaves behind in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -66,6 +106,21 @@ pub enum Effect {
     Shrink,
     /// Other values in the same rows.
     Rewrite,
+}
+
+impl Effect {
+    /// Every effect, in the order of the documentation.
+    pub const ALL: [Self; 4] = [Self::None, Self::Grow, Self::Shrink, Self::Rewrite];
+
+    /// The name as workload files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Grow => "grow",
+            Self::Shrink => "shrink",
+            Self::Rewrite => "rewrite",
+        }
+    }
 }
 
 /// How the rate of a workload is shown to people. What is stored is the same for all.
@@ -115,8 +170,9 @@ pub struct Statement {
 pub struct Change {
     /// Rows: 1 for an insert, -1 for a delete.
     pub rows: i64,
-    /// What is added to the sum of a column of numbers, by name. A column that the workload
-    /// changes in another way is named by none of its statements.
+    /// What is added to the sum of a column of numbers, by name; 0 for a column of numbers or text
+    /// that keeps its values. A column that the workload changes in another way is named by none
+    /// of its statements.
     pub sums: BTreeMap<String, i64>,
 }
 
@@ -128,6 +184,10 @@ pub enum TableChoice {
     Random,
     /// Client number modulo number of tables.
     ByClient,
+    /// The table of the statement before in the same operation, and also its values: this
+    /// statement's `params` begin with those of the one before, and they get what they got there,
+    /// in its last repetition. Never on the first statement; `repeat` is then 1.
+    Previous,
 }
 
 /// One parameter of a statement.

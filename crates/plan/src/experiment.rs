@@ -8,19 +8,21 @@ mod fit;
 mod matrix;
 mod name;
 mod order;
+mod profile;
 mod refusal;
+mod sequence;
 mod setting;
-mod step;
 mod target;
 
 use std::path::Path;
 
-use prony_model::{BuildFacts, Dataset, IntentFacts, Plan, Target, Workload};
+use prony_model::{BuildFacts, Dataset, IntentFacts, Plan, Schema, Target, Workload};
 
 use crate::fields::{Fields, Located, Value, is_name_char};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
 
 pub use refusal::Refused;
+pub use sequence::{Preset, parse_preset};
 
 /// What an experiment is checked against.
 #[derive(Clone, Copy)]
@@ -31,6 +33,8 @@ pub struct Knowledge<'a> {
     pub intents: &'a [IntentFacts],
     /// The workloads that steps can name. Where several share a name, the first counts.
     pub workloads: &'a [Workload],
+    /// The presets that a sequence can be.
+    pub presets: &'a [Preset],
     /// The folder of the experiment file, from which its relative paths start. It must be
     /// absolute, because the plan outlives the working folder.
     pub folder: &'a Path,
@@ -51,14 +55,11 @@ const DEFAULT_SEED: u64 = 1;
 /// Most blocks of an experiment.
 const BLOCKS_MAX: i64 = 1000;
 
-/// Most clients of a step: the servers' own limit of `max_connections`.
-const CLIENTS_MAX: i64 = 100_000;
-
 /// Most tables of a dataset.
 const TABLES_MAX: i64 = 10_000;
 
-/// Most rows of a table. Ids are signed integers of 4 bytes, and inserts need room behind.
-const ROWS_MAX: i64 = 2_000_000_000;
+/// Most rows of a table, so that sums over their keys fit 128 bits and products with parameters 64.
+const ROWS_MAX: i64 = 1_000_000_000_000;
 
 /// The dataset, with the place of its number of rows.
 #[derive(Debug)]
@@ -67,7 +68,8 @@ struct DatasetRead {
     rows: Span,
 }
 
-/// Reads an experiment file and expands it. `file_name` is used in messages only.
+/// Reads an experiment file, with one of its profiles laid over it where `profile` names one, and
+/// expands it. `file_name` is used in messages only.
 ///
 /// The order of trials depends on nothing but the experiment's seed, its number of blocks and its
 /// number of targets.
@@ -78,10 +80,17 @@ struct DatasetRead {
 pub fn parse_experiment(
     file_name: &str,
     text: &str,
+    profile: Option<&str>,
     knowledge: &Knowledge<'_>,
 ) -> Result<Plan, Invalid> {
     read_toml(file_name, text, |document, table| {
-        read(Fields::root(document, "an experiment", table), knowledge)
+        let laid = profile::lay(document, table, profile)?;
+        let root = Fields::root(document, "an experiment", &laid);
+        let plan = read(root, knowledge)?;
+        Ok(Plan {
+            profile: profile.map(str::to_owned),
+            ..plan
+        })
     })
 }
 
@@ -91,7 +100,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let question = fields.optional("question", Value::text);
     let base = fields.required("base", Value::text);
     let blocks = fields.required("blocks", |value| value.count::<u32>(1..=BLOCKS_MAX));
-    let clients = fields.optional("clients", read_clients);
+    let clients = fields.optional("clients", sequence::read_clients);
     let seed = fields.optional("seed", read_seed);
     let allow = fields.optional("allow", read_allow);
     let dataset = fields.required("dataset", read_dataset);
@@ -99,12 +108,14 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
     // What could not be read is reported; the steps are read all the same, for their own problems.
-    let sequence = step::Sequence {
-        clients: clients.unwrap_or_default().unwrap_or_else(|| vec![1]),
+    let surroundings = sequence::Surroundings {
+        clients: clients.unwrap_or_default(),
         dataset: dataset.as_ref().ok(),
         workloads: knowledge.workloads,
+        presets: knowledge.presets,
     };
-    let steps = sequence.read(&mut fields);
+    let sequence = sequence::read(&mut fields, surroundings);
+    let profiles = fields.optional("profile", profile::check);
     let precision = fields.not_yet("precision", "write the number of `blocks` instead");
     let budget = fields.not_yet("budget", "write the number of `blocks` instead");
     let unknown = fields.finish();
@@ -112,20 +123,22 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let targets = targets?;
     let base = base::find(document, &base?, &targets)?;
     unknown.and(precision).and(budget)?;
+    profiles?;
     let seed = seed?.unwrap_or(DEFAULT_SEED);
+    let sequence = sequence?;
     Ok(Plan {
         name: name?.value.to_owned(),
         question: question?.map_or_else(String::new, |text| text.value.to_owned()),
         base,
         seed,
         dataset: dataset?.dataset,
-        sections: Vec::new(),
-        preset: None,
+        sections: sequence.sections,
+        preset: sequence.preset,
         profile: None,
         allow: allow?.unwrap_or_default(),
         trials: order::trials(seed, blocks?.value, targets.len()),
         targets,
-        steps: steps?,
+        steps: sequence.steps,
     })
 }
 
@@ -135,42 +148,25 @@ fn read_seed(value: Value<'_>) -> Read<u64> {
 
 fn read_dataset(value: Value<'_>) -> Read<DatasetRead> {
     let mut fields = value.table("the dataset")?;
+    let schema = fields.optional("schema", |value| {
+        value.choice(&Schema::ALL.map(|schema| (schema.name(), schema)))
+    });
     let tables = fields.optional("tables", |value| value.count(1..=TABLES_MAX));
     let rows = fields.required("rows", |value| value.count(1..=ROWS_MAX));
     let seed = fields.optional("seed", read_seed);
+    let primary_key = fields.optional("primary_key", Value::flag);
     fields.finish()?;
     let rows = rows?;
     Ok(DatasetRead {
-        dataset: Dataset::sbtest(
-            tables?.map_or(1, |tables| tables.value),
-            rows.value,
-            seed?.unwrap_or(DEFAULT_SEED),
-        ),
+        dataset: Dataset {
+            schema: schema?.map_or(Schema::default(), |schema| schema.value),
+            tables: tables?.map_or(1, |tables| tables.value),
+            rows: rows.value,
+            seed: seed?.unwrap_or(DEFAULT_SEED),
+            primary_key: primary_key?.unwrap_or(true),
+        },
         rows: rows.span,
     })
-}
-
-/// Reads a list of numbers of clients: at least one, none twice.
-fn read_clients(value: Value<'_>) -> Read<Vec<u32>> {
-    let whole = value.clone();
-    let mut clients: Vec<Located<u32>> = Vec::new();
-    for item in value.list()? {
-        let document = item.document();
-        let count = item.count(1..=CLIENTS_MAX)?;
-        if let Some(first) = clients.iter().find(|other| other.value == count.value) {
-            return Err(document.report(
-                Problem::new(format!("`clients` has {} twice", count.value))
-                    .at(&count.span, "here again")
-                    .at(&first.span, "first here")
-                    .help("each number of clients is measured once in every trial: remove one"),
-            ));
-        }
-        clients.push(count);
-    }
-    if clients.is_empty() {
-        return Err(whole.report("must not be empty", "no number of clients"));
-    }
-    Ok(clients.into_iter().map(|count| count.value).collect())
 }
 
 /// Reads names of server variables, into the form in which servers list them.

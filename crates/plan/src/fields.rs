@@ -4,6 +4,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use prony_model::Thousandths;
 use toml::de::{DeTable, DeValue};
 
 use crate::invalid::{Document, Problem, Read, Reported, Span};
@@ -297,6 +298,35 @@ impl<'a> Value<'a> {
         match T::try_from(number.value) {
             Ok(value) => Ok(self.located(value)),
             Err(_) => Err(self.report("is out of range", "out of range")),
+        }
+    }
+
+    /// A number with at most three decimals, in `range`.
+    pub(crate) fn thousandths(
+        self,
+        range: RangeInclusive<Thousandths>,
+    ) -> Read<Located<Thousandths>> {
+        let number = match self.inner {
+            DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
+                .ok()
+                .map(|number| number as f64),
+            DeValue::Float(float) => float.as_str().parse::<f64>().ok(),
+            _ => return Err(self.wrong_kind("a number")),
+        };
+        let scaled = number.unwrap_or(f64::NAN) * 1000.0;
+        let read = format!("{scaled:.0}").parse().map(Thousandths);
+        // Numbers such as 0.1 are not exact; what is off by more has a fourth decimal.
+        let exact = |read: &Thousandths| (scaled - f64::from(read.0)).abs() < 1e-6;
+        match read {
+            Ok(read) if exact(&read) && range.contains(&read) => Ok(self.located(read)),
+            _ => Err(self.report(
+                format!(
+                    "must be a number from {} to {} with at most three decimals",
+                    range.start(),
+                    range.end()
+                ),
+                "this can't be used",
+            )),
         }
     }
 

@@ -13,11 +13,12 @@ mod predict;
 mod suggest;
 mod workload;
 
-pub use embedded::embedded_workloads;
-pub use experiment::{Honours, Knowledge, Refused, parse_experiment};
+pub use embedded::{embedded_definitions, embedded_presets, embedded_workloads};
+pub use experiment::{Honours, Knowledge, Preset, Refused, parse_experiment, parse_preset};
 pub use invalid::Invalid;
 pub use predict::{Assumptions, predicted_ms};
-pub use workload::parse_workloads;
+pub use suggest::help as suggestion;
+pub use workload::{Definition, parse_definitions, parse_workloads};
 
 #[cfg(test)]
 mod tests;

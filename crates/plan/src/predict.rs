@@ -1,6 +1,6 @@
 //! How long an experiment will take.
 
-use prony_model::{Length, Plan};
+use prony_model::{Length, Plan, Step, Workload};
 
 /// What a prediction rests on, besides the plan. The defaults are those of a small machine and
 /// are meant to be replaced by what has been measured on the machine at hand.
@@ -15,11 +15,15 @@ pub struct Assumptions {
     pub start_ms: u64,
     /// Milliseconds of a trial after its last step: stop the server.
     pub stop_ms: u64,
-    /// Milliseconds of a step besides warm-up and measuring: start the generator, connect, end.
+    /// Milliseconds of a step besides warm-up and measuring: start the generator, end.
     pub step_ms: u64,
-    /// Operations per second and client, for steps that end after a number of operations. At
+    /// Microseconds of a step for each of its clients: connect, prepare, disconnect.
+    pub client_us: u64,
+    /// Queries per second of one client, for steps that end after a number of operations. At
     /// least 1.
-    pub operations_per_second: u64,
+    pub queries_per_second: u64,
+    /// How many clients the machine serves at full rate; more of them share that. At least 1.
+    pub clients_at_once: u32,
 }
 
 impl Default for Assumptions {
@@ -30,7 +34,9 @@ impl Default for Assumptions {
             start_ms: 4000,
             stop_ms: 1000,
             step_ms: 200,
-            operations_per_second: 1000,
+            client_us: 1000,
+            queries_per_second: 10_000,
+            clients_at_once: 2,
         }
     }
 }
@@ -39,31 +45,21 @@ impl Default for Assumptions {
 ///
 /// ```text
 /// targets × (bootstrap + tables × rows ÷ load rate)
-///   + trials × (start + Σ over the steps (warm-up + measured time + per step) + stop)
+///   + trials × (start + Σ over the steps (idle + clients × per client + warm-up + measured time
+///                                         + per step) + stop)
 /// ```
 ///
 /// A target whose rows do not come with an image (`memory` tables, an external server) is loaded
-/// in every trial instead of once.
-/// A step that ends after a number of operations takes operations ÷ (clients × rate). What
-/// fetching the builds takes is not in it.
+/// in every trial instead of once. Idle is the least that settling before the step takes.
+/// A step that ends after a number of operations takes operations × queries in each ÷ (rate ×
+/// clients served at once). What fetching the builds takes is not in it.
 pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     let dataset = &plan.dataset;
     let rows = u64::from(dataset.tables).saturating_mul(dataset.rows);
     let load_ms = rows.saturating_mul(1000) / assumptions.load_rows_per_second.max(1);
 
-    let steps_ms = plan.steps.iter().fold(0_u64, |sum, step| {
-        let measured_ms = match step.length {
-            Length::Time { ms } => ms,
-            Length::Count { operations } => {
-                let rate = assumptions.operations_per_second.max(1);
-                operations.saturating_mul(1000)
-                    / rate.saturating_mul(u64::from(step.clients)).max(1)
-            }
-        };
-        sum.saturating_add(step.warmup_ms)
-            .saturating_add(measured_ms)
-            .saturating_add(assumptions.step_ms)
-    });
+    let steps = plan.steps.iter().map(|step| step_ms(step, assumptions));
+    let steps_ms = steps.fold(0, u64::saturating_add);
     let trial_ms = assumptions
         .start_ms
         .saturating_add(steps_ms)
@@ -84,4 +80,35 @@ pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     });
     let trials = plan.trials.len() as u64;
     targets.saturating_add(trials.saturating_mul(trial_ms))
+}
+
+/// Milliseconds that one step of a trial takes, settling before it included.
+fn step_ms(step: &Step, assumptions: &Assumptions) -> u64 {
+    let clients = u64::from(step.clients);
+    let measured_ms = match step.length {
+        Length::Time { ms } => ms,
+        Length::Count { operations } => {
+            let at_once = clients.min(u64::from(assumptions.clients_at_once)).max(1);
+            let rate = assumptions
+                .queries_per_second
+                .max(1)
+                .saturating_mul(at_once);
+            let queries = operations.saturating_mul(queries_of(&step.workload));
+            queries.saturating_mul(1000) / rate
+        }
+    };
+    let idle_ms = step.settle.map_or(0, |settle| settle.idle_ms);
+    let clients_ms = clients.saturating_mul(assumptions.client_us) / 1000;
+    [clients_ms, step.warmup_ms, measured_ms, assumptions.step_ms]
+        .into_iter()
+        .fold(idle_ms, u64::saturating_add)
+}
+
+/// Statements of one operation, `BEGIN` and `COMMIT` included.
+fn queries_of(workload: &Workload) -> u64 {
+    let statements = workload.statements.iter();
+    let statements: u64 = statements
+        .map(|statement| u64::from(statement.repeat))
+        .sum();
+    statements + if workload.transaction { 2 } else { 0 }
 }

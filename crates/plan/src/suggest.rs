@@ -28,7 +28,7 @@ fn nearest<'a>(written: &str, words: &[&'a str]) -> Vec<&'a str> {
 
 /// A help text: what was probably meant, and everything that would be right. `kind` is a plural,
 /// such as `keys`.
-pub(crate) fn help(written: &str, kind: &str, words: &[&str]) -> String {
+pub fn help(written: &str, kind: &str, words: &[&str]) -> String {
     let all = if words.is_empty() {
         format!("there are no {kind}")
     } else {

@@ -3,8 +3,12 @@
 mod expansion;
 mod external;
 mod files;
+mod fit_messages;
 mod matrix;
 mod messages;
+mod profile;
+mod sequence;
+mod studies;
 mod target_messages;
 mod workload_messages;
 
@@ -17,7 +21,7 @@ use prony_model::{
     Workload,
 };
 
-use crate::{Invalid, Knowledge, Refused, embedded_workloads, parse_experiment};
+use crate::{Invalid, Knowledge, Preset, Refused, embedded_workloads, parse_experiment};
 
 /// A small right experiment for tests to change.
 const RIGHT: &str = r#"name = "small"
@@ -57,6 +61,7 @@ struct World {
     builds: Vec<BuildFacts>,
     intents: Vec<IntentFacts>,
     workloads: Vec<Workload>,
+    presets: Vec<Preset>,
 }
 
 impl World {
@@ -65,6 +70,7 @@ impl World {
             builds: builds(),
             intents: intents(),
             workloads: embedded_workloads().unwrap(),
+            presets: Vec::new(),
         }
     }
 
@@ -73,13 +79,18 @@ impl World {
             builds: &self.builds,
             intents: &self.intents,
             workloads: &self.workloads,
+            presets: &self.presets,
             folder: Path::new("/experiments"),
             honours: &honours,
         }
     }
 
     fn parse(&self, text: &str) -> Result<Plan, Invalid> {
-        parse_experiment("small.toml", text, &self.knowledge())
+        parse_experiment("small.toml", text, None, &self.knowledge())
+    }
+
+    fn parse_with(&self, profile: &str, text: &str) -> Result<Plan, Invalid> {
+        parse_experiment("small.toml", text, Some(profile), &self.knowledge())
     }
 }
 

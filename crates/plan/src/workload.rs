@@ -1,34 +1,21 @@
 //! Workload files: `[[workload]]` tables with their `[[workload.statement]]` tables.
 
+mod change;
+mod distribution;
 mod expect;
 mod param;
 mod statement;
 
 use std::collections::BTreeMap;
 
-use prony_model::{Display, Effect, Expr, Generator, Group, Schema, Statement, Workload};
+use prony_model::{Change, Display, Effect, Expr, Generator, Group, Schema, Statement, Workload};
 
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 
-const GROUPS: [(&str, Group); 6] = [
-    ("point", Group::Point),
-    ("in-list", Group::InList),
-    ("range", Group::Range),
-    ("aggregate", Group::Aggregate),
-    ("write", Group::Write),
-    ("mixed", Group::Mixed),
-];
-
-const EFFECTS: [(&str, Effect); 4] = [
-    ("none", Effect::None),
-    ("grow", Effect::Grow),
-    ("shrink", Effect::Shrink),
-    ("rewrite", Effect::Rewrite),
-];
-
-const DISPLAYS: [(&str, Display); 2] = [
+const DISPLAYS: [(&str, Display); 3] = [
     ("rate", Display::Rate),
+    ("transactions", Display::Transactions),
     ("milliseconds", Display::Milliseconds),
 ];
 
@@ -38,11 +25,68 @@ const BUILT_IN: [&str; 2] = ["rows", "tables"];
 /// Bounds of the workloads' parameters, so that sums of them fit 64 bits.
 pub(crate) const PARAMETER_MAX: i64 = 1_000_000_000_000;
 
+/// A workload in its file.
+struct Found {
+    /// Where its table begins.
+    start: usize,
+    /// Where its name is.
+    name: Span,
+    workload: Workload,
+}
+
+/// A workload with the part of its file that defines it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// What is defined.
+    pub workload: Workload,
+    /// The text, with the comments directly above it; it ends with a newline.
+    pub text: String,
+}
+
 /// Reads a workload file. `file_name` is used in messages only.
 ///
 /// # Errors
 /// When the text is not TOML or not a right workload file; all problems found are in the error.
 pub fn parse_workloads(file_name: &str, text: &str) -> Result<Vec<Workload>, Invalid> {
+    let read = read_workloads(file_name, text)?;
+    Ok(read.into_iter().map(|found| found.workload).collect())
+}
+
+/// Reads a workload file, keeping the text of each workload. `file_name` is used in messages only.
+///
+/// # Errors
+/// As [`parse_workloads`].
+pub fn parse_definitions(file_name: &str, text: &str) -> Result<Vec<Definition>, Invalid> {
+    let read = read_workloads(file_name, text)?;
+    let starts: Vec<_> = read
+        .iter()
+        .map(|found| start_of_comments(text, found.start))
+        .collect();
+    let ends = starts.iter().copied().skip(1).chain([text.len()]);
+    let texts = starts.iter().zip(ends).map(|(start, end)| {
+        let part = text.get(*start..end).unwrap_or_default();
+        format!("{}\n", part.trim())
+    });
+    Ok(read
+        .into_iter()
+        .zip(texts)
+        .map(|(found, text)| Definition {
+            workload: found.workload,
+            text,
+        })
+        .collect())
+}
+
+/// Where the comments begin that stand directly above the line at `at`.
+fn start_of_comments(text: &str, at: usize) -> usize {
+    let above = text.get(..at).unwrap_or_default();
+    let comments = above
+        .rsplit_terminator('\n')
+        .take_while(|line| line.starts_with('#'));
+    at - comments.map(|line| line.len() + 1).sum::<usize>()
+}
+
+fn read_workloads(file_name: &str, text: &str) -> Result<Vec<Found>, Invalid> {
     read_toml(file_name, text, |document, table| {
         let mut root = Fields::root(document, "a workload file", table);
         let tables = root.tables("workload", "a workload");
@@ -51,19 +95,20 @@ pub fn parse_workloads(file_name: &str, text: &str) -> Result<Vec<Workload>, Inv
         let workloads: Vec<_> = workloads.into_iter().collect::<Read<_>>()?;
         check_unique(document, &workloads)?;
         unknown?;
-        Ok(workloads
-            .into_iter()
-            .map(|(_, workload)| workload)
-            .collect())
+        Ok(workloads)
     })
 }
 
-fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
+fn read_workload(mut fields: Fields<'_>) -> Read<Found> {
     let document = fields.document();
     let span = fields.span();
     let name = fields.required("name", Value::name);
-    let group = fields.required("group", |value| value.choice(&GROUPS));
-    let effect = fields.required("effect", |value| value.choice(&EFFECTS));
+    let groups = Group::ALL.map(|group| (group.name(), group));
+    let group = fields.required("group", |value| value.choice(&groups));
+    let effects = Effect::ALL.map(|effect| (effect.name(), effect));
+    let effect = fields.required("effect", |value| value.choice(&effects));
+    let schemas = Schema::ALL.map(|schema| (schema.name(), schema));
+    let schema = fields.optional("schema", |value| value.choice(&schemas));
     let description = fields.required("description", Value::text);
     let transaction = fields.optional("transaction", Value::flag);
     let display = fields.optional("display", |value| value.choice(&DISPLAYS));
@@ -81,16 +126,18 @@ fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
                 .map(|parameter| parameter.value.0.as_str()),
         )
         .collect();
-    let statements = read_statements(document, &span, statements?, &constants)?;
+    let schema = schema?.map_or(Schema::Sbtest, |schema| schema.value);
+    let statements = read_statements(document, &span, statements?, &constants, schema)?;
     check_used(document, &parameters, &statements)?;
     unknown?;
 
-    let name = name?;
+    let (name, effect) = (name?, effect?);
+    check_effect(document, &effect, &statements)?;
     let workload = Workload {
         name: name.value.to_owned(),
         group: group?.value,
-        effect: effect?.value,
-        schema: Schema::Sbtest,
+        effect: effect.value,
+        schema,
         description: description?.value.to_owned(),
         parameters: parameters
             .into_iter()
@@ -101,7 +148,11 @@ fn read_workload(mut fields: Fields<'_>) -> Read<(Span, Workload)> {
         text_only: text_only?.unwrap_or(false),
         statements,
     };
-    Ok((name.span, workload))
+    Ok(Found {
+        start: span.start,
+        name: name.span,
+        workload,
+    })
 }
 
 fn read_parameters(value: Value<'_>) -> Read<Vec<Located<(String, i64)>>> {
@@ -144,6 +195,7 @@ fn read_statements(
     workload: &Span,
     tables: Vec<Fields<'_>>,
     constants: &[&str],
+    schema: Schema,
 ) -> Read<Vec<Statement>> {
     if tables.is_empty() {
         return Err(document.report(
@@ -152,10 +204,20 @@ fn read_statements(
                 .help("write [[workload.statement]] with `name` and `sql` below it"),
         ));
     }
-    let read: Vec<_> = tables
-        .into_iter()
-        .map(|fields| statement::read(fields, constants))
-        .collect();
+    let mut read: Vec<Read<(Located<&str>, Statement)>> = Vec::new();
+    for fields in tables {
+        let before = read.last().map(|read| match read {
+            Ok((_, statement)) => Ok(statement),
+            Err(reported) => Err(*reported),
+        });
+        let around = statement::Surroundings {
+            constants,
+            schema,
+            before,
+        };
+        let statement = statement::read(fields, around);
+        read.push(statement);
+    }
     let statements: Vec<_> = read.into_iter().collect::<Read<_>>()?;
     for (index, (name, _)) in statements.iter().enumerate() {
         if let Some((first, _)) = statements[..index]
@@ -200,26 +262,50 @@ fn check_used(
     outcome
 }
 
+/// Checks that the statements of a workload that only reads change nothing.
+fn check_effect(
+    document: &Document<'_>,
+    effect: &Located<Effect>,
+    statements: &[Statement],
+) -> Read<()> {
+    let changes = statements
+        .iter()
+        .find(|statement| statement.change != Change::default());
+    match changes {
+        Some(statement) if effect.value == Effect::None => Err(document.report(
+            Problem::new(format!("`{}` changes its table", statement.name))
+                .at(&effect.span, "changes nothing")
+                .help("write the effect that its `change` has, or remove `change`"),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The expressions of a statement that decide what it does.
 fn expressions(statement: &Statement) -> impl Iterator<Item = &Expr> {
     statement
         .params
         .iter()
         .flat_map(|param| match &param.generator {
-            Generator::Draw { low, high, .. } => vec![low, high],
+            Generator::Draw {
+                low, high, count, ..
+            } => [Some(low), Some(high), count.as_ref()]
+                .into_iter()
+                .flatten()
+                .collect(),
             Generator::Derived(expr) => vec![expr],
             Generator::Digits(_) => Vec::new(),
         })
 }
 
-fn check_unique(document: &Document<'_>, workloads: &[(Span, Workload)]) -> Read<()> {
+fn check_unique(document: &Document<'_>, workloads: &[Found]) -> Read<()> {
     let mut seen = BTreeMap::new();
     let mut outcome = Ok(());
-    for (span, workload) in workloads {
-        if let Some(first) = seen.insert(workload.name.as_str(), span) {
+    for Found { name, workload, .. } in workloads {
+        if let Some(first) = seen.insert(workload.name.as_str(), name) {
             outcome = Err(document.report(
                 Problem::new(format!("two workloads are named `{}`", workload.name))
-                    .at(span, "here again")
+                    .at(name, "here again")
                     .at(first, "first here")
                     .help("experiments refer to workloads by name: give each its own"),
             ));

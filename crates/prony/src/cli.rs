@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use prony_model::CpuSet;
+use prony_model::{CpuSet, IntentValue, IntentValueError};
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]
@@ -24,7 +24,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show what an experiment would do, and how long it would take
     Plan(PlanArgs),
-    /// Go on with a run that was interrupted: only what is missing is run
+    /// Go on with a run: what is missing is run, and what failed is run again
     Resume(ResumeArgs),
     /// Print the report of a run
     Report(ReportArgs),
@@ -34,6 +34,12 @@ pub(crate) enum Command {
     /// Data images, which trials start from: list them, or remove some
     #[command(subcommand)]
     Images(ImagesCommand),
+    /// Workloads: list them, or show how one is defined
+    #[command(subcommand)]
+    Workloads(WorkloadsCommand),
+    /// Sequences that experiments can name as their preset: list them, or show one whole
+    #[command(subcommand)]
+    Sequences(SequencesCommand),
     /// Drive load: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Load,
@@ -49,6 +55,12 @@ pub(crate) struct RunArgs {
     /// Folder in which the run's own folder is made
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
+    /// Measure nothing: run every cell once with a few operations, and check that answers are as
+    /// the workloads say and the same from every target
+    #[arg(long)]
+    pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) images: ImagesLimitArgs,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
 }
@@ -73,7 +85,26 @@ pub(crate) struct ResumeArgs {
     /// The run's folder
     pub(crate) run: PathBuf,
     #[command(flatten)]
+    pub(crate) images: ImagesLimitArgs,
+    #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
+}
+
+/// How much room data images may take.
+#[derive(Debug, Args)]
+pub(crate) struct ImagesLimitArgs {
+    /// Bytes of all data images together, such as 20G: where images are made, those that were not
+    /// used for longest make way [default: the variable PRONY_IMAGES_LIMIT, else 50G]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) images_limit: Option<u64>,
+}
+
+/// Reads a size in bytes.
+pub(crate) fn bytes(text: &str) -> Result<u64, IntentValueError> {
+    match IntentValue::parse_bytes(text)? {
+        IntentValue::Bytes(bytes) => Ok(bytes),
+        _ => Err(IntentValueError::NotBytes(text.to_owned())),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -85,14 +116,25 @@ pub(crate) struct ReportArgs {
     pub(crate) format: FormatArg,
 }
 
-/// Where definitions come from besides the built-in ones.
+/// What an experiment is read with.
 #[derive(Debug, Args)]
 pub(crate) struct DefinitionArgs {
-    /// A file with further workloads; may be given several times
-    #[arg(long = "workloads", value_name = "FILE")]
-    pub(crate) workloads: Vec<PathBuf>,
+    /// A profile of the experiment file, such as small, that is laid over it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    #[command(flatten)]
+    pub(crate) workloads: WorkloadFileArgs,
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
+}
+
+/// Where workloads come from besides the built-in ones.
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadFileArgs {
+    /// A file with workloads of yours, which replace built-in ones of the same name; may be given
+    /// several times
+    #[arg(long = "workloads", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Where catalogue entries come from besides the built-in ones.
@@ -143,8 +185,56 @@ pub(crate) struct ServersListArgs {
 pub(crate) enum ListFormatArg {
     /// For the terminal
     Text,
-    /// A list of objects
+    /// One object for each entry
     Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkloadsCommand {
+    /// List workloads: name, group, effect on the tables, schema of the tables, parameters with
+    /// their values, and what an operation does
+    List(WorkloadsListArgs),
+    /// Show the definition of a workload, as a workload file has it
+    Show(WorkloadsShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadsListArgs {
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
+    pub(crate) format: ListFormatArg,
+    #[command(flatten)]
+    pub(crate) files: WorkloadFileArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadsShowArgs {
+    /// The name of a workload, such as read-only
+    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) files: WorkloadFileArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SequencesCommand {
+    /// List sequences: name, number of steps, and what they are
+    List(SequencesListArgs),
+    /// Show the definition of a sequence with its history; its steps and sections can be copied into
+    /// an experiment
+    Show(SequencesShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SequencesListArgs {
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
+    pub(crate) format: ListFormatArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SequencesShowArgs {
+    /// The name of a sequence, such as smalldatum-2017
+    pub(crate) sequence: String,
 }
 
 #[derive(Debug, Args)]

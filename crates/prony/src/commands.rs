@@ -7,4 +7,7 @@ pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod sequences;
 pub(crate) mod servers;
+pub(crate) mod verify;
+pub(crate) mod workloads;

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use prony_model::{Aspect, Plan, Target, Workload};
+use prony_model::{Aspect, Plan, Target};
 use prony_plan::{
-    Invalid, Knowledge, Refused, embedded_workloads, parse_experiment, parse_workloads,
+    Definition, Invalid, Knowledge, Preset, Refused, embedded_definitions, embedded_presets,
+    parse_definitions, parse_experiment,
 };
 use prony_servers::{Catalogue, RenderError, Wanted};
 
-use crate::cli::{CatalogueArgs, DefinitionArgs};
+use crate::cli::{CatalogueArgs, DefinitionArgs, WorkloadFileArgs};
 use crate::failure::{ExitStatus, Failure};
 
 /// The built-in catalogue with the user's additions.
@@ -43,7 +44,11 @@ pub(crate) fn experiment(
     args: &DefinitionArgs,
     catalogue: &Catalogue,
 ) -> Result<Plan, Failure> {
-    let workloads = workloads(args)?;
+    let workloads: Vec<_> = workloads(&args.workloads)?
+        .into_iter()
+        .map(|definition| definition.workload)
+        .collect();
+    let presets = presets()?;
     let text = read(path)?;
     let whole = std::path::absolute(path).map_err(|error| {
         Failure::to(
@@ -55,10 +60,12 @@ pub(crate) fn experiment(
         builds: &catalogue.facts(),
         intents: &catalogue.intent_facts(),
         workloads: &workloads,
+        presets: &presets,
         folder: whole.parent().unwrap_or(&whole),
         honours: &|target, allow| honours(catalogue, target, allow),
     };
-    let plan = parse_experiment(&path.display().to_string(), &text, &knowledge)
+    let name = path.display().to_string();
+    let plan = parse_experiment(&name, &text, args.profile.as_deref(), &knowledge)
         .map_err(|error| invalid(&error))?;
     prony_lab::check(&plan, catalogue).map_err(|error| Failure::to(ExitStatus::Invalid, &error))?;
     Ok(plan)
@@ -99,15 +106,27 @@ fn honours(catalogue: &Catalogue, target: &Target, allow: &[String]) -> Result<(
     }
 }
 
-/// The user's workloads, which come first where names are equal, then the built-in ones.
-fn workloads(args: &DefinitionArgs) -> Result<Vec<Workload>, Failure> {
-    let mut all = Vec::new();
-    for path in &args.workloads {
-        let more = parse_workloads(&path.display().to_string(), &read(path)?)
-            .map_err(|error| invalid(&error))?;
-        all.extend(more);
+/// The presets of sequences.
+pub(crate) fn presets() -> Result<Vec<Preset>, Failure> {
+    embedded_presets().map_err(|error| invalid(&error))
+}
+
+/// The user's workloads, then the built-in ones whose names they do not take.
+pub(crate) fn workloads(args: &WorkloadFileArgs) -> Result<Vec<Definition>, Failure> {
+    let mut all: Vec<Definition> = Vec::new();
+    let mut add = |definitions: Vec<Definition>| {
+        for definition in definitions {
+            let name = &definition.workload.name;
+            if all.iter().all(|known| known.workload.name != *name) {
+                all.push(definition);
+            }
+        }
+    };
+    for path in &args.files {
+        let more = parse_definitions(&path.display().to_string(), &read(path)?);
+        add(more.map_err(|error| invalid(&error))?);
     }
-    all.extend(embedded_workloads().map_err(|error| invalid(&error))?);
+    add(embedded_definitions().map_err(|error| invalid(&error))?);
     Ok(all)
 }
 

@@ -36,9 +36,12 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) if args.effective => commands::plan::effective(args, &watch()?),
         Command::Plan(args) => commands::plan::plan(args),
         Command::Report(args) => commands::report::report(args),
+        Command::Run(args) if args.verify => commands::verify::verify(args, &watch()?),
         Command::Run(args) => commands::run::run(args, &watch()?),
         Command::Resume(args) => commands::resume::resume(args, &watch()?),
         Command::Images(command) => commands::images::images(command),
+        Command::Sequences(command) => commands::sequences::sequences(command),
+        Command::Workloads(command) => commands::workloads::workloads(command),
         Command::Servers(command) => commands::servers::servers(command, &watch()?),
     }
 }

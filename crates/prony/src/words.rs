@@ -52,6 +52,15 @@ pub(crate) fn plural(count: u64, noun: &str) -> String {
     }
 }
 
+/// Words one after the other: `1, 4 and 32`.
+pub(crate) fn listed(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +69,14 @@ mod tests {
     fn nouns_agree_with_their_counts() {
         assert_eq!(plural(1, "client"), "1 client");
         assert_eq!(plural(64, "client"), "64 clients");
+    }
+
+    #[test]
+    fn lists_end_with_and() {
+        let words = ["1", "4", "32"].map(str::to_owned);
+        assert_eq!(listed(&[]), "");
+        assert_eq!(listed(&words[..1]), "1");
+        assert_eq!(listed(&words), "1, 4 and 32");
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use prony_model::{Plan, PlannedTrial, Target, TrialState};
 use prony_store::{BuildRow, HostRow, RunRow, Store, TrialCounts, TrialId, TrialRow, WarningRow};
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Measurement};
+use crate::debt;
 use crate::effective::Effective;
 use crate::explain::{self, ExplainedStatement};
+use crate::loads::{self, Load};
 use crate::notes;
 use crate::render::ReportError;
 
@@ -22,6 +24,8 @@ pub(crate) struct Analysis<'a> {
     pub(crate) warnings: Vec<WarningRow>,
     pub(crate) effective: Effective,
     pub(crate) statements: Vec<ExplainedStatement>,
+    /// Of each target, in the order of the plan.
+    pub(crate) loads: Vec<Load>,
     /// By step, then by target, in the order of the plan.
     cells: Vec<Vec<Cell>>,
 }
@@ -41,6 +45,7 @@ impl<'a> Analysis<'a> {
             warnings: store.warnings()?,
             effective: Effective::of_run(store, &columns(plan))?,
             statements: explain::read(store)?,
+            loads: Vec::new(),
             cells: vec![vec![Cell::default(); plan.targets.len()]; plan.steps.len()],
         };
         for row in store.outcomes()? {
@@ -48,19 +53,44 @@ impl<'a> Analysis<'a> {
         }
         for cells in &mut analysis.cells {
             cells.iter_mut().for_each(Cell::summarise);
-            let base = cells[plan.base].clone();
-            for (target, cell) in cells.iter_mut().enumerate() {
-                if target != plan.base {
-                    cell.compare(&base);
-                }
-            }
         }
+        debt::attach(&mut analysis, store)?;
+        analysis.compare();
+        analysis.loads = loads::read(&analysis, store)?;
         notes::add(&mut analysis, store)?;
         Ok(analysis)
     }
 
+    /// Derives what relates targets to the base, of all steps that do not only warm up.
+    fn compare(&mut self) {
+        let base = self.plan.base;
+        for (step, cells) in self.plan.steps.iter().zip(&mut self.cells) {
+            if step.warm_only {
+                continue;
+            }
+            let of_base = cells[base].clone();
+            for (target, cell) in cells.iter_mut().enumerate() {
+                if target != base {
+                    cell.ratio = cell.ratio_to(&of_base);
+                    cell.unequal = debt::unequal(cell, &of_base);
+                }
+            }
+        }
+    }
+
     pub(crate) fn cell(&self, step: usize, target: usize) -> &Cell {
         &self.cells[step][target]
+    }
+
+    /// What this trial measured of a step. `None` where it has no outcome.
+    pub(crate) fn measurement_mut(
+        &mut self,
+        trial: TrialId,
+        step: usize,
+    ) -> Option<&mut Measurement> {
+        let target = self.trial(trial)?.planned.target;
+        let measurements = &mut self.cells[step][target].measurements;
+        measurements.iter_mut().find(|m| m.row().trial == trial)
     }
 
     pub(crate) fn cell_mut(&mut self, step: usize, target: usize) -> &mut Cell {
@@ -80,6 +110,11 @@ impl<'a> Analysis<'a> {
     pub(crate) fn contenders(&self) -> impl Iterator<Item = usize> + use<> {
         let base = self.plan.base;
         (0..self.plan.targets.len()).filter(move |&target| target != base)
+    }
+
+    /// Whether there is any ratio.
+    pub(crate) fn compares(&self) -> bool {
+        self.cells.iter().flatten().any(|cell| cell.ratio.is_some())
     }
 
     /// Numbers of clients in the plan, ascending.

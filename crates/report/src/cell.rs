@@ -1,13 +1,21 @@
 //! Figures of one cell: a target at a step.
 
-use prony_model::Display;
+use std::collections::BTreeMap;
+
+use prony_model::{DebtKind, Display, SettleOutcome};
 use prony_stats::{PairedRatio, Summary};
 use prony_store::OutcomeRow;
+
+use crate::debt::Unequal;
 
 /// What one trial measured of a cell, with the rates that follow from its counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
     row: OutcomeRow,
+    /// What the engine still had to do when the step began, as far as it says.
+    pub(crate) debt: BTreeMap<DebtKind, u64>,
+    /// How settling before the step went, where that was asked for.
+    pub(crate) settle: Option<SettleOutcome>,
 }
 
 /// All measurements of a cell and what they amount to.
@@ -25,6 +33,8 @@ pub(crate) struct Cell {
     pub(crate) ratio: Option<PairedRatio>,
     /// Conditions to be shown beside the figures, each a fragment without final period.
     pub(crate) notes: Vec<String>,
+    /// Work left over that is not what the base had. Is shown in a section of its own.
+    pub(crate) unequal: Vec<Unequal>,
 }
 
 impl Measurement {
@@ -68,7 +78,11 @@ impl Measurement {
 impl Cell {
     /// Takes in the next block's outcome.
     pub(crate) fn push(&mut self, row: OutcomeRow) {
-        self.measurements.push(Measurement { row });
+        self.measurements.push(Measurement {
+            row,
+            debt: BTreeMap::new(),
+            settle: None,
+        });
     }
 
     /// Derives the summaries, once all outcomes are in.
@@ -78,16 +92,11 @@ impl Cell {
         self.milliseconds = self.summary(Measurement::milliseconds);
     }
 
-    /// Derives the ratio to `base`, from the blocks in which both were measured.
-    pub(crate) fn compare(&mut self, base: &Self) {
+    /// Operations per second ÷ those of `base`, from the blocks in which both were measured.
+    pub(crate) fn ratio_to(&self, base: &Self) -> Option<PairedRatio> {
         let pairs: Vec<(f64, f64)> = self
-            .measurements
-            .iter()
-            .filter_map(|mine| {
-                let other = base
-                    .measurements
-                    .iter()
-                    .find(|m| m.block() == mine.block())?;
+            .paired(base)
+            .filter_map(|(mine, other)| {
                 Some((
                     mine.operations_per_second()?,
                     other.operations_per_second()?,
@@ -95,7 +104,24 @@ impl Cell {
             })
             .collect();
         // Without pairs there is no ratio; and rates are positive and finite by construction.
-        self.ratio = PairedRatio::of(&pairs).ok();
+        PairedRatio::of(&pairs).ok()
+    }
+
+    /// The measurements of this cell with those of `base` in the same block.
+    pub(crate) fn paired<'a>(
+        &'a self,
+        base: &'a Self,
+    ) -> impl Iterator<Item = (&'a Measurement, &'a Measurement)> {
+        self.measurements.iter().filter_map(|mine| {
+            let mut others = base.measurements.iter();
+            let other = others.find(|other| other.block() == mine.block())?;
+            Some((mine, other))
+        })
+    }
+
+    /// Whether something must be said beside its figures.
+    pub(crate) fn is_noted(&self) -> bool {
+        !self.notes.is_empty() || !self.unequal.is_empty()
     }
 
     /// The summary that people are shown.

@@ -1,11 +1,11 @@
 //! The blocks of a report for people, in reading order.
 
-use prony_model::{Display, Step};
+use prony_model::{Display, Plan, Step, Timing};
 
 use crate::analysis::Analysis;
 use crate::document::Block;
 use crate::effective::Detail;
-use crate::{explain, heading, remarks, tables};
+use crate::{debt, explain, heading, loads, pairs, remarks, sections, tables, trees};
 
 /// The whole report.
 pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
@@ -16,14 +16,24 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     blocks.push(Block::Facts(heading::facts(analysis)));
     blocks.push(Block::Heading("Targets".into()));
     blocks.push(Block::Table(heading::targets(analysis)));
+    blocks.extend(loads::blocks(analysis));
     if analysis.counts.done == 0 {
         blocks.push(Block::Paragraph(
             "No trial is done yet, so there are no figures.".into(),
         ));
     } else {
-        for clients in analysis.client_counts() {
-            blocks.extend(tables::at_clients(analysis, clients));
+        for part in sections::parts(analysis.plan) {
+            blocks.extend(tables::part(analysis, &part));
         }
+        if analysis.plan.targets.len() > 1 && !analysis.compares() {
+            blocks.push(Block::Paragraph(
+                "Nothing to compare yet: in no block are both the base and another target done."
+                    .into(),
+            ));
+        }
+        blocks.extend(pairs::blocks(analysis));
+        blocks.extend(debt::blocks(analysis, detail));
+        blocks.extend(trees::blocks(analysis));
     }
     blocks.extend(analysis.effective.blocks(detail));
     blocks.extend(explain::blocks(analysis));
@@ -37,18 +47,7 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
 }
 
 fn legend(analysis: &Analysis<'_>) -> Vec<String> {
-    let mut items = vec![
-        "Queries per second counts the statements that the server answered, BEGIN and COMMIT \
-         included."
-            .to_owned(),
-    ];
-    let in_milliseconds = |step: &Step| step.workload.display == Display::Milliseconds;
-    if analysis.plan.steps.iter().any(in_milliseconds) {
-        items.push(
-            "Rows in ms/op show the mean milliseconds of an operation instead: less is faster."
-                .to_owned(),
-        );
-    }
+    let mut items = units(analysis.plan);
     items.push(
         "± is half the distance between the lowest and the highest block, in percent of the mean. \
          Digits that this spread does not support are not shown."
@@ -62,6 +61,8 @@ fn legend(analysis: &Analysis<'_>) -> Vec<String> {
             analysis.base().name
         ));
     }
+    items.extend(pairs_item(analysis));
+    items.extend(warm_item(analysis.plan));
     items.push(
         "A block is one fresh start of every target. n is the number of blocks where it differs \
          from the heading. - means that there is no figure, ! that a warning or a failed trial \
@@ -74,4 +75,64 @@ fn legend(analysis: &Analysis<'_>) -> Vec<String> {
             .to_owned(),
     );
     items
+}
+
+/// What the figures of the steps count.
+fn units(plan: &Plan) -> Vec<String> {
+    let shown = |display| {
+        let of = move |step: &&Step| !step.warm_only && step.workload.display == display;
+        plan.steps.iter().find(of).is_some()
+    };
+    let whole_run = plan
+        .steps
+        .iter()
+        .any(|step| step.timing == Timing::WholeRun);
+    let items = [
+        (
+            shown(Display::Rate),
+            "Queries per second counts the statements that the server answered, BEGIN and COMMIT \
+             included.",
+        ),
+        (
+            shown(Display::Transactions),
+            "Transactions per second counts whole operations of the workload, whatever number of \
+             statements they consist of.",
+        ),
+        (
+            shown(Display::Milliseconds),
+            "Rows in ms/op show the mean milliseconds of an operation instead: less is faster.",
+        ),
+        (
+            whole_run,
+            "In steps marked `whole run` the time counts from before the first connection is made \
+             until the last client has disconnected, as mysqlslap counts it; in others, \
+             connecting is not counted.",
+        ),
+    ];
+    let said = items.into_iter().filter(|(holds, _)| *holds);
+    said.map(|(_, text)| text.to_owned()).collect()
+}
+
+fn pairs_item(analysis: &Analysis<'_>) -> Option<String> {
+    (!pairs::of(analysis.plan).is_empty()).then(|| {
+        "After relative to before is operations per second of a step after the writes ÷ those of \
+         the same step before them in the same trial: below 1, the writes made it slower."
+            .to_owned()
+    })
+}
+
+/// What is measured and not shown.
+fn warm_item(plan: &Plan) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for step in plan.steps.iter().filter(|step| step.warm_only) {
+        if !names.contains(&step.name.as_str()) {
+            names.push(&step.name);
+        }
+    }
+    (!names.is_empty()).then(|| {
+        format!(
+            "Steps that only warm up are in the CSV and JSON reports alone: {}.",
+            names.join(", ")
+        )
+    })
 }

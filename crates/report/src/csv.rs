@@ -1,13 +1,18 @@
 //! One row per target, step and block, for spreadsheets. RFC 4180, line ends of Unix.
 
+use prony_model::DebtKind;
 use prony_store::Store;
 
 use crate::analysis::Analysis;
 use crate::cell::Measurement;
+use crate::figures::word;
 use crate::latency::Latency;
+use crate::loads::DoneLoad;
 use crate::render::ReportError;
+use crate::sections;
 
-const HEADER: [&str; 20] = [
+/// The columns before those for debt.
+const HEADER: [&str; 24] = [
     "target",
     "server_version",
     "engine",
@@ -28,42 +33,81 @@ const HEADER: [&str; 20] = [
     "unexpected",
     "client_cpu_us_per_operation",
     "warnings",
+    "section",
+    "phase",
+    "warm_only",
+    "timing",
 ];
 
-/// Writes the header and all rows, by target, step and block.
+/// The phase, and the step, under which loads are listed.
+const LOAD: &str = "load";
+
+/// Writes the header and all rows, by target: its loads, then by step and block.
 pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, ReportError> {
-    let mut text = line(&HEADER.map(str::to_owned));
+    let debts = DebtKind::all().map(|kind| format!("debt_{}", word(&kind).replace('-', "_")));
+    let header = HEADER.map(str::to_owned).into_iter().chain(debts);
+    let mut text = line(&header.collect::<Vec<_>>());
+    let parts = sections::parts(analysis.plan);
     for target in 0..analysis.plan.targets.len() {
+        for load in &analysis.loads[target].rows {
+            text.extend(load_row(analysis, load).map(|row| line(&row)));
+        }
         for step in 0..analysis.plan.steps.len() {
+            let section = sections::title(&parts, step).unwrap_or_default();
             for measurement in &analysis.cell(step, target).measurements {
                 let latency = Latency::of(measurement, analysis, store)?;
-                text.push_str(&line(&row(analysis, measurement, latency)));
+                text.push_str(&line(&row(analysis, section, measurement, latency)));
             }
         }
     }
     Ok(text)
 }
 
-fn row(
-    analysis: &Analysis<'_>,
-    measurement: &Measurement,
-    latency: Option<Latency>,
-) -> [String; HEADER.len()] {
-    let row = measurement.row();
-    let index = row.planned.target;
+/// What every row says of its target.
+fn target_fields(analysis: &Analysis<'_>, index: usize) -> [String; 4] {
     let target = &analysis.plan.targets[index];
-    let step = &analysis.plan.steps[row.step];
     let version = analysis.builds[index].as_ref().map(|b| &b.server_version);
-    let base = if index == analysis.plan.base {
-        "yes"
-    } else {
-        "no"
-    };
     [
         target.name.clone(),
         version.cloned().unwrap_or_default(),
         target.engine.name().to_owned(),
-        base.to_owned(),
+        yes_or_no(index == analysis.plan.base),
+    ]
+}
+
+/// A load as if it were a step whose operations are rows. `None` where nothing is known of it.
+fn load_row(analysis: &Analysis<'_>, load: &DoneLoad) -> Option<Vec<String>> {
+    let outcome = load.row.outcome.as_ref()?;
+    let mut row = target_fields(analysis, load.row.target).to_vec();
+    row.resize(HEADER.len() + DebtKind::all().count(), String::new());
+    for (column, value) in [
+        ("step", LOAD.to_owned()),
+        (
+            "block",
+            load.block
+                .map_or_else(String::new, |block| block.to_string()),
+        ),
+        ("operations", outcome.rows.to_string()),
+        ("operations_per_second", figure(outcome.rows_per_second())),
+        ("phase", LOAD.to_owned()),
+        ("warm_only", yes_or_no(false)),
+    ] {
+        if let Some(place) = HEADER.iter().position(|name| *name == column) {
+            row[place] = value;
+        }
+    }
+    Some(row)
+}
+
+fn row(
+    analysis: &Analysis<'_>,
+    section: &str,
+    measurement: &Measurement,
+    latency: Option<Latency>,
+) -> Vec<String> {
+    let row = measurement.row();
+    let step = &analysis.plan.steps[row.step];
+    let of_step = [
         step.name.clone(),
         row.clients.to_string(),
         measurement.block().to_string(),
@@ -80,7 +124,24 @@ fn row(
         row.unexpected.to_string(),
         figure(measurement.client_cpu_us_per_operation()),
         warnings(analysis, measurement).to_string(),
-    ]
+        section.to_owned(),
+        step.phase.as_ref().map(word).unwrap_or_default(),
+        yes_or_no(step.warm_only),
+        word(&step.timing),
+    ];
+    let debts = DebtKind::all().map(|kind| {
+        let value = measurement.debt.get(&kind);
+        value.map_or_else(String::new, u64::to_string)
+    });
+    target_fields(analysis, row.planned.target)
+        .into_iter()
+        .chain(of_step)
+        .chain(debts)
+        .collect()
+}
+
+fn yes_or_no(value: bool) -> String {
+    if value { "yes" } else { "no" }.to_owned()
 }
 
 /// Number of stored warnings about this step of the trial or about the whole trial.

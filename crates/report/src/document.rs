@@ -5,8 +5,12 @@
 pub(crate) enum Block {
     /// The title, once.
     Title(String),
+    /// The title of a part of the sequence, whose tables have subheadings.
+    Section(String),
     /// The heading of a section.
     Heading(String),
+    /// The heading of a table in a part of the sequence.
+    Subheading(String),
     /// Prose.
     Paragraph(String),
     /// Named facts.

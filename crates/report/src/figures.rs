@@ -5,6 +5,7 @@
 //! digits are shown; three where a single block leaves the spread unknown.
 
 use prony_stats::{PairedRatio, Summary};
+use serde::Serialize;
 
 /// Finest place that a ratio is shown to: thousandths.
 const RATIO_PLACE_MIN: i32 = -3;
@@ -45,9 +46,45 @@ pub(crate) fn plural(value: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", count(value))
 }
 
+/// An amount of memory to three digits, such as `12.3 MiB`.
+pub(crate) fn bytes(value: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut amount = value as f64;
+    let mut unit = 0;
+    while amount >= 1000.0 && unit + 1 < UNITS.len() {
+        amount /= 1024.0;
+        unit += 1;
+    }
+    let decimals = match amount {
+        _ if unit == 0 => 0,
+        amount if amount < 9.995 => 2,
+        amount if amount < 99.95 => 1,
+        _ => 0,
+    };
+    format!(
+        "{} {}",
+        separated(&format!("{amount:.decimals$}")),
+        UNITS[unit]
+    )
+}
+
+/// A time as people read it, such as `1.2 s` or `62 s`.
+pub(crate) fn seconds(milliseconds: u64) -> String {
+    if milliseconds >= 10_000 {
+        return format!("{} s", count((milliseconds + 500) / 1000));
+    }
+    format!("{:.1} s", milliseconds as f64 / 1000.0)
+}
+
 /// A text of unknown origin as a sentence: with one period at its end.
 pub(crate) fn sentence(text: &str) -> String {
     format!("{}.", text.trim_end().trim_end_matches('.'))
+}
+
+/// The word that stands for a variant in every file of Prony.
+pub(crate) fn word<T: Serialize>(variant: &T) -> String {
+    let value = serde_json::to_value(variant).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 /// `value` cut to `decimals` places, for formats that programs read.
@@ -176,6 +213,35 @@ mod tests {
         assert_eq!(plural(1, "row"), "1 row");
         assert_eq!(plural(2000, "row"), "2,000 rows");
         assert_eq!(separated("12345.6789"), "12,345.6789");
+    }
+
+    #[test]
+    fn amounts_of_memory() {
+        for (value, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "0.98 KiB"),
+            (8 << 20, "8.00 MiB"),
+            (12_900_000, "12.3 MiB"),
+            (150 << 20, "150 MiB"),
+            (1_048_000_000, "999 MiB"),
+            (3 << 40, "3.00 TiB"),
+            (5000 << 40, "5,000 TiB"),
+        ] {
+            assert_eq!(bytes(value), text);
+        }
+    }
+
+    #[test]
+    fn times() {
+        for (value, text) in [
+            (0, "0.0 s"),
+            (1234, "1.2 s"),
+            (61_500, "62 s"),
+            (1_200_000, "1,200 s"),
+        ] {
+            assert_eq!(seconds(value), text);
+        }
     }
 
     proptest::proptest! {

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Aspect, Config, Protocol, Target, Transport};
+use prony_model::{Aspect, Config, Dataset, Plan, Protocol, Target, Transport};
 use prony_store::HostRow;
 use serde::Deserialize;
 
 use crate::analysis::Analysis;
 use crate::document::{Align, Table};
-use crate::figures::plural;
+use crate::figures::{plural, seconds};
 
 /// Facts of the run as a whole.
 pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let plan = analysis.plan;
     let run = &analysis.run;
-    let dataset = &plan.dataset;
     let clients: Vec<String> = analysis
         .client_counts()
         .iter()
@@ -36,14 +35,9 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
         ),
     )];
     facts.extend(analysis.hosts.first().map(|host| ("Host", host_line(host))));
-    facts.push((
-        "Data",
-        format!(
-            "{} of {}",
-            plural(dataset.tables.into(), "table"),
-            plural(dataset.rows, "row")
-        ),
-    ));
+    facts.push(("Data", data(&plan.dataset)));
+    facts.extend(sequence(plan).map(|text| ("Sequence", text)));
+    facts.extend(settling(plan).map(|text| ("Settling", text)));
     facts.push((
         "Work",
         format!(
@@ -69,6 +63,45 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
         format!("common baseline{where_ours}{separator}{common}"),
     ));
     facts
+}
+
+fn data(dataset: &Dataset) -> String {
+    let key = if dataset.primary_key {
+        ""
+    } else {
+        ", without a primary key"
+    };
+    format!(
+        "{}: {} of {}{key}",
+        dataset.schema.name(),
+        plural(dataset.tables.into(), "table"),
+        plural(dataset.rows, "row")
+    )
+}
+
+/// Where the sequence comes from, if it is not the experiment's own as written.
+fn sequence(plan: &Plan) -> Option<String> {
+    let preset = plan.preset.as_ref().map(|name| format!("preset {name}"));
+    let profile = plan.profile.as_ref().map(|name| format!("profile {name}"));
+    let parts: Vec<String> = preset.into_iter().chain(profile).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Before which steps engines are brought to a quiet state, and for how long at least.
+fn settling(plan: &Plan) -> Option<String> {
+    let places: Vec<String> = plan
+        .steps
+        .iter()
+        .filter_map(|step| {
+            let settle = step.settle?;
+            Some(format!(
+                "before {} for {} or more",
+                step.name,
+                seconds(settle.idle_ms)
+            ))
+        })
+        .collect();
+    (!places.is_empty()).then(|| places.join(", "))
 }
 
 /// What is known of a host under these keys; others are not for this line.

@@ -1,19 +1,23 @@
 //! Everything that the other formats show, for programs.
 
+mod cells;
+mod state;
+
 use std::collections::BTreeMap;
 
-use prony_model::{Dataset, Engine, Group, IntentValue, Protocol, Transport, TrialState};
+use prony_model::{Dataset, Engine, IntentValue, Protocol, Transport, TrialState};
 use prony_stats::{PairedRatio, Summary};
 use prony_store::Store;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::analysis::Analysis;
-use crate::cell::{Cell, Measurement};
 use crate::effective::{DifferenceEntry, EffectiveEntry, SettingEntry};
 use crate::figures::rounded;
-use crate::latency::Latency;
+use crate::json::cells::CellEntry;
+use crate::json::state::{LoadEntry, PairEntry};
 use crate::render::ReportError;
+use crate::sections;
 
 /// Changes whenever a key vanishes or changes its meaning.
 const FORMAT: u32 = 1;
@@ -32,6 +36,8 @@ struct Document<'a> {
     settings: Vec<SettingEntry<'a>>,
     differences: Vec<DifferenceEntry<'a>>,
     execution_plans: Vec<StatementEntry<'a>>,
+    loads: Vec<LoadEntry<'a>>,
+    before_after: Vec<PairEntry<'a>>,
     cells: Vec<CellEntry<'a>>,
     failed: Vec<TrialEntry<'a>>,
     discarded: Vec<TrialEntry<'a>>,
@@ -42,6 +48,8 @@ struct Document<'a> {
 struct Experiment<'a> {
     name: &'a str,
     question: &'a str,
+    preset: Option<&'a str>,
+    profile: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -110,22 +118,7 @@ struct ExplainEntry<'a> {
 }
 
 #[derive(Serialize)]
-struct CellEntry<'a> {
-    target: &'a str,
-    step: &'a str,
-    clients: u32,
-    workload: &'a str,
-    group: Group,
-    parameters: &'a BTreeMap<String, i64>,
-    queries_per_second: Option<SummaryEntry>,
-    milliseconds_per_operation: Option<SummaryEntry>,
-    ratio: Option<RatioEntry>,
-    notes: &'a [String],
-    measurements: Vec<MeasurementEntry>,
-}
-
-#[derive(Serialize)]
-struct SummaryEntry {
+pub(crate) struct SummaryEntry {
     mean: f64,
     median: f64,
     min: f64,
@@ -135,24 +128,11 @@ struct SummaryEntry {
 }
 
 #[derive(Serialize)]
-struct RatioEntry {
+pub(crate) struct RatioEntry {
     ratio: f64,
     min: f64,
     max: f64,
     n: usize,
-}
-
-#[derive(Serialize)]
-struct MeasurementEntry {
-    block: u32,
-    operations: u64,
-    queries: u64,
-    queries_per_second: Option<f64>,
-    operations_per_second: Option<f64>,
-    latency_us: Option<Latency>,
-    errors: u64,
-    unexpected: u64,
-    client_cpu_us_per_operation: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -179,11 +159,14 @@ pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, Re
     let plan = analysis.plan;
     let counts = analysis.counts;
     let effective = EffectiveEntry::of(&analysis.effective);
+    let parts = sections::parts(plan);
     let document = Document {
         format: FORMAT,
         experiment: Experiment {
             name: &plan.name,
             question: &plan.question,
+            preset: plan.preset.as_deref(),
+            profile: plan.profile.as_deref(),
         },
         run: run(analysis),
         dataset: &plan.dataset,
@@ -205,7 +188,9 @@ pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, Re
         settings: effective.settings,
         differences: effective.differences,
         execution_plans: execution_plans(analysis),
-        cells: cells(analysis, store)?,
+        loads: state::loads(analysis),
+        before_after: state::before_after(analysis),
+        cells: cells::cells(analysis, &parts, store)?,
         failed: trials(analysis, TrialState::Failed),
         discarded: trials(analysis, TrialState::Discarded),
         warnings: warnings(analysis),
@@ -289,53 +274,7 @@ fn intent(value: &IntentValue) -> Value {
     }
 }
 
-fn cells<'a>(analysis: &'a Analysis<'_>, store: &Store) -> Result<Vec<CellEntry<'a>>, ReportError> {
-    let mut entries = Vec::new();
-    for (target_index, target) in analysis.plan.targets.iter().enumerate() {
-        for (step_index, step) in analysis.plan.steps.iter().enumerate() {
-            let cell = analysis.cell(step_index, target_index);
-            entries.push(CellEntry {
-                target: &target.name,
-                step: &step.name,
-                clients: step.clients,
-                workload: &step.workload.name,
-                group: step.workload.group,
-                parameters: &step.parameters,
-                queries_per_second: cell.queries_per_second.as_ref().map(summary),
-                milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
-                ratio: cell.ratio.as_ref().map(ratio),
-                notes: &cell.notes,
-                measurements: measurements(cell, analysis, store)?,
-            });
-        }
-    }
-    Ok(entries)
-}
-
-fn measurements(
-    cell: &Cell,
-    analysis: &Analysis<'_>,
-    store: &Store,
-) -> Result<Vec<MeasurementEntry>, ReportError> {
-    let entry = |measurement: &Measurement| {
-        let row = measurement.row();
-        let thousandths = |value: Option<f64>| value.map(|value| rounded(value, 3));
-        Ok(MeasurementEntry {
-            block: measurement.block(),
-            operations: row.operations,
-            queries: row.queries,
-            queries_per_second: thousandths(measurement.queries_per_second()),
-            operations_per_second: thousandths(measurement.operations_per_second()),
-            latency_us: Latency::of(measurement, analysis, store)?,
-            errors: row.errors,
-            unexpected: row.unexpected,
-            client_cpu_us_per_operation: thousandths(measurement.client_cpu_us_per_operation()),
-        })
-    };
-    cell.measurements.iter().map(entry).collect()
-}
-
-fn summary(summary: &Summary) -> SummaryEntry {
+pub(crate) fn summary(summary: &Summary) -> SummaryEntry {
     SummaryEntry {
         mean: rounded(summary.mean, 6),
         median: rounded(summary.median, 6),
@@ -346,7 +285,7 @@ fn summary(summary: &Summary) -> SummaryEntry {
     }
 }
 
-fn ratio(ratio: &PairedRatio) -> RatioEntry {
+pub(crate) fn ratio(ratio: &PairedRatio) -> RatioEntry {
     RatioEntry {
         ratio: rounded(ratio.ratio, 6),
         min: rounded(ratio.min, 6),

@@ -11,7 +11,8 @@ pub(crate) fn write(blocks: &[Block]) -> String {
 fn text(block: &Block) -> String {
     match block {
         Block::Title(title) => format!("# {}\n", escaped(title)),
-        Block::Heading(heading) => format!("## {}\n", escaped(heading)),
+        Block::Section(heading) | Block::Heading(heading) => format!("## {}\n", escaped(heading)),
+        Block::Subheading(heading) => format!("### {}\n", escaped(heading)),
         Block::Paragraph(text) => format!("{}\n", escaped(text)),
         Block::Facts(facts) => bullets(
             facts

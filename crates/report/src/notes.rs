@@ -1,4 +1,4 @@
-//! Conditions that must be shown beside a figure.
+//! Conditions that must be shown beside a figure. Unequal debt has a section of its own.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use prony_model::ErrorClass;
 use prony_store::{ErrorRow, Store, StoreError, TrialId};
 
 use crate::analysis::Analysis;
-use crate::figures::{count, plural};
+use crate::figures::{count, plural, seconds};
 
 /// Gives every cell its notes: unexpected answers, server errors, nothing done, stored warnings.
 pub(crate) fn add(analysis: &mut Analysis<'_>, store: &Store) -> Result<(), StoreError> {
@@ -17,6 +17,7 @@ pub(crate) fn add(analysis: &mut Analysis<'_>, store: &Store) -> Result<(), Stor
                 nothing_done(analysis, step, target),
                 unexpected_answers(analysis, store, step, target)?,
                 server_errors(analysis, &errors, step, target),
+                unsettled(analysis, step, target),
                 stored_warnings(analysis, step, target),
             ];
             analysis.cell_mut(step, target).notes = notes.concat();
@@ -91,6 +92,24 @@ fn server_errors(
                 count(times),
                 error.message
             )
+        })
+        .collect()
+}
+
+/// Blocks in which the engine was not quiet although it had been asked to settle.
+fn unsettled(analysis: &Analysis<'_>, step: usize, target: usize) -> Vec<String> {
+    let measurements = analysis.cell(step, target).measurements.iter();
+    measurements
+        .filter_map(|measurement| {
+            let settle = measurement.settle.as_ref()?;
+            (!settle.unmet.is_empty()).then(|| {
+                format!(
+                    "block {}: settling before the step was given up after {}: {}",
+                    measurement.block(),
+                    seconds(settle.took_ms),
+                    settle.unmet.join("; ")
+                )
+            })
         })
         .collect()
 }

@@ -8,7 +8,7 @@ use crate::document::Block;
 use crate::excerpt::excerpt;
 use crate::figures::{count, plural, sentence};
 use crate::heading::host_line;
-use crate::tables;
+use crate::loads;
 
 /// Notes that are shown; the JSON report has them all.
 const NOTES_MAX: usize = 40;
@@ -22,19 +22,14 @@ fn place(analysis: &Analysis<'_>, planned: PlannedTrial) -> String {
 /// Warnings, with figures and without.
 pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
     let mut items = Vec::new();
-    for clients in analysis.client_counts() {
-        for (index, step) in tables::steps(analysis, clients) {
-            for target in analysis.columns() {
-                let name = &analysis.plan.targets[target].name;
-                let clients = plural(clients.into(), "client");
-                items.extend(
-                    analysis
-                        .cell(index, target)
-                        .notes
-                        .iter()
-                        .map(|note| sentence(&format!("{}, {name}, {clients}: {note}", step.name))),
-                );
-            }
+    for (index, step) in analysis.plan.steps.iter().enumerate() {
+        for target in analysis.columns() {
+            let name = &analysis.plan.targets[target].name;
+            let clients = plural(step.clients.into(), "client");
+            let notes = analysis.cell(index, target).notes.iter();
+            items.extend(
+                notes.map(|note| sentence(&format!("{}, {name}, {clients}: {note}", step.name))),
+            );
         }
     }
     let with_figures = items.len();
@@ -70,6 +65,7 @@ fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
             ));
         }
     }
+    items.extend(loads::unsettled(analysis).iter().map(|text| sentence(text)));
     for warning in &analysis.warnings {
         let trial = warning.trial.and_then(|id| analysis.trial(id));
         if let (Some(TrialState::Done), Some(_)) = (trial.map(|trial| trial.state), warning.step) {

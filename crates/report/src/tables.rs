@@ -1,6 +1,8 @@
 //! The tables of figures: what was measured, and relative to the base.
 
-use prony_model::{Display, Step};
+use std::collections::BTreeSet;
+
+use prony_model::{Display, Plan, Step, Timing};
 use prony_stats::{PairedRatio, Summary};
 
 use crate::analysis::Analysis;
@@ -8,45 +10,116 @@ use crate::cell::Cell;
 use crate::document::{Align, Block, Table};
 use crate::figures::{self, plural};
 use crate::heading;
+use crate::sections::Part;
 
 /// Shown where there is no figure.
-const NONE: &str = "-";
+pub(crate) const NONE: &str = "-";
 
 /// Stands before a figure that has notes.
-const MARK: &str = "! ";
+pub(crate) const MARK: &str = "! ";
 
-/// The tables for one number of clients.
-pub(crate) fn at_clients(analysis: &Analysis<'_>, clients: u32) -> Vec<Block> {
-    let mut blocks = measured(analysis, clients);
-    if analysis.plan.targets.len() > 1 {
-        blocks.extend(relative(analysis, clients));
-    }
-    blocks
+/// Steps that make up the rows of a table.
+struct View {
+    /// What all rows have in common, such as `at 2 clients`.
+    place: String,
+    /// Heading of the first column.
+    first: &'static str,
+    /// Index of the step of each row, and what the row is called.
+    rows: Vec<(usize, String)>,
 }
 
-/// The steps at one number of clients, with their indices.
-pub(crate) fn steps<'a>(
-    analysis: &'a Analysis<'_>,
-    clients: u32,
-) -> impl Iterator<Item = (usize, &'a Step)> {
-    analysis
-        .plan
+/// The tables of one part of a report.
+pub(crate) fn part(analysis: &Analysis<'_>, part: &Part) -> Vec<Block> {
+    let heading = |text| match part.title {
+        Some(_) => Block::Subheading(text),
+        None => Block::Heading(text),
+    };
+    let remark = heading::beside_version(analysis).map(Block::Paragraph);
+    // Once for a part with a title, else beside each table, where it is looked for.
+    let (above, beside) = match part.title {
+        Some(_) => (remark, None),
+        None => (None, remark),
+    };
+    let compared = analysis.compares();
+    let mut blocks = Vec::new();
+    for view in views(analysis.plan, part) {
+        blocks.extend(measured(analysis, &view, heading));
+        if compared {
+            blocks.extend(relative(analysis, &view, heading, beside.as_ref()));
+        }
+    }
+    let title = part.title.clone().map(Block::Section);
+    title
+        .into_iter()
+        .chain(above.filter(|_| compared))
+        .chain(blocks)
+        .collect()
+}
+
+/// How the steps of a part are laid out: one table for each number of clients, with a row for each
+/// entry of the sequence; or, where there are more numbers of clients than entries, the other way
+/// round.
+fn views(plan: &Plan, part: &Part) -> Vec<View> {
+    let steps = || part.steps.iter().map(|&index| (index, &plan.steps[index]));
+    let clients: BTreeSet<u32> = steps().map(|(_, step)| step.clients).collect();
+    let mut entries: Vec<usize> = Vec::new();
+    for (_, step) in steps() {
+        if !entries.contains(&step.entry) {
+            entries.push(step.entry);
+        }
+    }
+    if clients.len() > entries.len() {
+        return entries
+            .iter()
+            .map(|&entry| sweep(plan, part, entry))
+            .collect();
+    }
+    let at = |clients: u32| View {
+        place: format!("at {}", plural(clients.into(), "client")),
+        first: "step",
+        rows: steps()
+            .filter(|(_, step)| step.clients == clients)
+            .map(|(index, step)| (index, named(step)))
+            .collect(),
+    };
+    clients.into_iter().map(at).collect()
+}
+
+/// One entry over the numbers of clients.
+fn sweep(plan: &Plan, part: &Part, entry: usize) -> View {
+    let mut steps: Vec<(usize, &Step)> = part
         .steps
         .iter()
-        .enumerate()
-        .filter(move |(_, step)| step.clients == clients)
+        .map(|&index| (index, &plan.steps[index]))
+        .filter(|(_, step)| step.entry == entry)
+        .collect();
+    steps.sort_by_key(|(_, step)| step.clients);
+    let name = steps.first().map(|(_, step)| named(step));
+    View {
+        place: format!("in {}", name.unwrap_or_default()),
+        first: "clients",
+        rows: steps
+            .iter()
+            .map(|(index, step)| (*index, figures::count(step.clients.into())))
+            .collect(),
+    }
 }
 
-fn measured(analysis: &Analysis<'_>, clients: u32) -> Vec<Block> {
+/// A step with what must be known of its figures.
+fn named(step: &Step) -> String {
+    match step.timing {
+        Timing::Operations => step.name.clone(),
+        Timing::WholeRun => format!("{}, whole run", step.name),
+    }
+}
+
+fn measured(analysis: &Analysis<'_>, view: &View, heading: impl Fn(String) -> Block) -> Vec<Block> {
     let columns = analysis.columns();
-    let shown = |step: usize, target| {
-        let display = analysis.plan.steps[step].workload.display;
-        analysis.cell(step, target).shown(display)
-    };
-    let n_max = steps(analysis, clients)
-        .flat_map(|(step, _)| columns.iter().map(move |&target| (step, target)))
-        .filter_map(|(step, target)| shown(step, target).map(|summary| summary.n))
-        .max();
+    let display = |step: usize| analysis.plan.steps[step].workload.display;
+    let shown = |step: usize, target| analysis.cell(step, target).shown(display(step));
+    let n_max = n_max(view, &columns, |step, target| {
+        shown(step, target).map(|summary| summary.n)
+    });
     let Some(n_max) = n_max else {
         return Vec::new();
     };
@@ -55,81 +128,126 @@ fn measured(analysis: &Analysis<'_>, clients: u32) -> Vec<Block> {
             .map(|summary: &Summary| with_n(figures::mean(summary), summary.n, n_max));
         marked(figure.as_deref(), analysis.cell(step, target))
     };
-    let heading = format!(
-        "Queries per second at {}, {}",
-        plural(clients.into(), "client"),
+    let common = common_display(analysis.plan, view);
+    let name = |(step, name): &(usize, String)| {
+        let display = display(*step);
+        if display == common {
+            name.clone()
+        } else {
+            format!("{name}, {}", unit(display))
+        }
+    };
+    let text = format!(
+        "{} {}, {}",
+        title(common),
+        view.place,
         over_blocks("mean", n_max)
     );
-    let table = table(analysis, clients, &columns, 2, named_with_unit, cell);
-    vec![Block::Heading(heading), Block::Table(table)]
+    let table = table(analysis, view, &columns, 2, name, cell);
+    vec![heading(text), Block::Table(table)]
 }
 
-fn relative(analysis: &Analysis<'_>, clients: u32) -> Vec<Block> {
+fn relative(
+    analysis: &Analysis<'_>,
+    view: &View,
+    heading: impl Fn(String) -> Block,
+    remark: Option<&Block>,
+) -> Vec<Block> {
     let columns: Vec<usize> = analysis.contenders().collect();
     let ratio = |step, target| analysis.cell(step, target).ratio;
-    let n_max = steps(analysis, clients)
-        .flat_map(|(step, _)| columns.iter().map(move |&target| (step, target)))
-        .filter_map(|(step, target)| ratio(step, target).map(|ratio| ratio.n))
-        .max();
+    let n_max = n_max(view, &columns, |step, target| {
+        ratio(step, target).map(|ratio| ratio.n)
+    });
     let Some(n_max) = n_max else {
         return vec![Block::Paragraph(format!(
-            "Nothing to compare at {}: in no block are both the base and another target done.",
-            plural(clients.into(), "client")
+            "Nothing to compare {}: in no block are both the base and another target done.",
+            view.place
         ))];
     };
     let cell = |step, target| {
         let figure = ratio(step, target)
             .map(|ratio: PairedRatio| with_n(figures::ratio(&ratio), ratio.n, n_max));
-        let base_is_noted = !analysis.cell(step, analysis.plan.base).notes.is_empty();
+        let base_is_noted = analysis.cell(step, analysis.plan.base).is_noted();
         match figure {
             Some(figure) if base_is_noted => format!("{MARK}{figure}"),
             figure => marked(figure.as_deref(), analysis.cell(step, target)),
         }
     };
-    let heading = format!(
-        "Relative to {} at {}, {}",
+    let text = format!(
+        "Relative to {} {}, {}",
         analysis.base().name,
-        plural(clients.into(), "client"),
+        view.place,
         over_blocks("geometric mean", n_max)
     );
-    let table = table(
-        analysis,
-        clients,
-        &columns,
-        1,
-        |step| step.name.clone(),
-        cell,
-    );
-    let remark = heading::beside_version(analysis).map(Block::Paragraph);
-    std::iter::once(Block::Heading(heading))
-        .chain(remark)
+    let name = |(_, name): &(usize, String)| name.clone();
+    let table = table(analysis, view, &columns, 1, name, cell);
+    std::iter::once(heading(text))
+        .chain(remark.cloned())
         .chain([Block::Table(table)])
         .collect()
 }
 
-fn named_with_unit(step: &Step) -> String {
-    match step.workload.display {
-        Display::Rate => step.name.clone(),
-        Display::Transactions => format!("{}, transactions/s", step.name),
-        Display::Milliseconds => format!("{}, ms/op", step.name),
+/// The greatest number of blocks behind a figure of the table.
+fn n_max(
+    view: &View,
+    columns: &[usize],
+    n: impl Fn(usize, usize) -> Option<usize>,
+) -> Option<usize> {
+    let steps = view.rows.iter().map(|(step, _)| *step);
+    steps
+        .flat_map(|step| columns.iter().map(move |&target| (step, target)))
+        .filter_map(|(step, target)| n(step, target))
+        .max()
+}
+
+/// What the heading of a table says: queries per second where any row shows these, because that is
+/// what a figure without unit is taken for.
+fn common_display(plan: &Plan, view: &View) -> Display {
+    let displays = || {
+        let steps = view.rows.iter().map(|(step, _)| *step);
+        steps.map(|step| plan.steps[step].workload.display)
+    };
+    let first = displays().next().unwrap_or(Display::Rate);
+    if displays().any(|display| display == Display::Rate) {
+        Display::Rate
+    } else {
+        first
+    }
+}
+
+const fn title(display: Display) -> &'static str {
+    match display {
+        Display::Rate => "Queries per second",
+        Display::Transactions => "Transactions per second",
+        Display::Milliseconds => "Milliseconds per operation",
+    }
+}
+
+const fn unit(display: Display) -> &'static str {
+    match display {
+        Display::Rate => "queries/s",
+        Display::Transactions => "transactions/s",
+        Display::Milliseconds => "ms/op",
     }
 }
 
 fn table(
     analysis: &Analysis<'_>,
-    clients: u32,
+    view: &View,
     columns: &[usize],
     repeated: usize,
-    row_name: impl Fn(&Step) -> String,
+    row_name: impl Fn(&(usize, String)) -> String,
     cell: impl Fn(usize, usize) -> String,
 ) -> Table {
-    let header = std::iter::once("step".to_owned())
+    let header = std::iter::once(view.first.to_owned())
         .chain(columns.iter().map(|&target| column_name(analysis, target)))
         .collect();
-    let rows = steps(analysis, clients)
-        .map(|(index, step)| {
-            std::iter::once(row_name(step))
-                .chain(columns.iter().map(|&target| cell(index, target)))
+    let rows = view
+        .rows
+        .iter()
+        .map(|row| {
+            std::iter::once(row_name(row))
+                .chain(columns.iter().map(|&target| cell(row.0, target)))
                 .collect()
         })
         .collect();
@@ -141,7 +259,8 @@ fn table(
     }
 }
 
-fn column_name(analysis: &Analysis<'_>, target: usize) -> String {
+/// The heading of a target's column.
+pub(crate) fn column_name(analysis: &Analysis<'_>, target: usize) -> String {
     let mark = if analysis.failed(target) { MARK } else { "" };
     let base = if target == analysis.plan.base {
         " (base)"
@@ -152,7 +271,7 @@ fn column_name(analysis: &Analysis<'_>, target: usize) -> String {
 }
 
 /// Says how many blocks a figure rests on, where that is fewer than the heading says.
-fn with_n(figure: String, n: usize, n_max: usize) -> String {
+pub(crate) fn with_n(figure: String, n: usize, n_max: usize) -> String {
     if n == n_max {
         figure
     } else {
@@ -161,11 +280,12 @@ fn with_n(figure: String, n: usize, n_max: usize) -> String {
 }
 
 fn marked(figure: Option<&str>, cell: &Cell) -> String {
-    let mark = if cell.notes.is_empty() { "" } else { MARK };
+    let mark = if cell.is_noted() { MARK } else { "" };
     format!("{mark}{}", figure.unwrap_or(NONE))
 }
 
-fn over_blocks(what: &str, n: usize) -> String {
+/// What figures rest on.
+pub(crate) fn over_blocks(what: &str, n: usize) -> String {
     if n == 1 {
         "1 block".to_owned()
     } else {

@@ -14,8 +14,11 @@ const INDENT: &str = "  ";
 pub(crate) fn write(blocks: &[Block]) -> String {
     let mut text = String::new();
     for (index, block) in blocks.iter().enumerate() {
-        let follows_heading =
-            index > 0 && matches!(blocks[index - 1], Block::Heading(_) | Block::Title(_));
+        let follows_heading = index > 0
+            && matches!(
+                blocks[index - 1],
+                Block::Heading(_) | Block::Subheading(_) | Block::Title(_)
+            );
         if index > 0 && !follows_heading {
             text.push('\n');
         }
@@ -30,7 +33,8 @@ pub(crate) fn write(blocks: &[Block]) -> String {
 fn lines(block: &Block) -> Vec<String> {
     match block {
         Block::Title(title) => vec![title.clone(), "═".repeat(title.chars().count())],
-        Block::Heading(heading) => vec![heading.clone()],
+        Block::Section(title) => vec![title.clone(), "─".repeat(title.chars().count())],
+        Block::Heading(heading) | Block::Subheading(heading) => vec![heading.clone()],
         Block::Paragraph(text) => wrapped(text, "", ""),
         Block::Facts(facts) => facts.iter().flat_map(fact).collect(),
         Block::Table(table) => parts(table)
@@ -78,8 +82,12 @@ fn wrapped(text: &str, first: &str, rest: &str) -> Vec<String> {
 
 /// Divides a table that is too wide into parts that are not, as far as that can be.
 fn parts(table: &Table) -> Vec<Table> {
-    let repeated = table.repeated;
     let columns = table.header.len();
+    let alone = |repeated: usize, column| -> Vec<usize> { (0..repeated).chain([column]).collect() };
+    let all_fit = (table.repeated..columns)
+        .all(|column| fits(&with_columns(table, &alone(table.repeated, column))));
+    // Names can be too long for a second repeated column.
+    let repeated = if all_fit { table.repeated } else { 1 };
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for column in repeated..columns {
         if let Some(part) = parts.last_mut() {
@@ -89,7 +97,7 @@ fn parts(table: &Table) -> Vec<Table> {
             }
             part.pop();
         }
-        parts.push((0..repeated).chain([column]).collect());
+        parts.push(alone(repeated, column));
     }
     if parts.is_empty() {
         return vec![table.clone()];

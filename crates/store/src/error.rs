@@ -80,9 +80,9 @@ pub enum StoreError {
         /// What is wrong with the value.
         problem: String,
     },
-    /// The plan can't be written as JSON.
-    #[error("write the plan as JSON")]
-    Plan {
+    /// A part of the plan or of an outcome can't be written as JSON.
+    #[error("write a part of the plan or of an outcome as JSON")]
+    Json {
         /// The reason.
         source: serde_json::Error,
     },

@@ -16,6 +16,7 @@ mod record;
 mod rows;
 mod schema;
 mod settings;
+mod state;
 mod store;
 mod trials;
 mod values;
@@ -26,5 +27,6 @@ pub use rows::{
     BuildRow, ErrorRow, HostRow, OutcomeRow, ReadingRow, RunRow, StatementRow, TrialRow, WarningRow,
 };
 pub use settings::PlanTextRow;
+pub use state::{DebtRow, LoadRecord, LoadRow, SettleRow};
 pub use store::{NewRun, Store};
 pub use trials::{TrialCounts, TrialId};

@@ -199,8 +199,8 @@ fn insert_outcome(
     prepare(
         transaction,
         "INSERT INTO outcome (trial_id, step_id, clients, threads, operations, queries, busy_ns,
-             client_user_ns, client_system_ns, start_ns, end_ns)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+             client_user_ns, client_system_ns, start_ns, end_ns, timing)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?
     .execute(params![
         trial.0,
@@ -213,7 +213,8 @@ fn insert_outcome(
         outcome.client_user_ns,
         outcome.client_system_ns,
         outcome.start_ns,
-        outcome.end_ns
+        outcome.end_ns,
+        Word(&outcome.timing)
     ])
     .during("record the counts of a step")?;
     insert_histogram(transaction, trial, step, 0, &outcome.histogram)

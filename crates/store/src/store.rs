@@ -197,7 +197,7 @@ fn write_ahead(connection: &Connection) -> Result<(), StoreError> {
 }
 
 fn insert_run(transaction: &Transaction<'_>, run: &NewRun<'_>) -> Result<(), StoreError> {
-    let plan = serde_json::to_string(run.plan).map_err(|source| StoreError::Plan { source })?;
+    let plan = serde_json::to_string(run.plan).map_err(|source| StoreError::Json { source })?;
     transaction
         .execute(
             "INSERT INTO run (id, run_id, name, prony_version, started_at, plan)
@@ -231,7 +231,7 @@ fn insert_host(
 fn insert_targets(transaction: &Transaction<'_>, plan: &Plan) -> Result<(), StoreError> {
     for (index, target) in plan.targets.iter().enumerate() {
         let config =
-            serde_json::to_string(&target.config).map_err(|source| StoreError::Plan { source })?;
+            serde_json::to_string(&target.config).map_err(|source| StoreError::Json { source })?;
         transaction
             .execute(
                 "INSERT INTO target (id, name, is_base, build, engine, protocol, config)
@@ -254,7 +254,7 @@ fn insert_targets(transaction: &Transaction<'_>, plan: &Plan) -> Result<(), Stor
 fn insert_steps(transaction: &Transaction<'_>, plan: &Plan) -> Result<(), StoreError> {
     for (index, step) in plan.steps.iter().enumerate() {
         let parameters = serde_json::to_string(&step.parameters)
-            .map_err(|source| StoreError::Plan { source })?;
+            .map_err(|source| StoreError::Json { source })?;
         let (ms, operations) = match step.length {
             Length::Time { ms } => (Some(ms), None),
             Length::Count { operations } => (None, Some(operations)),
@@ -262,8 +262,8 @@ fn insert_steps(transaction: &Transaction<'_>, plan: &Plan) -> Result<(), StoreE
         transaction
             .execute(
                 "INSERT INTO step (id, name, clients, entry, workload, workload_group,
-                     parameters, warmup_ms, measure_ms, measure_operations)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                     parameters, warmup_ms, measure_ms, measure_operations, phase, warm_only)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
                 params![
                     index,
                     step.name,
@@ -274,7 +274,9 @@ fn insert_steps(transaction: &Transaction<'_>, plan: &Plan) -> Result<(), StoreE
                     parameters,
                     step.warmup_ms,
                     ms,
-                    operations
+                    operations,
+                    step.phase.as_ref().map(Word),
+                    step.warm_only
                 ],
             )
             .during("store the steps")?;

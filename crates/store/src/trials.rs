@@ -159,6 +159,23 @@ impl Store {
         })
     }
 
+    /// Turns failed trials into discarded ones, so that they are missing and `resume` runs them
+    /// again, and returns how many that were. Their reasons, logs and data are kept.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn retry_failed(&mut self) -> Result<u64, StoreError> {
+        self.write("discard the failed trials", |transaction, _| {
+            transaction
+                .execute(
+                    "UPDATE trial SET state = 'discarded' WHERE state = 'failed'",
+                    [],
+                )
+                .during("discard the failed trials")
+                .map(|count| count as u64)
+        })
+    }
+
     /// The planned trials that are neither done nor failed, in the planned order.
     ///
     /// # Errors

@@ -2,8 +2,7 @@
 //!
 //! No I/O, no clock, and no panic on any bytes. The subset is what a benchmark needs: protocol
 //! 4.1, text and prepared statements, the servers' own ways to authenticate. Deliberately absent:
-//! compression, `CLIENT_DEPRECATE_EOF` (result sets end alike on every version), `LOAD DATA LOCAL`,
-//! cursors. TLS is a matter of whoever carries the bytes. One packet kind is one file, with its description linked.
+//! compression, `CLIENT_DEPRECATE_EOF` (result sets end alike on every version), cursors. TLS is a matter of whoever carries the bytes. One packet kind is one file, with its description linked.
 
 mod command;
 mod connect;
@@ -30,7 +29,7 @@ pub use frame::{
 pub use response::column::column_name;
 pub use response::eof::Eof;
 pub use response::err::ErrPacket;
-pub use response::first::FirstPacket;
+pub use response::first::{FirstPacket, LOCAL_ROWS};
 pub use response::ok::OkPacket;
 pub use response::prepare_ok::PrepareOk;
 pub use response::text_row::text_row;

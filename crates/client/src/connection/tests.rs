@@ -223,3 +223,55 @@ fn a_server_is_asked_to_stop() {
     );
     server.join().unwrap();
 }
+
+#[test]
+fn rows_are_sent_when_the_server_asks_for_them() {
+    let (mut connection, server) = open(|mut peer| {
+        assert_eq!(
+            peer.hear(),
+            b"\x03LOAD DATA LOCAL INFILE 'rows' INTO TABLE t"
+        );
+        peer.say(b"\xfbrows");
+        for expected in [&b"1\n2\n"[..], b"3\n", b""] {
+            let before = peer.sequence;
+            assert_eq!(peer.hear(), expected);
+            assert_eq!(peer.sequence, before + 1);
+        }
+        peer.say(b"\0\x03\0\x02\0\0\0");
+        // One that refuses is asked for the next statement as usual.
+        peer.hear();
+        peer.say(b"\xff\x7c\x04#42000not allowed");
+        peer.hear();
+        peer.say(OK);
+    });
+    let sql = "LOAD DATA LOCAL INFILE 'rows' INTO TABLE t";
+    let mut parts = ["1\n2\n", "3\n"].into_iter();
+    let answer = connection
+        .load_rows(sql, &mut |rows| {
+            rows.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
+        })
+        .unwrap();
+    assert_eq!(answer.affected, 3);
+    let refused = connection.load_rows(sql, &mut |_| panic!("nobody asked"));
+    assert!(matches!(
+        refused,
+        Err(ClientError::Server { code: 1148, .. })
+    ));
+    connection.query("DO 1").unwrap();
+    server.join().unwrap();
+}
+
+#[test]
+fn a_server_that_asks_for_rows_out_of_turn_gets_none() {
+    let (mut connection, server) = open(|mut peer| {
+        peer.hear();
+        peer.say(b"\xfb/etc/passwd");
+        assert!(peer.has_hung_up());
+    });
+    assert!(matches!(
+        connection.query("SELECT 1"),
+        Err(ClientError::Protocol { .. })
+    ));
+    drop(connection);
+    server.join().unwrap();
+}

@@ -2,11 +2,10 @@
 
 use std::sync::mpsc::Receiver;
 
-use prony_model::{Interval, StepOutcome};
+use prony_model::{Interval, StepOutcome, Timing};
 
 use crate::client::Client;
-use crate::clock::CpuTime;
-use crate::drive::{NS_PER_MS, cpu_time};
+use crate::drive::{NS_PER_MS, Start, cpu_time};
 use crate::message::Speaker;
 use crate::program::Program;
 use crate::recorder::intervals::IntervalBoard;
@@ -39,8 +38,8 @@ pub(super) struct Collector<'a, 's> {
     speaker: &'a mut Speaker<'s>,
     receiver: Receiver<Report>,
     board: IntervalBoard,
-    start_ns: u64,
-    start_cpu: Option<CpuTime>,
+    /// Where the measured time began, once it did.
+    start: Option<Start>,
     /// What the threads left behind, added up.
     sum: Option<Ended>,
     threads_left: u32,
@@ -57,6 +56,11 @@ impl Ended {
         }
     }
 
+    /// Only now it is over.
+    pub(super) const fn end_at(&mut self, now_ns: u64) {
+        self.last_ns = now_ns;
+    }
+
     fn add(&mut self, other: &Self) -> Result<(), LoadError> {
         self.busy_ns += other.busy_ns;
         self.last_ns = self.last_ns.max(other.last_ns);
@@ -70,6 +74,7 @@ impl<'a, 's> Collector<'a, 's> {
         program: &'a Program,
         speaker: &'a mut Speaker<'s>,
         receiver: Receiver<Report>,
+        start: Option<Start>,
     ) -> Self {
         let threads = task.clients.min(task.threads_max);
         let interval_ns = task.interval_ms.saturating_mul(NS_PER_MS);
@@ -79,19 +84,21 @@ impl<'a, 's> Collector<'a, 's> {
             speaker,
             receiver,
             board: IntervalBoard::new(interval_ns, threads as usize),
-            start_ns: 0,
-            start_cpu: None,
+            start,
             sum: None,
             threads_left: threads,
             error: None,
         }
     }
 
-    /// The measured time begins.
-    pub(super) fn start(&mut self, start_ns: u64, cpu: CpuTime) -> Result<(), LoadError> {
-        self.start_ns = start_ns;
-        self.start_cpu = Some(cpu);
-        self.speaker.say(&Message::MeasureStart { at_ns: start_ns })
+    /// The start of the measured time, which is now unless it has begun already.
+    pub(super) fn start_ns(&mut self) -> Result<u64, LoadError> {
+        let start = match self.start {
+            Some(start) => start,
+            None => Start::now(self.speaker)?,
+        };
+        self.start = Some(start);
+        Ok(start.at_ns)
     }
 
     /// A period of the first thread is over: a good time to look at the others' reports.
@@ -113,28 +120,32 @@ impl<'a, 's> Collector<'a, 's> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let (Some(sum), Some(start_cpu)) = (self.sum.take(), self.start_cpu) else {
+        let (Some(sum), Some(start)) = (self.sum.take(), self.start) else {
             return Err(LoadError::Thread);
         };
-        let (client_user_ns, client_system_ns) = cpu_time()?.since(start_cpu);
-        let end_ns = sum.last_ns.max(self.start_ns);
+        let (client_user_ns, client_system_ns) = cpu_time()?.since(start.cpu);
+        let end_ns = sum.last_ns.max(start.at_ns);
         self.speaker.say(&Message::MeasureEnd { at_ns: end_ns })?;
-        let intervals = self.board.end(end_ns - self.start_ns);
+        let intervals = self.board.end(end_ns - start.at_ns);
         self.say_intervals(intervals)?;
+        let busy_ns = match self.task.timing {
+            Timing::Operations => sum.busy_ns,
+            Timing::WholeRun => u64::from(self.task.clients) * (end_ns - start.at_ns),
+        };
         let outcome = StepOutcome {
             clients: self.task.clients,
             threads: self.task.clients.min(self.task.threads_max),
             operations: sum.recorder.operations().len(),
             queries: sum.recorder.operations().len() * self.program.queries_per_operation,
-            busy_ns: sum.busy_ns,
+            busy_ns,
             histogram: serialise(sum.recorder.operations())?,
             statements: sum.recorder.statements(self.program.kinds())?,
             errors: sum.recorder.errors(),
             intervals: self.board.into_intervals(),
             client_user_ns,
             client_system_ns,
-            timing: prony_model::Timing::Operations,
-            start_ns: self.start_ns,
+            timing: self.task.timing,
+            start_ns: start.at_ns,
             end_ns,
         };
         self.speaker.say(&Message::Done {

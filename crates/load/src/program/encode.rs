@@ -1,5 +1,7 @@
 //! From values to the bytes of a request.
 
+use std::ops::Range;
+
 use prony_wire::{ExecuteTemplate, ParamShape, Types, begin_query, finish_packet};
 
 use crate::digits::append_integer;
@@ -31,12 +33,14 @@ pub(crate) enum TextPiece {
     Sql(Vec<u8>),
     Table,
     Hole(Hole),
+    /// The slots of integers, which commas separate.
+    List(Range<usize>),
 }
 
 /// Which value goes into a hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hole {
-    /// Index among the integers.
+    /// Slot of an integer.
     Integer(usize),
     /// Index among the texts.
     Text(usize),
@@ -110,6 +114,16 @@ pub(crate) fn append_sql(pieces: &[TextPiece], out: &mut Vec<u8>, table: &str, v
             TextPiece::Table => out.extend_from_slice(table.as_bytes()),
             TextPiece::Hole(Hole::Integer(index)) => append_integer(out, values.integers[*index]),
             TextPiece::Hole(Hole::Text(index)) => out.extend_from_slice(&values.texts[*index]),
+            TextPiece::List(slots) => append_list(out, &values.integers[slots.clone()]),
         }
+    }
+}
+
+fn append_list(out: &mut Vec<u8>, integers: &[i64]) {
+    for (index, integer) in integers.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        append_integer(out, *integer);
     }
 }

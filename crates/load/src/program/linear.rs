@@ -2,11 +2,11 @@
 
 use prony_model::{Expr, ExprError};
 
-/// `constant + Σ coefficient · value`, over the integers drawn for a statement.
+/// `constant + Σ coefficient · value`, over the integers drawn for a statement, each in its slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Linear {
     constant: i64,
-    /// Index of the value and its coefficient, each index once.
+    /// Slot of the value and its coefficient, each slot once.
     terms: Vec<(usize, i64)>,
 }
 
@@ -25,34 +25,42 @@ impl Bounds {
 }
 
 impl Linear {
-    /// Reduces `expr`, whose names are known numbers or among the `drawn` values.
+    /// Reduces `expr`, whose names are known numbers or drawn values, each with its slot. It is
+    /// [linear](Expr::nonlinear) in these.
     ///
     /// # Errors
     /// When a name is neither, or the known part does not fit 64 bits.
     pub(crate) fn new(
         expr: &Expr,
         known: &impl Fn(&str) -> Option<i64>,
-        drawn: &[String],
+        slot: &impl Fn(&str) -> Option<usize>,
     ) -> Result<Self, ExprError> {
         // A sum is decided by its value with everything drawn 0, and by how much it grows when
         // one drawn value grows by 1.
         let eval = |one: Option<usize>| {
             expr.eval(&|name: &str| {
-                known(name).or_else(|| {
-                    let index = drawn.iter().position(|other| other == name)?;
-                    Some(i64::from(one == Some(index)))
-                })
+                known(name).or_else(|| slot(name).map(|slot| i64::from(one == Some(slot))))
             })
         };
         let constant = eval(None)?;
-        let mut terms = Vec::new();
-        for index in 0..drawn.len() {
-            let coefficient = eval(Some(index))? - constant;
-            if coefficient != 0 {
-                terms.push((index, coefficient));
+        let mut terms: Vec<(usize, i64)> = Vec::new();
+        for name in expr.names().filter(|name| known(name).is_none()) {
+            let Some(slot) = slot(name) else { continue };
+            if terms.iter().any(|(other, _)| *other == slot) {
+                continue;
             }
+            let coefficient = eval(Some(slot))?
+                .checked_sub(constant)
+                .ok_or_else(|| ExprError::Overflow(expr.to_string()))?;
+            terms.push((slot, coefficient));
         }
+        terms.retain(|(_, coefficient)| *coefficient != 0);
         Ok(Self { constant, terms })
+    }
+
+    /// The value, where it is the same whatever is drawn.
+    pub(crate) fn constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
     }
 
     /// The number of values from `low` to `high`, as a sum of its own: their common parts cancel.
@@ -105,8 +113,8 @@ mod tests {
             "range" => Some(100),
             _ => None,
         };
-        let drawn = ["low".to_owned(), "k".to_owned()];
-        Linear::new(&text.parse().unwrap(), &known, &drawn)
+        let slot = |name: &str| ["low", "k"].iter().position(|other| *other == name);
+        Linear::new(&text.parse().unwrap(), &known, &slot)
     }
 
     #[test]
@@ -114,7 +122,10 @@ mod tests {
         let high = linear("low + range - 1").unwrap();
         assert_eq!(high.eval(&[5, 0]), 104);
         assert_eq!(linear("low - k + low").unwrap().eval(&[5, 3]), 7);
-        assert_eq!(linear("rows - range").unwrap().terms, []);
+        assert_eq!(linear("rows - range").unwrap().constant(), Some(900));
+        assert_eq!(linear("low - low + 1").unwrap().constant(), Some(1));
+        assert_eq!(linear("rows / 2 + 3 * low").unwrap().eval(&[5, 0]), 515);
+        assert_eq!(linear("low").unwrap().constant(), None);
         assert_eq!(
             linear("low + nothing"),
             Err(ExprError::Undefined("nothing".into()))

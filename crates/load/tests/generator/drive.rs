@@ -7,8 +7,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
-    Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Length, Param,
-    Protocol, Statement, StepOutcome, TableChoice, Workload,
+    Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Hot, Length,
+    Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing, Workload,
 };
 
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
@@ -93,6 +93,7 @@ pub(crate) fn task(workload: Workload, clients: u32, length: Length) -> DriveTas
         length,
         interval_ms: 1000,
         stall_ms: 5000,
+        timing: Timing::Operations,
     }
 }
 
@@ -230,6 +231,43 @@ fn deadlocks_are_retried_with_the_same_values() {
         assert_eq!(asked[5..9], asked[0..4]);
         assert_eq!(asked[9], "COMMIT");
         assert_ne!(asked[11..14], asked[1..4]);
+    }
+}
+
+/// Values that depend on how many were drawn before go back with the operation, too.
+#[test]
+fn retries_repeat_lists_of_every_distribution() {
+    for distribution in [
+        Distribution::Sequential,
+        Distribution::Unique,
+        Distribution::Zipfian {
+            exponent: Thousandths(1000),
+            hot: Hot::Scattered,
+        },
+    ] {
+        let server = FakeServer::start(Delivery::Whole, |request| match request.number {
+            2 => Reply::Err(1213),
+            _ => answer(request),
+        });
+        let ids = Generator::Draw {
+            low: "1".parse().unwrap(),
+            high: "rows".parse().unwrap(),
+            distribution,
+            count: Some("range / 2".parse().unwrap()),
+        };
+        let sql = "UPDATE {table} SET k = 1 WHERE id IN ({ids:list})";
+        let mut update = statement("update", sql, vec![param("ids", ids)]);
+        update.repeat = 2;
+        let messages = run(&server, task(workload(true, vec![update]), 1, count(3))).unwrap();
+        assert_eq!(outcome(&messages).operations, 3);
+        let asked = &server.record()[&0];
+        assert_eq!(asked[3], "ROLLBACK");
+        assert_eq!(asked[4..7], asked[0..3]);
+        assert_eq!(asked[1].matches(',').count(), 4);
+        let mut statements: Vec<_> = asked.iter().filter(|sql| sql.len() > 10).collect();
+        statements.sort();
+        statements.dedup();
+        assert_eq!(statements.len(), 6, "{distribution:?}");
     }
 }
 
@@ -438,4 +476,48 @@ fn nothing_is_connected_for_a_job_without_sense() {
     let error = run(&server, unknown).unwrap_err().to_string();
     assert!(error.contains("`rnage`"), "{error}");
     assert!(server.record().is_empty());
+}
+
+#[test]
+fn the_whole_run_is_timed_where_asked() {
+    for (clients, length) in [
+        (1, count(40)),
+        (6, count(40)),
+        (6, Length::Time { ms: 300 }),
+    ] {
+        let server = FakeServer::start(Delivery::Whole, answer);
+        let mut task = task(mixed(true), clients, length);
+        task.timing = Timing::WholeRun;
+        // There is none.
+        task.warmup_ms = 200;
+        task.interval_ms = 100;
+        let messages = run(&server, task).unwrap();
+        let Message::MeasureStart { at_ns } = messages[0] else {
+            panic!("{messages:?}");
+        };
+        assert!(matches!(messages[1], Message::Connected { .. }));
+        let outcome = outcome(&messages);
+        assert_eq!(outcome.timing, Timing::WholeRun);
+        assert_eq!(outcome.start_ns, at_ns);
+        let whole_ns = outcome.end_ns - outcome.start_ns;
+        assert_eq!(outcome.busy_ns, u64::from(clients) * whole_ns);
+        let asked: u64 = server.record().values().map(|all| all.len() as u64).sum();
+        assert_eq!(outcome.queries, asked);
+        if let Length::Count { operations } = length {
+            assert_eq!(outcome.operations, operations);
+        }
+        let sum: u64 = outcome.intervals.iter().map(|i| i.operations).sum();
+        assert_eq!(sum, outcome.operations);
+        assert_eq!(outcome.intervals.last().unwrap().end_ns, whole_ns);
+    }
+}
+
+/// More connections than a process may open before it asks for more.
+#[test]
+fn hundreds_of_clients_connect() {
+    const CLIENTS: u32 = 600;
+    let server = FakeServer::start(Delivery::Whole, answer);
+    let messages = run(&server, task(mixed(false), CLIENTS, count(1200))).unwrap();
+    assert_eq!(outcome(&messages).operations, 1200);
+    assert_eq!(server.record().len(), CLIENTS as usize);
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use prony_load::{FillTask, LoadError, Message, Task, dataset_checksums};
-use prony_model::{Dataset, Engine};
+use prony_model::{Dataset, Engine, LoadOutcome};
 
 use crate::run;
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
 
+const UNKNOWN_VARIABLE: u16 = 1193;
 const DATASET: Dataset = Dataset::sbtest(2, 7_001, 3);
 
 fn task(engine: Engine, connections: u32) -> Task {
@@ -15,11 +16,15 @@ fn task(engine: Engine, connections: u32) -> Task {
         dataset: DATASET,
         engine,
         connections,
+        own_server: true,
     })
 }
 
-/// What a server answers that does everything right.
+/// What a server answers that does everything right and takes no `LOAD DATA LOCAL`.
 fn answer(request: &Request) -> Reply {
+    if request.sql.contains("@@") || request.sql.starts_with("SET SESSION innodb") {
+        return Reply::Err(UNKNOWN_VARIABLE);
+    }
     if request.sql.starts_with("SHOW TABLE STATUS") {
         return Reply::Text(vec![("Name", "t".into()), ("Engine", "InnoDB".into())]);
     }
@@ -27,66 +32,104 @@ fn answer(request: &Request) -> Reply {
         Some(select) => {
             let table = u32::from(select.ends_with('2'));
             let sums = dataset_checksums(&DATASET, table);
-            let values = [
-                sums.count,
-                sums.sum_id,
-                sums.sum_k,
-                sums.sum_crc_c,
-                sums.sum_crc_pad,
-            ];
-            Reply::Text(values.iter().map(|v| ("sum", v.to_string())).collect())
+            Reply::Text(sums.sums().map(|sum| ("sum", sum.to_string())).collect())
         }
         None => Reply::Ok(0),
     }
 }
 
-/// The rows inserted into each table, by id, as SQL.
-fn inserted(server: &FakeServer) -> BTreeMap<String, BTreeMap<u64, String>> {
-    let mut tables: BTreeMap<String, BTreeMap<u64, String>> = BTreeMap::new();
+/// The same of one whose InnoDB is current and which takes it.
+fn answer_loading(request: &Request) -> Reply {
+    match request.sql.as_str() {
+        "SHOW VARIABLES LIKE 'local_infile'" => {
+            Reply::Text(vec![("Variable_name", "l".into()), ("Value", "ON".into())])
+        }
+        "SELECT @@GLOBAL.innodb_strict_mode" => Reply::Text(vec![("v", "1".into())]),
+        sql if sql.starts_with("LOAD DATA") => Reply::LoadRows,
+        _ => answer(request),
+    }
+}
+
+/// The rows of each table, by key, as `1,2,text,text`.
+type Tables = BTreeMap<String, BTreeMap<u64, String>>;
+
+fn add(tables: &mut Tables, table: &str, row: &str) {
+    let key = row.split(',').next().unwrap().parse().unwrap();
+    let rows = tables.entry(table.to_owned()).or_default();
+    assert_eq!(rows.insert(key, row.to_owned()), None, "row {key} twice");
+}
+
+/// The rows that came as INSERT.
+fn inserted(server: &FakeServer) -> Tables {
+    let mut tables = Tables::new();
     for sql in server.record().into_values().flatten() {
         let Some(insert) = sql.strip_prefix("INSERT INTO ") else {
             continue;
         };
         let (table, values) = insert.split_once(" (id, k, c, pad) VALUES ").unwrap();
         for row in values.trim_matches(['(', ')']).split("),(") {
-            let id = row.split(',').next().unwrap().parse().unwrap();
-            let earlier = tables
-                .entry(table.to_owned())
-                .or_default()
-                .insert(id, row.to_owned());
-            assert_eq!(earlier, None, "row {id} twice");
+            add(&mut tables, table, &row.replace('\'', ""));
         }
     }
     tables
 }
 
+/// The rows that came as LOAD DATA.
+fn loaded(server: &FakeServer) -> Tables {
+    let mut tables = Tables::new();
+    for asked in server.record().into_values() {
+        for pair in asked.windows(2) {
+            let Some(rest) = pair[0].strip_prefix("LOAD DATA LOCAL INFILE 'rows' INTO TABLE ")
+            else {
+                continue;
+            };
+            let table = rest.strip_suffix(" (id, k, c, pad)").unwrap();
+            for line in pair[1].lines() {
+                add(&mut tables, table, &line.replace('\t', ","));
+            }
+        }
+    }
+    tables
+}
+
+fn outcome(server: &FakeServer, task: Task) -> LoadOutcome {
+    match run(server, task).unwrap().pop() {
+        Some(Message::Filled { outcome }) => outcome,
+        other => panic!("expected the outcome, got {other:?}"),
+    }
+}
+
 #[test]
-fn every_row_once_whatever_the_connections() {
-    let fill = |connections| {
+fn every_row_once_whatever_the_way() {
+    let insert = |connections| {
         let server = FakeServer::start(Delivery::Whole, answer);
-        let messages = run(&server, task(Engine::Innodb, connections)).unwrap();
-        assert!(matches!(
-            messages.last(),
-            Some(Message::Filled { rows: 14_002, .. })
-        ));
-        inserted(&server)
+        let outcome = outcome(&server, task(Engine::Innodb, connections));
+        assert_eq!(outcome.rows, 14_002);
+        (outcome.method, inserted(&server))
     };
-    let base = fill(1);
+    let (method, base) = insert(1);
+    assert_eq!(method, "INSERT, 1 connection");
     assert_eq!(base.keys().collect::<Vec<_>>(), ["sbtest1", "sbtest2"]);
     for rows in base.values() {
         assert!(rows.keys().copied().eq(1..=DATASET.rows));
     }
     assert_ne!(base["sbtest1"], base["sbtest2"]);
-    assert_eq!(fill(3), base);
+    for (connections, method) in [(2, "INSERT, 2 connections"), (3, "INSERT, 3 connections")] {
+        assert_eq!(insert(connections), (method.to_owned(), base.clone()));
+    }
+    let server = FakeServer::start(Delivery::Whole, answer_loading);
+    let outcome = outcome(&server, task(Engine::Innodb, 2));
+    assert_eq!(outcome.method, "LOAD DATA, 2 connections");
+    assert_eq!(loaded(&server), base);
 }
 
 #[test]
 fn statements_in_order() {
     let server = FakeServer::start(Delivery::Whole, answer);
-    let messages = run(&server, task(Engine::Memory, 1)).unwrap_err();
+    let error = run(&server, task(Engine::Memory, 1)).unwrap_err();
     // The fake server made the table in InnoDB.
     assert!(matches!(
-        messages,
+        error,
         LoadError::OtherEngine {
             wanted: "MEMORY",
             ..
@@ -94,28 +137,62 @@ fn statements_in_order() {
     ));
     let asked = &server.record()[&0];
     assert_eq!(asked[0], "SET SESSION max_heap_table_size = 14338048");
-    assert_eq!(asked[1], "DROP TABLE IF EXISTS sbtest1");
-    assert_eq!(
-        asked[2],
-        "CREATE TABLE sbtest1 (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER NOT NULL DEFAULT 0, \
-         c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id)) \
-         ENGINE=MEMORY"
-    );
     let server = FakeServer::start(Delivery::Whole, answer);
     run(&server, task(Engine::Innodb, 1)).unwrap();
     let asked = &server.record()[&0];
-    let words = asked.iter().map(|sql| sql.split(' ').next().unwrap());
-    let table = [
-        "DROP", "CREATE", "SHOW", "INSERT", "INSERT", "INSERT", "CREATE", "SELECT",
-    ];
-    assert!(words.eq([table, table].concat()));
-    assert_eq!(asked[6], "CREATE INDEX k_1 ON sbtest1 (k)");
+    let begin = asked.iter().position(|sql| sql.starts_with("DROP"));
+    let words: Vec<_> = asked[begin.unwrap()..]
+        .iter()
+        .map(|sql| sql.split([' ', '\n']).next().unwrap())
+        .collect();
+    let table = ["DROP", "CREATE", "SHOW"];
+    let rows = ["INSERT"; 6];
+    let rest = ["CREATE", "CREATE", "SELECT", "SELECT"];
+    assert_eq!(words, [&table[..], &table, &rows, &rest].concat());
+}
+
+#[test]
+fn somebody_elses_server_keeps_its_globals_and_its_log() {
+    let fill = |own_server| {
+        let server = FakeServer::start(Delivery::Whole, |request| match request.sql.as_str() {
+            "SELECT @@GLOBAL.local_infile" => Reply::Text(vec![("v", "0".into())]),
+            sql if sql.starts_with("SHOW STATUS") => Reply::Text(vec![("v", "ON".into())]),
+            _ => answer(request),
+        });
+        let Task::Fill(mut task) = task(Engine::Innodb, 1) else {
+            panic!("a fill")
+        };
+        task.own_server = own_server;
+        let method = outcome(&server, Task::Fill(task)).method;
+        let mut asked = server.record()[&0].clone();
+        asked.retain(|sql| {
+            ["SET GLOBAL", "SET SESSION sql", "ALTER"]
+                .iter()
+                .any(|word| sql.starts_with(word))
+        });
+        (method, asked)
+    };
+    let (method, asked) = fill(true);
+    assert_eq!(method, "INSERT, 1 connection, no redo log");
+    assert_eq!(
+        asked,
+        [
+            "SET SESSION sql_log_bin = 0",
+            "SET GLOBAL local_infile = 1",
+            "ALTER INSTANCE DISABLE INNODB REDO_LOG",
+            "SET GLOBAL local_infile = 0",
+            "ALTER INSTANCE ENABLE INNODB REDO_LOG",
+        ]
+    );
+    let (method, asked) = fill(false);
+    assert_eq!(method, "INSERT, 1 connection");
+    assert!(asked.is_empty(), "{asked:?}");
 }
 
 #[test]
 fn wrong_rows_are_found() {
     let server = FakeServer::start(Delivery::Whole, |request| {
-        if request.sql.starts_with("SELECT") {
+        if request.sql.starts_with("SELECT COUNT") {
             let sums = ["7001", "1", "1", "1", "1"];
             return Reply::Text(sums.iter().map(|v| ("sum", (*v).into())).collect());
         }
@@ -132,9 +209,12 @@ fn wrong_rows_are_found() {
 
 #[test]
 fn a_failing_insert_ends_the_fill() {
-    for connections in [1, 3] {
+    for connections in [1, 2] {
         let server = FakeServer::start(Delivery::Whole, |request| {
-            if request.sql.contains("VALUES (2501,") {
+            if request
+                .sql
+                .contains("sbtest1 (id, k, c, pad) VALUES (2501,")
+            {
                 return Reply::Err(1114);
             }
             answer(request)
@@ -145,5 +225,21 @@ fn a_failing_insert_ends_the_fill() {
         for word in ["2501", "5000", "sbtest1", "1114"] {
             assert!(error.contains(word), "{error}");
         }
+    }
+}
+
+#[test]
+fn a_server_that_takes_no_more_lines_ends_the_fill() {
+    let server = FakeServer::start(Delivery::Whole, |request| {
+        if request.sql.starts_with("LOAD DATA") {
+            return Reply::Err(1114);
+        }
+        answer_loading(request)
+    });
+    let error = run(&server, task(Engine::Innodb, 1))
+        .unwrap_err()
+        .to_string();
+    for word in ["rows 1 to 7001", "sbtest1", "1114"] {
+        assert!(error.contains(word), "{error}");
     }
 }

@@ -6,6 +6,7 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod check;
 mod drive;
 mod fill;
 mod samples;

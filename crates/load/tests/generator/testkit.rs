@@ -40,6 +40,8 @@ pub(crate) enum Reply {
     Packets(u8, Vec<Vec<u8>>),
     /// Half an answer, and the connection closed.
     HangUp,
+    /// Asks for rows to load, takes them into the record, and is content.
+    LoadRows,
     /// Nothing at all.
     Silence,
 }
@@ -199,8 +201,30 @@ impl Peer {
                 self.say(1, &rows(1))?;
                 Err(ErrorKind::ConnectionAborted.into())
             }
+            Reply::LoadRows => self.take_rows(),
             Reply::Silence => Ok(()),
         }
+    }
+
+    fn take_rows(&mut self) -> std::io::Result<()> {
+        self.say(1, &[b"\xfbrows".to_vec()])?;
+        let mut lines = Vec::new();
+        let mut sequence = 2_u8;
+        loop {
+            let packet = self.hear()?;
+            sequence = sequence.wrapping_add(1);
+            if packet.is_empty() {
+                break;
+            }
+            lines.extend_from_slice(&packet);
+        }
+        let mut record = self.record.lock().unwrap();
+        record
+            .entry(self.connection)
+            .or_default()
+            .push(text(&lines));
+        drop(record);
+        self.say(sequence, &[ok(0)])
     }
 
     fn say(&mut self, mut sequence: u8, packets: &[Vec<u8>]) -> std::io::Result<()> {
@@ -335,6 +359,6 @@ fn text_result(values: &[(&str, String)]) -> Vec<Vec<u8>> {
 
 fn rows(count: usize) -> Vec<Vec<u8>> {
     let mut packets = vec![vec![1], definition(), eof()];
-    packets.extend((0..count).map(|_| b"\x00\x00\x03abc".to_vec()));
+    packets.extend((0..count).map(|_| b"\x03abc".to_vec()));
     packets
 }

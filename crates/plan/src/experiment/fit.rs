@@ -2,12 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{CountRange, Dataset, Expr, ExprError, Generator, Statement, Workload};
+use prony_model::{
+    CountRange, Dataset, Expr, ExprError, ExprRange, Generator, Param, Piece, Statement, Workload,
+};
+
+/// Most values of one prepared statement: the protocol has 16 bits for their number.
+const VALUES_MAX: u64 = 65_535;
 
 /// Why a workload can't run as asked.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Misfit {
-    #[error("`{workload}` can't draw `{param}` from {bounds}: that is {low}..{high} at {values}")]
+    #[error("`{workload}` works on tables of {wanted}, and this dataset has tables of {found}")]
+    Schema {
+        workload: String,
+        wanted: &'static str,
+        found: &'static str,
+    },
+    #[error("`{workload}` can't draw `{param}` from {bounds}: that is {low}..{high}{values}")]
     Empty {
         workload: String,
         param: String,
@@ -16,15 +27,68 @@ pub(super) enum Misfit {
         high: i64,
         values: String,
     },
-    #[error("`{workload}` can't answer with {expr} rows: that is {rows} at {values}")]
+    #[error("`{workload}` can't answer with {expr} rows: that is {rows}{values}")]
     Negative {
         workload: String,
         expr: String,
         rows: i64,
         values: String,
     },
+    #[error("`{workload}` can't answer with {expr} rows: that is {low}..{high}{values}")]
+    Reversed {
+        workload: String,
+        expr: String,
+        low: u64,
+        high: u64,
+        values: String,
+    },
+    #[error(
+        "`{workload}` can't draw {expr} values for the list `{param}`: that is {count}{values}"
+    )]
+    Count {
+        workload: String,
+        param: String,
+        expr: String,
+        count: i64,
+        values: String,
+    },
+    #[error(
+        "`{workload}` can't send {found} values with `{statement}`: a prepared statement takes at \
+         most {VALUES_MAX}"
+    )]
+    Values {
+        workload: String,
+        statement: String,
+        found: u64,
+    },
     #[error("`{workload}`: {source}")]
     Arithmetic { workload: String, source: ExprError },
+}
+
+impl Misfit {
+    /// What the dataset has to do with it, for a label at its rows; `None` where it has nothing
+    /// to do with it.
+    pub(super) fn about(&self, dataset: &Dataset) -> Option<String> {
+        match self {
+            Self::Schema { found, .. } => Some(format!("tables of {found}")),
+            Self::Count { .. } | Self::Values { .. } => None,
+            _ => Some(format!("with {} rows", dataset.rows)),
+        }
+    }
+
+    /// What to do about it.
+    pub(super) fn help(&self) -> String {
+        match self {
+            Self::Schema { wanted, .. } => format!(
+                "write schema = \"{wanted}\" in [dataset], or choose another workload: \
+                 `prony workloads list` says what each works on"
+            ),
+            Self::Count { .. } | Self::Values { .. } => {
+                "set other `parameters` in the step".to_owned()
+            }
+            _ => "raise `rows`, or set other `parameters` in the step".to_owned(),
+        }
+    }
 }
 
 /// The values that expressions of one step refer to.
@@ -37,12 +101,20 @@ struct Constants<'a> {
 /// The workload with the counts of right answers computed.
 ///
 /// # Errors
-/// When a range to draw from is empty, or when a count of rows is negative.
+/// When it is for tables of another schema, when a range to draw from is empty, when a list has no
+/// values or too many, or when a count of rows is negative.
 pub(super) fn resolve(
     workload: &Workload,
     dataset: &Dataset,
     parameters: &BTreeMap<String, i64>,
 ) -> Result<Workload, Misfit> {
+    if workload.schema != dataset.schema {
+        return Err(Misfit::Schema {
+            workload: workload.name.clone(),
+            wanted: workload.schema.name(),
+            found: dataset.schema.name(),
+        });
+    }
     let constants = Constants {
         workload: &workload.name,
         dataset,
@@ -51,11 +123,19 @@ pub(super) fn resolve(
     let mut resolved = workload.clone();
     for statement in &mut resolved.statements {
         constants.check_bounds(statement)?;
-        if let Some(expr) = &statement.expect_rows {
-            statement.expect.rows = Some(CountRange {
-                min: constants.rows(&expr.low)?,
-                max: constants.rows(&expr.high)?,
+        let values = constants.values_of(statement)?;
+        if values > VALUES_MAX && !workload.text_only {
+            return Err(Misfit::Values {
+                workload: workload.name.clone(),
+                statement: statement.name.clone(),
+                found: values,
             });
+        }
+        if let Some(range) = &statement.expect_rows {
+            statement.expect.rows = Some(constants.count_range(range)?);
+        }
+        if let Some(range) = &statement.expect_affected {
+            statement.expect.affected = Some(constants.count_range(range)?);
         }
     }
     Ok(resolved)
@@ -80,6 +160,63 @@ impl Constants<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The number of values that an execution of the statement sends.
+    fn values_of(&self, statement: &Statement) -> Result<u64, Misfit> {
+        statement
+            .sql
+            .pieces()
+            .iter()
+            .try_fold(0_u64, |sum, piece| match piece {
+                Piece::Text(_) | Piece::Table => Ok(sum),
+                Piece::Param(_) => Ok(sum.saturating_add(1)),
+                Piece::List(name) => {
+                    let params = statement.params.iter();
+                    let mut lists = params.filter(|param| param.name == *name);
+                    lists.try_fold(sum, |sum, list| {
+                        Ok(sum.saturating_add(self.list_count(list)?))
+                    })
+                }
+            })
+    }
+
+    /// The number of values of a list.
+    fn list_count(&self, param: &Param) -> Result<u64, Misfit> {
+        let Generator::Draw {
+            count: Some(expr), ..
+        } = &param.generator
+        else {
+            return Ok(0);
+        };
+        let count = self.eval(expr)?;
+        match u64::try_from(count) {
+            Ok(count) if count > 0 => Ok(count),
+            _ => Err(Misfit::Count {
+                workload: self.workload.to_owned(),
+                param: param.name.clone(),
+                expr: expr.to_string(),
+                count,
+                values: self.values(&[expr]),
+            }),
+        }
+    }
+
+    fn count_range(&self, range: &ExprRange) -> Result<CountRange, Misfit> {
+        let (low, high) = (self.rows(&range.low)?, self.rows(&range.high)?);
+        if low > high {
+            return Err(Misfit::Reversed {
+                workload: self.workload.to_owned(),
+                expr: range.to_string(),
+                low,
+                high,
+                values: self.values(&[&range.low, &range.high]),
+            });
+        }
+        Ok(CountRange {
+            min: low,
+            max: high,
+        })
     }
 
     fn rows(&self, expr: &Expr) -> Result<u64, Misfit> {
@@ -108,14 +245,22 @@ impl Constants<'_> {
         }
     }
 
-    /// What the names in the expressions stand for: `rows = 50, range = 100`.
+    /// What the names in the expressions stand for: ` at rows = 50, range = 100`; nothing where
+    /// there are no names.
     fn values(&self, exprs: &[&Expr]) -> String {
-        let mut names: Vec<_> = exprs.iter().flat_map(|expr| expr.names()).collect();
-        names.dedup();
+        let mut names: Vec<&str> = Vec::new();
+        for name in exprs.iter().flat_map(|expr| expr.names()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let values: Vec<_> = names
             .into_iter()
             .filter_map(|name| Some(format!("{name} = {}", self.value(name)?)))
             .collect();
-        values.join(", ")
+        if values.is_empty() {
+            return String::new();
+        }
+        format!(" at {}", values.join(", "))
     }
 }

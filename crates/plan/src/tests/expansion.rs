@@ -68,13 +68,35 @@ fn expected_rows_follow_the_steps_parameters() {
         .iter()
         .map(|statement| statement.expect.rows)
         .collect();
-    let rows = |count| {
-        Some(CountRange {
-            min: count,
-            max: count,
-        })
+    let rows = |min, max| Some(CountRange { min, max });
+    assert_eq!(
+        expected,
+        [
+            rows(1, 1),
+            rows(10, 10),
+            rows(1, 1),
+            rows(10, 10),
+            rows(1, 10)
+        ]
+    );
+}
+
+#[test]
+fn answers_may_lack_rows_after_a_step_that_removes_some() {
+    let text =
+        format!("{RIGHT}\n[[step]]\nworkload = \"delete\"\n[[step]]\nworkload = \"read-write\"\n");
+    let plan = World::new().parse(&text).unwrap();
+    let expected = |step: usize, statement: usize| {
+        let expect = plan.steps[step].workload.statements[statement].expect;
+        let range = expect.rows.or(expect.affected).unwrap();
+        (range.min, range.max)
     };
-    assert_eq!(expected, [rows(1), rows(10), rows(1), rows(10), rows(10)]);
+    // The step before it is not touched, and what is put back is put back.
+    assert_eq!(expected(2, 1), (10, 10));
+    assert_eq!(expected(6, 1), (0, 100));
+    assert_eq!(plan.steps[6].workload.statements[7].name, "delete");
+    assert_eq!(expected(6, 7), (0, 1));
+    assert_eq!(expected(6, 8), (1, 1));
 }
 
 #[test]
@@ -183,22 +205,37 @@ fn prediction_follows_its_formula() {
         start_ms: 4000,
         stop_ms: 1000,
         step_ms: 100,
-        operations_per_second: 500,
+        client_us: 10_000,
+        queries_per_second: 500,
+        clients_at_once: 2,
     };
     let plan = World::new().parse(RIGHT).unwrap();
-    // Two targets of 2 × 10,000 rows; six trials of four steps.
+    // Two targets of 2 × 10,000 rows; six trials of four steps, with 1, 4, 1 and 4 clients.
+    let clients = 2 * (10 + 40);
     assert_eq!(
         predicted_ms(&plan, &assumptions),
-        2 * 12_000 + 6 * (5000 + 4 * 3600)
+        2 * 12_000 + 6 * (5000 + 4 * 3600 + clients)
     );
     let counted = RIGHT
         .replace("time = \"3s\"", "")
         .replace("[[step]]", "[[step]]\noperations = 4000");
     let plan = World::new().parse(&counted).unwrap();
-    // 4000 operations at 500 each second take one client 8 s, four clients 2 s.
+    // 4000 queries at 500 each second take one client 8 s, and four clients, of which two are
+    // served at once, 4 s; the transactions have 16.
+    let counts = 17 * (8000 + 4000);
     assert_eq!(
         predicted_ms(&plan, &assumptions),
-        2 * 12_000 + 6 * (5000 + 2 * (8000 + 2000) + 4 * 600)
+        2 * 12_000 + 6 * (5000 + counts + 4 * 600 + clients)
+    );
+    let idle = RIGHT.replacen(
+        "[[step]]",
+        "[[step]]\nsettle = { idle = \"9s\" }\n[[step]]",
+        1,
+    );
+    let plan = World::new().parse(&idle).unwrap();
+    assert_eq!(
+        predicted_ms(&plan, &assumptions),
+        2 * 12_000 + 6 * (5000 + 9000 + 4 * 3600 + clients)
     );
 }
 

@@ -3,13 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use prony_model::{Dataset, Workload};
+use prony_model::{Dataset, Effect, Piece, Workload};
 
 use super::{World, rendered};
-use crate::{Assumptions, embedded_workloads, parse_experiment, parse_workloads, predicted_ms};
+use crate::{
+    Assumptions, embedded_definitions, embedded_presets, embedded_workloads, parse_experiment,
+    parse_preset, parse_workloads, predicted_ms,
+};
 
 /// Text of every TOML file of a folder at the top of the project, by name.
-fn files(folder: &str) -> Vec<(String, String)> {
+pub(super) fn files(folder: &str) -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(folder);
@@ -25,17 +28,6 @@ fn files(folder: &str) -> Vec<(String, String)> {
     files.sort();
     assert!(!files.is_empty(), "{folder}");
     files
-}
-
-#[test]
-fn every_experiment_is_right() {
-    let world = World::new();
-    for (name, text) in files("experiments") {
-        let plan = parse_experiment(&name, &text, &world.knowledge())
-            .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
-        assert_eq!(format!("{}.toml", plan.name), name);
-        assert!(plan.question.ends_with('?'), "{name}");
-    }
 }
 
 /// The blocks of TOML in a document.
@@ -58,6 +50,46 @@ fn documented_examples_are_right() {
     let workloads = parse_workloads("workload.md", examples(workload)[0])
         .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
     assert_eq!(workloads[0].statements.len(), 2);
+    let head = examples(workload)[0]
+        .split_once("[[workload.statement]]")
+        .unwrap()
+        .0;
+    let more = format!(
+        "{}{}",
+        head.replace("parameters.range = 100\n", ""),
+        examples(workload)[1]
+    );
+    parse_workloads("workload.md", &more)
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+}
+
+/// The table of `docs/workloads.md`.
+#[test]
+fn documented_workloads_are_the_built_in_ones() {
+    let documented: Vec<_> = include_str!("../../../../docs/workloads.md")
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| workload"))
+        .collect();
+    let table: Vec<_> = embedded_workloads()
+        .unwrap()
+        .iter()
+        .map(|workload| {
+            let parameters: Vec<_> = workload
+                .parameters
+                .iter()
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect();
+            format!(
+                "| {} | {} | {} | {} | {} |",
+                workload.name,
+                workload.group.name(),
+                workload.effect.name(),
+                parameters.join(", "),
+                workload.description
+            )
+        })
+        .collect();
+    assert_eq!(documented, table);
 }
 
 /// The names of the targets of an example that leaves out everything else.
@@ -77,6 +109,7 @@ fn documented_targets_are_right() {
     let document = include_str!("../../../../docs/formats/experiment.md");
     let documented: Vec<_> = examples(document)[1..]
         .iter()
+        .filter(|example| example.contains("[[target]]"))
         .map(|example| names_of_targets(example))
         .collect();
     let with = |build: &str| ["off", "on"].map(|value| format!("mysql-{build}-binlog-{value}"));
@@ -99,6 +132,59 @@ fn documented_targets_are_right() {
                 .to_vec(),
         ]
     );
+}
+
+/// What is documented of sequences and profiles, in an experiment with nothing else of the kind.
+#[test]
+fn documented_sequences_are_right() {
+    let experiment = include_str!("../../../../docs/formats/experiment.md");
+    let example = |part: &str| {
+        let found = examples(experiment)
+            .into_iter()
+            .find(|e| e.starts_with(part));
+        found.unwrap_or_else(|| panic!("{part}"))
+    };
+    let start = "name = \"x\"\nblocks = 2\nbase = \"mysql-8.0.31\"\n[dataset]\nrows = 20_000\n\
+                 [[target]]\nbuild = \"mysql-8.0.31\"\n";
+    let steps = "[sequence]\ntime = \"1s\"\n[[step]]\nworkload = \"point-query\"\n[[step]]\n\
+                 workload = \"range-notcovered-pk\"\nparameters.range = 10\n";
+    let settle = example("[[step]]\nsettle");
+    let (first, second) = steps.rsplit_once("[[step]]").unwrap();
+    let world = World {
+        presets: embedded_presets().unwrap(),
+        ..World::new()
+    };
+    for sequence in [
+        format!("{steps}{}", example("[[section]]")),
+        format!("{first}{settle}[[step]]{second}"),
+        example("[sequence]").to_owned(),
+    ] {
+        for profile in [None, Some("small")] {
+            let text = format!("{start}{sequence}\n{}", example("[profile.small]"));
+            let plan = parse_experiment("x.toml", &text, profile, &world.knowledge())
+                .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+            assert_eq!(plan.blocks(), if profile.is_some() { 1 } else { 2 });
+        }
+    }
+}
+
+#[test]
+fn the_documented_preset_is_right() {
+    let document = include_str!("../../../../docs/formats/sequence.md");
+    let workloads = embedded_workloads().unwrap();
+    let preset = parse_preset("sequence.md", examples(document)[0], &workloads)
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+    let steps: Vec<_> = preset.steps().collect();
+    let expected = [
+        "point-query.warm",
+        "point-query.pre",
+        "update-index",
+        "point-query",
+    ];
+    assert_eq!(steps, expected);
+    for preset in embedded_presets().unwrap() {
+        assert!(document.contains(&format!("| `{}` |", preset.name())));
+    }
 }
 
 /// The rows of the table of matrices: what it writes, and the names that it promises.
@@ -166,15 +252,92 @@ fn every_workload_file_is_embedded() {
     assert!(embedded.windows(2).all(|pair| pair[0].name != pair[1].name));
 }
 
-/// The workloads promise answers for data that no step has shrunk yet.
+/// What is shown of a workload defines it, and nothing else.
+#[test]
+fn definitions_are_parts_of_their_files() {
+    let definitions = embedded_definitions().unwrap();
+    let whole: Vec<String> = files("workloads")
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    for definition in &definitions {
+        let read = parse_workloads("part.toml", &definition.text).unwrap();
+        assert_eq!(read, std::slice::from_ref(&definition.workload));
+        let text = definition.text.as_str();
+        assert!(whole.iter().any(|file| file.contains(text)), "{text}");
+    }
+    let classic = definitions.last().unwrap();
+    assert_eq!(classic.workload.name, "oltp-classic");
+    assert!(
+        classic.text.starts_with("# As sysbench 0.4"),
+        "{}",
+        classic.text
+    );
+}
+
+/// The workloads promise answers for data that no step has shrunk yet. How many rows have the same
+/// `k` is chance.
 #[test]
 fn every_statement_says_what_it_expects() {
     for workload in embedded_workloads().unwrap() {
         for statement in workload.statements {
             let known = statement.expect.rows.is_some()
                 || statement.expect.affected.is_some()
-                || statement.expect_rows.is_some();
-            assert!(known, "{} {}", workload.name, statement.name);
+                || statement.expect_rows.is_some()
+                || statement.expect_affected.is_some();
+            let by_k = statement.sql.to_string().contains("WHERE k ");
+            assert!(known != by_k, "{} {}", workload.name, statement.name);
+        }
+    }
+}
+
+/// Work can be counted in the tables afterwards: a workload that leaves more or fewer rows says
+/// so, all others put back what they remove.
+#[test]
+fn changes_of_rows_are_those_of_the_effect() {
+    for workload in embedded_workloads().unwrap() {
+        let rows: i64 = workload.statements.iter().map(|s| s.change.rows).sum();
+        let expected = match workload.effect {
+            Effect::None | Effect::Rewrite => 0,
+            Effect::Grow => 1,
+            Effect::Shrink => -1,
+        };
+        assert_eq!(rows, expected, "{}", workload.name);
+    }
+}
+
+/// SQL is what all families of servers understand: a word that is not here is looked up in their
+/// manuals first.
+#[test]
+fn statements_are_common_sql() {
+    const WORDS: [&str; 21] = [
+        "SELECT", "DISTINCT", "SUM", "COUNT", "LENGTH", "FROM", "WHERE", "BETWEEN", "AND", "IN",
+        "ORDER", "BY", "INSERT", "INTO", "VALUES", "UPDATE", "SET", "DELETE", "*", "=", "<",
+    ];
+    for workload in embedded_workloads().unwrap() {
+        let schema = workload.schema;
+        for statement in &workload.statements {
+            let sql: String = statement
+                .sql
+                .pieces()
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => text.as_str(),
+                    Piece::Table => " sbtest1 ",
+                    Piece::Param(_) | Piece::List(_) => " 1 ",
+                })
+                .collect();
+            let words = sql
+                .split([' ', ',', '(', ')', '+'])
+                .filter(|word| !word.is_empty());
+            for word in words {
+                let known = word == "sbtest1"
+                    || word.bytes().all(|c| c.is_ascii_digit())
+                    || WORDS.contains(&word)
+                    || schema.number_columns().contains(&word)
+                    || schema.text_columns().contains(&word);
+                assert!(known, "`{word}` in {} {}", workload.name, statement.name);
+            }
         }
     }
 }

@@ -30,11 +30,6 @@ fn unknown_keys() {
 #[test]
 fn keys_that_are_planned() {
     check(
-        "preset",
-        "[sequence]",
-        "[sequence]\npreset = \"smalldatum-2017\"",
-    );
-    check(
         "precision",
         "blocks = 3",
         "precision = \"1%\"\nbudget = \"6h\"",

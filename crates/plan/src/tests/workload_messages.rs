@@ -18,6 +18,8 @@ params.high = { value = "low + range" }
 expect.rows = "range + 1"
 "#;
 
+const UNIFORM: &str = "distribution = \"uniform\"";
+
 fn check(name: &str, from: &str, to: &str) {
     assert_eq!(RIGHT.matches(from).count(), 1, "{from}");
     let text = RIGHT.replacen(from, to, 1);
@@ -50,7 +52,8 @@ fn holes_and_parameters() {
         "value = \"low + range\"",
         "from = \"low..rows\"",
     );
-    check("workload-not-a-sum", "low + range", "low * 2");
+    check("workload-not-a-sum", "low + range", "low ^ 2");
+    check("workload-not-linear", "low + range", "range + low / 2");
     check("workload-not-a-range", "1..rows - range", "rows");
     check(
         "workload-text-in-a-sum",
@@ -71,13 +74,98 @@ fn holes_and_parameters() {
 }
 
 #[test]
-fn what_is_not_there_yet() {
-    check("workload-in-list", "{low}", "{low:list}");
+fn lists() {
+    check("workload-list-of-one-value", "{low}", "{low:list}");
     check(
-        "workload-count",
-        "distribution = \"uniform\"",
-        "count = \"range\"",
+        "workload-list-as-one-value",
+        "value = \"low + range\"",
+        "from = \"1..rows\", count = 10",
     );
+    check("workload-undefined-list", "{high}", "{highs:list}");
+    check("workload-broken-list", "{high}", "{high:lists}");
+    check("workload-list-in-a-sum", UNIFORM, "count = 10");
+    check(
+        "workload-count-that-changes",
+        "value =",
+        "from = \"1..9\", count =",
+    );
+    check(
+        "workload-count-of-a-computed-value",
+        "value = \"low + range\"",
+        "value = \"low + range\", count = 2",
+    );
+}
+
+#[test]
+fn distributions() {
+    check("workload-unknown-distribution", "\"uniform\"", "\"zipf\"");
+    check(
+        "workload-key-of-another-distribution",
+        "\"uniform\"",
+        "\"pareto\", exponent = 1",
+    );
+    check(
+        "workload-key-of-no-distribution",
+        UNIFORM,
+        "hot = \"scattered\"",
+    );
+    for (name, keys) in [
+        ("workload-bad-exponent", "\"zipfian\", exponent = -0.5"),
+        ("workload-fine-exponent", "\"zipfian\", exponent = 0.9999"),
+        ("workload-exponent-as-text", "\"zipfian\", exponent = \"1\""),
+        ("workload-bad-h", "\"pareto\", h = 1.0"),
+        ("workload-bad-share", "\"special\", hot_share = 101"),
+    ] {
+        check(name, "\"uniform\"", keys);
+    }
+}
+
+#[test]
+fn statements_that_follow_each_other() {
+    check(
+        "workload-previous-of-the-first",
+        "sql =",
+        "table = \"previous\"\nsql =",
+    );
+    let second = |name: &str, lines: &str| {
+        let text = format!(
+            "{RIGHT}\n[[workload.statement]]\nname = \"again\"\ntable = \"previous\"\n{lines}\n"
+        );
+        golden(name, &parse_workloads("mine.toml", &text).unwrap_err());
+    };
+    let sql = "sql = \"SELECT c FROM {table} WHERE id = {low}\"";
+    second(
+        "workload-previous-name-again",
+        &format!("{sql}\nparams.low = {{ from = \"1..rows\" }}"),
+    );
+    second("workload-previous-repeated", &format!("repeat = 2\n{sql}"));
+    second(
+        "workload-previous-without-table",
+        "sql = \"SELECT {low} + {high}\"",
+    );
+}
+
+/// Nothing is said of a statement whose only fault is that the one before is wrong.
+#[test]
+fn a_wrong_statement_before_is_the_only_problem() {
+    let text = RIGHT.replace("sql =", "slq =")
+        + "\n[[workload.statement]]\nname = \"again\"\ntable = \"previous\"\n\
+           sql = \"SELECT c FROM {table} WHERE id = {low}\"\n";
+    golden(
+        "workload-wrong-statement-before",
+        &parse_workloads("mine.toml", &text).unwrap_err(),
+    );
+}
+
+#[test]
+fn changes() {
+    let change = |name: &str, line: &str| {
+        check(name, "expect.rows = \"range + 1\"", line);
+    };
+    change("workload-change-of-rows", "change.rows = 2");
+    change("workload-change-of-text", "change.pad = 1");
+    change("workload-change-of-no-column", "change.i = 1");
+    change("workload-change-without-effect", "change.k = 1");
 }
 
 #[test]
@@ -89,13 +177,19 @@ fn words() {
     );
     check("workload-unknown-effect", "\"none\"", "\"all\"");
     check(
-        "workload-unknown-distribution",
-        "\"uniform\"",
-        "\"zipfian\"",
+        "workload-unknown-schema",
+        "group =",
+        "schema = \"fo\"\ngroup =",
     );
     check("workload-unknown-key", "effect =", "efect =");
     check("workload-bad-expectation", "\"range + 1\"", "\"some\"");
     check("workload-bad-count", "\"range + 1\"", "\"2..1\"");
+    check("workload-half-a-count", "\"range + 1\"", "\"1..\"");
+    check(
+        "workload-count-of-a-value",
+        "expect.rows = \"range + 1\"",
+        "expect.affected = \"1..low\"",
+    );
 }
 
 #[test]

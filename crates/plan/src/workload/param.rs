@@ -1,13 +1,11 @@
 //! Parameters of a statement: `params.id = { from = "1..rows" }`.
 
-use prony_model::{Distribution, Expr, Generator, Param};
+use prony_model::{Expr, Generator, Param};
 
-use super::check_parameter_name;
+use super::{check_parameter_name, distribution};
 use crate::fields::{Located, Value};
 use crate::invalid::{Document, Problem, Read};
 use crate::suggest;
-
-const DISTRIBUTIONS: [(&str, Distribution); 1] = [("uniform", Distribution::Uniform)];
 
 /// What an expression may refer to.
 #[derive(Debug)]
@@ -25,6 +23,19 @@ pub(super) enum Kind {
     Number,
     /// A text.
     Text,
+    /// Several numbers.
+    List,
+}
+
+impl Kind {
+    /// What a parameter's values are.
+    pub(super) fn of(generator: &Generator) -> Self {
+        match generator {
+            Generator::Digits(_) => Self::Text,
+            Generator::Draw { count: Some(_), .. } => Self::List,
+            Generator::Draw { count: None, .. } | Generator::Derived(_) => Self::Number,
+        }
+    }
 }
 
 /// Whether an expression may use values that change from statement to statement.
@@ -36,14 +47,19 @@ pub(super) enum Uses {
     Earlier,
 }
 
-/// Reads the `params` of a statement, in the order of the file.
+/// Reads the `params` of a statement, in the order of the file. `taken_over` are those of the
+/// statement before, where it begins with their values.
 pub(super) fn read_all<'a>(
     value: Value<'a>,
     constants: &'a [&'a str],
+    taken_over: &'a [Param],
 ) -> Read<Vec<Located<Param>>> {
     let mut scope = Scope {
         constants,
-        earlier: Vec::new(),
+        earlier: taken_over
+            .iter()
+            .map(|param| (param.name.as_str(), Kind::of(&param.generator)))
+            .collect(),
     };
     let mut outcome = Ok(());
     let mut params = Vec::new();
@@ -51,9 +67,7 @@ pub(super) fn read_all<'a>(
         let mut kind = Kind::Number;
         match read(&name, value, &scope) {
             Ok(param) => {
-                if matches!(param.generator, Generator::Digits(_)) {
-                    kind = Kind::Text;
-                }
+                kind = Kind::of(&param.generator);
                 params.push(Located {
                     value: param,
                     span: name.span,
@@ -82,29 +96,43 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
             .help("choose another name here"),
         ));
     }
+    if scope
+        .earlier
+        .iter()
+        .any(|(earlier, _)| *earlier == name.value)
+    {
+        return Err(document.report(
+            Problem::new(format!("`{}` comes from the statement before", name.value))
+                .at(&name.span, "the same name again")
+                .help(
+                    "with table = \"previous\" a statement has the values of the one before: \
+                     choose another name, or remove it",
+                ),
+        ));
+    }
     let mut fields = value.table("a param")?;
     let from = fields.optional("from", |value| read_bounds(value, scope));
-    let distribution = fields.optional("distribution", |value| value.choice(&DISTRIBUTIONS));
+    let written = distribution::read(&mut fields);
+    let count = fields.optional("count", |value| {
+        read_expr(&value.text_or_integer()?, document, scope, Uses::Constants)
+    });
     let derived = fields.optional("value", |value| {
         read_expr(&value.text_or_integer()?, document, scope, Uses::Earlier)
     });
     let digits = fields.optional("digits", Value::text);
-    let list = fields.not_yet("count", "in-lists are planned: for now, give one value");
     fields.finish()?;
-    list?;
 
-    let distribution = distribution?;
+    let (written, count) = (written?, count?);
+    let nothing_drawn = written.is_empty() && count.is_none();
     let generator = match (from?, derived?, digits?) {
         (Some((low, high)), None, None) => Generator::Draw {
             low,
             high,
-            distribution: distribution.map_or(Distribution::Uniform, |choice| choice.value),
-            count: None,
+            distribution: written.finish(document)?,
+            count,
         },
-        (None, Some(expr), None) if distribution.is_none() => Generator::Derived(expr),
-        (None, None, Some(digits)) if distribution.is_none() => {
-            Generator::Digits(digits.value.to_owned())
-        }
+        (None, Some(expr), None) if nothing_drawn => Generator::Derived(expr),
+        (None, None, Some(digits)) if nothing_drawn => Generator::Digits(digits.value.to_owned()),
         _ => return Err(document.report(unclear(name).at(&span, "how is its value made?"))),
     };
     Ok(Param {
@@ -119,8 +147,9 @@ fn unclear(name: &Located<&str>) -> Problem {
         name.value
     ))
     .help(
-        "from = \"1..rows\" draws a number (with a `distribution`, if it is not uniform), \
-         value = \"low + range\" computes one, digits = \"###-###\" makes a text of random digits",
+        "from = \"1..rows\" draws a number (with a `distribution`, if it is not uniform, and a \
+         `count` for a list), value = \"low + range\" computes one, digits = \"###-###\" makes a \
+         text of random digits",
     )
 }
 
@@ -145,7 +174,7 @@ fn read_bounds(value: Value<'_>, scope: &Scope<'_>) -> Read<(Expr, Expr)> {
     Ok((low?, high?))
 }
 
-/// Reads a sum and checks that its names are defined.
+/// Reads an expression and checks that its names are defined.
 pub(super) fn read_expr(
     text: &Located<String>,
     document: &Document<'_>,
@@ -165,6 +194,22 @@ pub(super) fn read_expr(
             return Err(document.report(problem.at(&place, "can't be used here")));
         }
     }
+    if let Some(name) = expr.nonlinear(|name| !scope.constants.contains(&name)) {
+        return Err(document.report(
+            Problem::new(format!(
+                "`{name}` is drawn, and can't be divided, divide, or be multiplied with another \
+                 drawn value"
+            ))
+            .at(
+                &document.within(&text.span, name),
+                "changes from statement to statement",
+            )
+            .help(
+                "products and quotients are computed before the step: use numbers, the \
+                 workload's parameters, `rows` and `tables`",
+            ),
+        ));
+    }
     Ok(expr)
 }
 
@@ -181,6 +226,10 @@ fn wrong_name(name: &str, scope: &Scope<'_>, uses: Uses) -> Option<Problem> {
         (Some(Kind::Text), Uses::Earlier) => Some(
             Problem::new(format!("`{name}` is a text, and sums are made of numbers"))
                 .help("only parameters with `from` or `value` are numbers"),
+        ),
+        (Some(Kind::List), Uses::Earlier) => Some(
+            Problem::new(format!("`{name}` is a list, and sums are made of numbers"))
+                .help("only parameters without a `count` are numbers"),
         ),
         (Some(_), Uses::Constants) => Some(
             Problem::new(format!("`{name}` changes from statement to statement"))

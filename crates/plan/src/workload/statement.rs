@@ -1,15 +1,17 @@
 //! One `[[workload.statement]]`.
 
-use prony_model::{Change, SqlTemplate, Statement, TableChoice};
+use prony_model::{Param, Piece, Schema, SqlTemplate, Statement, TableChoice};
 
-use super::{expect, param};
+use super::param::Kind;
+use super::{change, expect, param};
 use crate::fields::{Fields, Located, Value};
-use crate::invalid::{Document, Problem, Read};
+use crate::invalid::{Document, Problem, Read, Span};
 use crate::suggest;
 
-const TABLES: [(&str, TableChoice); 2] = [
+const TABLES: [(&str, TableChoice); 3] = [
     ("random", TableChoice::Random),
     ("by-client", TableChoice::ByClient),
+    ("previous", TableChoice::Previous),
 ];
 
 /// Names that the load generator gives to the statements around a transaction.
@@ -18,41 +20,110 @@ const TAKEN: [&str; 2] = ["begin", "commit"];
 /// Most repetitions in one operation.
 const REPEAT_MAX: i64 = 1_000_000;
 
-/// Reads a statement, with the place of its name. `constants` are the names that expressions can
-/// use.
+/// What a statement is read against.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    /// Names that expressions can use.
+    pub(super) constants: &'a [&'a str],
+    pub(super) schema: Schema,
+    /// The statement before, if there is one and it could be read.
+    pub(super) before: Option<Read<&'a Statement>>,
+}
+
+/// Reads a statement, with the place of its name.
 pub(super) fn read<'a>(
     mut fields: Fields<'a>,
-    constants: &[&str],
+    around: Surroundings<'_>,
 ) -> Read<(Located<&'a str>, Statement)> {
     let document = fields.document();
+    let place = fields.span();
     let name = fields.required("name", read_name);
     let sql = fields.required("sql", read_sql);
     let repeat = fields.optional("repeat", |value| value.count(1..=REPEAT_MAX));
     let table = fields.optional("table", |value| value.choice(&TABLES));
-    let params = fields.optional("params", |value| param::read_all(value, constants));
-    let expect = fields.optional("expect", |value| expect::read(value, constants));
+    let taken_over = match &table {
+        Ok(Some(table)) if table.value == TableChoice::Previous => {
+            taken_over(document, &table.span, around.before)
+        }
+        _ => Ok(Vec::new()),
+    };
+    let known = taken_over.as_deref().unwrap_or_default();
+    let params = fields.optional("params", |value| {
+        param::read_all(value, around.constants, known)
+    });
+    let expect = fields.optional("expect", |value| expect::read(value, around.constants));
+    let change = fields.optional("change", |value| change::read(value, around.schema));
     let unknown = fields.finish();
 
-    let (sql, params) = (sql?, params?.unwrap_or_default());
+    let (sql, own, mut params) = (sql?, params?.unwrap_or_default(), taken_over?);
+    params.extend(own.iter().map(|param| param.value.clone()));
     check_holes(document, &sql, &params)?;
     let holes: Vec<_> = sql.value.params().collect();
-    param::check_used(document, &params, &holes)?;
+    param::check_used(document, &own, &holes)?;
     unknown?;
+    let (repeat, table) = (repeat?, table?.map(|table| table.value));
+    if table == Some(TableChoice::Previous) {
+        check_previous(document, &place, &sql, repeat.as_ref())?;
+    }
 
-    let (expect, expect_rows) = expect?.unwrap_or_default();
+    let expect = expect?.unwrap_or_default();
     let name = name?;
     let statement = Statement {
         name: name.value.to_owned(),
         sql: sql.value,
-        repeat: repeat?.map_or(1, |repeat| repeat.value),
-        table: table?.map_or(TableChoice::Random, |table| table.value),
-        params: params.into_iter().map(|param| param.value).collect(),
-        expect,
-        expect_rows,
-        expect_affected: None,
-        change: Change::default(),
+        repeat: repeat.map_or(1, |repeat| repeat.value),
+        table: table.unwrap_or(TableChoice::Random),
+        params,
+        expect: expect.counts,
+        expect_rows: expect.rows,
+        expect_affected: expect.affected,
+        change: change?.unwrap_or_default(),
     };
     Ok((name, statement))
+}
+
+/// The parameters that a statement has from the one before.
+fn taken_over(
+    document: &Document<'_>,
+    place: &Span,
+    before: Option<Read<&Statement>>,
+) -> Read<Vec<Param>> {
+    match before {
+        Some(before) => before.map(|before| before.params.clone()),
+        None => Err(document.report(
+            Problem::new("there is no statement before this one")
+                .at(place, "which table?")
+                .help(
+                    "\"previous\" is the table of the statement above, with its values: write \
+                     \"random\" or \"by-client\" in the first",
+                ),
+        )),
+    }
+}
+
+/// Checks what only statements need that go to the table of the one before.
+fn check_previous(
+    document: &Document<'_>,
+    place: &Span,
+    sql: &Located<SqlTemplate>,
+    repeat: Option<&Located<u32>>,
+) -> Read<()> {
+    if let Some(repeat) = repeat.filter(|repeat| repeat.value != 1) {
+        return Err(document.report(
+            Problem::new("a statement with the values of the one before can't be repeated")
+                .at(&repeat.span, "would send the same again")
+                .help("remove `repeat`"),
+        ));
+    }
+    if !sql.value.pieces().contains(&Piece::Table) {
+        return Err(document.report(
+            Problem::new("the statement names no table")
+                .at(&sql.span, "no {table} in it")
+                .at(place, "goes to the table of the statement before")
+                .help("write {table} in `sql`, or remove `table`"),
+        ));
+    }
+    Ok(())
 }
 
 fn read_name(value: Value<'_>) -> Read<Located<&str>> {
@@ -71,38 +142,59 @@ fn read_name(value: Value<'_>) -> Read<Located<&str>> {
 fn read_sql(value: Value<'_>) -> Read<Located<SqlTemplate>> {
     let document = value.document();
     let text = value.text()?;
-    let problem = match text.value.parse() {
-        Ok(sql) => return Ok(text.map(|_| sql)),
-        Err(_) if text.value.contains(":list}") => {
-            Problem::new("in-lists are not available yet").help("for now, compare with one value")
-        }
-        Err(error) => Problem::new(format!("{error}"))
-            .help("a hole is a parameter's name in braces, such as {id}; {table} is the table"),
-    };
-    Err(document.report(problem.at(&text.span, "this statement")))
+    match text.value.parse() {
+        Ok(sql) => Ok(text.map(|_| sql)),
+        Err(error) => Err(document.report(
+            Problem::new(format!("{error}"))
+                .at(&text.span, "this statement")
+                .help(
+                    "a hole is a parameter's name in braces, such as {id}, or {ids:list} for a \
+                     list; {table} is the table",
+                ),
+        )),
+    }
 }
 
-/// Checks that every hole has its parameter.
-fn check_holes(
-    document: &Document<'_>,
-    sql: &Located<SqlTemplate>,
-    params: &[Located<prony_model::Param>],
-) -> Read<()> {
-    let known: Vec<_> = params
-        .iter()
-        .map(|param| param.value.name.as_str())
-        .collect();
+/// Checks that every hole has its parameter, and that lists and single values are where they
+/// belong.
+fn check_holes(document: &Document<'_>, sql: &Located<SqlTemplate>, params: &[Param]) -> Read<()> {
     let mut outcome = Ok(());
-    for hole in sql.value.params().filter(|hole| !known.contains(hole)) {
-        let place = document.within(&sql.span, &format!("{{{hole}}}"));
-        outcome = Err(document.report(
-            Problem::new(format!("the parameter `{hole}` is not defined"))
-                .at(&place, "no value for this hole")
-                .help(format!(
-                    "{}\nadd params.{hole} = {{ from = \"1..rows\" }} below the statement",
-                    suggest::help(hole, "params of this statement", &known)
-                )),
-        ));
+    for piece in sql.value.pieces() {
+        let (name, is_list) = match piece {
+            Piece::Param(name) => (name, false),
+            Piece::List(name) => (name, true),
+            Piece::Text(_) | Piece::Table => continue,
+        };
+        let param = params.iter().find(|param| param.name == *name);
+        let problem = match param.map(|param| Kind::of(&param.generator)) {
+            None => undefined(name, is_list, params),
+            Some(Kind::List) if !is_list => {
+                Problem::new(format!("`{name}` is a list, and this hole takes one value"))
+                    .help(format!("write {{{name}:list}}, or remove its `count`"))
+            }
+            Some(Kind::Number | Kind::Text) if is_list => {
+                Problem::new(format!("`{name}` is one value, and this hole takes a list"))
+                    .help(format!("write {{{name}}}, or give it a `count`"))
+            }
+            Some(_) => continue,
+        };
+        let hole = if is_list {
+            format!("{{{name}:list}}")
+        } else {
+            format!("{{{name}}}")
+        };
+        let label = param.map_or("no value for this hole", |_| "does not fit");
+        let place = document.within(&sql.span, &hole);
+        outcome = Err(document.report(problem.at(&place, label)));
     }
     outcome
+}
+
+fn undefined(hole: &str, is_list: bool, params: &[Param]) -> Problem {
+    let known: Vec<_> = params.iter().map(|param| param.name.as_str()).collect();
+    let count = if is_list { ", count = 10" } else { "" };
+    Problem::new(format!("the parameter `{hole}` is not defined")).help(format!(
+        "{}\nadd params.{hole} = {{ from = \"1..rows\"{count} }} below the statement",
+        suggest::help(hole, "params of this statement", &known)
+    ))
 }

@@ -8,15 +8,24 @@ use crate::commands::report::result_file;
 use crate::commands::run::complete;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
+use crate::output;
 use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::words::plural;
 
 /// Runs what is missing and prints the report.
 pub(crate) fn resume(args: &ResumeArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.catalogue)?;
     let path = result_file(&args.run)?;
     let mut store = Store::open(&path).map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
-    let surroundings = Surroundings::find()?;
+    // What failed may have failed for a reason that is mended by now.
+    let again = store
+        .retry_failed()
+        .map_err(|error| Failure::to(ExitStatus::Host, &error))?;
+    if again > 0 {
+        output::talk(&format!("running {} again", plural(again, "failed trial")));
+    }
+    let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let host_json = serde_json::to_string(&surroundings.host)
         .map_err(|error| Failure::to(ExitStatus::Defect, &error))?;
     store

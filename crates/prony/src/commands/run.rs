@@ -24,7 +24,7 @@ use crate::signals::Signals;
 pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
     let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
-    let surroundings = Surroundings::find()?;
+    let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let (folder, mut store) = create(&args.runs, &plan, &surroundings)?;
     output::talk(&format!(
         "The results of this run are in {}.",
@@ -116,7 +116,10 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         | LabError::Password { .. }
         | LabError::Unequal(_) => ExitStatus::Invalid,
         LabError::Variables(_) => ExitStatus::Defect,
-        LabError::Store(_) | LabError::Artefact { .. } => ExitStatus::Host,
+        LabError::Store(_)
+        | LabError::Artefact { .. }
+        | LabError::Room(_)
+        | LabError::Images { .. } => ExitStatus::Host,
     };
     Failure::to(code, error)
 }

@@ -54,6 +54,8 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
             });
             format!("  {step}, {}: {rate}", plural((*clients).into(), "client"))
         }
+        Event::Settling { step } => format!("  settling before {step}"),
+        Event::NotSettled { unmet } => format!("  not settled: {}", unmet.join("; ")),
         Event::TrialDone { took, .. } => format!("  done after {}", whole(*took)),
         Event::TrialFailed {
             target,
@@ -87,7 +89,8 @@ fn activity_words(activity: Activity) -> &'static str {
         Activity::Bootstrap => "starting an empty server",
         Activity::Survey => "reading its variables",
         Activity::Load { .. } => "loading the dataset",
-        Activity::Publish => "refreshing statistics, stopping, keeping the data image",
+        Activity::Settle => "refreshing statistics, settling",
+        Activity::Publish => "stopping, keeping the data image",
     }
 }
 

@@ -82,6 +82,17 @@ impl Terminal {
                 self.bar
                     .set_message(format!("{} · {}", self.trial, self.step));
             }
+            Event::Settling { step } => {
+                self.bar
+                    .set_message(format!("{} · settling before {step}", self.trial));
+            }
+            Event::NotSettled { unmet } => {
+                self.bar.println(format!(
+                    "! {}: not settled: {}",
+                    self.trial,
+                    unmet.join("; ")
+                ));
+            }
             Event::Rate { queries_per_second } => {
                 let rate = rate(*queries_per_second);
                 self.bar
@@ -130,6 +141,7 @@ fn activity_words(activity: Activity) -> String {
                 rate(rows_total as f64)
             )
         }
-        Activity::Publish => "refreshing statistics, stopping, keeping the data image".to_owned(),
+        Activity::Settle => "refreshing statistics, settling".to_owned(),
+        Activity::Publish => "stopping, keeping the data image".to_owned(),
     }
 }

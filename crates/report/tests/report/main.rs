@@ -6,3 +6,4 @@ mod documentation;
 mod effective;
 mod golden;
 mod sample;
+mod studies;

@@ -69,7 +69,7 @@ impl Sample {
         change: impl Fn(usize, &mut StepOutcome),
     ) {
         for (index, step) in self.store.plan().steps.clone().iter().enumerate() {
-            let mut outcome = outcome(planned, index, step);
+            let mut outcome = outcome(planned, step);
             change(index, &mut outcome);
             self.store.record_step(trial, index, &outcome).unwrap();
         }
@@ -144,25 +144,33 @@ fn target(name: &str, version: Version, own: &[(&str, IntentValue)]) -> Target {
 }
 
 fn steps(clients: u32) -> Vec<Step> {
-    let step = |entry, name: &str, group, display| Step {
+    let mut steps = vec![
+        step(0, "point-query", Group::Point, Display::Rate),
+        step(1, "read-only.range100", Group::Mixed, Display::Rate),
+        step(2, "update-index", Group::Write, Display::Rate),
+        step(3, "scan", Group::Range, Display::Milliseconds),
+    ];
+    for step in &mut steps {
+        step.clients = clients;
+    }
+    steps
+}
+
+/// A step of five seconds at one client.
+pub(crate) fn step(entry: usize, name: &str, group: Group, display: Display) -> Step {
+    Step {
         name: name.into(),
         entry,
         workload: workload(name, group, display),
         parameters: BTreeMap::new(),
-        clients,
+        clients: 1,
         warmup_ms: 1000,
         length: Length::Time { ms: 5000 },
         phase: None,
         warm_only: false,
         settle: None,
         timing: prony_model::Timing::Operations,
-    };
-    vec![
-        step(0, "point-query", Group::Point, Display::Rate),
-        step(1, "read-only.range100", Group::Mixed, Display::Rate),
-        step(2, "update-index", Group::Write, Display::Rate),
-        step(3, "scan", Group::Range, Display::Milliseconds),
-    ]
+    }
 }
 
 fn workload(name: &str, group: Group, display: Display) -> Workload {
@@ -191,12 +199,12 @@ fn workload(name: &str, group: Group, display: Display) -> Workload {
 }
 
 /// Five seconds of a server that is slower with every target and a little moody between blocks.
-fn outcome(planned: PlannedTrial, index: usize, step: &Step) -> StepOutcome {
+fn outcome(planned: PlannedTrial, step: &Step) -> StepOutcome {
     let slower = 100 + 20 * planned.target as u64;
     let mood = 1000
         + u64::from(planned.block) * 7
         + planned.target as u64 * u64::from(planned.block % 2) * 5;
-    let base_ns = [24_000, 900_000, 120_000, 310_000_000][index % 4];
+    let base_ns = [24_000, 900_000, 120_000, 310_000_000][step.entry % 4];
     let operation_ns = base_ns * slower * mood / 100_000;
     let clients = u64::from(step.clients);
     let operations = (5_000_000_000 / operation_ns + 1) * clients;
@@ -206,7 +214,7 @@ fn outcome(planned: PlannedTrial, index: usize, step: &Step) -> StepOutcome {
         clients: step.clients,
         threads: 1,
         operations,
-        queries: operations * if index % 4 == 1 { 16 } else { 1 },
+        queries: operations * if step.entry % 4 == 1 { 16 } else { 1 },
         busy_ns,
         histogram: histogram.clone(),
         statements: vec![StatementOutcome {

@@ -8,4 +8,5 @@ mod opening;
 mod recording;
 mod sample;
 mod settings;
+mod state;
 mod trials;

@@ -4,7 +4,7 @@ use std::fs;
 
 use prony_store::{Store, StoreError};
 
-use crate::sample::{Sample, assert_whole, at, begin_with_steps, create, plan, planned};
+use crate::sample::{Sample, assert_whole, at, begin_with_steps, create, plan, planned, settled};
 
 #[test]
 fn a_run_comes_back_as_it_was_created() {
@@ -107,7 +107,7 @@ fn newer_files_are_refused() {
     let sample = Sample::new();
     drop(sample.create());
     rusqlite::Connection::open(sample.path())
-        .and_then(|connection| connection.pragma_update(None, "user_version", 3))
+        .and_then(|connection| connection.pragma_update(None, "user_version", 4))
         .unwrap();
     for result in [
         Store::open(&sample.path()),
@@ -116,45 +116,102 @@ fn newer_files_are_refused() {
         assert!(matches!(
             result,
             Err(StoreError::Newer {
-                found: 3,
-                known: 2,
+                found: 4,
+                known: 3,
                 ..
             })
         ));
     }
 }
 
-/// Turns a new file into one of the first version: it lacks what came later.
-fn make_first_version(sample: &Sample) {
-    rusqlite::Connection::open(sample.path())
-        .and_then(|connection| {
-            connection.execute_batch(
-                "DROP TABLE rendered_option; DROP TABLE plan_text; PRAGMA user_version = 1",
-            )
-        })
+/// Every older version, and what makes up its schema.
+const OLDER: [(i64, &[&str]); 2] = [
+    (1, &[include_str!("../../src/schema/1.sql")]),
+    (
+        2,
+        &[
+            include_str!("../../src/schema/1.sql"),
+            include_str!("../../src/schema/2.sql"),
+        ],
+    ),
+];
+
+/// Writes what a file of the present version holds into one of an older version.
+fn as_older_version(present: &Sample, version: i64, schema: &[&str]) -> Sample {
+    let older = Sample::new();
+    let connection = rusqlite::Connection::open(older.path()).unwrap();
+    connection
+        .execute_batch(&format!(
+            "{}; PRAGMA application_id = {}; PRAGMA user_version = {version};",
+            schema.concat(),
+            0x5052_4E59
+        ))
         .unwrap();
+    let path = present.path();
+    connection
+        .execute("ATTACH ?1 AS present", [path.to_str().unwrap()])
+        .unwrap();
+    let tables: Vec<(String, String)> = connection
+        .prepare(
+            "SELECT t.name, group_concat(c.name) FROM sqlite_schema AS t,
+                 pragma_table_info(t.name, 'main') AS c WHERE t.type = 'table' GROUP BY t.name
+             ORDER BY t.rowid",
+        )
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    for (table, columns) in tables {
+        connection
+            .execute_batch(&format!(
+                "INSERT INTO main.{table} ({columns}) SELECT {columns} FROM present.{table}"
+            ))
+            .unwrap();
+    }
+    older
 }
 
 #[test]
-fn files_of_the_first_version_are_read_and_brought_up_to_date() {
+fn files_of_older_versions_are_read_and_brought_up_to_date() {
     let sample = Sample::new();
     let mut store = sample.create();
     let trial = begin_with_steps(&mut store, 0, 0);
     store.finish_trial(trial, at(2)).unwrap();
+    store.set_run_ended(at(3)).unwrap();
     let outcomes = store.outcomes().unwrap();
     drop(store);
-    make_first_version(&sample);
+    for (version, schema) in OLDER {
+        let older = as_older_version(&sample, version, schema);
 
-    let reader = Store::open_for_reading(&sample.path()).unwrap();
-    assert_eq!(reader.outcomes().unwrap(), outcomes);
-    assert_eq!(reader.options(0).unwrap(), []);
-    assert_eq!(reader.plan_texts().unwrap(), []);
-    drop(reader);
+        let reader = Store::open_for_reading(&older.path()).unwrap();
+        assert_eq!(*reader.plan(), plan());
+        assert_eq!(reader.outcomes().unwrap(), outcomes);
+        assert_eq!(reader.options(0).unwrap(), []);
+        assert_eq!(reader.plan_texts().unwrap(), []);
+        assert_eq!(reader.loads().unwrap(), []);
+        assert_eq!(reader.settles().unwrap(), []);
+        assert_eq!(reader.debts().unwrap(), []);
+        drop(reader);
 
-    let mut store = sample.open();
-    store.record_plan_text(0, 0, "select", "[]").unwrap();
-    assert_eq!(store.plan_texts().unwrap().len(), 1);
-    assert_eq!(store.outcomes().unwrap(), outcomes);
+        let mut store = older.open();
+        assert_eq!(store.outcomes().unwrap(), outcomes);
+        store.record_plan_text(0, 0, "select", "[]").unwrap();
+        assert_eq!(store.plan_texts().unwrap().len(), 1);
+        let next = begin_with_steps(&mut store, 0, 1);
+        store.record_settle(next, 0, &settled()).unwrap();
+        store.finish_trial(next, at(4)).unwrap();
+        assert_eq!(store.settles().unwrap().len(), 1);
+        drop(store);
+        assert_whole(&older.path());
+        let connection = rusqlite::Connection::open(older.path()).unwrap();
+        let timings: String = connection
+            .query_row("SELECT group_concat(timing) FROM outcome", [], |row| {
+                row.get(0)
+            })
+            .unwrap();
+        assert_eq!(timings, "operations,operations,operations,operations");
+    }
 }
 
 /// Files written before hold the plan in this form. A new key with a default is harmless; any other
@@ -184,8 +241,8 @@ fn targets_and_steps_are_there_for_sql() {
     insta::assert_snapshot!(
         text(
             "SELECT concat_ws('|', id, name, clients, entry, workload, workload_group, parameters,
-                 warmup_ms, measure_ms) FROM step WHERE id = 1"
+                 warmup_ms, measure_ms, warm_only) FROM step WHERE id = 1"
         ),
-        @r#"1|point-query|2|0|point-query|point|{"range":100}|1000|5000"#
+        @r#"1|point-query|2|0|point-query|point|{"range":100}|1000|5000|0"#
     );
 }

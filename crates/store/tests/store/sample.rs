@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use prony_model::{
-    BuildFacts, Config, Dataset, Display, Effect, Engine, ErrorClass, ErrorCount, Expect, Family,
-    Group, Interval, Length, Plan, PlannedTrial, Protocol, Statement, StatementOutcome, Step,
-    StepOutcome, TableChoice, Target, Transport, Version, Workload,
+    BuildFacts, Config, Dataset, Debt, DebtKind, Display, Effect, Engine, ErrorClass, ErrorCount,
+    Expect, Family, Group, Interval, Length, Level, LoadOutcome, Plan, PlannedTrial, Protocol,
+    SettleOutcome, Statement, StatementOutcome, Step, StepOutcome, TableChoice, Target, Transport,
+    Version, Workload,
 };
 use prony_store::{NewRun, Store, TrialId};
 use tempfile::TempDir;
@@ -185,6 +186,34 @@ pub(crate) fn outcome(clients: u32) -> StepOutcome {
         timing: prony_model::Timing::Operations,
         start_ns: 1_000,
         end_ns: 5_000_001_000,
+    }
+}
+
+/// How a load might have gone.
+pub(crate) fn loaded() -> LoadOutcome {
+    LoadOutcome {
+        rows: 1000,
+        rows_ns: 3_000_000,
+        index_ns: 1_000_000,
+        method: "rows of text, 2 connections".into(),
+    }
+}
+
+/// How settling might have gone, with something left.
+pub(crate) fn settled() -> SettleOutcome {
+    SettleOutcome {
+        took_ms: 1200,
+        waited_ms: 8800,
+        unmet: vec!["history list: 5000 transactions, not at most 100".into()],
+        debt: vec![Debt {
+            kind: DebtKind::HistoryList,
+            value: 5000,
+        }],
+        levels: vec![Level {
+            level: 6,
+            files: 3,
+            bytes: 1 << 20,
+        }],
     }
 }
 

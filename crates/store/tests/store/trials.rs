@@ -3,7 +3,9 @@
 use prony_model::TrialState;
 use prony_store::{StoreError, TrialCounts};
 
-use crate::sample::{Sample, assert_whole, at, begin_with_steps, outcome, planned};
+use crate::sample::{
+    Sample, assert_whole, at, begin_with_steps, loaded, outcome, planned, settled,
+};
 
 #[test]
 fn a_run_in_good_order_ends_with_nothing_missing() {
@@ -103,6 +105,9 @@ fn only_running_trials_change() {
         store.record_step(trial, 0, &outcome(1)),
         store.record_variables(trial, &[]),
         store.record_readings(trial, 0, &[]),
+        store.record_debt(trial, 0, &[]),
+        store.record_settle(trial, 0, &settled()),
+        store.record_trial_load(trial, &loaded(), None),
     ];
     for result in refused {
         assert!(matches!(result, Err(StoreError::NotRunning { .. })));
@@ -171,4 +176,28 @@ fn what_a_dead_program_left_running_is_discarded() {
     let again = begin_with_steps(&mut store, 0, 1);
     store.finish_trial(again, at(9)).unwrap();
     assert_eq!(store.outcomes().unwrap().len(), 4);
+}
+
+#[test]
+fn failed_trials_are_repeated_by_wish() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let done = begin_with_steps(&mut store, 0, 0);
+    store.finish_trial(done, at(2)).unwrap();
+    let failed = store.begin_trial(planned(0, 1), at(3)).unwrap();
+    store
+        .fail_trial(failed, "the server died", "last words", at(4))
+        .unwrap();
+    assert_eq!(store.retry_failed().unwrap(), 1);
+    assert_eq!(store.retry_failed().unwrap(), 0);
+    let kept = &store.trials().unwrap()[1];
+    assert_eq!(kept.state, TrialState::Discarded);
+    assert_eq!(kept.reason.as_deref(), Some("the server died"));
+    assert_eq!(kept.log_tail.as_deref(), Some("last words"));
+    assert_eq!(kept.ended_at, Some(at(4)));
+    assert_eq!(store.missing_trials().unwrap()[0], planned(0, 1));
+    let again = begin_with_steps(&mut store, 0, 1);
+    store.finish_trial(again, at(9)).unwrap();
+    assert_eq!(store.trial_counts().unwrap().done, 2);
+    assert_eq!(store.trial_counts().unwrap().failed, 0);
 }

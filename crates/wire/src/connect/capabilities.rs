@@ -13,6 +13,9 @@ impl Capabilities {
     pub const LONG_FLAG: Self = Self(1 << 2);
     /// `CLIENT_CONNECT_WITH_DB`: the login names a database.
     pub const CONNECT_WITH_DB: Self = Self(1 << 3);
+    /// `CLIENT_LOCAL_FILES`: the server may ask for rows that the client has. Old servers don't say
+    /// that they know of it.
+    pub const LOCAL_FILES: Self = Self(1 << 7);
     /// `CLIENT_PROTOCOL_41`.
     pub const PROTOCOL_41: Self = Self(1 << 9);
     /// `CLIENT_SSL`: the connection goes on in TLS before the login.

@@ -96,7 +96,9 @@ impl Login<'_> {
         if self.channel == Channel::Encrypted {
             wanted = wanted.union(Capabilities::SSL);
         }
-        let capabilities = wanted.intersection(greeting.capabilities);
+        let capabilities = wanted
+            .intersection(greeting.capabilities)
+            .union(Capabilities::LOCAL_FILES);
         out.extend_from_slice(&capabilities.0.to_le_bytes());
         out.extend_from_slice(&PACKET_SIZE_MAX.to_le_bytes());
         out.push(CHARACTER_SET);
@@ -133,7 +135,9 @@ mod tests {
             channel: Channel::Local,
         };
         let bytes = login.answer(&greeting(u32::MAX, b"caching_sha2_password"));
-        let flags = Capabilities::WANTED.union(Capabilities::CONNECT_WITH_DB);
+        let flags = Capabilities::WANTED
+            .union(Capabilities::CONNECT_WITH_DB)
+            .union(Capabilities::LOCAL_FILES);
         assert_eq!(bytes[..4], flags.0.to_le_bytes());
         assert_eq!(bytes[8], CHARACTER_SET);
         assert_eq!(&bytes[32..], b"prony\0\x01\0bench\0caching_sha2_password\0");
@@ -149,7 +153,8 @@ mod tests {
         };
         let old = Capabilities::REQUIRED.0 | Capabilities::LONG_FLAG.0;
         let bytes = login.answer(&greeting(old, b""));
-        assert_eq!(bytes[..4], old.to_le_bytes());
+        let flags = old | Capabilities::LOCAL_FILES.0;
+        assert_eq!(bytes[..4], flags.to_le_bytes());
         assert_eq!(bytes.len(), 32 + 2 + 1 + 20);
         let unknown = login.answer(&greeting(u32::MAX, b"client_ed25519"));
         assert!(unknown.ends_with(b"mysql_native_password\0"));

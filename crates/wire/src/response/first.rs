@@ -5,12 +5,19 @@
 //! ```text
 //! 0x00         OK: no rows
 //! 0xff         ERR
-//! 0xfb         the server wants a local file, which Prony never offers
+//! 0xfb         the server wants rows to load: see [`LOCAL_ROWS`]
 //! int<lenenc>  number of columns; definitions and rows follow
 //! ```
 
 use crate::cursor::Cursor;
 use crate::{ErrPacket, OkPacket, WireError};
+
+/// The first byte of the packet with which a server asks for the rows of `LOAD DATA LOCAL`; the
+/// name of a file follows. The client sends them as packets numbered on, an empty one last, and the
+/// server answers as to any statement.
+///
+/// <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_local_infile_request.html>
+pub const LOCAL_ROWS: u8 = 0xfb;
 
 /// What kind of answer begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,14 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    Display, Effect, Expect, Group, Length, Param as ModelParam, Statement as ModelStatement,
+    Display, Distribution, Effect, Expect, Generator, Group, Hot, Length, Param as ModelParam,
+    Statement as ModelStatement, Thousandths,
 };
+use prony_wire::{PAYLOAD_MAX, Types};
 
 use super::*;
-use crate::random::ClientRandom;
+use crate::choices::Choices;
+use crate::program::Encoding;
 
 fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTask {
     let statement = ModelStatement {
@@ -49,15 +52,24 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
         length: Length::Count { operations: 1 },
         interval_ms: 1000,
         stall_ms: 1000,
+        timing: prony_model::Timing::Operations,
     }
 }
 
 fn draw(low: &str, high: &str) -> Generator {
+    draw_by(Distribution::Uniform, low, high, None)
+}
+
+fn list(low: &str, high: &str, count: &str) -> Generator {
+    draw_by(Distribution::Uniform, low, high, Some(count))
+}
+
+fn draw_by(distribution: Distribution, low: &str, high: &str, count: Option<&str>) -> Generator {
     Generator::Draw {
         low: low.parse().unwrap(),
         high: high.parse().unwrap(),
-        distribution: Distribution::Uniform,
-        count: None,
+        distribution,
+        count: count.map(|count| count.parse().unwrap()),
     }
 }
 
@@ -79,14 +91,14 @@ fn compile_error(sql: &str, params: &[(&str, Generator)]) -> CompileError {
 fn texts(task: &DriveTask, count: usize) -> Vec<String> {
     let program = Program::compile(task).unwrap();
     let mut values = program.new_values();
-    let mut random = ClientRandom::new(task.seed, 0);
+    let mut choices = Choices::new(&program, task.seed, 0);
     let statement = &program.statements[0];
     let Encoding::Text(pieces) = &statement.encoding else {
         panic!("text");
     };
     (0..count)
         .map(|_| {
-            statement.draw(&mut random, &mut values[0]);
+            choices.choose(&program, 0, 0, &mut values[0]);
             let mut request = Vec::new();
             crate::program::append_text(pieces, &mut request, &program.tables[0], &values[0]);
             String::from_utf8(request[5..].to_vec()).unwrap()
@@ -242,5 +254,271 @@ fn values_and_requests_must_fit() {
             Program::compile(&task).unwrap_err().source,
             CompileError::TooLarge(WireError::RequestTooLarge { .. })
         ));
+    }
+}
+
+/// Results of older runs rest on this: a uniform value takes one random number of its client.
+#[test]
+fn uniform_draws_never_change() {
+    let task = task(
+        Protocol::Text,
+        "SELECT {a},{b}",
+        &[("a", draw("1", "rows")), ("b", draw("5", "9"))],
+    );
+    let mut random = crate::random::ClientRandom::new(task.seed, 0);
+    for text in texts(&task, 100) {
+        let (a, b) = (1 + random.below(1000), 5 + random.below(5));
+        assert_eq!(text, format!("SELECT {a},{b}"));
+    }
+}
+
+/// The numbers of a text, in order.
+fn numbers(text: &str) -> Vec<i64> {
+    text.split(|c: char| !c.is_ascii_digit())
+        .filter_map(|word| word.parse().ok())
+        .collect()
+}
+
+#[test]
+fn lists_are_joined_by_commas() {
+    let task = task(
+        Protocol::Text,
+        "SELECT c FROM {table} WHERE id IN ({ids:list}) AND k > {k} OR id IN ({ids:list})",
+        &[
+            ("ids", list("1", "rows", "range / 50 + 1")),
+            ("k", draw("1", "9")),
+        ],
+    );
+    for text in texts(&task, 100) {
+        let [1, a, b, c, k, ..] = numbers(&text)[..] else {
+            panic!("{text}");
+        };
+        assert_eq!(
+            text,
+            format!(
+                "SELECT c FROM sbtest1 WHERE id IN ({a},{b},{c}) AND k > {k} OR id IN ({a},{b},{c})"
+            )
+        );
+        assert!([a, b, c].iter().all(|id| (1..=1000).contains(id)));
+        assert!((1..=9).contains(&k));
+    }
+}
+
+/// A list takes the random numbers that as many single values take.
+#[test]
+fn lists_draw_what_single_values_draw() {
+    let single = [("a", draw("1", "rows")), ("b", draw("1", "rows"))];
+    let listed = [("ids", list("1", "rows", "2"))];
+    let draw_all =
+        |sql, params: &[(&str, Generator)]| texts(&task(Protocol::Text, sql, params), 50);
+    assert_eq!(
+        draw_all("SELECT {a},{b}", &single),
+        draw_all("SELECT {ids:list}", &listed)
+    );
+}
+
+#[test]
+fn prepared_lists_are_many_parameters() {
+    let task = task(
+        Protocol::Prepared,
+        "UPDATE {table} SET c = {c} WHERE id IN ({ids:list})",
+        &[("ids", list("1", "rows", "3")), ("c", digits("#"))],
+    );
+    let program = Program::compile(&task).unwrap();
+    let Encoding::Prepared(prepared) = &program.statements[0].encoding else {
+        panic!("prepared");
+    };
+    assert_eq!(
+        prepared.sql[1],
+        "UPDATE sbtest2 SET c = ? WHERE id IN (?,?,?)"
+    );
+    assert_eq!(prepared.params(), 4);
+    let mut values = program.new_values();
+    Choices::new(&program, 1, 0).choose(&program, 0, 0, &mut values[0]);
+    let mut request = Vec::new();
+    prepared.append(&mut request, 1, Types::Omitted, &values[0]);
+    let ids: Vec<i64> = request[request.len() - 24..]
+        .chunks(8)
+        .map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap()))
+        .collect();
+    assert_eq!(ids, values[0].integers);
+}
+
+#[test]
+fn lists_and_values_are_told_apart() {
+    let ids = ("ids", list("1", "rows", "3"));
+    let one = ("one", draw("1", "rows"));
+    assert_eq!(
+        compile_error("SELECT {ids}", std::slice::from_ref(&ids)),
+        CompileError::ListAsValue("ids".into())
+    );
+    for param in [one, ("one", digits("#"))] {
+        assert_eq!(
+            compile_error("SELECT {one:list}", &[param]),
+            CompileError::ValueAsList("one".into())
+        );
+    }
+    assert_eq!(
+        compile_error("SELECT {n}", &[ids, ("n", derived("ids + 1"))]),
+        CompileError::ListInExpression {
+            name: "n".into(),
+            list: "ids".into()
+        }
+    );
+}
+
+#[test]
+fn lists_have_a_length_that_is_known() {
+    for (count, length) in [
+        ("range - range", 0),
+        ("1 - rows", -999),
+        ("rows * rows * 5", 5_000_000),
+    ] {
+        assert_eq!(
+            compile_error("SELECT {ids:list}", &[("ids", list("1", "rows", count))]),
+            CompileError::ListLength {
+                name: "ids".into(),
+                count: length,
+                max: 1 << 20
+            }
+        );
+    }
+    let by_another = [("n", draw("1", "5")), ("ids", list("1", "rows", "n"))];
+    assert!(matches!(
+        compile_error("SELECT {ids:list}", &by_another),
+        CompileError::Expression { .. }
+    ));
+    let long = list("1", "rows", "70_000");
+    assert_eq!(
+        compile_error("SELECT {ids:list}", &[("ids", long.clone())]),
+        CompileError::TooManyParams {
+            count: 70_000,
+            max: 65_535
+        }
+    );
+    let text = task(Protocol::Text, "SELECT {ids:list}", &[("ids", long)]);
+    assert!(Program::compile(&text).is_ok());
+}
+
+#[test]
+fn expressions_stay_linear_in_drawn_values() {
+    let fine = [
+        ("low", draw("rows / 2", "rows")),
+        ("n", derived("low * 3 - range * 2")),
+    ];
+    let task = task(Protocol::Text, "SELECT {low}, {n}", &fine);
+    for text in texts(&task, 20) {
+        let [low, n] = numbers(&text)[..] else {
+            panic!("{text}");
+        };
+        assert_eq!(n, 3 * low - 200);
+    }
+    assert_eq!(
+        compile_error(
+            "SELECT {n}",
+            &[("low", draw("1", "rows")), ("n", derived("low / 2"))]
+        ),
+        CompileError::NotLinear {
+            name: "n".into(),
+            factor: "low".into()
+        }
+    );
+}
+
+const ZIPFIAN: Distribution = Distribution::Zipfian {
+    exponent: Thousandths(800),
+    hot: Hot::Adjacent,
+};
+
+#[test]
+fn other_distributions_want_a_range_that_stays() {
+    let changing = [
+        ("low", draw("1", "rows")),
+        ("id", draw_by(ZIPFIAN, "low", "low + 9", None)),
+    ];
+    assert_eq!(
+        compile_error("SELECT {id}", &changing),
+        CompileError::ChangingRange("id".into())
+    );
+    let steady = [("ids", draw_by(ZIPFIAN, "rows", "rows + 99", Some("5")))];
+    for text in texts(&task(Protocol::Text, "SELECT {ids:list}", &steady), 50) {
+        let drawn = numbers(&text);
+        assert_eq!(drawn.len(), 5);
+        assert!(drawn.iter().all(|id| (1000..=1099).contains(id)), "{text}");
+    }
+}
+
+#[test]
+fn ordered_parameters_go_on_where_they_were() {
+    let ids = draw_by(Distribution::Sequential, "5", "9", Some("2"));
+    let task = task(Protocol::Text, "SELECT {ids:list}", &[("ids", ids)]);
+    assert_eq!(texts(&task, 3), ["SELECT 5,6", "SELECT 7,8", "SELECT 9,5"]);
+}
+
+#[test]
+fn clients_share_a_range_of_unique_values() {
+    let ids = draw_by(Distribution::Unique, "1", "range", None);
+    let mut task = task(Protocol::Text, "SELECT {id}", &[("id", ids)]);
+    task.clients = 5;
+    let program = Program::compile(&task).unwrap();
+    let mut values = program.new_values();
+    let mut drawn: Vec<i64> = (0..5)
+        .flat_map(|client| {
+            let mut choices = Choices::new(&program, task.seed, client);
+            let draws = (0..20).map(|_| {
+                choices.choose(&program, 0, 0, &mut values[0]);
+                values[0].integers[0]
+            });
+            draws.collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(!drawn.is_sorted());
+    drawn.sort_unstable();
+    assert!(drawn.into_iter().eq(1..=100));
+}
+
+/// A delete and the insert that puts the row back mean the same row, whatever draws it.
+#[test]
+fn statements_that_repeat_values_repeat_ordered_ones() {
+    for distribution in [Distribution::Uniform, Distribution::Unique, ZIPFIAN] {
+        let ids = draw_by(distribution, "1", "rows", None);
+        let mut task = task(
+            Protocol::Text,
+            "DELETE {table} {id}",
+            &[("id", ids.clone())],
+        );
+        let mut insert = task.workload.statements[0].clone();
+        insert.table = TableChoice::Previous;
+        insert.sql = "INSERT {table} {id} {n}".parse().unwrap();
+        insert.params.push(ModelParam {
+            name: "n".into(),
+            generator: draw_by(Distribution::Sequential, "1", "rows", None),
+        });
+        task.workload.statements[0].table = TableChoice::Random;
+        task.workload.statements.push(insert);
+        let program = Program::compile(&task).unwrap();
+        let mut values = program.new_values();
+        let mut choices = Choices::new(&program, 1, 0);
+        let mut ids = Vec::new();
+        for turn in 1..=50 {
+            choices.begin_operation();
+            for _attempt in 0..2 {
+                choices.choose(&program, 0, 0, &mut values[0]);
+                let deleted = (choices.table(), values[0].integers[0]);
+                choices.choose(&program, 1, 0, &mut values[1]);
+                assert_eq!((choices.table(), values[1].integers[0]), deleted);
+                assert_eq!(values[1].integers[1], turn);
+                ids.push(deleted);
+                choices.repeat_operation();
+            }
+            // What an attempt chooses, its repetition chooses.
+            choices.choose(&program, 0, 0, &mut values[0]);
+            choices.choose(&program, 1, 0, &mut values[1]);
+            let (second, first) = (ids.pop().unwrap(), ids.pop().unwrap());
+            assert_eq!(first, second);
+            ids.push(first);
+        }
+        ids.dedup();
+        assert!(ids.len() > 30, "{distribution:?}: {ids:?}");
     }
 }

@@ -1,0 +1,48 @@
+//! Bringing an engine to a quiet state, and reading what it has put off.
+
+use prony_model::{Dataset, Debt, Engine, Settle, SettleOutcome};
+use prony_servers::SettleError;
+
+use crate::fault::Fault;
+use crate::lab::Lab;
+use crate::server::Server;
+
+/// How a dataset is settled after its load. Nobody waits for anybody there.
+pub(crate) const AFTER_LOAD: Settle = Settle {
+    idle_ms: 0,
+    limit_ms: 600_000,
+};
+
+/// Refreshes statistics and brings the engine of a running server to a quiet state, as far as the
+/// limit lets it.
+pub(crate) fn settle(
+    lab: &Lab<'_>,
+    server: &mut Server,
+    engine: Engine,
+    dataset: &Dataset,
+    how: Settle,
+) -> Result<SettleOutcome, Fault> {
+    let control = || server.connect();
+    prony_servers::settle(&control, engine, dataset, how, lab.stop).map_err(|error| match error {
+        SettleError::Stopped => Fault::Interrupted,
+        error => lost(server, &format!("failed to {error}")),
+    })
+}
+
+/// Reads what the engine has put off.
+pub(crate) fn debt(server: &mut Server, engine: Engine) -> Result<Vec<Debt>, Fault> {
+    let read = server
+        .connect()
+        .and_then(|mut connection| prony_servers::debt(&mut connection, engine));
+    read.map_err(|error| {
+        lost(
+            server,
+            &format!("failed to read what the engine put off: {error}"),
+        )
+    })
+}
+
+/// What a server that did not answer means, led by its death where that is the cause.
+fn lost(server: &mut Server, reason: &str) -> Fault {
+    crate::drive::explain(server, reason)
+}

@@ -1,0 +1,378 @@
+//! Whether every target answers every cell rightly: each step once, with few operations, nothing
+//! timed and nothing stored.
+//!
+//! One client asks first, and its answers are decoded whole: what they must be is known from the
+//! workload, and they must be the same from every target. Then every cell runs as it does in a
+//! trial, with its clients and its protocol, and the tables must have changed by what was done.
+
+use std::collections::BTreeMap;
+
+use prony_equality::VariableTable;
+use prony_load::{CheckOutcome, CheckTask, CheckedStatement, Message, TableSums, Task, table_sums};
+use prony_model::{Effect, Length, Plan, Step, StepOutcome, Target, Timing};
+
+use crate::drive::drive;
+use crate::error::LabError;
+use crate::event::{Event, Events};
+use crate::fault::{Failure, Fault};
+use crate::lab::Lab;
+use crate::prepare::Supply;
+use crate::ready::{Preparation, Ready, supplies};
+use crate::server::Server;
+use crate::start::Start;
+use crate::trial::{drive_task, step_seed};
+
+/// Operations whose answers are decoded, for each entry of the sequence.
+const CHECKED: u64 = 12;
+/// Operations of each client when a cell runs as in a trial.
+const DRIVEN_PER_CLIENT: u64 = 3;
+
+/// What came out of checking an experiment's answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// The targets, in the order of the plan.
+    pub targets: Vec<VerifiedTarget>,
+    /// Where targets do not agree, in words.
+    pub disagreements: Vec<String>,
+}
+
+/// What came out for one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedTarget {
+    /// Its name.
+    pub name: String,
+    /// Its cells, in the order of the plan's steps, as far as it got.
+    pub cells: Vec<VerifiedCell>,
+    /// Why it did not get to the end, if it did not.
+    pub failure: Option<String>,
+}
+
+/// What came out for one cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedCell {
+    /// Answers looked at.
+    pub answers: u64,
+    /// What is wrong, in words; empty where all is right.
+    pub wrong: Vec<String>,
+}
+
+impl Verification {
+    /// Whether every target got to the end, nothing was wrong, and all agree.
+    pub fn is_sound(&self) -> bool {
+        let sound = |target: &VerifiedTarget| {
+            target.failure.is_none() && target.cells.iter().all(|cell| cell.wrong.is_empty())
+        };
+        self.disagreements.is_empty() && self.targets.iter().all(sound)
+    }
+}
+
+/// The digests of one target's answers: by entry of the sequence, then by statement.
+type Digests = BTreeMap<usize, Vec<(String, u64)>>;
+
+/// Checks the answers of every cell of a plan. `None` when the user stopped it.
+///
+/// # Errors
+/// As [`crate::run`], before anything is asked. A target that fails is a result.
+pub fn verify(
+    lab: &Lab<'_>,
+    plan: &Plan,
+    events: &mut Events<'_>,
+) -> Result<Option<Verification>, LabError> {
+    let Some(supplies) = supplies(lab, plan, events)? else {
+        return Ok(None);
+    };
+    let table = VariableTable::embedded()?;
+    let preparation = Preparation {
+        lab,
+        plan,
+        supplies: &supplies,
+        table: &table,
+        wanted: &(0..plan.targets.len()).collect(),
+    };
+    // What is worth a remark beside figures is of no account where there are none.
+    let Some(ready) = preparation.make_ready(&mut Vec::new(), events)? else {
+        return Ok(None);
+    };
+    let mut targets = Vec::new();
+    let mut digests = Vec::new();
+    for (index, target) in plan.targets.iter().enumerate() {
+        events(Event::TrialStarted {
+            number: index + 1,
+            total: plan.targets.len(),
+            block: 1,
+            blocks: 1,
+            target: &target.name,
+        });
+        let mut checked = Checked::default();
+        let end = match &ready[index] {
+            Ok(ready) => checked.target(lab, plan, target, &supplies[index], ready, events),
+            Err(failure) => Err(Fault::Failed(failure.clone())),
+        };
+        let failure = match end {
+            Ok(()) => None,
+            Err(Fault::Interrupted) => return Ok(None),
+            Err(Fault::Store(error)) => return Err(error.into()),
+            Err(Fault::Failed(Failure { reason, log_tail })) if log_tail.is_empty() => Some(reason),
+            Err(Fault::Failed(Failure { reason, log_tail })) => {
+                Some(format!("{reason}\nits log ends:\n{log_tail}"))
+            }
+        };
+        targets.push(VerifiedTarget {
+            name: target.name.clone(),
+            cells: checked.cells,
+            failure,
+        });
+        digests.push(checked.digests);
+    }
+    let disagreements = disagreements(plan, &digests);
+    Ok(Some(Verification {
+        targets,
+        disagreements,
+    }))
+}
+
+/// What is known of one target so far.
+#[derive(Default)]
+struct Checked {
+    cells: Vec<VerifiedCell>,
+    digests: Digests,
+}
+
+impl Checked {
+    fn target(
+        &mut self,
+        lab: &Lab<'_>,
+        plan: &Plan,
+        target: &Target,
+        supply: &Supply,
+        ready: &Ready,
+        events: &mut Events<'_>,
+    ) -> Result<(), Fault> {
+        let start = Start {
+            lab,
+            dataset: &plan.dataset,
+            target,
+            supply,
+            image: ready.image.as_ref(),
+        };
+        let found = self.answers(&start, plan)?;
+        // What was asked there has changed the tables; what follows begins with the image again.
+        let mut server = begin(&start)?;
+        for (index, step) in plan.steps.iter().enumerate() {
+            events(Event::StepStarted {
+                number: index + 1,
+                total: plan.steps.len(),
+                step: &step.name,
+                clients: step.clients,
+            });
+            let mut cell = drive_cell(&start, plan, index, &mut server)
+                .map_err(|fault| fault.during(&step.name, step.clients))?;
+            // What one client found holds for the entry at all its numbers of clients.
+            if let Some(found) = found.get(&step.entry) {
+                cell.answers += found.answers;
+                cell.wrong.splice(0..0, found.wrong.iter().cloned());
+            }
+            self.cells.push(cell);
+        }
+        server.stop().map(drop)
+    }
+
+    /// Has one client ask the statements of every entry.
+    fn answers(
+        &mut self,
+        start: &Start<'_>,
+        plan: &Plan,
+    ) -> Result<BTreeMap<usize, VerifiedCell>, Fault> {
+        let mut server = begin(start)?;
+        let mut cells = BTreeMap::new();
+        for (index, step) in plan.steps.iter().enumerate() {
+            if cells.contains_key(&step.entry) {
+                continue;
+            }
+            let outcome = check(start, plan, index, &mut server)
+                .map_err(|fault| fault.during(&step.name, 1))?;
+            let digest = |statement: &CheckedStatement| (statement.name.clone(), statement.digest);
+            self.digests
+                .insert(step.entry, outcome.statements.iter().map(digest).collect());
+            let cell = VerifiedCell {
+                answers: outcome.statements.iter().map(|s| s.count).sum(),
+                wrong: outcome.wrong(&step.workload),
+            };
+            cells.insert(step.entry, cell);
+        }
+        server.stop()?;
+        Ok(cells)
+    }
+}
+
+/// A server with its rows in place.
+fn begin(start: &Start<'_>) -> Result<Server, Fault> {
+    let mut server = start.server()?;
+    start.fill(&mut server)?;
+    Ok(server)
+}
+
+fn check(
+    start: &Start<'_>,
+    plan: &Plan,
+    index: usize,
+    server: &mut Server,
+) -> Result<CheckOutcome, Fault> {
+    let step = &plan.steps[index];
+    let task = Task::Check(Box::new(CheckTask {
+        workload: step.workload.clone(),
+        parameters: step.parameters.clone(),
+        dataset: plan.dataset,
+        transactional: start.target.engine.transactional(),
+        operations: CHECKED,
+        seed: step_seed(plan.seed, 0, index),
+    }));
+    drive(
+        start.lab,
+        server,
+        None,
+        task,
+        &mut |message| match message {
+            Message::Checked { outcome } => Ok(Some(*outcome)),
+            _ => Ok(None),
+        },
+    )
+}
+
+/// Runs a cell as in a trial, for a few operations of each client.
+fn drive_cell(
+    start: &Start<'_>,
+    plan: &Plan,
+    index: usize,
+    server: &mut Server,
+) -> Result<VerifiedCell, Fault> {
+    let step = Step {
+        length: Length::Count {
+            operations: u64::from(plan.steps[index].clients) * DRIVEN_PER_CLIENT,
+        },
+        warmup_ms: 0,
+        timing: Timing::Operations,
+        ..plan.steps[index].clone()
+    };
+    let writes = step.workload.effect != Effect::None;
+    let before = writes.then(|| sums(start, server)).transpose()?;
+    let seed = step_seed(plan.seed, 1, index);
+    let task = Task::Drive(Box::new(drive_task(plan, start.target, &step, seed)));
+    let outcome = drive(
+        start.lab,
+        server,
+        None,
+        task,
+        &mut |message| match message {
+            Message::Done { outcome } => Ok(Some(outcome)),
+            _ => Ok(None),
+        },
+    )?;
+    let mut wrong = unexpected(&outcome);
+    if let Some(before) = before {
+        let after = sums(start, server)?;
+        let changed = as_check(&outcome, before, after);
+        wrong.extend(changed.wrong(&step.workload));
+    }
+    Ok(VerifiedCell {
+        answers: outcome.queries,
+        wrong,
+    })
+}
+
+fn sums(start: &Start<'_>, server: &Server) -> Result<Vec<TableSums>, Fault> {
+    let failed =
+        |reason: String| Fault::failed_with_log(format!("failed to {reason}"), server.log_tail());
+    let mut connection = server
+        .connect()
+        .map_err(|error| failed(error.to_string()))?;
+    (0..start.dataset.tables)
+        .map(|table| {
+            table_sums(&mut connection, start.dataset, table)
+                .map_err(|error| failed(error.to_string()))
+        })
+        .collect()
+}
+
+/// Errors, in words: a check has few operations, and none of them is in another's way but for
+/// what the server itself retries.
+fn unexpected(outcome: &StepOutcome) -> Vec<String> {
+    let errors = outcome.errors.iter();
+    errors
+        .filter(|error| error.class != prony_model::ErrorClass::Retryable)
+        .map(|error| {
+            format!(
+                "error {}, {} times: {}",
+                error.code, error.count, error.message
+            )
+        })
+        .collect()
+}
+
+/// Counts of a driven cell in the form of a check.
+fn as_check(outcome: &StepOutcome, before: Vec<TableSums>, after: Vec<TableSums>) -> CheckOutcome {
+    let statements = outcome.statements.iter().map(|statement| CheckedStatement {
+        name: statement.name.clone(),
+        count: statement.count,
+        rows: statement.rows,
+        affected: statement.affected,
+        unexpected: statement.unexpected,
+        digest: 0,
+        first_unexpected: (statement.unexpected > 0)
+            .then(|| "its counts differ from what is expected".to_owned()),
+    });
+    CheckOutcome {
+        statements: statements.collect(),
+        before,
+        after,
+    }
+}
+
+/// Where the answers of targets differ from the base's.
+fn disagreements(plan: &Plan, digests: &[Digests]) -> Vec<String> {
+    let base = &digests[plan.base];
+    let mut found = Vec::new();
+    for (target, digests) in plan.targets.iter().zip(digests) {
+        for (entry, statements) in digests {
+            let Some(step) = plan.steps.iter().find(|step| step.entry == *entry) else {
+                continue;
+            };
+            let others = base.get(entry).map(Vec::as_slice).unwrap_or_default();
+            for ((statement, digest), (_, other)) in statements.iter().zip(others) {
+                if digest != other {
+                    found.push(format!(
+                        "{}, statement `{statement}`: {} and {} give different answers to the \
+                         same statements on the same rows",
+                        step.name, plan.targets[plan.base].name, target.name
+                    ));
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verification_is_sound_when_everything_is() {
+        let cell = |wrong: &[&str]| VerifiedCell {
+            answers: 3,
+            wrong: wrong.iter().map(ToString::to_string).collect(),
+        };
+        let of = |cell, failure: Option<&str>, disagreements: &[&str]| Verification {
+            targets: vec![VerifiedTarget {
+                name: "a".into(),
+                cells: vec![cell],
+                failure: failure.map(ToOwned::to_owned),
+            }],
+            disagreements: disagreements.iter().map(ToString::to_string).collect(),
+        };
+        assert!(of(cell(&[]), None, &[]).is_sound());
+        assert!(!of(cell(&["2 rows"]), None, &[]).is_sound());
+        assert!(!of(cell(&[]), Some("died"), &[]).is_sound());
+        assert!(!of(cell(&[]), None, &["a and b"]).is_sound());
+    }
+}

@@ -1,0 +1,77 @@
+//! What a client chooses for each statement: its table and its values.
+
+use prony_model::TableChoice;
+
+use crate::draws::Draws;
+use crate::program::{Program, Values};
+
+/// One client's choices, a function of seed and client number alone.
+#[derive(Debug)]
+pub(crate) struct Choices {
+    draws: Draws,
+    /// `draws` as it was when the operation began, so that a retry chooses the same.
+    operation: Draws,
+    /// `draws` as it was when the values of the statement were drawn, for one that begins with
+    /// the same values.
+    statement: Draws,
+    table: usize,
+}
+
+impl Choices {
+    /// The choices of a client, from its first operation on.
+    pub(crate) fn new(program: &Program, seed: u64, client: u32) -> Self {
+        let draws = Draws::new(seed, client, program.ordered);
+        Self {
+            operation: draws.clone(),
+            statement: draws.clone(),
+            draws,
+            table: 0,
+        }
+    }
+
+    /// The table of the statement chosen for last.
+    pub(crate) const fn table(&self) -> usize {
+        self.table
+    }
+
+    /// A new operation begins.
+    pub(crate) fn begin_operation(&mut self) {
+        self.operation.go_to(&self.draws);
+    }
+
+    /// The operation begins again.
+    pub(crate) fn repeat_operation(&mut self) {
+        self.draws.go_to(&self.operation);
+    }
+
+    /// Chooses table and values for statement `index` in one of its repetitions.
+    pub(crate) fn choose(
+        &mut self,
+        program: &Program,
+        index: usize,
+        repetition: u32,
+        values: &mut Values,
+    ) {
+        let statement = &program.statements[index];
+        if repetition == 0 {
+            self.choose_table(program, statement.table);
+        }
+        if statement.repeats_values {
+            self.draws.go_to(&self.statement);
+        } else {
+            self.statement.go_to(&self.draws);
+        }
+        statement.draw(&mut self.draws, values);
+    }
+
+    fn choose_table(&mut self, program: &Program, choice: Option<TableChoice>) {
+        let tables = program.tables.len() as u64;
+        let index = match choice {
+            Some(TableChoice::Random) => self.draws.below(tables),
+            Some(TableChoice::ByClient) => u64::from(self.draws.client()) % tables,
+            Some(TableChoice::Previous) => return,
+            None => 0,
+        };
+        self.table = usize::try_from(index).unwrap_or(0);
+    }
+}

@@ -1,0 +1,117 @@
+//! Settings for the time of a fill.
+
+use prony_client::{ClientError, Connection};
+
+use super::ask;
+use crate::LoadError;
+
+/// `ER_UNKNOWN_SYSTEM_VARIABLE`.
+const UNKNOWN_VARIABLE: u16 = 1193;
+
+/// A variable and its value.
+type Setting = (&'static str, &'static str);
+
+/// Variables of the connections that fill. What a server does not know, or an account may not set,
+/// stays as it is.
+const SESSION: [Setting; 4] = [
+    // MySQL 8.0.27 and later build an index in several threads, each with a part of the buffer.
+    ("innodb_ddl_buffer_size", "134217728"),
+    ("innodb_ddl_threads", "2"),
+    ("innodb_parallel_read_threads", "2"),
+    // A statement's rows are otherwise kept and locked in memory until it ends, a million at most.
+    ("rocksdb_commit_in_the_middle", "1"),
+];
+
+/// The same on servers of our own: nobody replicates from them.
+const SESSION_OF_OWN: [Setting; 1] = [("sql_log_bin", "0")];
+
+/// Global variables, on servers of our own.
+const GLOBAL: [Setting; 2] = [
+    ("local_infile", "1"),
+    // Nobody needs rows of a fill that did not end.
+    ("innodb_flush_log_at_trx_commit", "0"),
+];
+
+/// Tells whether a status variable is there.
+const REDO_LOG: &str = "SHOW STATUS LIKE 'Innodb_redo_log_enabled'";
+
+/// What was changed for a fill, on a server of our own.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// Statements that take it back.
+    undo: Vec<String>,
+    redo_log_is_off: bool,
+}
+
+/// Prepares a connection that fills.
+pub(super) fn set_session(connection: &mut Connection, own_server: bool) -> Result<(), LoadError> {
+    let own: &[Setting] = if own_server { &SESSION_OF_OWN } else { &[] };
+    for (name, value) in SESSION.iter().chain(own) {
+        attempt(connection, &format!("SET SESSION {name} = {value}"))?;
+    }
+    Ok(())
+}
+
+impl Changes {
+    /// Changes a server of our own.
+    pub(super) fn make(connection: &mut Connection) -> Result<Self, LoadError> {
+        let mut changes = Self::default();
+        for (name, value) in GLOBAL {
+            let Some(before) = attempt(connection, &format!("SELECT @@GLOBAL.{name}"))? else {
+                continue;
+            };
+            let set = format!("SET GLOBAL {name} = {value}");
+            if before != value && attempt(connection, &set)?.is_some() {
+                changes.undo.push(format!("SET GLOBAL {name} = {before}"));
+            }
+        }
+        let status = ask(connection, REDO_LOG, || "look for a redo log".to_owned())?;
+        let disable = "ALTER INSTANCE DISABLE INNODB REDO_LOG";
+        if !status.rows.is_empty() && attempt(connection, disable)?.is_some() {
+            let enable = "ALTER INSTANCE ENABLE INNODB REDO_LOG";
+            changes.undo.push(enable.to_owned());
+            changes.redo_log_is_off = true;
+        }
+        Ok(changes)
+    }
+
+    /// Whether InnoDB writes no redo log.
+    pub(super) const fn redo_log_is_off(&self) -> bool {
+        self.redo_log_is_off
+    }
+
+    /// Takes everything back.
+    pub(super) fn undo(self, connection: &mut Connection) -> Result<(), LoadError> {
+        self.undo
+            .iter()
+            .try_for_each(|sql| ask(connection, sql, || sql.clone()).map(drop))
+    }
+}
+
+/// Whether the server has a global variable.
+pub(super) fn exists(connection: &mut Connection, name: &str) -> Result<bool, LoadError> {
+    let sql = format!("SELECT @@GLOBAL.{name}");
+    match connection.query(&sql) {
+        Ok(_) => Ok(true),
+        Err(ClientError::Server {
+            code: UNKNOWN_VARIABLE,
+            ..
+        }) => Ok(false),
+        Err(source) => Err(LoadError::Fill {
+            action: sql,
+            source,
+        }),
+    }
+}
+
+/// Tries a statement that a server may refuse, which yields `None`; else its only value, if any.
+fn attempt(connection: &mut Connection, sql: &str) -> Result<Option<String>, LoadError> {
+    match connection.query(sql) {
+        Ok(answer) => Ok(Some(answer.single().unwrap_or_default().to_owned())),
+        Err(ClientError::Server { .. }) => Ok(None),
+        Err(source) => Err(LoadError::Fill {
+            action: sql.to_owned(),
+            source,
+        }),
+    }
+}

@@ -1,0 +1,276 @@
+//! A statement's parameters, compiled one after the other.
+
+use std::ops::Range;
+
+use prony_model::{Distribution, Expr, Generator, Protocol};
+
+use crate::digits::DigitPattern;
+use crate::distribution::Sampler;
+use crate::program::Param;
+use crate::program::compile::{CompileError, Places, Scope};
+use crate::program::linear::{Bounds, Linear};
+use crate::random::scatter;
+
+/// The most values of a list: more would fill several of the largest packets.
+const LIST_MAX: usize = 1 << 20;
+
+/// The parameters of a statement, as far as they are compiled.
+pub(super) struct Params<'a> {
+    scope: &'a Scope<'a>,
+    places: &'a mut Places,
+    /// Places given to this statement's parameters, in order.
+    taken: Vec<usize>,
+    compiled: Vec<Param>,
+    /// By name, in the order in which they are drawn.
+    names: Vec<(String, Found)>,
+    /// Of each integer, by slot.
+    bounds: Vec<Bounds>,
+    texts: Vec<DigitPattern>,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The slot of an integer.
+    Integer(usize),
+    /// The slots of a list of integers.
+    List(Range<usize>),
+    /// The index of a text.
+    Text(usize),
+}
+
+/// A statement's parameters, all of them.
+pub(super) struct Finished {
+    pub(super) params: Vec<Param>,
+    pub(super) texts: Vec<DigitPattern>,
+    /// Number of integers.
+    pub(super) integers: usize,
+}
+
+impl<'a> Params<'a> {
+    pub(super) fn new(scope: &'a Scope<'a>, places: &'a mut Places) -> Self {
+        Self {
+            scope,
+            places,
+            taken: Vec::new(),
+            compiled: Vec::new(),
+            names: Vec::new(),
+            bounds: Vec::new(),
+            texts: Vec::new(),
+        }
+    }
+
+    /// Compiles the next parameter.
+    pub(super) fn add(&mut self, param: &prony_model::Param) -> Result<(), CompileError> {
+        let name = &param.name;
+        if self.scope.known(name).is_some() || self.lookup(name).is_some() {
+            return Err(CompileError::NameTaken(name.clone()));
+        }
+        let first = self.bounds.len();
+        match &param.generator {
+            Generator::Digits(pattern) => {
+                self.add_digits(name, pattern);
+                Ok(())
+            }
+            Generator::Derived(expr) => {
+                let sum = self.reduce(name, expr)?;
+                let bounds = sum.bounds(&self.bounds);
+                self.compiled.push(Param::Derived { slot: first, sum });
+                self.add_integers(name, Found::Integer(first), bounds, 1)
+            }
+            Generator::Draw {
+                low,
+                high,
+                distribution,
+                count,
+            } => {
+                let length = self.list_length(name, count.as_ref())?;
+                let slots = first..first + length;
+                let bounds = self.add_draw(name, (low, high), *distribution, slots.clone())?;
+                let found = match count {
+                    Some(_) => Found::List(slots),
+                    None => Found::Integer(first),
+                };
+                self.add_integers(name, found, bounds, length)
+            }
+        }
+    }
+
+    /// What the name stands for.
+    pub(super) fn find(&self, name: &str) -> Result<&Found, CompileError> {
+        self.lookup(name)
+            .ok_or_else(|| CompileError::NoParam(name.to_owned()))
+    }
+
+    pub(super) fn text_sizes(&self) -> Vec<usize> {
+        self.texts.iter().map(|text| text.text().len()).collect()
+    }
+
+    /// There are no more parameters.
+    pub(super) fn finish(self) -> Finished {
+        self.places.previous = self.taken;
+        Finished {
+            params: self.compiled,
+            texts: self.texts,
+            integers: self.bounds.len(),
+        }
+    }
+
+    fn lookup(&self, name: &str) -> Option<&Found> {
+        let (_, found) = self.names.iter().find(|(other, _)| other == name)?;
+        Some(found)
+    }
+
+    fn reduce(&self, name: &str, expr: &Expr) -> Result<Linear, CompileError> {
+        let known = |name: &str| self.scope.known(name);
+        let is_list = |name: &&str| matches!(self.lookup(name), Some(Found::List(_)));
+        if let Some(list) = expr.names().find(is_list) {
+            return Err(CompileError::ListInExpression {
+                name: name.to_owned(),
+                list: list.to_owned(),
+            });
+        }
+        if let Some(factor) = expr.nonlinear(|name| self.lookup(name).is_some()) {
+            return Err(CompileError::NotLinear {
+                name: name.to_owned(),
+                factor: factor.to_owned(),
+            });
+        }
+        let slot = |name: &str| match self.lookup(name) {
+            Some(Found::Integer(slot)) => Some(*slot),
+            _ => None,
+        };
+        Linear::new(expr, &known, &slot).map_err(|source| CompileError::Expression {
+            name: name.to_owned(),
+            source,
+        })
+    }
+
+    /// The number of values of a parameter: 1 where it is no list.
+    fn list_length(&self, name: &str, count: Option<&Expr>) -> Result<usize, CompileError> {
+        let Some(count) = count else { return Ok(1) };
+        let count = count
+            .eval(&|name: &str| self.scope.known(name))
+            .map_err(|source| CompileError::Expression {
+                name: name.to_owned(),
+                source,
+            })?;
+        match usize::try_from(count) {
+            Ok(length @ 1..=LIST_MAX) => Ok(length),
+            _ => Err(CompileError::ListLength {
+                name: name.to_owned(),
+                count,
+                max: LIST_MAX,
+            }),
+        }
+    }
+
+    /// Compiles a draw and returns the bounds of its values.
+    fn add_draw(
+        &mut self,
+        name: &str,
+        (low, high): (&Expr, &Expr),
+        distribution: Distribution,
+        slots: Range<usize>,
+    ) -> Result<Bounds, CompileError> {
+        let (low, high) = (self.reduce(name, low)?, self.reduce(name, high)?);
+        let out_of_range = || CompileError::OutOfRange(name.to_owned());
+        let count = Linear::count(&low, &high).ok_or_else(out_of_range)?;
+        let counts = count.bounds(&self.bounds);
+        if counts.min < 1 {
+            return Err(CompileError::EmptyRange {
+                name: name.to_owned(),
+                by: 1 - counts.min,
+            });
+        }
+        if !counts.fit_i64() {
+            return Err(out_of_range());
+        }
+        let bounds = Bounds {
+            min: low.bounds(&self.bounds).min,
+            max: high.bounds(&self.bounds).max,
+        };
+        let param = if distribution == Distribution::Uniform {
+            Param::Uniform { slots, low, count }
+        } else {
+            let changing = || CompileError::ChangingRange(name.to_owned());
+            let low = low.constant().ok_or_else(changing)?;
+            let count = count.constant().ok_or_else(changing)?.cast_unsigned();
+            self.sampled(distribution, slots, low, count)
+        };
+        self.compiled.push(param);
+        Ok(bounds)
+    }
+
+    fn sampled(
+        &mut self,
+        distribution: Distribution,
+        slots: Range<usize>,
+        low: i64,
+        count: u64,
+    ) -> Param {
+        let place = if Sampler::is_ordered(distribution) {
+            self.take_place()
+        } else {
+            0
+        };
+        let seed = scatter(self.scope.seed).wrapping_add(place as u64);
+        Param::Drawn {
+            slots,
+            low,
+            sampler: Sampler::new(distribution, count, self.scope.clients, seed),
+            place,
+        }
+    }
+
+    /// A place of its own for the next parameter that needs one; that of the statement before,
+    /// where its values are repeated.
+    fn take_place(&mut self) -> usize {
+        let repeated = self.places.previous.get(self.taken.len()).copied();
+        let place = repeated.unwrap_or_else(|| {
+            self.places.next += 1;
+            self.places.next - 1
+        });
+        self.taken.push(place);
+        place
+    }
+
+    fn add_integers(
+        &mut self,
+        name: &str,
+        found: Found,
+        bounds: Bounds,
+        length: usize,
+    ) -> Result<(), CompileError> {
+        if !bounds.fit_i64() {
+            return Err(CompileError::OutOfRange(name.to_owned()));
+        }
+        self.names.push((name.to_owned(), found));
+        self.bounds.resize(self.bounds.len() + length, bounds);
+        Ok(())
+    }
+
+    fn add_digits(&mut self, name: &str, pattern: &str) {
+        let text = match self.scope.protocol() {
+            Protocol::Prepared => pattern.as_bytes().to_vec(),
+            Protocol::Text => quote(pattern),
+        };
+        let index = self.texts.len();
+        self.compiled.push(Param::Digits { index });
+        self.names.push((name.to_owned(), Found::Text(index)));
+        self.texts.push(DigitPattern::new(&text));
+    }
+}
+
+/// A text as SQL writes it, in the servers' default mode.
+fn quote(text: &str) -> Vec<u8> {
+    let mut quoted = vec![b'\''];
+    for byte in text.bytes() {
+        if matches!(byte, b'\'' | b'\\') {
+            quoted.push(byte);
+        }
+        quoted.push(byte);
+    }
+    quoted.push(b'\'');
+    quoted
+}

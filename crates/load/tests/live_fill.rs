@@ -1,0 +1,194 @@
+//! Filling on real servers: every schema in every engine, by the way that suits the server. The
+//! fill itself compares all rows with their definition.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+#[path = "../../../tests/live_gate.rs"]
+mod live_gate;
+
+use std::path::Path;
+use std::time::Duration;
+
+use live_gate::live;
+use prony_client::{Connection, Login};
+use prony_load::{FillTask, Job, Message, Task};
+use prony_model::{Config, Dataset, Engine, LoadOutcome, Schema, StopFlag};
+use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
+
+const SBTEST: Dataset = Dataset::sbtest(1, 20_000, 1);
+const DATASETS: [Dataset; 4] = [
+    SBTEST,
+    Dataset {
+        tables: 3,
+        ..SBTEST
+    },
+    Dataset {
+        primary_key: false,
+        ..SBTEST
+    },
+    Dataset {
+        schema: Schema::Foo,
+        ..SBTEST
+    },
+];
+const CONNECTIONS: u32 = 2;
+/// What a fill may change for its time.
+const GLOBALS: [&str; 2] = ["local_infile", "innodb_flush_log_at_trx_commit"];
+
+struct Filler {
+    server: Running,
+}
+
+impl Filler {
+    fn start(build: &str, engine: Engine) -> Self {
+        let roots = Roots::from_environment().unwrap();
+        let catalogue = Catalogue::embedded().unwrap();
+        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/fixtures/guard");
+        let launcher = Launcher::new(guard).unwrap();
+        let stop = StopFlag::default();
+        let depot = Depot::new(&roots, &catalogue, &launcher);
+        let build = depot.fetch(build, &stop, &mut |_| ()).unwrap();
+        let config = Config::default();
+        let wanted = Wanted::over_socket(engine, &config, 8);
+        let rendered = catalogue.render(&build.facts, wanted).unwrap();
+        let mut instance = Instance::create(&roots, &launcher, &build, &rendered).unwrap();
+        instance.bootstrap(&stop).unwrap();
+        Self {
+            server: instance.start(&stop).unwrap(),
+        }
+    }
+
+    fn fill(&self, dataset: Dataset, engine: Engine) -> LoadOutcome {
+        let login = self.server.admin_login();
+        let job = Job {
+            address: self.server.admin_address(),
+            user: login.user,
+            password: login.password,
+            tls: login.tls,
+            database: "prony".to_owned(),
+            task: Task::Fill(FillTask {
+                dataset,
+                engine,
+                connections: CONNECTIONS,
+                own_server: true,
+            }),
+        };
+        let mut out = Vec::new();
+        prony_load::run(&job, &mut out)
+            .unwrap_or_else(|error| panic!("failed to {error}: {dataset:?} in {engine}"));
+        let last = out.trim_ascii().split(|byte| *byte == b'\n').next_back();
+        match serde_json::from_slice(last.unwrap()).unwrap() {
+            Message::Filled { outcome } => outcome,
+            other => panic!("expected the outcome, got {other:?}"),
+        }
+    }
+
+    fn ask(&self, sql: &str) -> Vec<Vec<Option<String>>> {
+        let login = Login {
+            database: Some("prony".to_owned()),
+            ..self.server.admin_login()
+        };
+        let address = self.server.admin_address();
+        let mut connection = Connection::connect(&address, &login, Duration::from_mins(1)).unwrap();
+        connection.query(sql).unwrap().rows
+    }
+
+    /// The values of the globals, by their names; those that the server has.
+    fn globals(&self) -> Vec<Vec<Option<String>>> {
+        let names = GLOBALS.join("', '");
+        let mut rows = self.ask("SHOW GLOBAL VARIABLES");
+        rows.retain(|row| row[0].as_ref().is_some_and(|name| names.contains(name)));
+        rows
+    }
+
+    /// Names, columns and kinds of a table's indexes.
+    fn indexes(&self, table: &str) -> Vec<[String; 3]> {
+        let mut indexes: Vec<_> = self
+            .ask(&format!("SHOW INDEX FROM {table}"))
+            .into_iter()
+            .map(|row| [2, 4, 10].map(|column| row[column].clone().unwrap()))
+            .collect();
+        indexes.sort();
+        indexes
+    }
+}
+
+/// Fills every schema in every engine of a build; `method` is how one table of sbtest goes into
+/// the first.
+fn fills(build: &str, engines: &[Engine], method: &str) {
+    if !live() {
+        return;
+    }
+    let filler = Filler::start(build, engines[0]);
+    let before = filler.globals();
+    for (place, engine) in engines.iter().enumerate() {
+        for dataset in DATASETS {
+            let outcome = filler.fill(dataset, *engine);
+            assert_eq!(outcome.rows, u64::from(dataset.tables) * dataset.rows);
+            assert!(outcome.rows_ns > 0);
+            if place == 0 && dataset == SBTEST {
+                assert_eq!(outcome.method, method);
+            }
+            let ranges = *engine != Engine::Memory || dataset.schema == Schema::Sbtest;
+            for table in 0..dataset.tables {
+                let found = filler.indexes(&dataset.table_name(table));
+                let kind = if ranges { "BTREE" } else { "HASH" };
+                let mut expected = dataset
+                    .indexes(table)
+                    .map(|index| [index.name, index.column.to_owned(), kind.to_owned()]);
+                expected.sort();
+                // MyRocks calls its trees by another name in some versions.
+                let shown = found.iter().map(|[name, column, _]| (name, column));
+                assert!(shown.eq(expected.iter().map(|[name, column, _]| (name, column))));
+                if *engine == Engine::Memory {
+                    assert_eq!(found, expected);
+                }
+            }
+            assert_eq!(filler.globals(), before, "{dataset:?} in {engine}");
+        }
+    }
+    filler.server.stop(Duration::from_mins(1)).unwrap();
+}
+
+const ALL: [Engine; 3] = [Engine::Innodb, Engine::Myisam, Engine::Memory];
+
+#[test]
+fn mysql_4_1() {
+    fills("mysql-4.1.13", &ALL, "LOAD DATA, 1 connection");
+}
+
+#[test]
+fn mysql_5_0() {
+    fills("mysql-5.0.21", &ALL, "LOAD DATA, 1 connection");
+}
+
+#[test]
+fn mysql_5_6() {
+    fills("mysql-5.6.24", &ALL, "INSERT, 2 connections");
+}
+
+#[test]
+fn mysql_8_0() {
+    fills("mysql-8.0.31", &ALL, "INSERT, 2 connections, no redo log");
+}
+
+#[test]
+fn mysql_9_7() {
+    fills("mysql-9.7", &ALL, "INSERT, 2 connections, no redo log");
+}
+
+#[test]
+fn mariadb_10_11() {
+    let engines = [Engine::Innodb, Engine::Myisam, Engine::Memory, Engine::Aria];
+    fills("mariadb-10.11", &engines, "INSERT, 2 connections");
+}
+
+#[test]
+fn myrocks() {
+    for build in ["mariadb-10.5", "mariadb-11.8"] {
+        fills(build, &[Engine::Rocksdb], "LOAD DATA in bulk, 1 connection");
+    }
+}

@@ -1,0 +1,237 @@
+//! One `[[step]]`: a workload to run, or a place to settle.
+
+use std::collections::BTreeMap;
+
+use prony_model::{Dataset, Phase, Settle, Timing, Workload};
+
+use super::clients::{self, Clients};
+use super::settings::read_timing;
+use super::time::{Limit, Scale, read_limit, read_time};
+use crate::duration::Milliseconds;
+use crate::fields::{Fields, Located, NAME_RULE, Value, is_name, unknown};
+use crate::invalid::{Document, Problem, Read, Span};
+use crate::suggest;
+use crate::workload::PARAMETER_MAX;
+
+const PHASES: [(&str, Phase); 4] = [
+    ("read-before", Phase::ReadBefore),
+    ("write", Phase::Write),
+    ("read-after", Phase::ReadAfter),
+    ("end", Phase::End),
+];
+
+/// After how long settling is given up where nothing is written: as long as the longest wait of the
+/// scripts that the presets come from.
+const DEFAULT_SETTLE_LIMIT: Milliseconds = Milliseconds(20 * 60_000);
+
+/// One entry of a sequence as written.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) what: What,
+    /// Where messages about it point.
+    pub(super) place: Span,
+}
+
+/// What an entry does.
+#[derive(Debug, Clone)]
+pub(super) enum What {
+    Run(Run),
+    Settle(WrittenSettle),
+}
+
+/// A workload to run, with what the step sets itself.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) name: String,
+    pub(super) workload: Workload,
+    pub(super) parameters: BTreeMap<String, i64>,
+    pub(super) warmup_ms: Option<u64>,
+    pub(super) limit: Option<Limit>,
+    pub(super) clients: Option<Vec<Clients>>,
+    pub(super) phase: Option<Phase>,
+    pub(super) warm_only: bool,
+    pub(super) timing: Option<Timing>,
+}
+
+/// How to settle, for any dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WrittenSettle {
+    pub(super) idle: Milliseconds,
+    pub(super) idle_per_million_rows: Milliseconds,
+    pub(super) limit: Milliseconds,
+}
+
+impl WrittenSettle {
+    /// How to settle with this dataset, idle times in proportion, never longer than the limit.
+    pub(super) fn with(self, dataset: &Dataset, scale: Scale) -> Settle {
+        let rows = u128::from(dataset.tables) * u128::from(dataset.rows);
+        let for_rows = u128::from(self.idle_per_million_rows.0) * rows / 1_000_000;
+        let for_rows = u64::try_from(for_rows).unwrap_or(u64::MAX);
+        let idle_ms = scale.of(self.idle.0.saturating_add(for_rows));
+        Settle {
+            idle_ms: idle_ms.min(self.limit.0),
+            limit_ms: self.limit.0,
+        }
+    }
+}
+
+/// Reads all `[[step]]` tables of a file; none at all is right too.
+pub(super) fn read_all(root: &mut Fields<'_>, workloads: &[Workload]) -> Read<Vec<Entry>> {
+    let document = root.document();
+    let tables = root.tables("step", "a step")?;
+    let entries: Vec<_> = tables
+        .into_iter()
+        .map(|fields| read(fields, workloads))
+        .collect();
+    let entries: Vec<_> = entries.into_iter().collect::<Read<_>>()?;
+    check_settles(document, &entries)?;
+    Ok(entries)
+}
+
+fn read(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
+    let place = fields.span();
+    if !fields.has("settle") {
+        return read_run(fields, workloads);
+    }
+    let both = fields.refuse("workload", |span| {
+        Problem::new("a step runs a `workload` or is a place to `settle`, not both")
+            .at(span, "runs something")
+            .help("write `settle` in a [[step]] of its own, in front of this one")
+    });
+    let settle = fields.required("settle", read_settle);
+    fields.finish()?;
+    both?;
+    Ok(Entry {
+        what: What::Settle(settle?),
+        place,
+    })
+}
+
+fn read_settle(value: Value<'_>) -> Read<WrittenSettle> {
+    let mut fields = value.table("settling")?;
+    let idle = fields.optional("idle", |value| read_time(&value, 0));
+    let for_rows = fields.optional("idle_per_million_rows", |value| read_time(&value, 0));
+    let limit = fields.optional("limit", |value| read_time(&value, 1));
+    fields.finish()?;
+    Ok(WrittenSettle {
+        idle: Milliseconds(idle?.unwrap_or(0)),
+        idle_per_million_rows: Milliseconds(for_rows?.unwrap_or(0)),
+        limit: limit?.map_or(DEFAULT_SETTLE_LIMIT, Milliseconds),
+    })
+}
+
+fn read_run(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
+    let document = fields.document();
+    let workload = fields.required("workload", |value| find(value, workloads));
+    let name = fields.optional("name", Value::name);
+    let parameters = fields.optional("parameters", |value| value.table("the parameters"));
+    let warmup = fields.optional("warmup", |value| read_time(&value, 0));
+    let limit = read_limit(&mut fields);
+    let clients = fields.optional("clients", clients::read);
+    let phase = fields.optional("phase", |value| value.choice(&PHASES));
+    let warm_only = fields.optional("warm_only", Value::flag);
+    let timing = fields.optional("timing", read_timing);
+    fields.finish()?;
+
+    let workload = workload?;
+    let parameters = match parameters? {
+        Some(fields) => read_parameters(fields, workload.value)?,
+        None => BTreeMap::new(),
+    };
+    let name = match name? {
+        Some(name) => name.map(str::to_owned),
+        None => default_name(document, &workload, &parameters)?,
+    };
+    Ok(Entry {
+        place: name.span,
+        what: What::Run(Run {
+            name: name.value,
+            workload: workload.value.clone(),
+            parameters,
+            warmup_ms: warmup?,
+            limit: limit?.map(|limit| limit.value),
+            clients: clients?,
+            phase: phase?.map(|phase| phase.value),
+            warm_only: warm_only?.unwrap_or(false),
+            timing: timing?,
+        }),
+    })
+}
+
+fn find<'w>(value: Value<'_>, workloads: &'w [Workload]) -> Read<Located<&'w Workload>> {
+    let document = value.document();
+    let name = value.text()?;
+    if let Some(workload) = workloads
+        .iter()
+        .find(|workload| workload.name == name.value)
+    {
+        return Ok(name.map(|_| workload));
+    }
+    let known: Vec<_> = workloads
+        .iter()
+        .map(|workload| workload.name.as_str())
+        .collect();
+    Err(document.report(unknown("workload", &name, &known)))
+}
+
+fn read_parameters(fields: Fields<'_>, workload: &Workload) -> Read<BTreeMap<String, i64>> {
+    let known: Vec<_> = workload.parameters.keys().map(String::as_str).collect();
+    let read: Vec<_> = fields
+        .entries()
+        .into_iter()
+        .map(|(name, value)| {
+            if !known.contains(&name.value) {
+                let kind = format!("parameters of {}", workload.name);
+                return Err(value.document().report(
+                    Problem::new(format!(
+                        "the workload `{}` has no parameter `{}`",
+                        workload.name, name.value
+                    ))
+                    .at(&name.span, "not defined")
+                    .help(suggest::help(name.value, &kind, &known)),
+                ));
+            }
+            let number = value.integer(-PARAMETER_MAX..=PARAMETER_MAX)?;
+            Ok((name.value.to_owned(), number.value))
+        })
+        .collect();
+    read.into_iter().collect()
+}
+
+/// The workload's name and every parameter that the step sets: `read-only.range1000`.
+fn default_name(
+    document: &Document<'_>,
+    workload: &Located<&Workload>,
+    set: &BTreeMap<String, i64>,
+) -> Read<Located<String>> {
+    let parameters = set.iter().map(|(name, value)| format!(".{name}{value}"));
+    let name: String = std::iter::once(workload.value.name.clone())
+        .chain(parameters)
+        .collect();
+    if !is_name(&name) {
+        return Err(document.report(
+            Problem::new(format!("`{name}` can't be the name of a step"))
+                .at(&workload.span, "needs a `name`")
+                .help(NAME_RULE),
+        ));
+    }
+    Ok(Located {
+        value: name,
+        span: workload.span.clone(),
+    })
+}
+
+/// Checks that every place to settle is followed by a step that finds the engine settled.
+fn check_settles(document: &Document<'_>, entries: &[Entry]) -> Read<()> {
+    let settles = |entry: &&Entry| matches!(entry.what, What::Settle(_));
+    for (index, entry) in entries.iter().enumerate() {
+        if settles(&entry) && entries.get(index + 1).is_none_or(|next| settles(&next)) {
+            return Err(document.report(
+                Problem::new("no step that runs something follows after settling")
+                    .at(&entry.place, "settles for no step")
+                    .help("write the [[step]] that needs a quiet engine below it, or remove it"),
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! `[[section]]`: how reports group and order the steps.
+
+use std::collections::BTreeMap;
+
+use prony_model::Section;
+
+use super::entry::{Entry, Run, What};
+use crate::fields::{Fields, Located, Value, unknown};
+use crate::invalid::{Problem, Read, Span};
+
+/// Reads all `[[section]]` tables of a file; none at all leaves reports to the order of the
+/// sequence.
+pub(super) fn read_all(root: &mut Fields<'_>, entries: &[Entry]) -> Read<Vec<Section>> {
+    let tables = root.tables("section", "a section")?;
+    let names = Names::of(entries);
+    let mut placed = BTreeMap::new();
+    let mut outcome = Ok(Vec::new());
+    for fields in tables {
+        match (read(fields, &names, &mut placed), &mut outcome) {
+            (Ok(section), Ok(sections)) => sections.push(section),
+            (Ok(_), Err(_)) => {}
+            (Err(reported), _) => outcome = Err(reported),
+        }
+    }
+    let sections = outcome?;
+    if !sections.is_empty() {
+        check_all_placed(root, entries, &placed)?;
+    }
+    Ok(sections)
+}
+
+/// The steps by their names.
+struct Names<'a> {
+    runs: Vec<(usize, &'a Run)>,
+}
+
+impl<'a> Names<'a> {
+    fn of(entries: &'a [Entry]) -> Self {
+        Self {
+            runs: runs(entries).enumerate().collect(),
+        }
+    }
+
+    /// Entries of the sequence with this name.
+    fn find(&self, name: &str) -> Vec<usize> {
+        let named = self.runs.iter().filter(|(_, run)| run.name == name);
+        named.map(|(entry, _)| *entry).collect()
+    }
+
+    fn all(&self) -> Vec<&'a str> {
+        let mut names: Vec<_> = self.runs.iter().map(|(_, run)| run.name.as_str()).collect();
+        names.dedup();
+        names
+    }
+}
+
+/// The entries that run something, in order: what [`prony_model::Step::entry`] counts.
+fn runs(entries: &[Entry]) -> impl Iterator<Item = &Run> {
+    entries.iter().filter_map(|entry| match &entry.what {
+        What::Run(run) => Some(run),
+        What::Settle(_) => None,
+    })
+}
+
+fn read(
+    mut fields: Fields<'_>,
+    names: &Names<'_>,
+    placed: &mut BTreeMap<usize, Span>,
+) -> Read<Section> {
+    let title = fields.required("title", Value::text);
+    let steps = fields.required("steps", |value| read_steps(value, names, placed));
+    fields.finish()?;
+    Ok(Section {
+        title: title?.value.to_owned(),
+        entries: steps?,
+    })
+}
+
+fn read_steps(
+    value: Value<'_>,
+    names: &Names<'_>,
+    placed: &mut BTreeMap<usize, Span>,
+) -> Read<Vec<usize>> {
+    let mut entries = Vec::new();
+    for item in value.list()? {
+        let document = item.document();
+        let name: Located<&str> = item.text()?;
+        let found = names.find(name.value);
+        if found.is_empty() {
+            return Err(document.report(unknown("step", &name, &names.all())));
+        }
+        for entry in found {
+            if let Some(first) = placed.insert(entry, name.span.clone()) {
+                return Err(document.report(
+                    Problem::new(format!("the step `{}` is in two sections", name.value))
+                        .at(&name.span, "here again")
+                        .at(&first, "first here")
+                        .help("a step is shown once: remove one of them"),
+                ));
+            }
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
+}
+
+/// Checks that every step has its place, those for warming apart.
+fn check_all_placed(
+    root: &Fields<'_>,
+    entries: &[Entry],
+    placed: &BTreeMap<usize, Span>,
+) -> Read<()> {
+    let spans = entries
+        .iter()
+        .filter(|entry| matches!(entry.what, What::Run(_)))
+        .map(|entry| &entry.place);
+    for ((index, run), place) in runs(entries).enumerate().zip(spans) {
+        if !run.warm_only && !placed.contains_key(&index) {
+            return Err(root.document().report(
+                Problem::new(format!("the step `{}` is in no section", run.name))
+                    .at(place, "not in any `steps`")
+                    .help("name it in the `steps` of a [[section]], or write no sections at all"),
+            ));
+        }
+    }
+    Ok(())
+}

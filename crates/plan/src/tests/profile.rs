@@ -1,0 +1,61 @@
+//! Profiles: what is laid over an experiment.
+
+use prony_model::IntentValue;
+
+use super::{RIGHT, World, golden};
+use crate::Invalid;
+
+/// `RIGHT` with a profile.
+fn with_profile(keys: &str) -> String {
+    format!("{RIGHT}\n[profile.small]\n{keys}\n")
+}
+
+fn refused(profile: &str, keys: &str) -> Invalid {
+    World::new()
+        .parse_with(profile, &with_profile(keys))
+        .unwrap_err()
+}
+
+#[test]
+fn tables_merge_and_values_replace() {
+    let text = with_profile(
+        "blocks = 1\nclients = [2]\ndataset.rows = 500\nsequence.time = \"100ms\"\n\
+         defaults.config = { buffer_pool = \"64M\" }",
+    );
+    let plan = World::new().parse_with("small", &text).unwrap();
+    assert_eq!(plan.profile.as_deref(), Some("small"));
+    assert_eq!((plan.blocks(), plan.steps[0].clients), (1, 2));
+    assert_eq!((plan.dataset.tables, plan.dataset.rows), (2, 500));
+    let intents = &plan.targets[0].config.intents;
+    assert_eq!(intents["buffer_pool"], IntentValue::Bytes(64 << 20));
+    assert_eq!(intents["binlog"], IntentValue::Flag(false));
+    assert_eq!(plan.steps[0].warmup_ms, 500);
+
+    let whole = World::new().parse(&text).unwrap();
+    assert_eq!(whole.profile, None);
+    assert_eq!(whole, World::new().parse(RIGHT).unwrap());
+}
+
+#[test]
+fn messages_point_into_the_profile() {
+    golden("profile-bad-value", &refused("small", "dataset.rows = 0"));
+    golden(
+        "profile-too-few-rows",
+        &refused("small", "dataset.rows = 5"),
+    );
+    golden("profile-unknown-key", &refused("small", "dataset.row = 5"));
+}
+
+#[test]
+fn profiles_that_are_not_there() {
+    golden("profile-unknown", &refused("smal", "blocks = 1"));
+    let none = World::new().parse_with("small", RIGHT).unwrap_err();
+    golden("profile-none", &none);
+}
+
+/// What can't be in a profile is said without it too.
+#[test]
+fn what_profiles_can_not_change() {
+    let text = with_profile("target = []\nbase = \"x\"");
+    golden("profile-target", &World::new().parse(&text).unwrap_err());
+}

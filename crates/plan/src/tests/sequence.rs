@@ -1,0 +1,403 @@
+//! Sequences: phases, settling, lengths, presets, sections.
+
+use prony_model::{Length, Phase, Settle, Step, Timing};
+
+use super::messages::changed;
+use super::{RIGHT, World, golden};
+use crate::{Preset, embedded_workloads, parse_preset};
+
+/// A preset with something of everything.
+const PRESET: &str = r#"name = "study-2020"
+description = "Reads before and after writes"
+history = "For tests."
+time = "100s"
+warmup = "5s"
+clients = [1, 2]
+
+[[section]]
+title = "Writes"
+steps = ["update-index"]
+
+[[section]]
+title = "Reads"
+steps = ["point-query.pre", "point-query"]
+
+[[step]]
+workload = "point-query"
+name = "point-query.warm"
+phase = "read-before"
+warm_only = true
+clients = "tables"
+time = "50s"
+warmup = "100ms"
+
+[[step]]
+settle = { idle = "60s", idle_per_million_rows = "1000s", limit = "10m" }
+
+[[step]]
+workload = "point-query"
+name = "point-query.pre"
+phase = "read-before"
+
+[[step]]
+workload = "update-index"
+phase = "write"
+time = "200s"
+
+[[step]]
+settle = {}
+
+[[step]]
+workload = "point-query"
+phase = "read-after"
+"#;
+
+fn preset(text: &str) -> Preset {
+    parse_preset("study-2020.toml", text, &embedded_workloads().unwrap()).unwrap()
+}
+
+fn world() -> World {
+    let counted = PRESET
+        .replace("study-2020", "counted-2014")
+        .replace("time = \"100s\"", "operations_per_client = 1000")
+        .replace("time = \"50s\"\n", "")
+        .replace("time = \"200s\"\n", "");
+    World {
+        presets: vec![preset(PRESET), preset(&counted)],
+        ..World::new()
+    }
+}
+
+/// `RIGHT` with `[sequence]` in place of its own, without steps and clients of its own.
+fn with_sequence(sequence: &str) -> String {
+    let (start, _) = RIGHT.split_once("[sequence]").unwrap();
+    let start = start.replace("clients = [1, 4]\n", "");
+    format!("{start}[sequence]\n{sequence}\n")
+}
+
+/// The steps of `RIGHT` with other steps than its own.
+fn own(steps: &str) -> Vec<Step> {
+    let (start, _) = RIGHT.split_once("[[step]]").unwrap();
+    let text = format!("{start}{steps}");
+    World::new().parse(&text).unwrap().steps
+}
+
+fn names(steps: &[Step]) -> Vec<(usize, &str, u32)> {
+    steps
+        .iter()
+        .map(|step| (step.entry, step.name.as_str(), step.clients))
+        .collect()
+}
+
+const fn time(ms: u64) -> Length {
+    Length::Time { ms }
+}
+
+const fn count(operations: u64) -> Length {
+    Length::Count { operations }
+}
+
+#[test]
+fn a_preset_at_its_own_scale() {
+    let plan = world()
+        .parse(&with_sequence("preset = \"study-2020\""))
+        .unwrap();
+    assert_eq!(plan.preset.as_deref(), Some("study-2020"));
+    assert_eq!(
+        names(&plan.steps),
+        [
+            (0, "point-query.warm", 2),
+            (1, "point-query.pre", 1),
+            (1, "point-query.pre", 2),
+            (2, "update-index", 1),
+            (2, "update-index", 2),
+            (3, "point-query", 1),
+            (3, "point-query", 2),
+        ]
+    );
+    let of = |pick: fn(&Step) -> u64| plan.steps.iter().map(pick).collect::<Vec<_>>();
+    assert_eq!(
+        of(|step| step.warmup_ms),
+        [100, 5000, 5000, 5000, 5000, 5000, 5000]
+    );
+    let lengths: Vec<_> = plan.steps.iter().map(|step| step.length).collect();
+    let (read, write) = (time(100_000), time(200_000));
+    assert_eq!(
+        lengths,
+        [time(50_000), read, read, write, write, read, read]
+    );
+    assert!(plan.steps[0].warm_only);
+    assert!(plan.steps[1..].iter().all(|step| !step.warm_only));
+    assert_eq!(plan.steps[0].phase, Some(Phase::ReadBefore));
+    assert_eq!(plan.steps[6].phase, Some(Phase::ReadAfter));
+    // 2 × 10,000 rows.
+    let settles: Vec<_> = plan.steps.iter().map(|step| step.settle).collect();
+    let first = Settle {
+        idle_ms: 80_000,
+        limit_ms: 600_000,
+    };
+    let second = Settle {
+        idle_ms: 0,
+        limit_ms: 1_200_000,
+    };
+    assert_eq!(
+        settles,
+        [None, Some(first), None, None, None, Some(second), None]
+    );
+    let sections: Vec<_> = plan
+        .sections
+        .iter()
+        .map(|section| (section.title.as_str(), section.entries.as_slice()))
+        .collect();
+    assert_eq!(
+        sections,
+        [("Writes", [2].as_slice()), ("Reads", [1, 3].as_slice())]
+    );
+}
+
+#[test]
+fn the_time_of_the_experiment_scales_all_times_of_a_preset() {
+    let text = with_sequence("preset = \"study-2020\"\ntime = \"1s\"");
+    let steps = world().parse(&text).unwrap().steps;
+    assert_eq!(
+        [&steps[0], &steps[1], &steps[3]].map(|step| (step.warmup_ms, step.length)),
+        [(100, time(500)), (200, time(1000)), (200, time(2000))]
+    );
+    // Idle times too; the limit is one of patience, and stays.
+    let settle = Settle {
+        idle_ms: 800,
+        limit_ms: 600_000,
+    };
+    assert_eq!(steps[1].settle, Some(settle));
+    let text = with_sequence("preset = \"study-2020\"\ntime = \"1s\"\nwarmup = \"700ms\"");
+    let steps = world().parse(&text).unwrap().steps;
+    assert_eq!([0, 1].map(|step| steps[step].warmup_ms), [100, 700]);
+}
+
+#[test]
+fn idle_times_end_with_the_limit() {
+    let text =
+        with_sequence("preset = \"study-2020\"").replace("rows = 10_000", "rows = 1_000_000");
+    let steps = world().parse(&text).unwrap().steps;
+    let settle = Settle {
+        idle_ms: 600_000,
+        limit_ms: 600_000,
+    };
+    assert_eq!(steps[1].settle, Some(settle));
+}
+
+#[test]
+fn writes_of_a_preset_can_be_counted() {
+    let text = with_sequence("preset = \"study-2020\"\nwrite_operations = 5000");
+    let steps = world().parse(&text).unwrap().steps;
+    assert_eq!(steps[1].length, time(100_000));
+    assert_eq!([3, 4].map(|step| steps[step].length), [count(5000); 2]);
+}
+
+#[test]
+fn counted_presets_can_count_less_or_run_for_a_time() {
+    let lengths = |sequence: &str| {
+        let text = with_sequence(&format!("preset = \"counted-2014\"\n{sequence}"));
+        let steps = world().parse(&text).unwrap().steps;
+        [1, 2].map(|step| steps[step].length)
+    };
+    assert_eq!(lengths(""), [count(1000), count(2000)]);
+    assert_eq!(
+        lengths("operations_per_client = 30"),
+        [count(30), count(60)]
+    );
+    assert_eq!(lengths("operations = 30"), [count(30); 2]);
+    assert_eq!(lengths("time = \"9s\""), [time(9000); 2]);
+}
+
+#[test]
+fn the_clients_of_the_experiment_replace_those_of_a_preset() {
+    let text = changed(
+        "[sequence]\nwarmup = \"500ms\"\ntime = \"3s\"\n",
+        "[sequence]\npreset = \"study-2020\"\n",
+    );
+    let (text, _) = text.split_once("[[step]]").unwrap();
+    let steps = world().parse(text).unwrap().steps;
+    assert_eq!(
+        names(&steps)[..3],
+        [
+            (0, "point-query.warm", 2),
+            (1, "point-query.pre", 1),
+            (1, "point-query.pre", 4),
+        ]
+    );
+}
+
+#[test]
+fn own_steps_have_the_same_words() {
+    let steps = own(
+        "[[step]]\nworkload = \"point-query\"\nname = \"warm\"\nwarm_only = true\n\
+         phase = \"read-before\"\nclients = [3, \"tables\"]\n\
+         [[step]]\nsettle = { idle = \"2s\", limit = \"30s\" }\n\
+         [[step]]\nworkload = \"update-index\"\nphase = \"write\"\noperations_per_client = 50\n\
+         [[step]]\nworkload = \"point-query\"\ntiming = \"whole-run\"\noperations = 100\n",
+    );
+    assert_eq!(
+        names(&steps),
+        [
+            (0, "warm", 3),
+            (0, "warm", 2),
+            (1, "update-index", 1),
+            (1, "update-index", 4),
+            (2, "point-query", 1),
+            (2, "point-query", 4),
+        ]
+    );
+    let lengths: Vec<_> = steps.iter().map(|step| step.length).collect();
+    assert_eq!(
+        lengths,
+        [
+            time(3000),
+            time(3000),
+            count(50),
+            count(200),
+            count(100),
+            count(100)
+        ]
+    );
+    let settle = Settle {
+        idle_ms: 2000,
+        limit_ms: 30_000,
+    };
+    assert_eq!([2, 3].map(|step| steps[step].settle), [Some(settle), None]);
+    // Connecting is timed, hence no warm-up, whatever the sequence says.
+    assert_eq!((steps[4].timing, steps[4].warmup_ms), (Timing::WholeRun, 0));
+    assert_eq!(steps[0].timing, Timing::Operations);
+}
+
+#[test]
+fn timing_of_a_sequence_is_that_of_its_steps() {
+    let text = with_sequence("preset = \"study-2020\"\ntiming = \"whole-run\"");
+    let steps = world().parse(&text).unwrap().steps;
+    assert!(
+        steps
+            .iter()
+            .all(|step| step.timing == Timing::WholeRun && step.warmup_ms == 0)
+    );
+    let text = changed(
+        "workload = \"read-only\"",
+        "workload = \"read-only\"\nwarmup = \"1s\"\ntiming = \"whole-run\"",
+    );
+    golden("whole-run-with-warmup", &world().parse(&text).unwrap_err());
+}
+
+#[test]
+fn writes_that_say_how_long_they_run_are_left_alone() {
+    let (start, _) = RIGHT.split_once("[[step]]").unwrap();
+    let start = start.replace("[sequence]", "[sequence]\nwrite_operations = 700");
+    let text = format!(
+        "{start}[[step]]\nworkload = \"update-index\"\n[[step]]\nworkload = \"insert\"\n\
+         time = \"1s\"\n[[step]]\nworkload = \"point-query\"\n"
+    );
+    let steps = World::new().parse(&text).unwrap().steps;
+    assert_eq!(
+        [0, 2, 4].map(|step| steps[step].length),
+        [count(700), time(1000), time(3000)]
+    );
+}
+
+#[test]
+fn own_sections() {
+    let text = RIGHT.replace(
+        "[sequence]",
+        "[[section]]\ntitle = \"Ranges\"\nsteps = [\"read-only.range10\"]\n\n\
+         [[section]]\ntitle = \"Points\"\nsteps = [\"point-query\"]\n\n[sequence]",
+    );
+    let sections = World::new().parse(&text).unwrap().sections;
+    let sections: Vec<_> = sections
+        .iter()
+        .map(|section| (section.title.as_str(), section.entries.as_slice()))
+        .collect();
+    assert_eq!(
+        sections,
+        [("Ranges", [1].as_slice()), ("Points", [0].as_slice())]
+    );
+}
+
+/// Checks the message of `RIGHT` with another sequence.
+fn check(name: &str, sequence: &str) {
+    golden(name, &world().parse(&with_sequence(sequence)).unwrap_err());
+}
+
+#[test]
+fn wrong_presets_in_experiments() {
+    check("preset-unknown", "preset = \"study-2021\"");
+    check(
+        "preset-and-steps",
+        "preset = \"study-2020\"\n\n[[step]]\nworkload = \"point-query\"",
+    );
+    check(
+        "preset-of-times-counted",
+        "preset = \"study-2020\"\noperations_per_client = 1000",
+    );
+    check(
+        "preset-time-and-operations",
+        "preset = \"study-2020\"\ntime = \"1s\"\noperations_per_client = 1000",
+    );
+}
+
+#[test]
+fn presets_that_the_dataset_is_too_small_for() {
+    let text = PRESET.replace(
+        "workload = \"update-index\"",
+        "workload = \"range-notcovered-pk\"\nname = \"update-index\"\nparameters.range = 10_000",
+    );
+    let world = World {
+        presets: vec![preset(&text)],
+        ..World::new()
+    };
+    let text = with_sequence("preset = \"study-2020\"");
+    golden("preset-too-few-rows", &world.parse(&text).unwrap_err());
+}
+
+/// Checks the message of a preset with one place changed.
+fn check_preset(name: &str, from: &str, to: &str) {
+    assert_eq!(PRESET.matches(from).count(), 1, "{from}");
+    let text = PRESET.replacen(from, to, 1);
+    let workloads = embedded_workloads().unwrap();
+    let invalid = parse_preset("study-2020.toml", &text, &workloads).unwrap_err();
+    golden(name, &invalid);
+}
+
+#[test]
+fn wrong_steps() {
+    check_preset(
+        "settle-at-the-end",
+        "phase = \"read-after\"",
+        "[[step]]\nsettle = {}",
+    );
+    check_preset(
+        "settle-and-workload",
+        "settle = {}",
+        "settle = {}\nworkload = \"scan\"",
+    );
+    check_preset("settle-unknown-key", "idle = \"60s\"", "idel = \"60s\"");
+    check_preset("unknown-phase", "\"write\"", "\"writes\"");
+    check_preset("clients-word", "\"tables\"", "\"rows\"");
+    check_preset("preset-without-length", "time = \"100s\"", "");
+    check_preset("preset-without-history", "history = \"For tests.\"", "");
+}
+
+#[test]
+fn wrong_sections() {
+    check_preset(
+        "section-unknown-step",
+        "[\"update-index\"]",
+        "[\"update-indexes\"]",
+    );
+    check_preset(
+        "section-step-twice",
+        "[\"update-index\"]",
+        "[\"update-index\", \"point-query\"]",
+    );
+    check_preset(
+        "section-step-left-out",
+        "[\"point-query.pre\", \"point-query\"]",
+        "[\"point-query\"]",
+    );
+}

@@ -1,0 +1,198 @@
+//! A plan in words.
+
+use std::fmt::Write as _;
+
+use prony_model::{Aspect, Length, Phase, Plan, Step, Target, Timing};
+use prony_plan::{Assumptions, predicted_ms};
+
+use crate::words::{duration, listed, plural};
+
+/// Targets, steps, the order of the trials and the predicted time.
+pub(super) fn describe(plan: &Plan) -> String {
+    let mut lines = vec![plan.name.clone()];
+    if !plan.question.is_empty() {
+        lines.push(plan.question.clone());
+    }
+    if let Some(profile) = &plan.profile {
+        lines.push(format!("With the profile {profile}."));
+    }
+    lines.push(String::new());
+    lines.push(dataset(plan));
+    lines.extend(targets(plan));
+    lines.extend(steps(plan));
+    lines.extend(sections(plan));
+    lines.extend(trials(plan));
+    let cells = plan.targets.len() * plan.steps.len();
+    let times = plural(plan.blocks().into(), "time");
+    let predicted = duration(predicted_ms(plan, &Assumptions::default()));
+    lines.push(format!(
+        "\n{cells} cells, each measured {times}. Predicted time: about {predicted}, after the \
+         server builds have been fetched.\n"
+    ));
+    lines.join("\n")
+}
+
+fn dataset(plan: &Plan) -> String {
+    let dataset = &plan.dataset;
+    let key = if dataset.primary_key {
+        ""
+    } else {
+        ", without primary key"
+    };
+    format!(
+        "Dataset: {} × {} rows ({}{key}), seed {}",
+        plural(dataset.tables.into(), "table"),
+        dataset.rows,
+        dataset.schema.name(),
+        dataset.seed
+    )
+}
+
+fn targets(plan: &Plan) -> Vec<String> {
+    let varying = plan.varying();
+    let mut lines = vec![format!("\nTargets ({}):", plan.targets.len())];
+    for (index, target) in plan.targets.iter().enumerate() {
+        let base = if index == plan.base { "  (base)" } else { "" };
+        let words = summary(target, &varying);
+        lines.push(format!("  {}: {words}{base}", target.name));
+    }
+    lines
+}
+
+/// Build and engine, and whatever else differs between the targets.
+fn summary(target: &Target, varying: &[Aspect]) -> String {
+    let mut words = vec![
+        target.aspect(&Aspect::Build),
+        target.aspect(&Aspect::Engine),
+    ];
+    for aspect in varying {
+        if !matches!(aspect, Aspect::Build | Aspect::Engine) {
+            words.push(format!("{aspect} {}", target.aspect(aspect)));
+        }
+    }
+    words.join(", ")
+}
+
+/// The steps of each trial: one line for each entry of the sequence, under its phase.
+fn steps(plan: &Plan) -> Vec<String> {
+    let preset = match &plan.preset {
+        Some(preset) => format!(", sequence {preset}"),
+        None => String::new(),
+    };
+    let mut lines = vec![format!(
+        "\nSteps of each trial ({}{preset}):",
+        plan.steps.len()
+    )];
+    let mut phase = None;
+    for entry in plan.steps.chunk_by(|a, b| a.entry == b.entry) {
+        let [first, ..] = entry else { continue };
+        if let Some(settle) = first.settle {
+            lines.push(format!(
+                "  settle: {} at least, {} at most",
+                duration(settle.idle_ms),
+                duration(settle.limit_ms)
+            ));
+        }
+        if first.phase != phase {
+            phase = first.phase;
+            lines.extend(phase.map(|phase| format!("  {}:", heading(phase))));
+        }
+        let indent = if phase.is_some() { "    " } else { "  " };
+        lines.push(format!("{indent}{}", entry_line(first, entry)));
+    }
+    lines
+}
+
+const fn heading(phase: Phase) -> &'static str {
+    match phase {
+        Phase::ReadBefore => "reads before the writes",
+        Phase::Write => "writes",
+        Phase::ReadAfter => "reads after the writes",
+        Phase::End => "end",
+    }
+}
+
+/// One entry at all of its numbers of clients.
+fn entry_line(first: &Step, entry: &[Step]) -> String {
+    let clients: Vec<_> = entry.iter().map(|step| step.clients.to_string()).collect();
+    let noun = if clients == ["1"] {
+        "client"
+    } else {
+        "clients"
+    };
+    let mut line = format!(
+        "{}, {} {noun}: {}",
+        first.name,
+        listed(&clients),
+        length(entry)
+    );
+    match (first.timing, first.warmup_ms) {
+        (Timing::WholeRun, _) => line.push_str(", connecting included"),
+        (Timing::Operations, 0) => {}
+        (Timing::Operations, ms) => {
+            // Writing to a String can't fail.
+            let _ = write!(line, " after {} of warm-up", duration(ms));
+        }
+    }
+    if first.warm_only {
+        line.push_str(", for warming only");
+    }
+    line
+}
+
+/// How long an entry measures: the same at all numbers of clients, or as much for each client.
+fn length(entry: &[Step]) -> String {
+    let one = |step: &Step| match step.length {
+        Length::Time { ms } => duration(ms),
+        Length::Count { operations } => plural(operations, "operation"),
+    };
+    let each = |step: &Step| match step.length {
+        Length::Count { operations } => operations.checked_div(step.clients.into()),
+        Length::Time { .. } => None,
+    };
+    let mut lengths: Vec<_> = entry.iter().map(one).collect();
+    lengths.dedup();
+    let mut shares: Vec<_> = entry.iter().map(each).collect();
+    shares.dedup();
+    match (lengths.as_slice(), shares.as_slice()) {
+        ([_, _, ..], [Some(each)]) => format!("{} of each client", plural(*each, "operation")),
+        _ => listed(&lengths),
+    }
+}
+
+/// How reports group the steps, where the sequence says so.
+fn sections(plan: &Plan) -> Vec<String> {
+    if plan.sections.is_empty() {
+        return Vec::new();
+    }
+    let name = |entry: &usize| {
+        let mut steps = plan.steps.iter();
+        steps
+            .find(|step| step.entry == *entry)
+            .map(|step| step.name.as_str())
+    };
+    let mut lines = vec!["\nSections of reports:".to_owned()];
+    for section in &plan.sections {
+        let names: Vec<_> = section.entries.iter().filter_map(name).collect();
+        lines.push(format!("  {}: {}", section.title, names.join(", ")));
+    }
+    lines
+}
+
+fn trials(plan: &Plan) -> Vec<String> {
+    let blocks = plural(plan.blocks().into(), "block");
+    let mut lines = vec![format!(
+        "\nTrials in order ({} in {blocks}):",
+        plan.trials.len()
+    )];
+    for block in 0..plan.blocks() {
+        let names: Vec<&str> = plan
+            .trials
+            .iter()
+            .filter(|trial| trial.block == block)
+            .map(|trial| plan.targets[trial.target].name.as_str())
+            .collect();
+        lines.push(format!("  block {}: {}", block + 1, names.join(", ")));
+    }
+    lines
+}

@@ -1,0 +1,87 @@
+//! `prony workloads`: what an experiment's steps can run.
+
+use std::fmt::Write as _;
+
+use prony_model::Workload;
+use prony_plan::{Definition, suggestion};
+
+use crate::cli::{ListFormatArg, WorkloadsCommand, WorkloadsListArgs, WorkloadsShowArgs};
+use crate::definitions;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+
+/// Runs one of the sub-commands.
+pub(crate) fn workloads(command: &WorkloadsCommand) -> Result<(), Failure> {
+    match command {
+        WorkloadsCommand::List(args) => list(args),
+        WorkloadsCommand::Show(args) => show(args),
+    }
+}
+
+fn list(args: &WorkloadsListArgs) -> Result<(), Failure> {
+    let workloads: Vec<_> = definitions::workloads(&args.files)?
+        .into_iter()
+        .map(|definition| definition.workload)
+        .collect();
+    match args.format {
+        ListFormatArg::Text => output::data(&list_text(&workloads)),
+        ListFormatArg::Json => output::data(&format!("{}\n", serde_json::json!(workloads))),
+    }
+}
+
+/// One line for each workload, in columns.
+fn list_text(workloads: &[Workload]) -> String {
+    let rows: Vec<[String; 5]> = workloads.iter().map(columns).collect();
+    let mut widths = [0; 5];
+    for row in &rows {
+        for (width, column) in widths.iter_mut().zip(row) {
+            *width = column.len().max(*width);
+        }
+    }
+    let mut text = String::new();
+    for (row, workload) in rows.iter().zip(workloads) {
+        for (width, column) in widths.into_iter().zip(row) {
+            // Writing to a String can't fail.
+            let _ = write!(text, "{column:width$}  ");
+        }
+        let _ = writeln!(text, "{}", workload.description);
+    }
+    text
+}
+
+/// Everything that is short.
+fn columns(workload: &Workload) -> [String; 5] {
+    let parameters: Vec<_> = workload
+        .parameters
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    [
+        workload.name.clone(),
+        workload.group.name().to_owned(),
+        workload.effect.name().to_owned(),
+        workload.schema.name().to_owned(),
+        parameters.join(","),
+    ]
+}
+
+fn show(args: &WorkloadsShowArgs) -> Result<(), Failure> {
+    let definitions = definitions::workloads(&args.files)?;
+    let wanted = |definition: &&Definition| definition.workload.name == args.workload;
+    match definitions.iter().find(wanted) {
+        Some(definition) => output::data(&definition.text),
+        None => Err(unknown(&args.workload, &definitions)),
+    }
+}
+
+fn unknown(name: &str, definitions: &[Definition]) -> Failure {
+    let names: Vec<&str> = definitions
+        .iter()
+        .map(|definition| definition.workload.name.as_str())
+        .collect();
+    Failure::new(ExitStatus::Usage, format!("there is no workload `{name}`")).with_hint(suggestion(
+        name,
+        "workloads",
+        &names,
+    ))
+}

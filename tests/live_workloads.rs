@@ -1,0 +1,170 @@
+//! Every workload that comes with Prony, with every engine, on the major series: answers as they
+//! should be, tables changed by what was done, and the same answers from everybody.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use prony_model::{Schema, Workload};
+use prony_plan::embedded_workloads;
+use support::{Finished, finish, live, prony, write};
+
+/// Series that CI looks at: MySQL with three engines, MariaDB for MyRocks.
+const MYSQL: [&str; 4] = ["mysql-5.0.21", "mysql-5.6.24", "mysql-8.0.31", "mysql-9.7"];
+const MYROCKS: &str = "mariadb-10.11";
+
+/// An experiment with a step for every workload of a schema.
+fn experiment(name: &str, base: &str, targets: &str, schema: Schema) -> String {
+    let mut text = format!(
+        "name = \"{name}\"\nbase = \"{base}\"\nblocks = 1\nclients = [3]\n\n\
+         [dataset]\nschema = \"{}\"\ntables = 2\nrows = 3_000\n\n\
+         [defaults]\nconfig = {{ buffer_pool = \"32M\" }}\n\n\
+         [sequence]\ntime = \"1s\"\n\n{targets}",
+        schema.name()
+    );
+    // What shrinks and grows the tables comes last, as in every study.
+    let mut workloads: Vec<Workload> = embedded_workloads()
+        .unwrap()
+        .into_iter()
+        .filter(|workload| workload.schema == schema)
+        .collect();
+    workloads.sort_by_key(|workload| match workload.name.as_str() {
+        "delete" => 1,
+        "insert" => 2,
+        _ => 0,
+    });
+    for workload in workloads {
+        let _ = write!(text, "\n[[step]]\nworkload = \"{}\"\n", workload.name);
+    }
+    text
+}
+
+/// Runs the checks of an experiment; they must all be right.
+#[track_caller]
+fn verified(folder: &Path, experiment: &str) -> Finished {
+    write(folder, "answers.toml", experiment);
+    let finished = finish(prony(folder, &["run", "--verify", "answers.toml"])).exits(0);
+    assert!(
+        finished
+            .stdout
+            .contains("all as they should be, and the same from every target"),
+        "no verdict"
+    );
+    assert!(!folder.join("runs").exists(), "a check stores no run");
+    finished
+}
+
+fn target(build: &str, engine: &str, protocol: &str) -> String {
+    format!(
+        "[[target]]\nname = \"{build}-{engine}\"\nbuild = \"{build}\"\nengine = \"{engine}\"\n\
+         protocol = \"{protocol}\"\n\n"
+    )
+}
+
+#[test]
+fn every_workload_is_answered_alike_by_every_engine_of_every_series() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut targets = String::new();
+    for build in MYSQL {
+        for engine in ["innodb", "myisam", "memory"] {
+            // Each protocol with each engine in one of the series at least.
+            let text = (build == "mysql-5.6.24") == (engine == "innodb");
+            targets += &target(build, engine, if text { "text" } else { "prepared" });
+        }
+    }
+    targets += &target(MYROCKS, "rocksdb", "prepared");
+    let text = experiment("answers", "mysql-5.0.21-innodb", &targets, Schema::Sbtest);
+    let finished = verified(folder.path(), &text);
+    let workloads = embedded_workloads().unwrap();
+    let sbtest = workloads.iter().filter(|w| w.schema == Schema::Sbtest);
+    for workload in sbtest {
+        let line = finished
+            .stdout
+            .lines()
+            .find(|line| line.split_whitespace().next() == Some(workload.name.as_str()));
+        let verdicts = line.unwrap().matches("ok").count();
+        assert_eq!(verdicts, MYSQL.len() * 3 + 1, "{}", workload.name);
+    }
+}
+
+#[test]
+fn hot_rows_count_every_update() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut targets = String::new();
+    for build in MYSQL {
+        targets += &target(build, "memory", "text");
+        targets += &target(build, "innodb", "prepared");
+    }
+    let text = experiment("hot", "mysql-5.0.21-memory", &targets, Schema::Foo);
+    verified(folder.path(), &text);
+}
+
+#[test]
+fn tables_without_a_primary_key_are_answered_alike() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let targets = [
+        target("mysql-5.0.21", "myisam", "prepared"),
+        target("mysql-5.0.21", "memory", "text"),
+        target("mysql-8.0.31", "innodb", "prepared"),
+        target(MYROCKS, "rocksdb", "prepared"),
+    ]
+    .concat();
+    let text = experiment("nokey", "mysql-5.0.21-myisam", &targets, Schema::Sbtest)
+        .replace("rows = 3_000", "rows = 3_000\nprimary_key = false");
+    verified(folder.path(), &text);
+}
+
+/// A target whose rows are not what the others have is found out.
+#[test]
+fn wrong_answers_are_named() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let workloads = write(
+        folder.path(),
+        "wrong.toml",
+        "[[workload]]\nname = \"liar\"\ngroup = \"point\"\neffect = \"none\"\n\
+         description = \"Claims two rows, and answers with the version\"\n\n\
+         [[workload.statement]]\nname = \"lie\"\n\
+         sql = \"SELECT VERSION() FROM {table} WHERE id = {id}\"\n\
+         params.id = { from = \"1..rows\" }\nexpect.rows = \"2\"\n",
+    );
+    let targets = [
+        target("mysql-5.0.21", "innodb", "prepared"),
+        target("mysql-8.0.31", "innodb", "prepared"),
+    ]
+    .concat();
+    let experiment = format!(
+        "name = \"liars\"\nbase = \"mysql-5.0.21-innodb\"\nblocks = 1\n\n\
+         [dataset]\nrows = 1_000\n\n[sequence]\ntime = \"1s\"\n\n\
+         {targets}[[step]]\nworkload = \"liar\"\n"
+    );
+    write(folder.path(), "liars.toml", &experiment);
+    let arguments = [
+        "run",
+        "--verify",
+        "liars.toml",
+        "--workloads",
+        workloads.to_str().unwrap(),
+    ];
+    let finished = finish(prony(folder.path(), &arguments)).exits(6);
+    assert!(finished.stdout.contains("give different answers"));
+    assert!(finished.stdout.contains("lie"));
+}
