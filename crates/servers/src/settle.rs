@@ -121,7 +121,8 @@ fn analyze(session: &Session<'_>, dataset: &Dataset) -> Result<Vec<String>, Sett
     Ok(match left {
         0 => Vec::new(),
         left => vec![format!(
-            "statistics: tables that are not analysed: {left}, none is quiet"
+            "statistics: {left} of {} tables are not refreshed",
+            dataset.tables
         )],
     })
 }
