@@ -18,7 +18,7 @@ use prony_model::{
 };
 use prony_servers::{
     Catalogue, Depot, ImageError, ImageRecord, Images, Instance, Launcher, Removal, Rendered,
-    Roots, Running, ServerBuild, SettleError, Wanted, debt, settle,
+    Roots, Running, ServerBuild, SettleError, Wanted, Whose, debt, settle,
 };
 use support::{PRONY, live};
 
@@ -78,6 +78,10 @@ fn innodb(build: &str) {
         idle_ms: 0,
         limit_ms: 1,
     };
+    // Somebody else's server would keep its binary log.
+    let other = busy.settle_as(Whose::Other, hasty).unwrap();
+    assert_ne!(other.unmet, [""; 0], "{build}");
+    assert!(busy.binlog_size() > 1 << 20, "{build}");
     let outcome = busy.settle(hasty).unwrap();
     assert_ne!(outcome.unmet, [""; 0], "{build}");
     assert_eq!(busy.number("VARIABLES", "innodb_max_dirty_pages_pct"), 90);
@@ -89,8 +93,7 @@ fn innodb(build: &str) {
     // Everything is as it was.
     assert_eq!(busy.number("VARIABLES", "innodb_max_dirty_pages_pct"), 90);
     assert_eq!(busy.rows("SHOW BINARY LOGS").len(), 1, "{build}");
-    let binlog = &busy.rows("SHOW BINARY LOGS")[0];
-    let size: u64 = binlog[1].parse().unwrap();
+    let size = busy.binlog_size();
     assert!(size < 1000, "{build}: the binary log has {size} bytes");
     let count = format!("SELECT COUNT(*) FROM {}", DATASET.table_name(0));
     assert_eq!(busy.rows(&count)[0][0], DATASET.rows.to_string());
@@ -172,7 +175,7 @@ fn who_is_quiet_early_waits_and_can_be_stopped() {
         idle_ms: 600_000,
         limit_ms: 600_000,
     };
-    let stopped = settle(&control, busy.engine, &DATASET, long, &stop);
+    let stopped = settle(&control, Whose::Own, busy.engine, &DATASET, long, &stop);
     assert!(matches!(stopped, Err(SettleError::Stopped)));
     assert!(begin.elapsed() < LIMIT);
 }
@@ -290,8 +293,19 @@ impl Busy {
     }
 
     fn settle(&self, how: Settle) -> Result<SettleOutcome, SettleError> {
+        self.settle_as(Whose::Own, how)
+    }
+
+    fn settle_as(&self, whose: Whose, how: Settle) -> Result<SettleOutcome, SettleError> {
         let control = || self.connect();
-        settle(&control, self.engine, &DATASET, how, &StopFlag::default())
+        let stop = StopFlag::default();
+        settle(&control, whose, self.engine, &DATASET, how, &stop)
+    }
+
+    /// Bytes of all files of the binary log.
+    fn binlog_size(&self) -> u64 {
+        let rows = self.rows("SHOW BINARY LOGS");
+        rows.iter().map(|row| row[1].parse::<u64>().unwrap()).sum()
     }
 
     fn debt(&self) -> Vec<Debt> {

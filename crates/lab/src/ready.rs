@@ -160,11 +160,17 @@ impl Preparation<'_> {
             };
             largest = largest.max(bytes);
         }
-        let limit = self.lab.images_limit.saturating_sub(missing);
-        images
-            .trim(limit, &keep)
-            .map_err(|source| LabError::Images { source })?;
-        Ok(images.check_room(missing + largest)?)
+        let trim = |limit| {
+            let trimmed = images.trim(limit, &keep);
+            trimmed.map_err(|source| LabError::Images { source })
+        };
+        trim(self.lab.images_limit.saturating_sub(missing))?;
+        let needed = missing + largest;
+        if images.check_room(needed).is_err() {
+            // Whatever this run does not need is made again when it is wanted.
+            trim(0)?;
+        }
+        Ok(images.check_room(needed)?)
     }
 
     /// Whether trials of a target are wanted and its image is still to be made.
