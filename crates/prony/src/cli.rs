@@ -94,7 +94,7 @@ pub(crate) struct ResumeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ImagesLimitArgs {
     /// Bytes of all data images together, such as 20G: where images are made, those that were not
-    /// used for longest make way [default: the variable PRONY_IMAGES_LIMIT, else 50G]
+    /// used for longest make way [default: `$PRONY_IMAGES_LIMIT`, else 50G]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(crate) images_limit: Option<u64>,
 }

@@ -134,3 +134,19 @@ fn unknown(message: &str) -> Failure {
 fn host(error: &IoError) -> Failure {
     Failure::to(ExitStatus::Host, error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_to_the_minute() {
+        assert_eq!(minute(1_700_000_000_000), "2023-11-14 22:13");
+        assert_eq!(minute(u64::MAX), "");
+    }
+
+    #[test]
+    fn an_empty_list_says_so() {
+        assert_eq!(list_text(&[]), "0 images, 0.0 MiB\n");
+    }
+}
