@@ -47,6 +47,14 @@ pub(crate) fn run(live: Live) -> Result<(), String> {
     step("tests", tests)
 }
 
+/// Runs the benchmark of filling, which is one of the load generator's: it starts servers with the
+/// project's own crates, which this command is built without.
+pub(crate) fn bench_load(arguments: impl Iterator<Item = String>) -> Result<(), String> {
+    let mut bench = cargo(&["bench", "--package", "prony-load", "--bench", "fill", "--"]);
+    bench.args(arguments);
+    step("bench-load", bench)
+}
+
 fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);

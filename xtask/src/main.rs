@@ -16,10 +16,11 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  ci        everything that CI runs: format, tidy, lints, documentation, all tests
-  quick     the same without the tests that start real servers
-  tidy      file sizes, names, links, layers
-  settings  write docs/settings.md anew, from real servers
+  ci          everything that CI runs: format, tidy, lints, documentation, all tests
+  quick       the same without the tests that start real servers
+  tidy        file sizes, names, links, layers
+  settings    write docs/settings.md anew, from real servers
+  bench-load  fill tables by turns with sysbench's prepare and with Prony; options: --help
 ";
 
 fn main() -> ExitCode {
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Some("quick") => ci::run(ci::Live::No),
         Some("tidy") => tidy_all(),
         Some("settings") => settings::write(&workspace_root()),
+        Some("bench-load") => ci::bench_load(std::env::args().skip(2)),
         _ => Err(USAGE.to_owned()),
     };
     match result {

@@ -23,7 +23,7 @@ pub(crate) struct Ready {
     /// is missing of.
     pub(crate) image: Option<Image>,
     /// Whether the image was there before.
-    pub(crate) reused: bool,
+    reused: bool,
 }
 
 /// A plan's targets, with what is known of them.
@@ -38,6 +38,9 @@ pub(crate) struct Preparation<'a> {
 
 /// Something to be said beside the results: its code and its words.
 pub(crate) type Remark = (&'static str, String);
+
+/// Who is told of a target's image, and whether it was there before.
+pub(crate) type OnImage<'a> = dyn FnMut(usize, &Image, bool) -> Result<(), LabError> + 'a;
 
 /// Fetches what the targets need. `None` when the user stopped it.
 pub(crate) fn supplies(
@@ -59,9 +62,11 @@ impl Preparation<'_> {
     /// # Errors
     /// When an external server can't be entered, or when the servers differ in what is known to
     /// matter and nobody allowed it. What ends only the trials of one target is kept with it.
+    /// `on_image` is told of every image as soon as it is there, and whether it was before.
     pub(crate) fn make_ready(
         &self,
         remarks: &mut Vec<Remark>,
+        on_image: &mut OnImage<'_>,
         events: &mut Events<'_>,
     ) -> Result<Option<Vec<Result<Ready, Failure>>>, LabError> {
         let keeps_empty = |index| self.lacks_image(index);
@@ -81,6 +86,14 @@ impl Preparation<'_> {
             let Some(ready) = kept(&self.plan.targets[index], ready, events)? else {
                 return Ok(None);
             };
+            if let Ok(Ready {
+                image: Some(image),
+                reused,
+                ..
+            }) = &ready
+            {
+                on_image(index, image, *reused)?;
+            }
             all.push(ready);
         }
         Ok(Some(all))
@@ -147,11 +160,17 @@ impl Preparation<'_> {
             };
             largest = largest.max(bytes);
         }
-        let limit = self.lab.images_limit.saturating_sub(missing);
-        images
-            .trim(limit, &keep)
-            .map_err(|source| LabError::Images { source })?;
-        Ok(images.check_room(missing + largest)?)
+        let trim = |limit| {
+            let trimmed = images.trim(limit, &keep);
+            trimmed.map_err(|source| LabError::Images { source })
+        };
+        trim(self.lab.images_limit.saturating_sub(missing))?;
+        let needed = missing + largest;
+        if images.check_room(needed).is_err() {
+            // Whatever this run does not need is made again when it is wanted.
+            trim(0)?;
+        }
+        Ok(images.check_room(needed)?)
     }
 
     /// Whether trials of a target are wanted and its image is still to be made.

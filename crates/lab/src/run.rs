@@ -8,6 +8,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use prony_equality::VariableTable;
 use prony_model::{Plan, PlannedTrial, Target};
+use prony_servers::Image;
 use prony_store::{LoadRecord, Store};
 
 use crate::error::LabError;
@@ -69,14 +70,16 @@ pub fn run(
         wanted: &wanted,
     };
     let mut remarks = Vec::new();
-    let ready = preparation.make_ready(&mut remarks, events);
+    // Each at once: a run that ends before the last image is made knows what it has made.
+    let mut on_image =
+        |target: usize, image: &Image, reused| record_load(store, target, image, reused);
+    let ready = preparation.make_ready(&mut remarks, &mut on_image, events);
     for (code, text) in remarks {
         warn_once(store, code, &text)?;
     }
     let Some(ready) = ready? else {
         return Ok(RunEnd::Interrupted);
     };
-    record_loads(&ready, store)?;
     for planned in missing {
         if lab.stop.requested() {
             return Ok(RunEnd::Interrupted);
@@ -208,23 +211,21 @@ impl Session<'_> {
     }
 }
 
-/// Keeps how the data of every image came into it.
-fn record_loads(ready: &[Result<Ready, Failure>], store: &mut Store) -> Result<(), LabError> {
-    let images = ready.iter().enumerate().filter_map(|(target, ready)| {
-        let ready = ready.as_ref().ok()?;
-        Some((target, ready.image.as_ref()?, ready.reused))
-    });
-    for (target, image, reused) in images {
-        let record = image.record();
-        let load = LoadRecord {
-            outcome: record.load.as_ref(),
-            settle: record.settle.as_ref(),
-            image: image.key().as_str(),
-            reused,
-        };
-        store.record_load(target, &load)?;
-    }
-    Ok(())
+/// Keeps how the data of an image came into it.
+fn record_load(
+    store: &mut Store,
+    target: usize,
+    image: &Image,
+    reused: bool,
+) -> Result<(), LabError> {
+    let record = image.record();
+    let load = LoadRecord {
+        outcome: record.load.as_ref(),
+        settle: record.settle.as_ref(),
+        image: image.key().as_str(),
+        reused,
+    };
+    Ok(store.record_load(target, &load)?)
 }
 
 /// Splits off what ends the run; `None` when the user stopped it. What ends only the trials of

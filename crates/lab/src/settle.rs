@@ -1,7 +1,7 @@
 //! Bringing an engine to a quiet state, and reading what it has put off.
 
 use prony_model::{Dataset, Debt, Engine, Settle, SettleOutcome};
-use prony_servers::SettleError;
+use prony_servers::{SettleError, Whose};
 
 use crate::fault::Fault;
 use crate::lab::Lab;
@@ -22,18 +22,28 @@ pub(crate) fn settle(
     dataset: &Dataset,
     how: Settle,
 ) -> Result<SettleOutcome, Fault> {
+    let whose = match server {
+        Server::Own(_) => Whose::Own,
+        Server::External(_) => Whose::Other,
+    };
     let control = || server.connect();
-    prony_servers::settle(&control, engine, dataset, how, lab.stop).map_err(|error| match error {
-        SettleError::Stopped => Fault::Interrupted,
-        error => lost(server, &format!("failed to {error}")),
+    prony_servers::settle(&control, whose, engine, dataset, how, lab.stop).map_err(|error| {
+        match error {
+            SettleError::Stopped => Fault::Interrupted,
+            error => lost(server, &format!("failed to {error}")),
+        }
     })
 }
 
-/// Reads what the engine has put off.
+/// Empties the binary log of a server of Prony's own, so that no step begins with the writing back
+/// of an earlier step's, and reads what the engine has put off.
 pub(crate) fn debt(server: &mut Server, engine: Engine) -> Result<Vec<Debt>, Fault> {
-    let read = server
-        .connect()
-        .and_then(|mut connection| prony_servers::debt(&mut connection, engine));
+    let read = server.connect().and_then(|mut connection| {
+        if matches!(server, Server::Own(_)) {
+            prony_servers::empty_binlog(&mut connection)?;
+        }
+        prony_servers::debt(&mut connection, engine)
+    });
     read.map_err(|error| {
         lost(
             server,

@@ -238,7 +238,7 @@ impl Trial<'_> {
 pub(crate) fn drive_task(plan: &Plan, target: &Target, step: &Step, seed: u64) -> DriveTask {
     let transactional = target.engine.transactional();
     DriveTask {
-        workload: expected_of(&step.workload, transactional, step.clients),
+        workload: expected_of(step, transactional),
         parameters: step.parameters.clone(),
         dataset: plan.dataset,
         transactional,
@@ -254,17 +254,19 @@ pub(crate) fn drive_task(plan: &Plan, target: &Target, step: &Step, seed: u64) -
     }
 }
 
-/// The workload with what can be expected of its answers: without transactions, a row that one
-/// client deletes to insert it again is missing for the others meanwhile.
-fn expected_of(workload: &Workload, transactional: bool, clients: u32) -> Workload {
-    let adds = |rows: i64| {
-        let statements = workload.statements.iter();
-        statements
-            .map(|statement| statement.change.rows)
-            .any(|change| change == rows)
-    };
-    let mut workload = workload.clone();
-    if !transactional && clients > 1 && adds(-1) && adds(1) {
+/// Whether clients can see each other's rows half changed: a row that one deletes to insert it again
+/// is missing for the others meanwhile, and two who do so to the same row insert it twice.
+pub(crate) fn sees_gaps(step: &Step, transactional: bool) -> bool {
+    let statements = &step.workload.statements;
+    let changes = |rows: i64| statements.iter().any(|other| other.change.rows == rows);
+    let atomic = transactional && step.workload.transaction;
+    !atomic && step.clients > 1 && changes(-1) && changes(1)
+}
+
+/// The workload of a step with what can be expected of its answers.
+fn expected_of(step: &Step, transactional: bool) -> Workload {
+    let mut workload = step.workload.clone();
+    if sees_gaps(step, transactional) {
         workload.expect_missing_rows();
     }
     workload

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 
 use prony_equality::VariableTable;
 use prony_load::{CheckOutcome, CheckTask, CheckedStatement, Message, TableSums, Task, table_sums};
-use prony_model::{Effect, Length, Plan, Step, StepOutcome, Target, Timing};
+use prony_model::{
+    Effect, ErrorClass, ErrorCount, Length, Plan, Step, StepOutcome, Target, Timing,
+};
 
 use crate::drive::drive;
 use crate::error::LabError;
@@ -20,12 +22,14 @@ use crate::prepare::Supply;
 use crate::ready::{Preparation, Ready, supplies};
 use crate::server::Server;
 use crate::start::Start;
-use crate::trial::{drive_task, step_seed};
+use crate::trial::{drive_task, sees_gaps, step_seed};
 
 /// Operations whose answers are decoded, for each entry of the sequence.
 const CHECKED: u64 = 12;
 /// Operations of each client when a cell runs as in a trial.
 const DRIVEN_PER_CLIENT: u64 = 3;
+/// `ER_DUP_ENTRY`.
+const DUPLICATE: u16 = 1062;
 
 /// What came out of checking an experiment's answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +94,8 @@ pub fn verify(
         wanted: &(0..plan.targets.len()).collect(),
     };
     // What is worth a remark beside figures is of no account where there are none.
-    let Some(ready) = preparation.make_ready(&mut Vec::new(), events)? else {
+    let Some(ready) = preparation.make_ready(&mut Vec::new(), &mut |_, _, _| Ok(()), events)?
+    else {
         return Ok(None);
     };
     let mut targets = Vec::new();
@@ -158,6 +163,7 @@ impl Checked {
         let found = self.answers(&start, plan)?;
         // What was asked there has changed the tables; what follows begins with the image again.
         let mut server = begin(&start)?;
+        let mut sums = None;
         for (index, step) in plan.steps.iter().enumerate() {
             events(Event::StepStarted {
                 number: index + 1,
@@ -165,7 +171,7 @@ impl Checked {
                 step: &step.name,
                 clients: step.clients,
             });
-            let mut cell = drive_cell(&start, plan, index, &mut server)
+            let mut cell = drive_cell(&start, plan, index, &mut server, &mut sums)
                 .map_err(|fault| fault.during(&step.name, step.clients))?;
             // What one client found holds for the entry at all its numbers of clients.
             if let Some(found) = found.get(&step.entry) {
@@ -239,12 +245,14 @@ fn check(
     )
 }
 
-/// Runs a cell as in a trial, for a few operations of each client.
+/// Runs a cell as in a trial, for a few operations of each client. `before` are the tables' sums,
+/// where they are known; they are known again afterwards, where the cell can tell.
 fn drive_cell(
     start: &Start<'_>,
     plan: &Plan,
     index: usize,
     server: &mut Server,
+    known: &mut Option<Vec<TableSums>>,
 ) -> Result<VerifiedCell, Fault> {
     let step = Step {
         length: Length::Count {
@@ -255,25 +263,43 @@ fn drive_cell(
         ..plan.steps[index].clone()
     };
     let writes = step.workload.effect != Effect::None;
-    let before = writes.then(|| sums(start, server)).transpose()?;
+    let before = match known.take() {
+        None if writes => Some(sums(start, server)?),
+        known => known,
+    };
     let seed = step_seed(plan.seed, 1, index);
     let task = Task::Drive(Box::new(drive_task(plan, start.target, &step, seed)));
+    let own = start.supply.own();
+    let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
     let outcome = drive(
         start.lab,
         server,
-        None,
+        cpus,
         task,
         &mut |message| match message {
             Message::Done { outcome } => Ok(Some(outcome)),
             _ => Ok(None),
         },
     )?;
-    let mut wrong = unexpected(&outcome);
-    if let Some(before) = before {
-        let after = sums(start, server)?;
-        let changed = as_check(&outcome, before, after);
-        wrong.extend(changed.wrong(&step.workload));
+    let transactional = start.target.engine.transactional();
+    let (before, after) = match before {
+        Some(before) if writes => (before, sums(start, server)?),
+        // What only reads is not asked for sums; one client's check did that.
+        before => {
+            known.clone_from(&before);
+            (Vec::new(), Vec::new())
+        }
+    };
+    let mut wrong = unexpected(&outcome, sees_gaps(&step, transactional));
+    if writes {
+        *known = Some(after.clone());
     }
+    let mut check = as_check(&outcome, before, after);
+    if step.workload.transaction && retried(&outcome) {
+        // The counts have what was rolled back to be tried again, and say nothing of the tables.
+        check.forget_tables();
+    }
+    wrong.extend(check.wrong(&step.workload));
     Ok(VerifiedCell {
         answers: outcome.queries,
         wrong,
@@ -286,20 +312,35 @@ fn sums(start: &Start<'_>, server: &Server) -> Result<Vec<TableSums>, Fault> {
     let mut connection = server
         .connect()
         .map_err(|error| failed(error.to_string()))?;
-    (0..start.dataset.tables)
-        .map(|table| {
-            table_sums(&mut connection, start.dataset, table)
-                .map_err(|error| failed(error.to_string()))
-        })
-        .collect()
+    let mut all = Vec::new();
+    for table in 0..start.dataset.tables {
+        if start.lab.stop.requested() {
+            return Err(Fault::Interrupted);
+        }
+        let sums = table_sums(&mut connection, start.dataset, table)
+            .map_err(|error| failed(error.to_string()))?;
+        all.push(sums);
+    }
+    Ok(all)
 }
 
-/// Errors, in words: a check has few operations, and none of them is in another's way but for
-/// what the server itself retries.
-fn unexpected(outcome: &StepOutcome) -> Vec<String> {
+/// Whether an operation was tried again.
+fn retried(outcome: &StepOutcome) -> bool {
+    let classes = outcome.errors.iter().map(|error| error.class);
+    classes
+        .into_iter()
+        .any(|class| class == ErrorClass::Retryable)
+}
+
+/// Errors, in words, but for those that an operation is tried again for. Where clients see gaps,
+/// they can also insert the same row twice.
+fn unexpected(outcome: &StepOutcome, gaps: bool) -> Vec<String> {
+    let harmless = |error: &&ErrorCount| {
+        error.class == ErrorClass::Retryable || (gaps && error.code == DUPLICATE)
+    };
     let errors = outcome.errors.iter();
     errors
-        .filter(|error| error.class != prony_model::ErrorClass::Retryable)
+        .filter(|error| !harmless(error))
         .map(|error| {
             format!(
                 "error {}, {} times: {}",

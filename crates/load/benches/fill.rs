@@ -7,6 +7,7 @@
     reason = "this is a command for developers: it prints, and ends at the first thing that is wrong"
 )]
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -17,18 +18,19 @@ use prony_model::{Config, Dataset, Engine, IntentValue, LoadOutcome, StopFlag};
 use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
 
 const USAGE: &str = "\
-usage: cargo xtask bench-load [--builds ID,…] [--engine NAME] [--rows N] [--tables N] [--rounds N]
-                              [--set INTENT=VALUE]…
+usage: cargo xtask bench-load [--builds ID,…] [--engine NAME] [--tables N] [--rows N] [--rounds N]
+                              [--buffer-pool SIZE] [--redo-log SIZE]
 
-Fills the same tables by turns with sysbench's prepare and with Prony, on the same server, and
-prints rows per second (index included), medians and their ratio. sysbench must be on the PATH
-(Debian: apt-get install sysbench).
+Fills the same tables by turns with sysbench's prepare and with Prony, on the same server, each
+with two connections, and prints medians. sysbench must be on the PATH (Debian: apt-get install
+sysbench). Processor time is that of server and client together.
 ";
 
-/// A build of every series that Prony knows of, oldest first.
+/// A build of every series, oldest first.
 const BUILDS: &str = "mysql-5.0.21,mysql-5.5.34,mysql-5.6.24,mysql-5.7.22,mysql-8.0.31,mysql-9.7,\
     mariadb-10.1.23,mariadb-10.5,mariadb-10.11,mariadb-11.8";
 const DATABASE: &str = "prony";
+const CONNECTIONS: u32 = 2;
 /// How long the server is left alone before each fill: it tidies up after the tables dropped.
 const PAUSE: Duration = Duration::from_secs(3);
 const STOP_TIMEOUT: Duration = Duration::from_mins(5);
@@ -43,6 +45,21 @@ struct Request {
     config: Config,
 }
 
+/// What one fill took.
+struct Fill {
+    /// Seconds until the rows and both indexes were in.
+    seconds: f64,
+    /// Processor time, checks included, in seconds.
+    cpu: f64,
+}
+
+/// What one fill of Prony's took.
+struct OwnFill {
+    fill: Fill,
+    outcome: LoadOutcome,
+    check_seconds: f64,
+}
+
 fn main() -> ExitCode {
     let Some(request) = Request::parse(std::env::args().skip(1)) else {
         eprint!("{USAGE}");
@@ -53,8 +70,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     println!(
-        "| build | sysbench, rows/s | Prony, rows/s | rows, s | index, s | check, s | ratio | how |\n\
-         |---|---|---|---|---|---|---|---|"
+        "| build | sysbench, rows/s | Prony, rows/s | ratio | sysbench, CPU µs/row \
+         | Prony, CPU µs/row | index, s | check, s | how |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---|"
     );
     for build in &request.builds {
         request.measure(build);
@@ -81,62 +99,45 @@ impl Request {
                 "--engine" => request.engine = value.parse().ok()?,
                 "--tables" => request.tables = value.parse().ok()?,
                 "--rows" => request.rows = value.parse().ok()?,
-                "--rounds" => request.rounds = value.parse().ok()?,
-                "--set" => {
-                    let (name, value) = value.split_once('=')?;
-                    let value = match value {
-                        "on" => IntentValue::Flag(true),
-                        "off" => IntentValue::Flag(false),
-                        text => IntentValue::Text(text.to_owned()),
-                    };
-                    request.config.intents.insert(name.to_owned(), value);
-                }
+                "--rounds" => request.rounds = value.parse().ok().filter(|rounds| *rounds > 0)?,
+                "--buffer-pool" => request.set("buffer_pool", &value)?,
+                "--redo-log" => request.set("redo_log", &value)?,
                 _ => return None,
             }
         }
         Some(request)
     }
 
+    fn set(&mut self, intent: &str, size: &str) -> Option<()> {
+        let value = IntentValue::parse_bytes(size).ok()?;
+        self.config.intents.insert(intent.to_owned(), value);
+        Some(())
+    }
+
     fn measure(&self, build: &str) {
         let server = self.start(build);
-        let mut times: Vec<(f64, LoadOutcome, f64)> = Vec::new();
-        for _ in 0..self.rounds {
-            let sysbench = if std::env::var("FILL_NO_SYSBENCH").is_ok() {
-                1.0
-            } else {
-                self.sysbench(&server)
-            };
-            let (outcome, check) = self.prony(&server);
-            times.push((sysbench, outcome, check));
-        }
+        let rounds: Vec<(Fill, OwnFill)> = (0..self.rounds)
+            .map(|_| (self.sysbench(&server), self.prony(&server)))
+            .collect();
+        server.stop(STOP_TIMEOUT).unwrap();
         let rows = self.rows as f64 * f64::from(self.tables);
-        let sysbench = median(times.iter().map(|(seconds, ..)| rows / seconds));
-        let prony = median(
-            times
-                .iter()
-                .map(|(_, outcome, _)| outcome.rows_per_second().unwrap()),
-        );
+        let sysbench = |value: fn(&Fill) -> f64| median(rounds.iter().map(|(fill, _)| value(fill)));
+        let prony = |value: fn(&OwnFill) -> f64| median(rounds.iter().map(|(_, own)| value(own)));
         let ratio = median(
-            times
+            rounds
                 .iter()
-                .map(|(seconds, outcome, _)| outcome.rows_per_second().unwrap() * seconds / rows),
+                .map(|(sysbench, own)| sysbench.seconds / own.fill.seconds),
         );
         println!(
-            "| {build} | {sysbench:.0} | {prony:.0} | {:.2} | {:.2} | {:.2} | {ratio:.2} | {} |",
-            median(
-                times
-                    .iter()
-                    .map(|(_, outcome, _)| outcome.rows_ns as f64 / 1e9)
-            ),
-            median(
-                times
-                    .iter()
-                    .map(|(_, outcome, _)| outcome.index_ns as f64 / 1e9)
-            ),
-            median(times.iter().map(|(.., check)| *check)),
-            times[0].1.method,
+            "| {build} | {:.0} | {:.0} | {ratio:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {} |",
+            rows / sysbench(|fill| fill.seconds),
+            rows / prony(|own| own.fill.seconds),
+            sysbench(|fill| fill.cpu) * 1e6 / rows,
+            prony(|own| own.fill.cpu) * 1e6 / rows,
+            prony(|own| own.outcome.index_ns as f64 / 1e9),
+            prony(|own| own.check_seconds),
+            rounds[0].1.outcome.method,
         );
-        server.stop(STOP_TIMEOUT).unwrap();
     }
 
     fn start(&self, build: &str) -> Running {
@@ -154,43 +155,37 @@ impl Request {
         instance.start(&stop).unwrap()
     }
 
-    /// Seconds that sysbench takes.
-    fn sysbench(&self, server: &Running) -> f64 {
+    fn sysbench(&self, server: &Running) -> Fill {
         self.drop_tables(server);
         let mut command = Command::new("sysbench");
         command
             .arg("oltp_read_write")
             .arg(format!("--mysql-socket={}", server.socket().display()))
-            .arg("--mysql-user=root")
+            .arg(format!("--mysql-user={}", server.admin_login().user))
             .arg(format!("--mysql-db={DATABASE}"))
             .arg(format!("--mysql-storage-engine={}", self.engine.name()))
             .arg(format!("--tables={}", self.tables))
             .arg(format!("--table-size={}", self.rows))
-            .arg("--threads=2")
+            .arg(format!("--threads={CONNECTIONS}"))
             .arg("--rand-type=uniform")
             .arg("prepare");
+        let cpu = cpu_seconds(server);
         let begin = Instant::now();
         let output = command.output().unwrap();
+        let seconds = begin.elapsed().as_secs_f64();
         assert!(
             output.status.success(),
             "sysbench failed: {}",
             String::from_utf8_lossy(&output.stdout)
         );
-        begin.elapsed().as_secs_f64()
+        Fill {
+            seconds,
+            cpu: cpu_seconds(server) - cpu,
+        }
     }
 
-    /// What Prony's fill yields, and the seconds for its check.
-    fn prony(&self, server: &Running) -> (LoadOutcome, f64) {
+    fn prony(&self, server: &Running) -> OwnFill {
         self.drop_tables(server);
-        let task = FillTask {
-            dataset: Dataset::sbtest(self.tables, self.rows, 1),
-            engine: self.engine,
-            connections: std::env::var("FILL_CONNS")
-                .ok()
-                .and_then(|n| n.parse().ok())
-                .unwrap_or(2),
-            own_server: true,
-        };
         let login = server.admin_login();
         let job = Job {
             address: server.admin_address(),
@@ -198,44 +193,29 @@ impl Request {
             password: login.password,
             tls: login.tls,
             database: DATABASE.to_owned(),
-            task: Task::Fill(task),
+            task: Task::Fill(FillTask {
+                dataset: Dataset::sbtest(self.tables, self.rows, 1),
+                engine: self.engine,
+                connections: CONNECTIONS,
+                own_server: true,
+            }),
         };
         let mut out = Vec::new();
-        let cpu = || {
-            let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
-            let own = std::fs::read_to_string("/proc/self/stat").unwrap();
-            let f = |stat: String| {
-                let f: Vec<f64> = stat
-                    .rsplit(')')
-                    .next()
-                    .unwrap()
-                    .split_whitespace()
-                    .skip(11)
-                    .take(2)
-                    .map(|x| x.parse().unwrap())
-                    .collect();
-                (f[0] + f[1]) / 100.0
-            };
-            (f(stat), f(own))
-        };
-        let before = cpu();
+        let cpu = cpu_seconds(server);
         let begin = Instant::now();
         prony_load::run(&job, &mut out).unwrap();
         let whole = begin.elapsed().as_secs_f64();
-        let after = cpu();
-        if std::env::var("FILL_CPU").is_ok() {
-            println!(
-                "   cpu server {:.2} client {:.2} wall {whole:.2}",
-                after.0 - before.0,
-                after.1 - before.1
-            );
-        }
+        let cpu = cpu_seconds(server) - cpu;
         let last = out.trim_ascii().split(|byte| *byte == b'\n').next_back();
         let Message::Filled { outcome } = serde_json::from_slice(last.unwrap()).unwrap() else {
             unreachable!("a fill ends with its outcome");
         };
-        let check = whole - (outcome.rows_ns + outcome.index_ns) as f64 / 1e9;
-        (outcome, check)
+        let seconds = (outcome.rows_ns + outcome.index_ns) as f64 / 1e9;
+        OwnFill {
+            fill: Fill { seconds, cpu },
+            outcome,
+            check_seconds: whole - seconds,
+        }
     }
 
     fn drop_tables(&self, server: &Running) {
@@ -244,7 +224,7 @@ impl Request {
             ..server.admin_login()
         };
         let mut connection =
-            Connection::connect(&server.admin_address(), &login, Duration::from_mins(5)).unwrap();
+            Connection::connect(&server.admin_address(), &login, STOP_TIMEOUT).unwrap();
         for table in Dataset::sbtest(self.tables, 1, 1).table_names() {
             connection
                 .query(format!("DROP TABLE IF EXISTS {table}"))
@@ -252,6 +232,20 @@ impl Request {
         }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// Processor time of the server, of this process and of its children that ended, in seconds.
+fn cpu_seconds(server: &Running) -> f64 {
+    // Fields 14 to 17 of proc_pid_stat(5): utime, stime, cutime, cstime; of the server's, which
+    // counts children that it has none of, too.
+    let ticks = |path: &str| -> u64 {
+        let stat = fs::read_to_string(path).unwrap();
+        let (_, fields) = stat.rsplit_once(')').unwrap();
+        let times = fields.split_whitespace().skip(11).take(4);
+        times.map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+    };
+    let ticks = ticks(&format!("/proc/{}/stat", server.pid())) + ticks("/proc/self/stat");
+    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

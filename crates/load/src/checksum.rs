@@ -53,7 +53,7 @@ impl TableChecksum {
 }
 
 /// The sums of a schema's tables as SQL expressions: rows, columns of numbers, columns of text.
-fn sums_sql(schema: Schema) -> Vec<String> {
+pub(crate) fn sums_sql(schema: Schema) -> Vec<String> {
     let numbers = schema.number_columns().iter();
     let texts = schema.text_columns().iter();
     std::iter::once("COUNT(*)".to_owned())
@@ -127,7 +127,7 @@ pub(crate) fn verify_part(
 
 /// The part of a table that holds the rows `first..=last`; the first and the last part hold rows
 /// that should not be there, too.
-fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
+pub(crate) fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
     let key = dataset.schema.key_column();
     match (first > 1, last < dataset.rows) {
         (false, false) => String::new(),

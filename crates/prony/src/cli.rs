@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use prony_model::CpuSet;
+use prony_model::{CpuSet, IntentValue, IntentValueError};
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]
@@ -31,6 +31,9 @@ pub(crate) enum Command {
     /// Server builds: list, fetch, verify, or start one to look at
     #[command(subcommand)]
     Servers(ServersCommand),
+    /// Data images, which trials start from: list them, or remove some
+    #[command(subcommand)]
+    Images(ImagesCommand),
     /// Workloads: list them, or show how one is defined
     #[command(subcommand)]
     Workloads(WorkloadsCommand),
@@ -57,6 +60,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) verify: bool,
     #[command(flatten)]
+    pub(crate) images: ImagesLimitArgs,
+    #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
 }
 
@@ -80,7 +85,26 @@ pub(crate) struct ResumeArgs {
     /// The run's folder
     pub(crate) run: PathBuf,
     #[command(flatten)]
+    pub(crate) images: ImagesLimitArgs,
+    #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
+}
+
+/// How much room data images may take.
+#[derive(Debug, Args)]
+pub(crate) struct ImagesLimitArgs {
+    /// Bytes of all data images together, such as 20G: where images are made, those that were not
+    /// used for longest make way [default: `$PRONY_IMAGES_LIMIT`, else 50G]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) images_limit: Option<u64>,
+}
+
+/// Reads a size in bytes.
+pub(crate) fn bytes(text: &str) -> Result<u64, IntentValueError> {
+    match IntentValue::parse_bytes(text)? {
+        IntentValue::Bytes(bytes) => Ok(bytes),
+        _ => Err(IntentValueError::NotBytes(text.to_owned())),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -242,6 +266,34 @@ pub(crate) struct ServersAddArgs {
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImagesCommand {
+    /// List the images, the one that was used last first
+    List(ImagesListArgs),
+    /// Remove images; a run that needs one again makes it again
+    Clear(ImagesClearArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImagesListArgs {
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
+    pub(crate) format: ListFormatArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImagesClearArgs {
+    /// Keys, as `prony images list` shows them
+    #[arg(required_unless_present_any = ["all", "build"])]
+    pub(crate) keys: Vec<String>,
+    /// Every image that no run uses
+    #[arg(long, conflicts_with_all = ["keys", "build"])]
+    pub(crate) all: bool,
+    /// Every image of this server build that no run uses
+    #[arg(long, value_name = "ID", conflicts_with = "keys")]
+    pub(crate) build: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! One module for each command.
 
 pub(crate) mod guard;
+pub(crate) mod images;
 pub(crate) mod load;
 pub(crate) mod plan;
 pub(crate) mod report;

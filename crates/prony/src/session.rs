@@ -1,16 +1,20 @@
 //! What `run`, `resume` and `servers` have in common: the surroundings of a lab.
 
+use std::env;
 use std::path::PathBuf;
 
 use prony_model::StopFlag;
 use prony_probe::{HostFacts, Root};
 use prony_servers::{Catalogue, Launcher, Roots, clear_leftovers};
 
+use crate::cli::{ImagesLimitArgs, bytes};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
 /// Bytes of all data images together, above which those go that were not used for longest.
 const IMAGES_LIMIT: u64 = 50 << 30;
+/// The variable with another limit.
+const IMAGES_LIMIT_VARIABLE: &str = "PRONY_IMAGES_LIMIT";
 
 /// Where things are and how processes are started.
 pub(crate) struct Surroundings {
@@ -19,6 +23,7 @@ pub(crate) struct Surroundings {
     pub(crate) prony: PathBuf,
     pub(crate) proc: Root,
     pub(crate) host: HostFacts,
+    images_limit: u64,
 }
 
 impl Surroundings {
@@ -26,7 +31,7 @@ impl Surroundings {
     pub(crate) fn find() -> Result<Self, Failure> {
         let host_error = |error: &dyn std::fmt::Display| Failure::to(ExitStatus::Host, &error);
         let roots = Roots::from_environment().map_err(|error| host_error(&error))?;
-        let prony = std::env::current_exe()
+        let prony = env::current_exe()
             .map_err(|error| host_error(&format!("find the path of prony itself: {error}")))?;
         let launcher = Launcher::new(prony.clone()).map_err(|error| host_error(&error))?;
         for leftover in clear_leftovers(&roots).map_err(|error| host_error(&error))? {
@@ -40,6 +45,23 @@ impl Surroundings {
             prony,
             proc,
             host,
+            images_limit: IMAGES_LIMIT,
+        })
+    }
+
+    /// The same with the user's limit of data images.
+    pub(crate) fn with_limit(self, args: &ImagesLimitArgs) -> Result<Self, Failure> {
+        let images_limit = match (args.images_limit, env::var(IMAGES_LIMIT_VARIABLE)) {
+            (Some(limit), _) => limit,
+            (None, Ok(text)) if !text.is_empty() => bytes(&text).map_err(|error| {
+                let message = format!("{IMAGES_LIMIT_VARIABLE}: {error}");
+                Failure::new(ExitStatus::Usage, message)
+            })?,
+            _ => IMAGES_LIMIT,
+        };
+        Ok(Self {
+            images_limit,
+            ..self
         })
     }
 
@@ -56,7 +78,7 @@ impl Surroundings {
             prony: self.prony.clone(),
             proc: self.proc.clone(),
             cpus: self.host.cpus,
-            images_limit: IMAGES_LIMIT,
+            images_limit: self.images_limit,
             stop,
         }
     }

@@ -54,6 +54,6 @@ pub use leftovers::{Leftover, clear_leftovers};
 pub use owner::{Owner, OwnerError};
 pub use render::{Refusal, RenderError, Rendered, Wanted};
 pub use roots::{Roots, RootsError};
-pub use settle::{SettleError, debt, settle};
+pub use settle::{SettleError, Whose, debt, empty_binlog, settle};
 pub use unpack::UnpackError;
 pub use verify::{Verified, VerifyError, verify};

@@ -28,10 +28,22 @@ use session::Session;
 /// Changes whenever settling means something else: images made before are then not used any more.
 pub(crate) const VERSION: u32 = 1;
 
+const RESET: &str = "RESET MASTER";
+
 /// `ER_PARSE_ERROR`.
 const PARSE_ERROR: u16 = 1064;
 /// Looks at the engine, one after the other, at which it must be quiet: it may only have paused.
 const QUIET_LOOKS: u32 = 3;
+
+/// Whose server is settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Prony's own: everything may be done that makes it quiet.
+    Own,
+    /// Somebody else's: its binary log and its variables are left alone. Statistics are refreshed,
+    /// and it is waited for what can be read.
+    Other,
+}
 
 /// Brings the server to a quiet state: the binary log is emptied, the statistics of all tables are
 /// refreshed, the engine does what it has put off, and the file system of its data is on disk.
@@ -45,6 +57,7 @@ const QUIET_LOOKS: u32 = 3;
 /// that were changed are set back first, as far as the server still takes that.
 pub fn settle(
     control: &dyn Fn() -> Result<Connection, ClientError>,
+    whose: Whose,
     engine: Engine,
     dataset: &Dataset,
     settle: Settle,
@@ -53,12 +66,26 @@ pub fn settle(
     let begin = Instant::now();
     let limit = Duration::from_millis(settle.limit_ms);
     let mut session = Session::open(control, begin + limit, stop)?;
-    let mut changed = Changed::default();
-    let quiet = quieten(&mut session, engine, dataset, &mut changed);
-    let restored = changed.restore(&session);
-    let unmet = quiet?;
-    restored?;
-    write_files(&mut session)?;
+    let unmet = match whose {
+        Whose::Other => {
+            let mut unmet = analyze(&mut session, dataset)?;
+            unmet.extend(wait(&mut session, engine)?);
+            unmet
+        }
+        Whose::Own => {
+            empty_binlog(&mut session.connection).map_err(|source| SettleError::Statement {
+                statement: RESET.to_owned(),
+                source,
+            })?;
+            let mut changed = Changed::default();
+            let quiet = quieten(&mut session, engine, dataset, &mut changed);
+            let restored = changed.restore(&session);
+            let unmet = quiet?;
+            restored?;
+            write_files(&mut session)?;
+            unmet
+        }
+    };
     let took = begin.elapsed();
     session.sleep(Duration::from_millis(settle.idle_ms).saturating_sub(took))?;
     Ok(SettleOutcome {
@@ -77,16 +104,15 @@ fn quieten(
     dataset: &Dataset,
     changed: &mut Changed,
 ) -> Result<Vec<String>, SettleError> {
-    reset_binlog(session)?;
     if engine == Engine::Innodb {
         // Before the statistics are written: what is written then is purged with the rest.
         innodb::hurry(session, changed)?;
     }
     let mut unmet = analyze(session, dataset)?;
     match engine {
-        Engine::Innodb => innodb::merge_change_buffer(session, dataset)?,
-        Engine::Rocksdb => rocksdb::flush_and_compact(session, changed)?,
-        Engine::Myisam => flush_key_blocks(session)?,
+        Engine::Innodb => unmet.extend(innodb::merge_change_buffer(session, dataset)?),
+        Engine::Rocksdb => unmet.extend(rocksdb::flush_and_compact(session, changed)?),
+        Engine::Myisam => unmet.extend(flush_key_blocks(session)?),
         // Setting it makes a checkpoint, which writes every page, and drops none from memory.
         Engine::Aria => changed.set(session, "aria_checkpoint_interval", "1")?,
         Engine::Memory => {}
@@ -95,46 +121,45 @@ fn quieten(
     Ok(unmet)
 }
 
-/// Empties the binary log, where there is one.
-fn reset_binlog(session: &mut Session<'_>) -> Result<(), SettleError> {
-    if session.variable("log_bin")?.as_deref() != Some("ON") {
+/// Empties the binary log of a server of one's own, where there is one.
+///
+/// # Errors
+/// When the server refuses it or is gone.
+pub fn empty_binlog(connection: &mut Connection) -> Result<(), ClientError> {
+    let answer = connection.query("SHOW GLOBAL VARIABLES LIKE 'log_bin'")?;
+    let on = answer.rows.first().and_then(|row| row.get(1)?.as_deref());
+    if on != Some("ON") {
         return Ok(());
     }
-    match session.ask("RESET MASTER") {
+    match connection.query(RESET) {
         // MySQL 8.4 has another word for it.
-        Err(SettleError::Statement {
-            source: ClientError::Server {
-                code: PARSE_ERROR, ..
-            },
-            ..
-        }) => session.ask("RESET BINARY LOGS AND GTIDS").map(drop),
+        Err(ClientError::Server {
+            code: PARSE_ERROR, ..
+        }) => connection.query("RESET BINARY LOGS AND GTIDS").map(drop),
         other => other.map(drop),
     }
 }
 
 /// Refreshes the statistics of all tables; nothing of it goes to the binary log. Returns what was
 /// not done in time.
-fn analyze(session: &Session<'_>, dataset: &Dataset) -> Result<Vec<String>, SettleError> {
+fn analyze(session: &mut Session<'_>, dataset: &Dataset) -> Result<Vec<String>, SettleError> {
     let statements = dataset.table_names();
     let statements = statements.map(|table| format!("ANALYZE LOCAL TABLE {table}"));
-    let left = session.run(statements.collect())?;
-    Ok(match left {
-        0 => Vec::new(),
-        left => vec![format!(
-            "statistics: tables that are not analysed: {left}, none is quiet"
-        )],
-    })
+    session.run("statistics", statements.collect())
 }
 
 /// Writes the blocks of the key cache that wait to be written. Only where there are some, because
 /// it empties the key cache too, and the next step would pay for filling it.
-fn flush_key_blocks(session: &mut Session<'_>) -> Result<(), SettleError> {
+fn flush_key_blocks(session: &mut Session<'_>) -> Result<Vec<String>, SettleError> {
     let debt = session.debt(Engine::Myisam)?;
     let waits = |debt: &prony_model::Debt| debt.kind == DebtKind::DirtyKeyBlocks && debt.value > 0;
     if debt.iter().any(waits) {
-        session.run(vec!["FLUSH LOCAL TABLES".to_owned()])?;
+        return session.run(
+            "flush of the key cache",
+            vec!["FLUSH LOCAL TABLES".to_owned()],
+        );
     }
-    Ok(())
+    Ok(Vec::new())
 }
 
 /// Waits until the engine is quiet or the time is over. Returns what is not as it should be.

@@ -25,7 +25,7 @@ pub(crate) fn resume(args: &ResumeArgs, signals: &Signals) -> Result<(), Failure
     if again > 0 {
         output::talk(&format!("running {} again", plural(again, "failed trial")));
     }
-    let surroundings = Surroundings::find()?;
+    let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let host_json = serde_json::to_string(&surroundings.host)
         .map_err(|error| Failure::to(ExitStatus::Defect, &error))?;
     store

@@ -24,7 +24,7 @@ use crate::signals::Signals;
 pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
     let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
-    let surroundings = Surroundings::find()?;
+    let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let (folder, mut store) = create(&args.runs, &plan, &surroundings)?;
     output::talk(&format!(
         "The results of this run are in {}.",

@@ -19,10 +19,12 @@ use crate::words::plural;
 pub(crate) fn verify(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
     let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
-    let surroundings = Surroundings::find()?;
+    let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let lab = surroundings.lab(&catalogue, &signals.stop);
-    // Two starts, and a generator for every cell: about what small machines take.
-    let target_ms = 8_000 + 700 * plan.steps.len() as u64;
+    // Two starts, a generator for every cell, and the tables read several times for every entry:
+    // about what small machines take.
+    let rows = plan.dataset.rows * u64::from(plan.dataset.tables);
+    let target_ms = 8_000 + (700 + rows / 500) * plan.steps.len() as u64;
     let mut progress = Progress::start(plan.targets.len(), target_ms);
     let verification = prony_lab::verify(&lab, &plan, &mut |event| progress.show(&event));
     progress.finish();

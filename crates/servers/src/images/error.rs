@@ -33,10 +33,11 @@ pub enum ImageError {
 /// There is not enough room for the images of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "find room for the data images in {}: {needed} bytes are needed and {free} are free; make \
-     room (`prony images list` shows what is kept), or set PRONY_CACHE to a folder on a larger \
-     disk",
-    folder.display()
+    "find room for the data images in {}: {:.1} GiB are needed and {:.1} GiB are free; make room \
+     (`prony images list` shows what is kept), or set PRONY_CACHE to a folder on a larger disk",
+    folder.display(),
+    gibibytes(*needed),
+    gibibytes(*free)
 )]
 pub struct RoomError {
     /// The folder of the cache.
@@ -45,4 +46,8 @@ pub struct RoomError {
     pub needed: u64,
     /// Bytes that are free.
     pub free: u64,
+}
+
+const fn gibibytes(bytes: u64) -> f64 {
+    bytes as f64 / (1_u64 << 30) as f64
 }

@@ -34,11 +34,11 @@ pub(super) fn hurry(session: &mut Session<'_>, changed: &mut Changed) -> Result<
 pub(super) fn merge_change_buffer(
     session: &mut Session<'_>,
     dataset: &Dataset,
-) -> Result<(), SettleError> {
+) -> Result<Vec<String>, SettleError> {
     let debt = session.debt(Engine::Innodb)?;
     let buffered = debt.iter().find(|debt| debt.kind == DebtKind::ChangeBuffer);
     if buffered.is_none_or(|debt| debt.value == 0) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let statements = (0..dataset.tables).map(|table| {
         let name = dataset.table_name(table);
@@ -49,5 +49,5 @@ pub(super) fn merge_change_buffer(
             index = secondary.name,
         )
     });
-    session.run(statements.collect()).map(drop)
+    session.run("merge of the change buffer", statements.collect())
 }

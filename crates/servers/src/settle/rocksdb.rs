@@ -24,12 +24,14 @@ const OPTIONS: &str = "rocksdb_update_cf_options";
 pub(super) fn flush_and_compact(
     session: &mut Session<'_>,
     changed: &mut Changed,
-) -> Result<(), SettleError> {
+) -> Result<Vec<String>, SettleError> {
+    let mut unmet = Vec::new();
     if session.variable(FLUSH)?.is_some() {
-        session.run(vec![format!("SET GLOBAL {FLUSH} = 1")])?;
+        let flush = format!("SET GLOBAL {FLUSH} = 1");
+        unmet = session.run("flush of the memtables", vec![flush])?;
     }
     if session.variable(OPTIONS)?.is_none() {
-        return Ok(());
+        return Ok(unmet);
     }
     let families = pairs(session.ask(TRIGGERS)?);
     for (family, trigger) in families.iter().filter(|(name, _)| name != OWN_FAMILY) {
@@ -40,7 +42,7 @@ pub(super) fn flush_and_compact(
         };
         changed.run(session, &set("1"), set(trigger))?;
     }
-    Ok(())
+    Ok(unmet)
 }
 
 /// What the engine still has to do.

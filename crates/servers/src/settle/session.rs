@@ -19,7 +19,7 @@ const CONNECTIONS: usize = 8;
 /// A control connection with a time at which settling is given up.
 pub(super) struct Session<'a> {
     control: &'a dyn Fn() -> Result<Connection, ClientError>,
-    connection: Connection,
+    pub(super) connection: Connection,
     end: Instant,
     stop: &'a StopFlag,
 }
@@ -64,21 +64,30 @@ impl<'a> Session<'a> {
             .map_err(|source| statement("reading of the engine's state", source))
     }
 
-    /// Runs statements side by side, each on a connection of its own where there are few. Returns
-    /// how many had not ended when settling was given up; they go on in the server.
-    pub(super) fn run(&self, statements: Vec<String>) -> Result<usize, SettleError> {
-        let mut left = statements.len();
-        let workers = left.min(CONNECTIONS);
+    /// Runs the statements of some work side by side, each on a connection of its own where there
+    /// are few. Those that have not ended when settling is given up are ended, so that nothing of
+    /// it goes on beside what is measured next. Returns what was left of the work, in words.
+    pub(super) fn run(
+        &mut self,
+        work: &str,
+        statements: Vec<String>,
+    ) -> Result<Vec<String>, SettleError> {
+        let count = statements.len();
+        let mut left = count;
         let queue = Arc::new(Mutex::new(statements));
         let (sender, answers) = mpsc::channel();
-        for _ in 0..workers {
+        let mut ids = Vec::new();
+        let mut threads = Vec::new();
+        for _ in 0..left.min(CONNECTIONS) {
             let connection = (self.control)().map_err(|source| SettleError::Connect { source })?;
+            ids.push(connection.connection_id());
             let (queue, sender) = (Arc::clone(&queue), sender.clone());
-            // Not waited for when it is given up: it ends with its statement or with the server.
-            thread::spawn(move || work(connection, &queue, &sender));
+            threads.push(thread::spawn(move || {
+                run_queue(connection, &queue, &sender);
+            }));
         }
         drop(sender);
-        while left > 0 {
+        while left > 0 && !self.is_over() {
             match answers.recv_timeout(POLL) {
                 Ok(result) => {
                     result?;
@@ -87,12 +96,21 @@ impl<'a> Session<'a> {
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => self.check_stop()?,
             }
-            if self.is_over() {
-                queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
-                break;
-            }
         }
-        Ok(left)
+        if left == 0 {
+            return Ok(Vec::new());
+        }
+        queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        for id in ids {
+            // One that has just ended by itself is no error.
+            let _ = self.connection.query(format!("KILL {id}"));
+        }
+        for thread in threads {
+            let _ = thread.join();
+        }
+        Ok(vec![format!(
+            "{work}: {left} of {count} statements were not done in time"
+        )])
     }
 
     /// Whether the time for settling is over.
@@ -127,7 +145,7 @@ impl<'a> Session<'a> {
 }
 
 /// Runs statements until there are no more.
-fn work(
+fn run_queue(
     mut connection: Connection,
     queue: &Mutex<Vec<String>>,
     sender: &mpsc::Sender<Result<(), SettleError>>,
