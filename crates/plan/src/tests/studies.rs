@@ -172,3 +172,18 @@ fn presets_settle_where_their_studies_did() {
     );
     assert_eq!(settles(&whole("smalldatum-2017")), []);
 }
+
+/// Scans that only warm have a client for each table, those that are measured as many as the rest.
+#[test]
+fn scans_of_2025_are_measured_at_all_numbers_of_clients() {
+    let text = "name = \"x\"\nbase = \"mysql-5.7.22\"\nblocks = 1\nclients = [1, 4, 16]\n\
+                [dataset]\ntables = 8\nrows = 100_000\n[[target]]\nbuild = \"mysql-5.7.22\"\n\
+                [sequence]\npreset = \"smalldatum-2025\"\n";
+    let steps = plan("x.toml", text, None).steps;
+    let clients = |name: &str| -> Vec<u32> {
+        let named = steps.iter().filter(|step| step.name == name);
+        named.map(|step| step.clients).collect()
+    };
+    assert_eq!(clients("scan.warm"), [8]);
+    assert_eq!(clients("scan"), [1, 4, 16]);
+}
