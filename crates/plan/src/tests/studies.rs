@@ -30,6 +30,9 @@ fn world() -> World {
         ("rocksdb_level_base", IntentKind::Bytes),
         ("rocksdb_level_multiplier", IntentKind::Number),
         ("rocksdb_compression", IntentKind::Text),
+        ("rocksdb_file_size", IntentKind::Bytes),
+        ("buffer_pool_instances", IntentKind::Number),
+        ("table_cache_instances", IntentKind::Number),
     ] {
         world.intents.push(IntentFacts {
             name: name.to_owned(),
@@ -70,7 +73,7 @@ fn studies_have_a_small_profile_of_minutes() {
             4,
             &[1, 2, 4, 8, 16, 32, 64],
         ),
-        ("pk-lookup-2016", "pk-lookup-2016", 9, few),
+        ("pk-lookup-2016", "pk-lookup-2016", 11, few),
     ] {
         let (file, text) = files("experiments")
             .into_iter()
