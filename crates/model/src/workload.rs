@@ -32,6 +32,10 @@ pub struct Workload {
     pub display: Display,
     /// Whether statements are always sent as text, even where the target prepares.
     pub text_only: bool,
+    /// Rows that each table must have at least; an expression of `parameters`. `None` where what
+    /// the statements draw says it all.
+    #[serde(default)]
+    pub needs_rows: Option<Expr>,
     /// What an operation consists of, at least one.
     pub statements: Vec<Statement>,
 }

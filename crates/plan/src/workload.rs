@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use prony_model::{Change, Display, Effect, Expr, Generator, Group, Schema, Statement, Workload};
 
+use self::param::{Scope, Uses, read_expr};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 
@@ -33,6 +34,10 @@ struct Found {
     name: Span,
     workload: Workload,
 }
+
+/// A parameter of a workload: its name, where that is, and its value.
+type Parameter = Located<(String, i64)>;
+type Parameters = Vec<Parameter>;
 
 /// A workload with the part of its file that defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,22 +119,20 @@ fn read_workload(mut fields: Fields<'_>) -> Read<Found> {
     let display = fields.optional("display", |value| value.choice(&DISPLAYS));
     let text_only = fields.optional("text_only", Value::flag);
     let parameters = fields.optional("parameters", read_parameters);
+    let needs_rows = fields.optional("needs_rows", |value| read_needed(value, &parameters));
     let statements = fields.tables("statement", "a statement");
     let unknown = fields.finish();
 
     let parameters = parameters?.unwrap_or_default();
     let constants: Vec<_> = BUILT_IN
         .into_iter()
-        .chain(
-            parameters
-                .iter()
-                .map(|parameter| parameter.value.0.as_str()),
-        )
+        .chain(parameters.iter().map(name_of))
         .collect();
     let schema = schema?.map_or(Schema::Sbtest, |schema| schema.value);
     let statements = read_statements(document, &span, statements?, &constants, schema)?;
     check_used(document, &parameters, &statements)?;
     unknown?;
+    let needs_rows = needs_rows?;
 
     let (name, effect) = (name?, effect?);
     check_effect(document, &effect, &statements)?;
@@ -146,6 +149,7 @@ fn read_workload(mut fields: Fields<'_>) -> Read<Found> {
         transaction: transaction?.unwrap_or(false),
         display: display?.map_or(Display::Rate, |display| display.value),
         text_only: text_only?.unwrap_or(false),
+        needs_rows,
         statements,
     };
     Ok(Found {
@@ -155,7 +159,7 @@ fn read_workload(mut fields: Fields<'_>) -> Read<Found> {
     })
 }
 
-fn read_parameters(value: Value<'_>) -> Read<Vec<Located<(String, i64)>>> {
+fn read_parameters(value: Value<'_>) -> Read<Parameters> {
     let entries = value.table("the parameters")?.entries();
     let read: Vec<_> = entries
         .into_iter()
@@ -167,6 +171,22 @@ fn read_parameters(value: Value<'_>) -> Read<Vec<Located<(String, i64)>>> {
         })
         .collect();
     read.into_iter().collect()
+}
+
+fn name_of(parameter: &Parameter) -> &str {
+    &parameter.value.0
+}
+
+/// Reads how many rows a table must have: an expression of the workload's parameters.
+fn read_needed(value: Value<'_>, parameters: &Read<Option<Parameters>>) -> Read<Expr> {
+    let document = value.document();
+    let parameters = parameters.as_ref().map_err(|reported| *reported)?;
+    let names: Vec<_> = parameters.iter().flatten().map(name_of).collect();
+    let scope = Scope {
+        constants: &names,
+        earlier: Vec::new(),
+    };
+    read_expr(&value.text_or_integer()?, document, &scope, Uses::Constants)
 }
 
 /// Checks that a parameter's name can stand in a hole and in an expression, and is not taken.
@@ -241,7 +261,7 @@ fn read_statements(
 /// Checks that every parameter of the workload has an effect on a statement.
 fn check_used(
     document: &Document<'_>,
-    parameters: &[Located<(String, i64)>],
+    parameters: &[Parameter],
     statements: &[Statement],
 ) -> Read<()> {
     let used: Vec<_> = statements.iter().flat_map(expressions).collect();

@@ -13,6 +13,7 @@ mod effective;
 mod excerpt;
 mod explain;
 mod figures;
+mod found;
 mod heading;
 mod json;
 mod latency;

@@ -7,8 +7,10 @@ use prony_store::{ErrorRow, Store, StoreError, TrialId};
 
 use crate::analysis::Analysis;
 use crate::figures::{count, plural, seconds};
+use crate::found;
 
-/// Gives every cell its notes: unexpected answers, server errors, nothing done, stored warnings.
+/// Gives every cell its notes: nothing done, unexpected answers, rows that were gone, server errors,
+/// engines that were not quiet, stored warnings.
 pub(crate) fn add(analysis: &mut Analysis<'_>, store: &Store) -> Result<(), StoreError> {
     let errors = store.errors()?;
     for step in 0..analysis.plan.steps.len() {
@@ -16,6 +18,7 @@ pub(crate) fn add(analysis: &mut Analysis<'_>, store: &Store) -> Result<(), Stor
             let notes = [
                 nothing_done(analysis, step, target),
                 unexpected_answers(analysis, store, step, target)?,
+                found::notes(analysis, store, step, target)?,
                 server_errors(analysis, &errors, step, target),
                 unsettled(analysis, step, target),
                 stored_warnings(analysis, step, target),

@@ -169,6 +169,7 @@ mod tests {
             transaction: false,
             display: Display::Rate,
             text_only: false,
+            needs_rows: None,
             statements: changes.iter().map(statement).collect(),
         }
     }

@@ -55,6 +55,7 @@ fn workload(transaction: bool, statements: Vec<Statement>) -> Workload {
         transaction,
         display: Display::Rate,
         text_only: false,
+        needs_rows: None,
         statements,
     }
 }

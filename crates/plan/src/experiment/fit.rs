@@ -18,6 +18,13 @@ pub(super) enum Misfit {
         wanted: &'static str,
         found: &'static str,
     },
+    #[error("`{workload}` needs {expr} rows in each table: that is {needed}{values}")]
+    Rows {
+        workload: String,
+        needed: i64,
+        expr: String,
+        values: String,
+    },
     #[error("`{workload}` can't draw `{param}` from {bounds}: that is {low}..{high}{values}")]
     Empty {
         workload: String,
@@ -101,7 +108,7 @@ struct Constants<'a> {
 /// The workload with the counts of right answers computed.
 ///
 /// # Errors
-/// When it is for tables of another schema, when a range to draw from is empty, when a list has no
+/// When it is for tables of another schema, when it needs more rows, when a range to draw from is empty, when a list has no
 /// values or too many, or when a count of rows is negative.
 pub(super) fn resolve(
     workload: &Workload,
@@ -120,6 +127,7 @@ pub(super) fn resolve(
         dataset,
         parameters,
     };
+    constants.check_rows(workload)?;
     let mut resolved = workload.clone();
     for statement in &mut resolved.statements {
         constants.check_bounds(statement)?;
@@ -142,6 +150,22 @@ pub(super) fn resolve(
 }
 
 impl Constants<'_> {
+    fn check_rows(&self, workload: &Workload) -> Result<(), Misfit> {
+        let Some(expr) = &workload.needs_rows else {
+            return Ok(());
+        };
+        let needed = self.eval(expr)?;
+        if u64::try_from(needed).is_ok_and(|needed| needed > self.dataset.rows) {
+            return Err(Misfit::Rows {
+                workload: self.workload.to_owned(),
+                needed,
+                expr: expr.to_string(),
+                values: self.values(&[expr]),
+            });
+        }
+        Ok(())
+    }
+
     fn check_bounds(&self, statement: &Statement) -> Result<(), Misfit> {
         for param in &statement.params {
             let Generator::Draw { low, high, .. } = &param.generator else {

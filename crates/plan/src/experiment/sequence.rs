@@ -44,7 +44,7 @@ pub(super) struct Sequence {
 #[derive(Debug, Default)]
 struct Written<'a> {
     settings: Settings,
-    write_operations: Option<u64>,
+    write_operations: Option<Located<u64>>,
     preset: Option<Located<&'a Preset>>,
 }
 
@@ -77,7 +77,7 @@ fn read_written<'p>(value: Value<'_>, presets: &'p [Preset]) -> Read<Written<'p>
     fields.finish()?;
     Ok(Written {
         settings: settings?,
-        write_operations: write_operations?.map(|operations| operations.value),
+        write_operations: write_operations?,
         preset: preset?,
     })
 }
@@ -127,9 +127,9 @@ fn read_own(
         dataset: surroundings.dataset,
         clients: surroundings.clients.unwrap_or_else(one_client),
         warmup_ms: *warmup_ms,
-        limit: limit.as_ref().map(|limit| limit.value),
+        limit: limit.clone(),
         timing: timing.unwrap_or_default(),
-        write_operations: written.write_operations,
+        write_operations: written.write_operations.clone(),
         origin: Origin::Own,
     };
     Ok(Sequence {
@@ -175,7 +175,7 @@ fn read_preset(
         warmup_ms: written.settings.warmup_ms.or(scaled_warmup),
         limit,
         timing: timing.unwrap_or(Timing::Operations),
-        write_operations: written.write_operations,
+        write_operations: written.write_operations.clone(),
         origin: Origin::Preset {
             place: preset.span.clone(),
             scale,
@@ -193,7 +193,7 @@ fn preset_limit(
     document: &Document<'_>,
     preset: &Located<&Preset>,
     written: &Written<'_>,
-) -> Read<(Option<Limit>, Scale)> {
+) -> Read<(Option<Located<Limit>>, Scale)> {
     let own = preset
         .value
         .settings
@@ -201,12 +201,18 @@ fn preset_limit(
         .as_ref()
         .map(|limit| limit.value);
     match (&written.settings.limit, own) {
-        (None, own) => Ok((own, Scale::ONE)),
+        (None, own) => {
+            let own = own.map(|value| Located {
+                value,
+                span: preset.span.clone(),
+            });
+            Ok((own, Scale::ONE))
+        }
         (Some(limit), Some(Limit::Time(from_ms))) => match limit.value {
-            Limit::Time(to_ms) => Ok((Some(limit.value), Scale::new(to_ms, from_ms))),
+            Limit::Time(to_ms) => Ok((Some(limit.clone()), Scale::new(to_ms, from_ms))),
             Limit::Operations(_) | Limit::PerClient(_) => Err(timed(document, preset, &limit.span)),
         },
-        (Some(limit), _) => Ok((Some(limit.value), Scale::ONE)),
+        (Some(limit), _) => Ok((Some(limit.clone()), Scale::ONE)),
     }
 }
 

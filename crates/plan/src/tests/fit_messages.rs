@@ -41,6 +41,23 @@ fn another_schema() {
 }
 
 #[test]
+fn few_rows() {
+    check("misfit-few-rows", "hot-points", "parameters.range = 5_001");
+    let text = step("hot-update-indexed", "parameters.row = 10_001")
+        .replace("[dataset]", "[dataset]\nschema = \"foo\"")
+        .replace(
+            "workload = \"point-query\"",
+            "workload = \"hot-update-unindexed\"",
+        );
+    golden(
+        "misfit-no-such-row",
+        &World::new().parse(&text).unwrap_err(),
+    );
+    let enough = step("hot-points", "parameters.range = 5_000");
+    assert!(World::new().parse(&enough).is_ok());
+}
+
+#[test]
 fn lists() {
     check("misfit-empty-list", "random-points", "parameters.range = 0");
     check(

@@ -194,6 +194,70 @@ fn writes_of_a_preset_can_be_counted() {
     assert_eq!([3, 4].map(|step| steps[step].length), [count(5000); 2]);
 }
 
+/// Reads decide how long a transaction takes that has both.
+#[test]
+fn transactions_that_also_read_are_not_counted() {
+    let mixed = PRESET.replace(
+        "workload = \"update-index\"",
+        "workload = \"read-write\"\nname = \"update-index\"",
+    );
+    let world = World {
+        presets: vec![preset(&mixed)],
+        ..World::new()
+    };
+    let text = with_sequence("preset = \"study-2020\"\nwrite_operations = 5000");
+    let step = &world.parse(&text).unwrap().steps[3];
+    assert_eq!((step.length, step.warmup_ms), (time(200_000), 5000));
+}
+
+/// A warm-up would write as much on top as the server is fast.
+#[test]
+fn counted_changes_have_no_warmup_but_their_own() {
+    let steps = own("[[step]]\nworkload = \"update-index\"\noperations = 100\n\
+         [[step]]\nworkload = \"delete\"\noperations_per_client = 9\nwarmup = \"2s\"\n\
+         [[step]]\nworkload = \"insert\"\n\
+         [[step]]\nworkload = \"point-query\"\noperations = 100\n");
+    assert_eq!(
+        [0, 2, 4, 6].map(|step| steps[step].warmup_ms),
+        [0, 2000, 500, 500]
+    );
+    let of = |sequence: &str| {
+        let steps = world().parse(&with_sequence(sequence)).unwrap().steps;
+        [1, 3].map(|step| steps[step].warmup_ms)
+    };
+    assert_eq!(of("preset = \"counted-2014\""), [5000, 0]);
+    assert_eq!(of("preset = \"counted-2014\"\nwarmup = \"2s\""), [2000, 0]);
+    let counted = "preset = \"study-2020\"\nwrite_operations = 50";
+    assert_eq!(of(counted), [5000, 0]);
+}
+
+#[test]
+fn every_client_has_something_to_do() {
+    let golden_of = |name: &str, text: &str| golden(name, &world().parse(text).unwrap_err());
+    let own = changed(
+        "workload = \"read-only\"\nparameters.range = 10\n",
+        "workload = \"update-index\"\noperations = 3\n",
+    );
+    golden_of("fewer-operations-than-clients", &own);
+    let all = changed("time = \"3s\"", "operations = 3");
+    golden_of("fewer-operations-than-clients-of-all", &all);
+    let writes = with_sequence("preset = \"study-2020\"\nwrite_operations = 1");
+    golden_of("fewer-operations-than-clients-of-writes", &writes);
+    let counted = PRESET.replace("time = \"200s\"", "operations = 1");
+    let world = World {
+        presets: vec![preset(&counted)],
+        ..World::new()
+    };
+    let text = with_sequence("preset = \"study-2020\"");
+    golden(
+        "fewer-operations-than-clients-of-preset",
+        &world.parse(&text).unwrap_err(),
+    );
+    // As many are enough.
+    let text = changed("time = \"3s\"", "operations = 4");
+    assert!(World::new().parse(&text).is_ok());
+}
+
 #[test]
 fn counted_presets_can_count_less_or_run_for_a_time() {
     let lengths = |sequence: &str| {
@@ -284,6 +348,14 @@ fn timing_of_a_sequence_is_that_of_its_steps() {
         "workload = \"read-only\"\nwarmup = \"1s\"\ntiming = \"whole-run\"",
     );
     golden("whole-run-with-warmup", &world().parse(&text).unwrap_err());
+    let text = changed("time = \"3s\"", "time = \"3s\"\ntiming = \"whole-run\"");
+    golden(
+        "whole-run-with-warmup-in-sequence",
+        &world().parse(&text).unwrap_err(),
+    );
+    // None at all is no contradiction.
+    let text = text.replace("\"500ms\"", "\"0s\"");
+    assert!(world().parse(&text).is_ok());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The presets and experiments that come with Prony.
 
-use prony_model::{BuildFacts, Effect, IntentFacts, IntentKind, Length, Plan, Step};
+use prony_model::{BuildFacts, Group, IntentFacts, IntentKind, Length, Plan, Step};
 
 use super::files::files;
 use super::{World, rendered};
@@ -30,6 +30,9 @@ fn world() -> World {
         ("rocksdb_level_base", IntentKind::Bytes),
         ("rocksdb_level_multiplier", IntentKind::Number),
         ("rocksdb_compression", IntentKind::Text),
+        ("rocksdb_file_size", IntentKind::Bytes),
+        ("buffer_pool_instances", IntentKind::Number),
+        ("table_cache_instances", IntentKind::Number),
     ] {
         world.intents.push(IntentFacts {
             name: name.to_owned(),
@@ -70,7 +73,7 @@ fn studies_have_a_small_profile_of_minutes() {
             4,
             &[1, 2, 4, 8, 16, 32, 64],
         ),
-        ("pk-lookup-2016", "pk-lookup-2016", 9, few),
+        ("pk-lookup-2016", "pk-lookup-2016", 11, few),
     ] {
         let (file, text) = files("experiments")
             .into_iter()
@@ -129,7 +132,7 @@ fn every_preset_fits_its_dataset() {
             let plan = plan("x.toml", &text, None);
             for step in &plan.steps {
                 let counted = matches!(step.length, Length::Count { .. });
-                let writes = step.workload.effect != Effect::None;
+                let writes = step.workload.group == Group::Write;
                 assert!(more.is_empty() || !writes || counted, "{}", step.name);
             }
             let names: Vec<_> = plan.steps.iter().map(|step| step.name.as_str()).collect();
@@ -171,4 +174,19 @@ fn presets_settle_where_their_studies_did() {
         [place("scan.warm.pre", 70_000), place("scan.warm", 70_000)]
     );
     assert_eq!(settles(&whole("smalldatum-2017")), []);
+}
+
+/// Scans that only warm have a client for each table, those that are measured as many as the rest.
+#[test]
+fn scans_of_2025_are_measured_at_all_numbers_of_clients() {
+    let text = "name = \"x\"\nbase = \"mysql-5.7.22\"\nblocks = 1\nclients = [1, 4, 16]\n\
+                [dataset]\ntables = 8\nrows = 100_000\n[[target]]\nbuild = \"mysql-5.7.22\"\n\
+                [sequence]\npreset = \"smalldatum-2025\"\n";
+    let steps = plan("x.toml", text, None).steps;
+    let clients = |name: &str| -> Vec<u32> {
+        let named = steps.iter().filter(|step| step.name == name);
+        named.map(|step| step.clients).collect()
+    };
+    assert_eq!(clients("scan.warm"), [8]);
+    assert_eq!(clients("scan"), [1, 4, 16]);
 }

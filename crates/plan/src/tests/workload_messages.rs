@@ -40,6 +40,11 @@ fn holes_and_parameters() {
         "parameters.range = 100",
         "parameters.range = 100\nparameters.step = 1",
     );
+    check(
+        "workload-needs-unknown",
+        "parameters.range = 100",
+        "parameters.range = 100\nneeds_rows = \"rows - range\"",
+    );
     check("workload-broken-hole", "{high}", "{high");
     check(
         "workload-undefined-name",

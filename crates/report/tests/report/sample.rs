@@ -184,6 +184,7 @@ fn workload(name: &str, group: Group, display: Display) -> Workload {
         transaction: false,
         display,
         text_only: false,
+        needs_rows: None,
         statements: vec![Statement {
             name: "only".into(),
             sql: "SELECT c FROM {table}".parse().unwrap(),

@@ -1,8 +1,8 @@
 //! Runs as the studies have them: sections, phases, settling, debt, loads, many numbers of clients.
 
 use prony_model::{
-    Dataset, Debt, DebtKind, Display, Engine, Group, Level, LoadOutcome, Phase, Plan, PlannedTrial,
-    Schema, Section, Settle, SettleOutcome, Step, Timing,
+    CountRange, Dataset, Debt, DebtKind, Display, Effect, Engine, Group, Level, LoadOutcome, Phase,
+    Plan, PlannedTrial, Schema, Section, Settle, SettleOutcome, Step, Timing,
 };
 use prony_report::Format;
 use prony_store::{LoadRecord, TrialId};
@@ -374,4 +374,42 @@ fn work_left_over_is_compared_within_a_bound() {
             assert_eq!(json.contains("differs from mysql-5.0's"), unequal);
         }
     }
+}
+
+/// A step of deletes, or of updates after them, each of which finds `found` rows in a thousand.
+fn gone(change: &str, max: u64, found: [u64; 3]) -> Sample {
+    let mut plan = plan(3, &[], 2);
+    let mut step = step(0, change, Group::Write, Display::Rate);
+    step.workload.effect = Effect::Shrink;
+    step.workload.statements[0].name = change.into();
+    step.workload.statements[0].expect.affected = Some(CountRange { min: 0, max });
+    plan.steps.push(step);
+    let mut sample = Sample::new(&plan);
+    for planned in plan.trials.clone() {
+        let trial = sample.begin(planned);
+        sample.record_steps(trial, planned, |_, outcome| {
+            let statement = &mut outcome.statements[0];
+            statement.name = change.into();
+            statement.count = outcome.operations / 1000 * 1000;
+            statement.affected = statement.count * max / 1000 * found[planned.target];
+        });
+        sample.store.finish_trial(trial, at(60)).unwrap();
+    }
+    sample
+}
+
+/// A faster server asks more often for rows that it has deleted already, which takes less time.
+#[test]
+fn deletes_of_nothing_as_text() {
+    insta::assert_snapshot!(shown(&gone("delete", 1, [620, 812, 629]), Format::Text));
+}
+
+#[test]
+fn rows_that_were_gone_are_compared_within_a_point() {
+    let noted = |sample: &Sample| shown(sample, Format::Json).contains("of the rows");
+    assert!(!noted(&gone("delete", 1, [620, 629, 611])));
+    assert!(noted(&gone("delete", 1, [620, 620, 609])));
+    // Of a list, it is the share of the most that it could change.
+    assert!(!noted(&gone("update", 100, [620, 629, 611])));
+    assert!(noted(&gone("update", 100, [620, 620, 609])));
 }

@@ -115,6 +115,7 @@ fn step(name: &str, clients: u32) -> Step {
             transaction: false,
             display: Display::Rate,
             text_only: false,
+            needs_rows: None,
             statements: vec![Statement {
                 name: "select".into(),
                 sql: "SELECT c FROM {table} WHERE id = 1".parse().unwrap(),

@@ -39,6 +39,7 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
             transaction: false,
             display: Display::Rate,
             text_only: false,
+            needs_rows: None,
             statements: vec![statement],
         },
         parameters: BTreeMap::new(),

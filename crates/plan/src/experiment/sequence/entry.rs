@@ -35,7 +35,7 @@ pub(super) struct Entry {
 /// What an entry does.
 #[derive(Debug, Clone)]
 pub(super) enum What {
-    Run(Run),
+    Run(Box<Run>),
     Settle(WrittenSettle),
 }
 
@@ -144,7 +144,7 @@ fn read_run(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
     };
     Ok(Entry {
         place: name.span,
-        what: What::Run(Run {
+        what: What::Run(Box::new(Run {
             name: name.value,
             workload: workload.value.clone(),
             parameters,
@@ -154,7 +154,7 @@ fn read_run(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
             phase: phase?.map(|phase| phase.value),
             warm_only: warm_only?.unwrap_or(false),
             timing: timing?,
-        }),
+        })),
     })
 }
 

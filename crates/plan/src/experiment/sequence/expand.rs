@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Effect, Settle, Step, Timing, Workload};
+use prony_model::{Effect, Group, Length, Settle, Step, Timing, Workload};
 
 use super::clients::{self, Clients};
 use super::entry::{Entry, Run, What};
 use super::time::{Limit, Scale};
 use crate::experiment::{DatasetRead, fit};
+use crate::fields::Located;
 use crate::invalid::{Document, Problem, Read, Reported, Span};
 
 /// Warm-up of a step where nothing else is written.
@@ -22,11 +23,11 @@ pub(super) struct Expansion<'a> {
     pub(super) clients: Vec<Clients>,
     /// Warm-up of the steps that set none.
     pub(super) warmup_ms: Option<u64>,
-    /// What ends the steps that set nothing.
-    pub(super) limit: Option<Limit>,
+    /// What ends the steps that set nothing, and where that is written.
+    pub(super) limit: Option<Located<Limit>>,
     pub(super) timing: Timing,
-    /// What ends the steps that write.
-    pub(super) write_operations: Option<u64>,
+    /// What ends the steps that do nothing but write.
+    pub(super) write_operations: Option<Located<u64>>,
     pub(super) origin: Origin,
 }
 
@@ -99,12 +100,17 @@ impl Expansion<'_> {
         let mut parameters = run.workload.parameters.clone();
         parameters.extend(run.parameters.clone());
         let timing = run.timing.unwrap_or(self.timing);
-        let warmup_ms = self.warmup_of(run, timing, place);
-        let limit = self.limit_of(run, place);
-        let workload = self.fit(run, &parameters, place);
-        let (warmup_ms, limit, workload) = (warmup_ms?, limit?, workload?);
         let tables = self.dataset.map_or(1, |read| read.dataset.tables);
         let counts = clients::resolve(run.clients.as_ref().unwrap_or(&self.clients), tables);
+        let limit = self.limit_of(run, place);
+        let enough = limit
+            .as_ref()
+            .map_or(Ok(()), |limit| self.check_share(run, limit, &counts, place));
+        let workload = self.fit(run, &parameters, place);
+        let limit = limit?.value;
+        let warmup_ms = self.warmup_of(run, timing, limit, place);
+        let (warmup_ms, workload) = (warmup_ms?, workload?);
+        enough?;
         let step = |(place, clients): (usize, u32)| Step {
             name: run.name.clone(),
             entry,
@@ -122,8 +128,12 @@ impl Expansion<'_> {
         Ok(counts.into_iter().enumerate().map(step).collect())
     }
 
-    /// The warm-up of a step. There is none where connecting is part of what is timed.
-    fn warmup_of(&self, run: &Run, timing: Timing, place: &Span) -> Read<u64> {
+    /// The warm-up of a step. There is none where connecting is part of what is timed; nor, unless
+    /// the step asks for it, where changes are counted, since every server would make another number
+    /// of them on top.
+    fn warmup_of(&self, run: &Run, timing: Timing, limit: Limit, place: &Span) -> Read<u64> {
+        let counted = run.workload.effect != Effect::None && !matches!(limit, Limit::Time(_));
+        let common = if counted { Some(0) } else { self.warmup_ms };
         let own = run.warmup_ms.map(|ms| self.origin.scale().of_warmup(ms));
         match (timing, own, &self.origin) {
             (Timing::WholeRun, Some(1..), Origin::Own) => Err(self.document.report(
@@ -132,19 +142,64 @@ impl Expansion<'_> {
                     .help("remove `warmup`, or write `timing = \"operations\"`"),
             )),
             (Timing::WholeRun, ..) => Ok(0),
-            (Timing::Operations, own, _) => Ok(own.or(self.warmup_ms).unwrap_or(DEFAULT_WARMUP_MS)),
+            (Timing::Operations, own, _) => Ok(own.or(common).unwrap_or(DEFAULT_WARMUP_MS)),
         }
     }
 
-    fn limit_of(&self, run: &Run, place: &Span) -> Read<Limit> {
-        let writes = run.workload.effect != Effect::None;
-        let own = run.limit.map(|limit| limit.scaled(self.origin.scale()));
-        let counted = self.write_operations.filter(|_| writes);
+    /// What ends a step, and where that is written.
+    fn limit_of(&self, run: &Run, place: &Span) -> Read<Located<Limit>> {
+        let own = run.limit.map(|limit| Located {
+            value: limit.scaled(self.origin.scale()),
+            span: place.clone(),
+        });
+        // Transactions that also read are left out: their reads decide how long they take.
+        let writes = run.workload.group == Group::Write;
+        let counted = self.write_operations.clone().filter(|_| writes);
+        let counted = counted.map(|operations| operations.map(Limit::Operations));
         let limit = match self.origin {
-            Origin::Own => own.or(counted.map(Limit::Operations)),
-            Origin::Preset { .. } => counted.map(Limit::Operations).or(own),
+            Origin::Own => own.or(counted),
+            Origin::Preset { .. } => counted.or(own),
         };
-        limit.or(self.limit).ok_or_else(|| self.endless(place))
+        let limit = limit.or_else(|| self.limit.clone());
+        limit.ok_or_else(|| self.endless(place))
+    }
+
+    /// Checks that every client of a step has something to do.
+    fn check_share(
+        &self,
+        run: &Run,
+        limit: &Located<Limit>,
+        clients: &[u32],
+        place: &Span,
+    ) -> Read<()> {
+        let idle = clients.iter().find_map(|&clients| {
+            let Length::Count { operations } = limit.value.at(clients) else {
+                return None;
+            };
+            (operations < u64::from(clients)).then_some((operations, clients))
+        });
+        let Some((operations, clients)) = idle else {
+            return Ok(());
+        };
+        let mut problem = Problem::new(format!(
+            "`{}` has fewer operations than clients: {operations} for {clients}",
+            run.name
+        ))
+        .at(&limit.span, "some clients would do nothing");
+        if limit.span != *place {
+            problem = problem.at(place, self.label(run, "has more clients"));
+        }
+        Err(self.document.report(problem.help(format!(
+            "write at least {clients}, or `operations_per_client`, or fewer `clients`"
+        ))))
+    }
+
+    /// A label at the place of a step, which for all steps of a preset is that of its name.
+    fn label(&self, run: &Run, what: &str) -> String {
+        match self.origin {
+            Origin::Own => format!("this step {what}"),
+            Origin::Preset { .. } => format!("its step `{}` {what}", run.name),
+        }
     }
 
     fn endless(&self, place: &Span) -> Reported {
@@ -161,10 +216,7 @@ impl Expansion<'_> {
             return Ok(run.workload.clone());
         };
         fit::resolve(&run.workload, &read.dataset, parameters).map_err(|misfit| {
-            let label = match self.origin {
-                Origin::Own => "this step can't run".to_owned(),
-                Origin::Preset { .. } => format!("its step `{}` can't run", run.name),
-            };
+            let label = self.label(run, "can't run");
             let mut problem = Problem::new(misfit.to_string()).at(place, label);
             if let Some(label) = misfit.about(&read.dataset) {
                 problem = problem.at(&read.rows, label);

@@ -57,7 +57,7 @@ impl<'a> Names<'a> {
 /// The entries that run something, in order: what [`prony_model::Step::entry`] counts.
 fn runs(entries: &[Entry]) -> impl Iterator<Item = &Run> {
     entries.iter().filter_map(|entry| match &entry.what {
-        What::Run(run) => Some(run),
+        What::Run(run) => Some(run.as_ref()),
         What::Settle(_) => None,
     })
 }

@@ -5,7 +5,7 @@ use prony_model::Timing;
 
 use super::time::{Limit, read_limit, read_time};
 use crate::fields::{Fields, Located, Value};
-use crate::invalid::Read;
+use crate::invalid::{Problem, Read};
 
 const TIMINGS: [(&str, Timing); 2] = [
     ("operations", Timing::Operations),
@@ -22,13 +22,34 @@ pub(super) struct Settings {
 
 /// Reads the settings among the keys of a table.
 pub(super) fn read(fields: &mut Fields<'_>) -> Read<Settings> {
-    let warmup = fields.optional("warmup", |value| read_time(&value, 0));
+    let document = fields.document();
+    let warmup = fields.optional("warmup", |value| {
+        Ok(Located {
+            value: read_time(&value, 0)?,
+            span: value.span(),
+        })
+    });
     let limit = read_limit(fields);
-    let timing = fields.optional("timing", read_timing);
+    let timing = fields.optional("timing", |value| {
+        let span = value.span();
+        read_timing(value).map(|value| Located { value, span })
+    });
+    let (warmup, timing) = (warmup?, timing?);
+    if let (Some(warmup), Some(timing)) = (&warmup, &timing)
+        && warmup.value > 0
+        && timing.value == Timing::WholeRun
+    {
+        return Err(document.report(
+            Problem::new("steps whose whole run is timed have no warm-up")
+                .at(&warmup.span, "a warm-up")
+                .at(&timing.span, "the whole run")
+                .help("remove one of them; a step can have a `timing` of its own"),
+        ));
+    }
     Ok(Settings {
-        warmup_ms: warmup?,
+        warmup_ms: warmup.map(|warmup| warmup.value),
         limit: limit?,
-        timing: timing?,
+        timing: timing.map(|timing| timing.value),
     })
 }
 
