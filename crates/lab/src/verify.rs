@@ -76,7 +76,7 @@ type Digests = BTreeMap<usize, Vec<(String, u64)>>;
 /// Checks the answers of every cell of a plan. `None` when the user stopped it.
 ///
 /// # Errors
-/// As [`crate::run`], before anything is asked. A target that fails is a result.
+/// As [`crate::run()`], before anything is asked. A target that fails is a result.
 pub fn verify(
     lab: &Lab<'_>,
     plan: &Plan,
