@@ -45,7 +45,8 @@ impl Load {
         Summary::of(&values).ok()
     }
 
-    /// Loads of trials are paired within their blocks; images have none, so that their means are.
+    /// Loads of trials are paired within their blocks; images have none, so that one is compared
+    /// with the other. The load of an image and that of a trial are not alike.
     fn ratio_to(&self, base: &Self) -> Option<PairedRatio> {
         let pairs: Vec<(f64, f64)> = self
             .rows
@@ -56,7 +57,15 @@ impl Load {
                 Some((mine.rows_per_second()?, other?.rows_per_second()?))
             })
             .collect();
+        let images = self
+            .rows
+            .iter()
+            .chain(&base.rows)
+            .all(|load| load.block.is_none());
         let means = || {
+            if !images {
+                return None;
+            }
             let (mine, other) = (
                 self.rows_per_second.as_ref()?,
                 base.rows_per_second.as_ref()?,
@@ -73,7 +82,12 @@ pub(crate) fn read(analysis: &Analysis<'_>, store: &Store) -> Result<Vec<Load>, 
     for row in store.loads()? {
         let trial = row.trial.and_then(|id| analysis.trial(id));
         let block = trial.map(|trial| trial.planned.block + 1);
-        loads[row.target].rows.push(DoneLoad { row, block });
+        let rows = &mut loads[row.target].rows;
+        if block.is_none() {
+            // An image that was made again takes the place of the one before.
+            rows.retain(|load| load.block.is_some());
+        }
+        rows.push(DoneLoad { row, block });
     }
     for load in &mut loads {
         load.rows_per_second = load.summary(LoadOutcome::rows_per_second);

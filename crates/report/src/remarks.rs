@@ -22,7 +22,13 @@ fn place(analysis: &Analysis<'_>, planned: PlannedTrial) -> String {
 /// Warnings, with figures and without.
 pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
     let mut items = Vec::new();
-    for (index, step) in analysis.plan.steps.iter().enumerate() {
+    // Steps that only warm have no figures in the tables: what is said of them comes last.
+    let steps = || analysis.plan.steps.iter().enumerate();
+    let (shown, warming) = (
+        steps().filter(|(_, step)| !step.warm_only),
+        steps().filter(|(_, step)| step.warm_only),
+    );
+    for (index, step) in shown.chain(warming) {
         for target in analysis.columns() {
             let name = &analysis.plan.targets[target].name;
             let clients = plural(step.clients.into(), "client");

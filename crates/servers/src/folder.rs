@@ -85,6 +85,14 @@ pub(crate) fn retire(path: &Path) -> io::Result<bool> {
     remove_marked(&aside)
 }
 
+/// What is not there any more is what was wanted: another process may remove the same leftover.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
 /// Removes a folder with everything in it if it carries the mark, or if it is empty. Returns
 /// whether it is gone.
 pub(crate) fn remove_marked(path: &Path) -> io::Result<bool> {
@@ -99,14 +107,14 @@ pub(crate) fn remove_marked(path: &Path) -> io::Result<bool> {
         if entry.file_name() == MARK {
             continue;
         }
-        if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
+        gone(if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())
         } else {
-            fs::remove_file(entry.path())?;
-        }
+            fs::remove_file(entry.path())
+        })?;
     }
-    fs::remove_file(mark)?;
-    fs::remove_dir(path)?;
+    gone(fs::remove_file(mark))?;
+    gone(fs::remove_dir(path))?;
     Ok(true)
 }
 

@@ -172,9 +172,12 @@ impl<'a> Images<'a> {
         }
         let tree = Tree::read(&staging.path().join(DATA))?;
         Manifest::new(key.clone(), build, &tree, record).write(staging.path())?;
-        staging.publish(&folder)?;
-        self.find(key)
-            .ok_or_else(|| ImageError::Gone { key: key.clone() })
+        match (staging.publish(&folder), self.find(key)) {
+            // Whoever made it: this process, or another one in the last moment.
+            (_, Some(image)) => Ok(image),
+            (Err(error), None) => Err(error.into()),
+            (Ok(()), None) => Err(ImageError::Gone { key: key.clone() }),
+        }
     }
 
     /// Puts a copy of the image into an instance that has no data directory yet, and waits until

@@ -97,7 +97,7 @@ impl Store {
     }
 
     /// Ends a trial as failed by the server or the load. It keeps its data, which reports do not
-    /// read, and is not repeated.
+    /// read, and is repeated only after [`Store::retry_failed`].
     ///
     /// # Errors
     /// When it is not running.

@@ -67,7 +67,12 @@ impl Images<'_> {
             let entry = entry.at("read", &folder)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if !name.starts_with(STAGING) && entry.path().join(FILE).is_file() {
-                images.push(facts(&entry.path(), ImageKey(name))?);
+                match facts(&entry.path(), ImageKey(name)) {
+                    Ok(image) => images.push(image),
+                    // Another process has just removed it.
+                    Err(_) if !entry.path().join(FILE).is_file() => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         images.sort_by(|one, other| {
