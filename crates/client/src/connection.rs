@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use prony_wire::{
-    Eof, ErrPacket, FirstPacket, LOCAL_ROWS, PrepareOk, append_prepare, append_query,
+    Eof, ErrPacket, FirstPacket, LOCAL_ROWS, PrepareOk, append_close, append_prepare, append_query,
     append_shutdown, column_name, text_row,
 };
 
@@ -132,6 +132,30 @@ impl Connection {
             let sequence = append_prepare(&mut bytes, sql.as_bytes());
             transport.send(&bytes, sequence)?;
             receive_prepared(transport)
+        })
+    }
+
+    /// Executes a prepared statement that returns no rows. `request` is framed, as
+    /// [`ExecuteTemplate`](prony_wire::ExecuteTemplate) lays it out, with the statement's number.
+    ///
+    /// # Errors
+    /// As [`query`](Self::query).
+    pub fn execute(&mut self, request: &[u8]) -> Result<Answer, ClientError> {
+        self.exchange(|transport| {
+            transport.send(request, 1)?;
+            receive_answer(transport)
+        })
+    }
+
+    /// Lets the server forget a prepared statement.
+    ///
+    /// # Errors
+    /// When the connection is closed.
+    pub fn close(&mut self, statement: PreparedStatement) -> Result<(), ClientError> {
+        self.exchange(|transport| {
+            let mut bytes = Vec::new();
+            append_close(&mut bytes, statement.id);
+            transport.send(&bytes, 0)
         })
     }
 

@@ -1,5 +1,6 @@
 //! Packets of the command phase, from the client.
 
+pub(crate) mod close;
 pub(crate) mod execute;
 pub(crate) mod prepare;
 pub(crate) mod query;

@@ -13,6 +13,7 @@ mod response;
 mod scramble;
 mod skimmer;
 
+pub use command::close::append_close;
 pub use command::execute::{ExecuteTemplate, ParamShape, Types};
 pub use command::prepare::append_prepare;
 pub use command::query::{append_query, begin_query};

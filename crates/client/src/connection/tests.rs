@@ -275,3 +275,23 @@ fn a_server_that_asks_for_rows_out_of_turn_gets_none() {
     drop(connection);
     server.join().unwrap();
 }
+
+#[test]
+fn prepared_statements_are_executed_and_closed() {
+    let (mut connection, server) = open(|mut peer| {
+        assert_eq!(peer.hear(), b"\x16DELETE FROM t");
+        peer.say(b"\0\x07\0\0\0\0\0\0\0\0\0\0");
+        assert_eq!(peer.hear(), b"\x17\x07\0\0\0\0\x01\0\0\0");
+        peer.say(b"\0\x03\0\x02\0\0\0");
+        // Nothing answers this, and the next request begins anew.
+        assert_eq!(peer.hear(), b"\x19\x07\0\0\0");
+        assert_eq!((peer.hear(), peer.sequence), (b"\x03DO 1".to_vec(), 1));
+        peer.say(OK);
+    });
+    let statement = connection.prepare("DELETE FROM t").unwrap();
+    let request = b"\x0a\0\0\0\x17\x07\0\0\0\0\x01\0\0\0";
+    assert_eq!(connection.execute(request).unwrap().affected, 3);
+    connection.close(statement).unwrap();
+    connection.query("DO 1").unwrap();
+    server.join().unwrap();
+}

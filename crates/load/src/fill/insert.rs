@@ -1,9 +1,10 @@
-//! Rows as `INSERT` statements and as the lines of `LOAD DATA LOCAL`.
+//! Rows as prepared `INSERT` statements and as the lines of `LOAD DATA LOCAL`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use prony_client::{ClientError, Connection};
+use prony_client::{ClientError, Connection, PreparedStatement};
 use prony_model::Dataset;
+use prony_wire::{ExecuteTemplate, ParamShape, Types};
 
 use super::ask;
 use super::crew::Halt;
@@ -13,9 +14,8 @@ use crate::LoadError;
 use crate::digits::append_natural;
 use crate::rows::{Row, Rows};
 
-/// Rows of one INSERT: some 500 KB of text, so that it fits the `max_allowed_packet` of every
-/// version (1 MB in the oldest).
-const CHUNK_ROWS: u64 = 2_500;
+/// Rows of one INSERT: some 100 KB and 2000 parameters, of which a statement has 65535 at most.
+const BATCH_ROWS: u64 = 500;
 
 /// Bytes of lines in one packet, at least.
 const PACKET_SIZE: usize = 1 << 16;
@@ -84,35 +84,34 @@ impl<'a> Filling<'a> {
         halt: &Halt,
     ) -> Result<(), LoadError> {
         let mut source = Source::new(self.dataset, range);
-        let table = self.dataset.table_name(range.table);
-        let head = format!("INSERT INTO {table} ({}) VALUES ", self.columns);
-        let mut sql = Vec::new();
-        while !halt.requested() {
+        let mut batch: Option<Batch> = None;
+        while !halt.requested() && source.left() > 0 {
             let first = source.next;
-            sql.clear();
-            sql.extend_from_slice(head.as_bytes());
-            while source.next - first < CHUNK_ROWS
-                && let Some(row) = source.row()
-            {
-                append_values(&mut sql, row);
-                sql.push(b',');
-            }
-            let count = source.next - first;
-            if count == 0 {
-                break;
-            }
-            sql.pop();
+            let count = BATCH_ROWS.min(source.left());
             let chunk = KeyRange {
                 first,
-                last: source.next - 1,
+                last: first + count - 1,
                 ..range
             };
-            connection
-                .query(&sql)
-                .map_err(|source| self.error(chunk, source))?;
+            let mut send = || -> Result<(), ClientError> {
+                let ready = match batch.take() {
+                    Some(batch) if batch.rows == count => batch,
+                    other => {
+                        close(connection, other)?;
+                        Batch::prepare(connection, &self.insert_head(range.table), &source, count)?
+                    }
+                };
+                batch.insert(ready).send(connection, &mut source)
+            };
+            send().map_err(|source| self.error(chunk, source))?;
             self.done.fetch_add(count, Ordering::Relaxed);
         }
-        Ok(())
+        close(connection, batch).map_err(|source| self.error(range, source))
+    }
+
+    fn insert_head(&self, table: u32) -> String {
+        let table = self.dataset.table_name(table);
+        format!("INSERT INTO {table} ({}) VALUES ", self.columns)
     }
 
     fn load(
@@ -173,6 +172,11 @@ impl Source {
         }
     }
 
+    /// Rows that did not come yet.
+    const fn left(&self) -> u64 {
+        self.last + 1 - self.next
+    }
+
     fn row(&mut self) -> Option<&Row> {
         if self.next > self.last {
             return None;
@@ -183,20 +187,63 @@ impl Source {
     }
 }
 
-/// Appends a row as SQL. No value needs escaping.
-fn append_values(sql: &mut Vec<u8>, row: &Row) {
-    sql.push(b'(');
-    for number in &row.numbers {
-        append_natural(sql, *number);
-        sql.push(b',');
+/// A prepared INSERT of a number of rows.
+struct Batch {
+    rows: u64,
+    statement: PreparedStatement,
+    request: Vec<u8>,
+    template: ExecuteTemplate,
+}
+
+impl Batch {
+    /// Prepares the statement that begins with `head` for rows as `source` has them.
+    fn prepare(
+        connection: &mut Connection,
+        head: &str,
+        source: &Source,
+        rows: u64,
+    ) -> Result<Self, ClientError> {
+        let row = &source.row;
+        let numbers = row.numbers.iter().map(|_| ParamShape::Integer);
+        let texts = row.texts.iter().map(|text| ParamShape::Text(text.len()));
+        let shape: Vec<_> = numbers.chain(texts).collect();
+        let count = usize::try_from(rows).unwrap_or(usize::MAX);
+        let template = ExecuteTemplate::new(&shape.repeat(count), Types::Sent)?;
+        let values = format!("({})", vec!["?"; shape.len()].join(","));
+        let sql = format!("{head}{}", vec![values.as_str(); count].join(","));
+        let statement = connection.prepare(&sql)?;
+        let mut request = template.bytes().to_vec();
+        request[ExecuteTemplate::ID].copy_from_slice(&statement.id.to_le_bytes());
+        Ok(Self {
+            rows,
+            statement,
+            request,
+            template,
+        })
     }
-    for text in &row.texts {
-        sql.push(b'\'');
-        sql.extend_from_slice(text);
-        sql.extend_from_slice(b"',");
+
+    /// Inserts the next rows of `source`, which has enough.
+    fn send(
+        &mut self,
+        connection: &mut Connection,
+        source: &mut Source,
+    ) -> Result<(), ClientError> {
+        let mut places = self.template.values().iter();
+        for _ in 0..self.rows {
+            let Some(row) = source.row() else { break };
+            for (number, place) in row.numbers.iter().zip(&mut places) {
+                self.request[place.clone()].copy_from_slice(&number.to_le_bytes());
+            }
+            for (text, place) in row.texts.iter().zip(&mut places) {
+                self.request[place.clone()].copy_from_slice(text);
+            }
+        }
+        connection.execute(&self.request).map(drop)
     }
-    sql.pop();
-    sql.push(b')');
+}
+
+fn close(connection: &mut Connection, batch: Option<Batch>) -> Result<(), ClientError> {
+    batch.map_or(Ok(()), |batch| connection.close(batch.statement))
 }
 
 /// Appends a row as `LOAD DATA` reads it by default. No value needs escaping.
@@ -218,15 +265,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_as_the_server_reads_them() {
+    fn a_row_as_the_server_reads_it() {
         let row = Row {
             numbers: vec![1, 20],
             texts: vec![b"0-1".to_vec(), b"2".to_vec()],
         };
         let mut out = Vec::new();
-        append_values(&mut out, &row);
-        assert_eq!(out, b"(1,20,'0-1','2')");
-        out.clear();
         append_line(&mut out, &row);
         assert_eq!(out, b"1\t20\t0-1\t2\n");
     }

@@ -167,6 +167,8 @@ impl Peer {
                     continue;
                 }
                 0x17 => self.execution(&request),
+                // Numbers of statements are not given again.
+                0x19 => continue,
                 other => panic!("unexpected command {other:#x}"),
             };
             let request = Request { number, sql };
@@ -259,8 +261,8 @@ impl Peer {
             params,
             types: Vec::new(),
         });
-        let count = u8::try_from(params).unwrap();
-        let mut packets = vec![vec![0, id, 0, 0, 0, 0, 0, count, 0, 0, 0, 0]];
+        let [low, high] = u16::try_from(params).unwrap().to_le_bytes();
+        let mut packets = vec![vec![0, id, 0, 0, 0, 0, 0, low, high, 0, 0, 0]];
         if params > 0 {
             packets.extend((0..params).map(|_| definition()));
             packets.push(eof());
@@ -297,7 +299,8 @@ impl Peer {
             } else {
                 let length = usize::from(request[at]);
                 assert!(length < 0xfb, "short texts only");
-                sql = format!("{sql}'{}'", text(&request[at + 1..=at + length]));
+                let value = text(&request[at + 1..=at + length]);
+                sql.extend(["'", value.as_str(), "'"]);
                 at += 1 + length;
             }
             sql.push_str(piece);
