@@ -45,7 +45,7 @@ impl TableChecksum {
         }
     }
 
-    /// All sums, in the order of [`sums_sql`].
+    /// All sums, in the order of the SQL that asks for them.
     pub fn sums(&self) -> impl Iterator<Item = u128> + '_ {
         let columns = self.numbers.iter().chain(&self.crcs).copied();
         std::iter::once(self.rows).chain(columns)
