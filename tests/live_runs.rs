@@ -333,7 +333,8 @@ fn a_full_disk_fails_the_trials_that_it_hits() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let Some(disk) = SmallDisk::mount(folder.path(), 700) else {
+    // Room for the images, as they are estimated, and for one that is restored.
+    let Some(disk) = SmallDisk::mount(folder.path(), 4000) else {
         return;
     };
     // Builds stay where they are; instances and images go to the small disk.
