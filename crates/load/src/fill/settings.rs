@@ -15,7 +15,7 @@ type Setting = (&'static str, &'static str);
 /// stays as it is.
 const SESSION: [Setting; 4] = [
     // MySQL 8.0.27 and later build an index in several threads, each with a part of the buffer.
-    ("innodb_ddl_buffer_size", "134217728"),
+    ("innodb_ddl_buffer_size", "33554432"),
     ("innodb_ddl_threads", "2"),
     ("innodb_parallel_read_threads", "2"),
     // A statement's rows are otherwise kept and locked in memory until it ends, a million at most.
