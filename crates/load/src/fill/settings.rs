@@ -13,13 +13,15 @@ type Setting = (&'static str, &'static str);
 
 /// Variables of the connections that fill. What a server does not know, or an account may not set,
 /// stays as it is.
-const SESSION: [Setting; 4] = [
+const SESSION: [Setting; 5] = [
     // MySQL 8.0.27 and later build an index in several threads, each with a part of the buffer.
     ("innodb_ddl_buffer_size", "33554432"),
     ("innodb_ddl_threads", "2"),
     ("innodb_parallel_read_threads", "2"),
     // A statement's rows are otherwise kept and locked in memory until it ends, a million at most.
     ("rocksdb_commit_in_the_middle", "1"),
+    // Bulk loading sorts the secondary index, too.
+    ("rocksdb_bulk_load_allow_sk", "1"),
 ];
 
 /// The same on servers of our own: nobody replicates from them.

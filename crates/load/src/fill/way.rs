@@ -81,9 +81,8 @@ impl Way {
             Engine::Myisam | Engine::Aria | Engine::Memory => alone,
             // Two connections that fill one table in bulk bring the server down.
             Engine::Rocksdb if dataset.primary_key => Self {
-                writers: Writers::One,
                 bulk: Some("rocksdb_bulk_load"),
-                ..load
+                ..alone
             },
             Engine::Innodb | Engine::Rocksdb => load,
         }
@@ -151,12 +150,7 @@ mod tests {
             (CURRENT, &SBTEST, Engine::Myisam, alone),
             (CURRENT, &SBTEST, Engine::Memory, alone),
             (CLOSED, &SBTEST, Engine::Myisam, insert),
-            (
-                CURRENT,
-                &SBTEST,
-                Engine::Rocksdb,
-                (Statement::LoadData, Index::Afterwards, Writers::One),
-            ),
+            (CURRENT, &SBTEST, Engine::Rocksdb, alone),
         ] {
             assert_eq!(
                 way(server, dataset, engine),
