@@ -136,8 +136,11 @@ impl<'a> Filling<'a> {
             }
             self.done.fetch_add(source.next - first, Ordering::Relaxed);
         };
+        // 4.1 answers before it has committed, so that other connections may not see the rows yet;
+        // the next statement is answered when it has.
         connection
             .load_rows(&sql, &mut more)
+            .and_then(|_| connection.query("COMMIT"))
             .map(drop)
             .map_err(|source| self.error(range, source))
     }
