@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use prony_client::Connection;
 use prony_load::{DriveTask, FillTask, Job, Message, Task, verify_table};
-use prony_model::{Config, Dataset, Engine, Length, Protocol, StepOutcome, StopFlag, Workload};
+use prony_model::{
+    Backend, Config, Dataset, Engine, Length, Pace, Protocol, StepOutcome, StopFlag, Workload,
+};
 use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
 use support::{PRONY, live, nothing_left_of};
 
@@ -216,6 +218,13 @@ impl Loaded {
             interval_ms: 1_000,
             stall_ms: 30_000,
             timing: prony_model::Timing::Operations,
+            pace: Pace::default(),
+            reconnect_every: None,
+            ramp_ms: 0,
+            drain_ms: 0,
+            beside: Vec::new(),
+            backend: Backend::Epoll,
+            interval_histograms: false,
         };
         let messages = self.job(Task::Drive(Box::new(task)));
         let Some(Message::Done { outcome }) = messages.last() else {

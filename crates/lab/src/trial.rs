@@ -2,7 +2,9 @@
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState, Workload};
+use prony_model::{
+    Backend, CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState, Workload,
+};
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
 
@@ -170,7 +172,7 @@ impl Trial<'_> {
                 Message::MeasureStart { .. } | Message::MeasureEnd { .. } => {
                     edges.push(Edge::take(&self.lab.proc, pid));
                 }
-                Message::Interval { interval } => {
+                Message::Interval { interval, .. } => {
                     let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
                     let queries_per_second = interval.queries as f64 / seconds.max(1e-9);
                     events(Event::Rate { queries_per_second });
@@ -249,6 +251,13 @@ pub(crate) fn drive_task(plan: &Plan, target: &Target, step: &Step, seed: u64) -
         warmup_ms: step.warmup_ms,
         length: step.length,
         timing: step.timing,
+        pace: step.pace,
+        reconnect_every: step.reconnect_every,
+        ramp_ms: step.ramp_ms,
+        drain_ms: 0,
+        beside: step.beside.clone(),
+        backend: Backend::Epoll,
+        interval_histograms: false,
         interval_ms: INTERVAL_MS,
         stall_ms: STALL_MS,
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use prony_client::{Address, Login};
-use prony_model::{Dataset, Engine, Length, Protocol, Timing, Tls, Workload};
+use prony_model::{
+    Backend, ClientGroup, Dataset, Engine, Length, Pace, Protocol, Timing, Tls, Workload,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::JobError;
@@ -53,7 +55,7 @@ pub struct FillTask {
     pub own_server: bool,
 }
 
-/// Runs a workload over a dataset: closed loop, every client with its own connection.
+/// Runs a workload over a dataset, every client with its own connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriveTask {
     /// What each client does again and again.
@@ -85,6 +87,26 @@ pub struct DriveTask {
     /// Which time counts. Where it is the whole run there is no warm-up.
     #[serde(default)]
     pub timing: Timing,
+    /// When the clients begin their operations.
+    #[serde(default)]
+    pub pace: Pace,
+    /// Operations after which a client connects anew, at least 1; `None` for never.
+    #[serde(default)]
+    pub reconnect_every: Option<u64>,
+    /// Milliseconds over which load sets in, within the warm-up or prolonging it.
+    #[serde(default)]
+    pub ramp_ms: u64,
+    /// Milliseconds, after the measured time, within which a backlog of an open loop is worked off.
+    #[serde(default)]
+    pub drain_ms: u64,
+    /// Groups that run beside the clients described so far, on the same threads, until those end.
+    #[serde(default)]
+    pub beside: Vec<ClientGroup>,
+    /// What carries the connections' bytes.
+    pub backend: Backend,
+    /// Whether interval messages carry their histogram.
+    #[serde(default)]
+    pub interval_histograms: bool,
 }
 
 /// Runs a workload with one client, statement after statement as text, decodes every answer, and

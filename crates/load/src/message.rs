@@ -28,6 +28,10 @@ pub enum Message {
     Interval {
         /// What happened in it.
         interval: Interval,
+        /// Latency of the operations that ended in it, where the job asks for it: HDR histogram V2,
+        /// deflated, in nanoseconds, as hexadecimal digits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        histogram: Option<String>,
     },
     /// The last measured operation ended; no statement is under way. Where the whole run is timed
     /// the connections are closed.

@@ -15,8 +15,9 @@ use live_gate::live;
 use prony_client::Address;
 use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task};
 use prony_model::{
-    Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue, Length, Param,
-    Protocol, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport, Workload,
+    Backend, Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue, Length,
+    Pace, Param, Protocol, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport,
+    Workload,
 };
 use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
 
@@ -93,6 +94,13 @@ fn drive(workload: Workload, clients: u32) -> Task {
         interval_ms: 1000,
         stall_ms: 20_000,
         timing: Timing::Operations,
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        drain_ms: 0,
+        beside: Vec::new(),
+        backend: Backend::Epoll,
+        interval_histograms: false,
     }))
 }
 

@@ -16,6 +16,7 @@ mod expr;
 mod hex;
 mod options;
 mod outcome;
+mod pace;
 mod plan;
 mod process;
 mod stop;
@@ -35,7 +36,11 @@ pub use engine::{Engine, UnknownEngine};
 pub use errors::{ErrorClass, classify};
 pub use expr::{Expr, ExprError, Scope};
 pub use options::{OptionOrigin, RenderedOption};
-pub use outcome::{ErrorCount, Interval, LoadOutcome, StatementOutcome, StepOutcome};
+pub use outcome::{
+    ErrorCount, GroupOutcome, Interval, LoadOutcome, Schedule, StatementOutcome, StepOutcome,
+    ThreadUse,
+};
+pub use pace::{Backend, ClientGroup, Pace, Spacing, Think};
 pub use plan::{
     Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,
 };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorClass, Timing};
+use crate::{Backend, ErrorClass, Timing};
 
 /// The outcome of one step of one trial, as the load generator measured it.
 ///
@@ -25,7 +25,8 @@ pub struct StepOutcome {
     /// Latency of whole operations, retries included: HDR histogram V2, deflated, in nanoseconds.
     #[serde(with = "crate::hex")]
     pub histogram: Vec<u8>,
-    /// Per statement of the workload, in its order; then `begin` and `commit` where used.
+    /// Per statement of the workload, in its order; then `begin` and `commit` where used, and
+    /// `connect` where clients connect anew.
     pub statements: Vec<StatementOutcome>,
     /// Server errors by code.
     pub errors: Vec<ErrorCount>,
@@ -42,6 +43,74 @@ pub struct StepOutcome {
     pub start_ns: u64,
     /// End of the last operation on the same clock.
     pub end_ns: u64,
+    /// What carried the connections' bytes.
+    pub backend: Backend,
+    /// How the arrival schedule or think times were kept; `None` where each operation begins when
+    /// the last has ended, and response time is service time.
+    #[serde(default)]
+    pub schedule: Option<Schedule>,
+    /// What the generator's threads used and waited for, over the measured time.
+    #[serde(default)]
+    pub thread_use: Vec<ThreadUse>,
+    /// The groups that ran beside the step's own clients. Everything above but the processor times,
+    /// the threads and the two instants is of the step's own clients alone.
+    #[serde(default)]
+    pub beside: Vec<GroupOutcome>,
+}
+
+/// The outcome of a group of clients that ran beside a step's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupOutcome {
+    /// The group's name.
+    pub name: String,
+    /// Connections used.
+    pub clients: u32,
+    /// Operations completed without a final error.
+    pub operations: u64,
+    /// Statements answered inside those operations.
+    pub queries: u64,
+    /// Sum over the clients of their busy time, in nanoseconds.
+    pub busy_ns: u64,
+    /// Service time of whole operations: HDR histogram V2, deflated, in nanoseconds.
+    #[serde(with = "crate::hex")]
+    pub histogram: Vec<u8>,
+    /// Per statement of its workload, as in [`StepOutcome::statements`].
+    pub statements: Vec<StatementOutcome>,
+    /// Server errors by code.
+    pub errors: Vec<ErrorCount>,
+    /// As [`StepOutcome::schedule`].
+    pub schedule: Option<Schedule>,
+}
+
+/// How operations that have an intended start kept to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schedule {
+    /// Operations planned within the measured time.
+    pub planned: u64,
+    /// Those of them that were due at its end and had not begun: the backlog. They are carried out
+    /// all the same, and counted.
+    pub backlog: u64,
+    /// Those of them that were never begun, because the backlog was not worked off within the time
+    /// allowed for that.
+    pub left: u64,
+    /// Response time of whole operations, intended start to last byte: HDR histogram V2, deflated,
+    /// in nanoseconds.
+    #[serde(with = "crate::hex")]
+    pub response: Vec<u8>,
+    /// Send minus intended start of the operations for which a client was idle in time: the
+    /// generator's own error. Encoded likewise.
+    #[serde(with = "crate::hex")]
+    pub error: Vec<u8>,
+}
+
+/// What one thread of the generator used and waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadUse {
+    /// Processor time, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Time that it was ready to run and had no processor, in nanoseconds; `None` where the system
+    /// does not say.
+    pub run_queue_ns: Option<u64>,
 }
 
 /// Counts of one kind of statement.
@@ -92,6 +161,12 @@ pub struct Interval {
     pub latency_ns_p99: u64,
     /// Longest operation that ended in it, in nanoseconds; 0 when none ended.
     pub latency_ns_max: u64,
+    /// 99th percentile of their response time, where operations have an intended start; else 0.
+    #[serde(default)]
+    pub response_ns_p99: u64,
+    /// Operations due and not begun at its end.
+    #[serde(default)]
+    pub backlog: u64,
 }
 
 impl StepOutcome {

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Aspect, BuildFacts, Config, Dataset, Engine, External, Transport, Workload};
+use crate::{
+    Aspect, Backend, BuildFacts, ClientGroup, Config, Dataset, Engine, External, Pace, Transport,
+    Workload,
+};
 
 /// An expanded experiment. Stored whole in the result file, so that a run can be resumed and
 /// reported without the experiment file.
@@ -37,6 +40,10 @@ pub struct Plan {
     /// Server variables that may differ between targets although they are known to matter.
     #[serde(default)]
     pub allow: Vec<String>,
+    /// What carries the bytes of the generator's connections; `None` for what the host does best,
+    /// decided once for all trials when the run begins.
+    #[serde(default)]
+    pub backend: Option<Backend>,
     /// The trials in order of execution; block after block, each target once in each block.
     pub trials: Vec<PlannedTrial>,
 }
@@ -113,6 +120,21 @@ pub struct Step {
     /// Which time counts.
     #[serde(default)]
     pub timing: Timing,
+    /// When the clients begin their operations.
+    #[serde(default)]
+    pub pace: Pace,
+    /// Operations after which a client connects anew, at least 1; `None` for never.
+    #[serde(default)]
+    pub reconnect_every: Option<u64>,
+    /// Milliseconds over which load sets in before measuring begins, within the warm-up or
+    /// prolonging it: clients of a closed loop begin one after the other, the rate of an open one
+    /// rises evenly.
+    #[serde(default)]
+    pub ramp_ms: u64,
+    /// Groups of clients that run at the same time beside the step's own, with figures of their
+    /// own. They end when the step's own clients do.
+    #[serde(default)]
+    pub beside: Vec<ClientGroup>,
 }
 
 /// Parts of a sequence, in the order in which they follow each other.

@@ -166,6 +166,10 @@ pub struct Statement {
     /// What each row that it changes adds to the table's sums.
     #[serde(default)]
     pub change: Change,
+    /// Its share in a mix: where one statement of a workload has a weight all have, at least 1, and
+    /// an operation runs one of them, drawn by weight, instead of all.
+    #[serde(default)]
+    pub weight: Option<u32>,
 }
 
 /// What every row that a statement changes adds to its table, so that the work done can be counted

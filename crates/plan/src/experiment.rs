@@ -136,6 +136,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         preset: sequence.preset,
         profile: None,
         allow: allow?.unwrap_or_default(),
+        backend: None,
         trials: order::trials(seed, blocks?.value, targets.len()),
         targets,
         steps: sequence.steps,

@@ -149,6 +149,7 @@ mod tests {
 
     fn workload(effect: Effect, changes: &[Change]) -> Workload {
         let statement = |change: &Change| Statement {
+            weight: None,
             name: "s".into(),
             sql: "SELECT 1".parse().unwrap(),
             repeat: 1,

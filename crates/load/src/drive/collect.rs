@@ -147,6 +147,10 @@ impl<'a, 's> Collector<'a, 's> {
             timing: self.task.timing,
             start_ns: start.at_ns,
             end_ns,
+            backend: self.task.backend,
+            schedule: None,
+            thread_use: Vec::new(),
+            beside: Vec::new(),
         };
         self.speaker.say(&Message::Done {
             outcome: Box::new(outcome),
@@ -184,8 +188,11 @@ impl<'a, 's> Collector<'a, 's> {
     }
 
     fn say_intervals(&mut self, intervals: Vec<Interval>) -> Result<(), LoadError> {
-        intervals
-            .into_iter()
-            .try_for_each(|interval| self.speaker.say(&Message::Interval { interval }))
+        intervals.into_iter().try_for_each(|interval| {
+            self.speaker.say(&Message::Interval {
+                interval,
+                histogram: None,
+            })
+        })
     }
 }

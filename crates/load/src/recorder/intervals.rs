@@ -122,6 +122,8 @@ impl Sum {
             errors: self.errors,
             latency_ns_p99,
             latency_ns_max,
+            response_ns_p99: 0,
+            backlog: 0,
         }
     }
 }

@@ -7,8 +7,9 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
-    Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Hot, Length,
-    Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing, Workload,
+    Backend, Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Hot,
+    Length, Pace, Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing,
+    Workload,
 };
 
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
@@ -32,6 +33,7 @@ fn draw(name: &str, low: &str, high: &str) -> Param {
 
 fn statement(name: &str, sql: &str, params: Vec<Param>) -> Statement {
     Statement {
+        weight: None,
         name: name.into(),
         sql: sql.parse().unwrap(),
         repeat: 1,
@@ -95,6 +97,13 @@ pub(crate) fn task(workload: Workload, clients: u32, length: Length) -> DriveTas
         interval_ms: 1000,
         stall_ms: 5000,
         timing: Timing::Operations,
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        drain_ms: 0,
+        beside: Vec::new(),
+        backend: Backend::Epoll,
+        interval_histograms: false,
     }
 }
 

@@ -78,6 +78,7 @@ pub(super) fn read<'a>(
         expect_rows: expect.rows,
         expect_affected: expect.affected,
         change: change?.unwrap_or_default(),
+        weight: None,
     };
     Ok((name, statement))
 }

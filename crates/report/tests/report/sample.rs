@@ -6,9 +6,9 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use jiff::Timestamp;
 use prony_model::{
-    BuildFacts, Config, Dataset, Display, Effect, Engine, Expect, Family, Group, IntentValue,
-    Length, Plan, PlannedTrial, Protocol, Statement, StatementOutcome, Step, StepOutcome,
-    TableChoice, Target, Transport, Version, Workload,
+    Backend, BuildFacts, Config, Dataset, Display, Effect, Engine, Expect, Family, Group,
+    IntentValue, Length, Pace, Plan, PlannedTrial, Protocol, Statement, StatementOutcome, Step,
+    StepOutcome, TableChoice, Target, Transport, Version, Workload,
 };
 use prony_store::{BuildRecord, NewRun, Store, TrialId};
 use tempfile::TempDir;
@@ -100,6 +100,7 @@ pub(crate) fn plan(targets: usize, clients: &[u32], blocks: u32) -> Plan {
         target(&format!("mysql-8.{index}"), Version::new(8, minor, 0), &[])
     });
     Plan {
+        backend: None,
         name: "quickstart".into(),
         question: "What did three decades cost, statement by statement?".into(),
         base: 0,
@@ -159,6 +160,10 @@ fn steps(clients: u32) -> Vec<Step> {
 /// A step of five seconds at one client.
 pub(crate) fn step(entry: usize, name: &str, group: Group, display: Display) -> Step {
     Step {
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        beside: Vec::new(),
         name: name.into(),
         entry,
         workload: workload(name, group, display),
@@ -186,6 +191,7 @@ fn workload(name: &str, group: Group, display: Display) -> Workload {
         text_only: false,
         needs_rows: None,
         statements: vec![Statement {
+            weight: None,
             name: "only".into(),
             sql: "SELECT c FROM {table}".parse().unwrap(),
             repeat: 1,
@@ -212,6 +218,10 @@ fn outcome(planned: PlannedTrial, step: &Step) -> StepOutcome {
     let busy_ns = operations * operation_ns;
     let histogram = histogram(operation_ns, operations);
     StepOutcome {
+        backend: Backend::Epoll,
+        schedule: None,
+        thread_use: Vec::new(),
+        beside: Vec::new(),
         clients: step.clients,
         threads: 1,
         operations,

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use prony_model::{
-    BuildFacts, Config, Dataset, Debt, DebtKind, Display, Effect, Engine, ErrorClass, ErrorCount,
-    Expect, Family, Group, Interval, Length, Level, LoadOutcome, Plan, PlannedTrial, Protocol,
-    SettleOutcome, Statement, StatementOutcome, Step, StepOutcome, TableChoice, Target, Transport,
-    Version, Workload,
+    Backend, BuildFacts, Config, Dataset, Debt, DebtKind, Display, Effect, Engine, ErrorClass,
+    ErrorCount, Expect, Family, Group, Interval, Length, Level, LoadOutcome, Pace, Plan,
+    PlannedTrial, Protocol, SettleOutcome, Statement, StatementOutcome, Step, StepOutcome,
+    TableChoice, Target, Transport, Version, Workload,
 };
 use prony_store::{NewRun, Store, TrialId};
 use tempfile::TempDir;
@@ -64,6 +64,7 @@ pub(crate) fn planned(block: u32, target: usize) -> PlannedTrial {
 /// Two targets, two steps, two blocks; the second block begins with the second target.
 pub(crate) fn plan() -> Plan {
     Plan {
+        backend: None,
         name: "sample".into(),
         question: "Does it hold?".into(),
         base: 0,
@@ -103,6 +104,10 @@ fn target(name: &str, version: Version) -> Target {
 
 fn step(name: &str, clients: u32) -> Step {
     Step {
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        beside: Vec::new(),
         name: name.into(),
         entry: 0,
         workload: Workload {
@@ -117,6 +122,7 @@ fn step(name: &str, clients: u32) -> Step {
             text_only: false,
             needs_rows: None,
             statements: vec![Statement {
+                weight: None,
                 name: "select".into(),
                 sql: "SELECT c FROM {table} WHERE id = 1".parse().unwrap(),
                 repeat: 1,
@@ -141,6 +147,10 @@ fn step(name: &str, clients: u32) -> Step {
 
 pub(crate) fn outcome(clients: u32) -> StepOutcome {
     StepOutcome {
+        backend: Backend::Epoll,
+        schedule: None,
+        thread_use: Vec::new(),
+        beside: Vec::new(),
         clients,
         threads: 1,
         operations: 1000,
@@ -173,6 +183,8 @@ pub(crate) fn outcome(clients: u32) -> StepOutcome {
         }],
         intervals: (0..5)
             .map(|second| Interval {
+                response_ns_p99: 0,
+                backlog: 0,
                 start_ns: second * 1_000_000_000,
                 end_ns: (second + 1) * 1_000_000_000,
                 operations: 200,

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    Display, Distribution, Effect, Expect, Generator, Group, Hot, Length, Param as ModelParam,
-    Statement as ModelStatement, Thousandths,
+    Backend, Display, Distribution, Effect, Expect, Generator, Group, Hot, Length, Pace,
+    Param as ModelParam, Statement as ModelStatement, Thousandths,
 };
 use prony_wire::{PAYLOAD_MAX, Types};
 
@@ -12,6 +12,7 @@ use crate::program::Encoding;
 
 fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTask {
     let statement = ModelStatement {
+        weight: None,
         name: "s".into(),
         sql: sql.parse().unwrap(),
         repeat: 1,
@@ -54,6 +55,13 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
         interval_ms: 1000,
         stall_ms: 1000,
         timing: prony_model::Timing::Operations,
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        drain_ms: 0,
+        beside: Vec::new(),
+        backend: Backend::Epoll,
+        interval_histograms: false,
     }
 }
 

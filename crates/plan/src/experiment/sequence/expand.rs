@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Effect, Group, Length, Settle, Step, Timing, Workload};
+use prony_model::{Effect, Group, Length, Pace, Settle, Step, Timing, Workload};
 
 use super::clients::{self, Clients};
 use super::entry::{Entry, Run, What};
@@ -124,6 +124,10 @@ impl Expansion<'_> {
             // Who comes first finds the engine settled.
             settle: settle.filter(|_| place == 0),
             timing,
+            pace: Pace::default(),
+            reconnect_every: None,
+            ramp_ms: 0,
+            beside: Vec::new(),
         };
         Ok(counts.into_iter().enumerate().map(step).collect())
     }
