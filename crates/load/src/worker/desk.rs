@@ -126,7 +126,7 @@ impl<'a> Desk<'a> {
             let delay_ns = u64::try_from(delay_ns).unwrap_or(u64::MAX);
             let waiting = self
                 .pacer
-                .wait_until(now_ns.saturating_add(delay_ns), index);
+                .wait_until(now_ns.saturating_add(delay_ns), group, index);
             return self.after(waiting, client);
         }
         if self.groups[group].scheduled {
@@ -169,7 +169,7 @@ impl<'a> Desk<'a> {
     pub(super) fn retry_later(&mut self, client: &mut Client, index: usize, now_ns: u64) -> Next {
         let waiting = self
             .pacer
-            .wait_until(now_ns.saturating_add(RETRY_NS), index);
+            .wait_until(now_ns.saturating_add(RETRY_NS), client.group(), index);
         self.after(waiting, client)
     }
 
