@@ -207,17 +207,6 @@ fn connecting_anew_in_an_open_loop_drops_nothing() {
     assert_eq!(outcome.statements.last().unwrap().count, 60);
 }
 
-#[test]
-fn a_server_that_refuses_new_connections_is_named() {
-    let server = FakeServer::start(Delivery::Whole, answer);
-    let mut task = task(update(), 1, Length::Count { operations: 9 });
-    task.reconnect_every = Some(1);
-    server.refuse_after(3);
-    let error = crate::run(&server, Task::Drive(Box::new(task))).unwrap_err();
-    let text = error.to_string();
-    assert!(text.starts_with("connect anew"), "{text}");
-}
-
 fn group(name: &str, clients: u32, pace: Pace) -> ClientGroup {
     ClientGroup {
         name: name.into(),
