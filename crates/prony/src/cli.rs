@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Sequences(SequencesCommand),
     /// Drive load: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
-    Load,
+    Generator,
     /// Become another program that is killed when the parent ends
     #[command(hide = true)]
     Guard(GuardArgs),

@@ -32,7 +32,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
     match command {
         // These two are children: the parent decides when they end.
         Command::Guard(args) => commands::guard::guard(args),
-        Command::Load => commands::load::load(),
+        Command::Generator => commands::generator::generator(),
         Command::Plan(args) if args.effective => commands::plan::effective(args, &watch()?),
         Command::Plan(args) => commands::plan::plan(args),
         Command::Report(args) => commands::report::report(args),

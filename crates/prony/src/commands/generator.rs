@@ -1,4 +1,4 @@
-//! `prony load`: the load generator.
+//! `prony generator`: the load generator.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::output;
 
 /// Reads one job from standard input and runs it. A failed job is told as a message, for the
 /// program that reads them, and as a failure, for people.
-pub(crate) fn load() -> Result<(), Failure> {
+pub(crate) fn generator() -> Result<(), Failure> {
     let job: Job = serde_json::from_reader(io::stdin().lock()).map_err(|error| {
         Failure::to(
             ExitStatus::Usage,
