@@ -67,20 +67,29 @@ pub fn parse_duration(text: &str) -> Result<u64, BadArgument> {
         .map_err(|error| BadArgument::new(error.to_string(), help))
 }
 
-/// Reads a number above 0 with at most three decimals, such as a rate of operations per second.
+/// Most operations per second: more than any generator sends from one machine.
+const RATE_MAX: Thousandths = Thousandths(1_000_000_000);
+
+/// Reads a rate of operations per second: a number above 0 and up to a million, with at most three
+/// decimals.
 ///
 /// # Errors
 /// When it is none.
-pub fn parse_thousandths(text: &str) -> Result<Thousandths, BadArgument> {
+pub fn parse_rate(text: &str) -> Result<Thousandths, BadArgument> {
     let scaled = text.parse::<f64>().unwrap_or(f64::NAN) * 1000.0;
     // Numbers such as 0.1 are not exact; what is off by more has a fourth decimal.
     match format!("{scaled:.0}").parse() {
-        Ok(number) if number > 0 && (scaled - f64::from(number)).abs() < 1e-6 => {
+        Ok(number)
+            if (1..=RATE_MAX.0).contains(&number) && (scaled - f64::from(number)).abs() < 1e-6 =>
+        {
             Ok(Thousandths(number))
         }
         _ => Err(BadArgument::new(
-            format!("`{text}` is not a number above 0 with at most three decimals"),
-            format!("write one up to {}", Thousandths(u32::MAX)),
+            format!("`{text}` is not a rate"),
+            format!(
+                "write operations per second: a number above 0 and up to {RATE_MAX} with at most \
+                 three decimals"
+            ),
         )),
     }
 }
@@ -215,10 +224,10 @@ mod tests {
 
     #[test]
     fn rates_have_three_decimals() {
-        assert_eq!(parse_thousandths("1000"), Ok(Thousandths(1_000_000)));
-        assert_eq!(parse_thousandths("0.1"), Ok(Thousandths(100)));
-        for bad in ["0", "-1", "0.0001", "x", "nan", "inf", "1e9"] {
-            assert!(parse_thousandths(bad).is_err(), "{bad}");
+        assert_eq!(parse_rate("1000"), Ok(Thousandths(1_000_000)));
+        assert_eq!(parse_rate("0.1"), Ok(Thousandths(100)));
+        for bad in ["0", "-1", "0.0001", "x", "nan", "inf", "1000001"] {
+            assert!(parse_rate(bad).is_err(), "{bad}");
         }
     }
 

@@ -39,6 +39,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Run(args) if args.verify => commands::verify::verify(args, &watch()?),
         Command::Run(args) => commands::run::run(args, &watch()?),
         Command::Resume(args) => commands::resume::resume(args, &watch()?),
+        Command::Load(args) => commands::load::load(args, &watch()?),
         Command::Images(command) => commands::images::images(command),
         Command::Sequences(command) => commands::sequences::sequences(command),
         Command::Workloads(command) => commands::workloads::workloads(command),

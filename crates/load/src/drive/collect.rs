@@ -191,7 +191,7 @@ impl<'a, 's> Collector<'a, 's> {
         intervals.into_iter().try_for_each(|interval| {
             self.speaker.say(&Message::Interval {
                 interval,
-                histogram: None,
+                histogram: Vec::new(),
             })
         })
     }
