@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: arrival schedules, think times, reconnecting.
 
+mod backend;
 mod check;
 mod checksum;
 mod choices;
@@ -31,6 +32,7 @@ mod setup;
 mod sums;
 mod worker;
 
+pub use backend::{BackendError, choose_backend};
 pub use check::{CheckOutcome, CheckedStatement};
 pub use checksum::{TableChecksum, dataset_checksums, verify_table};
 pub use distribution::Sampler;
