@@ -9,6 +9,7 @@
 //!
 //! Deliberately absent: reconnecting over TLS.
 
+mod backend;
 mod check;
 mod checksum;
 mod choices;
@@ -35,6 +36,7 @@ mod setup;
 mod sums;
 mod worker;
 
+pub use backend::{BackendError, choose_backend};
 pub use check::{CheckOutcome, CheckedStatement};
 pub use checksum::{TableChecksum, dataset_checksums, verify_table};
 pub use distribution::Sampler;

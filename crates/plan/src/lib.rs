@@ -22,7 +22,7 @@ pub use argument::{
 pub use embedded::{embedded_definitions, embedded_presets, embedded_workloads};
 pub use experiment::{Honours, Knowledge, Preset, Refused, parse_experiment, parse_preset};
 pub use invalid::Invalid;
-pub use predict::{Assumptions, predicted_ms};
+pub use predict::{Assumptions, backlogs_ms, predicted_ms};
 pub use suggest::help as suggestion;
 pub use workload::{Definition, parse_definitions, parse_workloads};
 
