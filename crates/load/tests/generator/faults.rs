@@ -37,6 +37,16 @@ fn kinds() -> Vec<(Backend, Protocol, u32)> {
     kinds
 }
 
+/// For tests that wait most of the time.
+fn for_all_kinds_at_once(test: impl Fn((Backend, Protocol, u32)) + Sync) {
+    thread::scope(|scope| {
+        for kind in kinds() {
+            let test = &test;
+            scope.spawn(move || test(kind));
+        }
+    });
+}
+
 /// Runs a task, and fails when it hangs.
 fn run(server: FakeServer, task: DriveTask) -> Result<StepOutcome, LoadError> {
     let (sender, receiver) = mpsc::channel();
@@ -86,9 +96,10 @@ fn surplus() -> Vec<Fault> {
 
 /// Answers that are none, and one that ends in an error.
 fn broken() -> Vec<Fault> {
-    let wrong = |packets: &[Vec<u8>], words| (framed(1, packets), Then::GoOn, words);
-    let numbered = |number: u8, words| (framed(number, &[ok(0)]), Then::GoOn, words);
-    let after_rows = |packet: Vec<u8>, words| {
+    type Words = &'static [&'static str];
+    let wrong = |packets: &[Vec<u8>], words: Words| (framed(1, packets), Then::GoOn, words);
+    let numbered = |number: u8, words: Words| (framed(number, &[ok(0)]), Then::GoOn, words);
+    let after_rows = |packet: Vec<u8>, words: Words| {
         let bytes = framed(1, &[rows(2), vec![packet]].concat());
         (bytes, Then::GoOn, words)
     };
@@ -96,7 +107,7 @@ fn broken() -> Vec<Fault> {
     let mut repeated = framed(1, &rows(3));
     repeated.extend(framed(6, &[eof()]));
     vec![
-        numbered(0, &["expected packet number 1, got 0"][..]),
+        numbered(0, &["expected packet number 1, got 0"]),
         numbered(2, &["expected packet number 1, got 2"]),
         (repeated, Then::GoOn, &["expected packet number 7, got 6"]),
         wrong(&[vec![]], &["number of columns: it ends too early"]),
@@ -160,14 +171,14 @@ fn answers_gone_wrong_are_fatal_and_named() {
 
 #[test]
 fn silence_is_fatal_and_named() {
-    for kind in kinds() {
+    for_all_kinds_at_once(|kind| {
         for (bytes, then, words) in silences() {
             let mut task = task_of(kind, 100);
             task.stall_ms = STALL_MS;
             let error = run(at(2, bytes, then), task).unwrap_err();
             check(&error, words, "`read`");
         }
-    }
+    });
 }
 
 #[test]
@@ -320,7 +331,7 @@ fn connecting_anew_fails_in_the_same_ways() {
 #[test]
 fn silence_at_the_door_is_fatal() {
     let half = framed(0, &[greeting()])[..20].to_vec();
-    for kind in kinds() {
+    for_all_kinds_at_once(|kind| {
         for door in [
             Door::Greeting(vec![], Then::Silence),
             Door::Greeting(half.clone(), Then::Silence),
@@ -344,7 +355,7 @@ fn silence_at_the_door_is_fatal() {
                 check(&error, &["silent for"], place);
             }
         }
-    }
+    });
 }
 
 fn counts(outcome: &StepOutcome) -> Vec<(&str, u64, u64, u64, u64)> {
@@ -365,24 +376,31 @@ fn counts(outcome: &StepOutcome) -> Vec<(&str, u64, u64, u64, u64)> {
 /// Answers are cut at every byte in turn, and come byte by byte: the counts are those of whole ones.
 #[test]
 fn packets_in_pieces_count_alike() {
-    for kind in kinds() {
-        for delivery in [Delivery::Whole, Delivery::Cut, Delivery::Trickle] {
-            let server = FakeServer::start(delivery, answer);
+    for_all_kinds_at_once(|kind| {
+        for (delivery, operations) in [
+            (Delivery::Whole, 30),
             // Enough for every place of the longest answer.
-            let outcome = run(server, task_of(kind, 240)).unwrap();
-            assert_eq!((outcome.operations, outcome.queries), (240, 5 * 240));
+            (Delivery::Cut, 240),
+            (Delivery::Trickle, 30),
+        ] {
+            let server = FakeServer::start(delivery, answer);
+            let outcome = run(server, task_of(kind, operations)).unwrap();
+            assert_eq!(
+                (outcome.operations, outcome.queries),
+                (operations, 5 * operations)
+            );
             assert_eq!(
                 counts(&outcome),
                 [
-                    ("read", 480, 11 * 480, 0, 0),
-                    ("write", 240, 0, 240, 0),
-                    ("begin", 240, 0, 0, 0),
-                    ("commit", 240, 0, 0, 0),
+                    ("read", 2 * operations, 22 * operations, 0, 0),
+                    ("write", operations, 0, operations, 0),
+                    ("begin", operations, 0, 0, 0),
+                    ("commit", operations, 0, 0, 0),
                 ]
             );
             assert_eq!(outcome.errors, []);
         }
-    }
+    });
 }
 
 /// Errors in the middle of a result: one after which the operation is tried again, and one that

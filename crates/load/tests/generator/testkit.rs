@@ -79,8 +79,8 @@ pub(crate) enum Delivery {
     Whole,
     /// Byte by byte.
     Trickle,
-    /// In two parts: the first answer cut after its first byte, the next after its second, and so
-    /// on, over and over.
+    /// In two parts: the first answer of a length cut after its first byte, the next after its
+    /// second, and so on, over and over.
     Cut,
 }
 
@@ -187,7 +187,7 @@ fn serve(mut accept: Box<Accept>, play: Play) -> Record {
                 play: play.clone(),
                 record: Arc::clone(&for_server),
                 prepared: Vec::new(),
-                cut: 0,
+                cuts: BTreeMap::new(),
             };
             // A client that hangs up ends its conversation, not the test.
             thread::spawn(move || peer.converse());
@@ -202,8 +202,8 @@ struct Peer {
     play: Play,
     record: Record,
     prepared: Vec<PreparedText>,
-    /// Where the last answer was cut.
-    cut: usize,
+    /// Where the last answer of each length was cut.
+    cuts: BTreeMap<usize, usize>,
 }
 
 struct PreparedText {
@@ -315,8 +315,9 @@ impl Peer {
                 Ok(())
             }
             Delivery::Cut => {
-                self.cut = 1 + self.cut % bytes.len();
-                let (first, second) = bytes.split_at(self.cut);
+                let cut = self.cuts.entry(bytes.len()).or_default();
+                *cut = 1 + *cut % bytes.len();
+                let (first, second) = bytes.split_at(*cut);
                 self.stream.write_all(first)?;
                 thread::sleep(Duration::from_micros(200));
                 self.stream.write_all(second)
