@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use prony_load::{DriveTask, LoadError, Message, Task};
-use prony_model::{Backend, ErrorClass, Length, Protocol, StepOutcome};
+use prony_model::{Backend, ErrorClass, Length, Pace, Protocol, Spacing, StepOutcome, Thousandths};
 
 use crate::drive::{answer, mixed, task};
 use crate::testkit::{
@@ -169,6 +169,27 @@ fn answers_gone_wrong_are_fatal_and_named() {
     }
 }
 
+/// Where operations arrive and clients are idle in between, the same is said.
+#[test]
+fn open_loops_meet_the_same_faults() {
+    for_all_kinds_at_once(|kind| {
+        for (bytes, then, words) in [hang_ups(), surplus(), broken(), silences()].concat() {
+            let mut task = task_of(kind, 100);
+            task.pace = Pace::Open {
+                rate: Thousandths(1_000_000),
+                spacing: Spacing::Poisson,
+            };
+            task.stall_ms = if then == Then::Silence {
+                STALL_MS
+            } else {
+                task.stall_ms
+            };
+            let error = run(at(2, bytes, then), task).unwrap_err();
+            check(&error, words, "`read`");
+        }
+    });
+}
+
 #[test]
 fn silence_is_fatal_and_named() {
     for_all_kinds_at_once(|kind| {
@@ -218,7 +239,12 @@ fn a_connection_closed_between_requests_is_found_closed() {
         let error = run(server, task_of(kind, 100)).unwrap_err();
         check(&error, &["the server closed the connection"], "`begin`");
         let server = FakeServer::start_over_tcp(Delivery::Whole, closing);
-        let error = run(server, task_of(kind, 100)).unwrap_err();
+        let mut slow = task_of(kind, 100);
+        slow.pace = Pace::Open {
+            rate: Thousandths(300_000),
+            spacing: Spacing::Regular,
+        };
+        let error = run(server, slow).unwrap_err();
         check(&error, &["the server closed the connection"], "`begin`");
     }
 }
