@@ -148,7 +148,13 @@ impl Run<'_> {
         hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
     ) -> Result<Ended, LoadError> {
         let stall_ns = self.task.stall_ms.saturating_mul(NS_PER_MS);
-        let mut worker = Worker::new(share.links, self.program, stall_ns, &self.failed);
+        let mut worker = Worker::new(
+            share.links,
+            self.program,
+            stall_ns,
+            &self.failed,
+            self.task.backend,
+        );
         let mut ready = self.warm_up(&mut worker);
         // Whoever failed still comes to the gate, for the others wait there.
         self.gate.wait();

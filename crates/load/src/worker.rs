@@ -3,8 +3,11 @@
 mod alone;
 mod crowd;
 mod link;
+mod ring;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use prony_model::Backend;
 
 pub(crate) use link::Link;
 
@@ -43,6 +46,7 @@ pub(crate) struct Worker<'a> {
     stall_ns: u64,
     /// Set as soon as any thread fails.
     failed: &'a AtomicBool,
+    backend: Backend,
 }
 
 impl<'a> Worker<'a> {
@@ -51,6 +55,7 @@ impl<'a> Worker<'a> {
         program: &'a Program,
         stall_ns: u64,
         failed: &'a AtomicBool,
+        backend: Backend,
     ) -> Self {
         Self {
             links,
@@ -59,6 +64,7 @@ impl<'a> Worker<'a> {
             buffer: vec![0; BUFFER_SIZE],
             stall_ns,
             failed,
+            backend,
         }
     }
 
@@ -92,10 +98,13 @@ impl<'a> Worker<'a> {
             look_ns: phase.start_ns,
         };
         desk.set_period_end();
-        let result = match self.links.as_mut_slice() {
-            [] => Ok(()),
-            [link] => alone::run(link, phase.limit(0), &mut self.buffer, &mut desk),
-            links => crowd::run(links, phase, &mut self.buffer, &mut desk),
+        let result = match (self.links.as_mut_slice(), self.backend) {
+            ([], _) => Ok(()),
+            (links, Backend::IoUring) => ring::run(links, phase, &mut desk),
+            ([link], Backend::Epoll) => {
+                alone::run(link, phase.limit(0), &mut self.buffer, &mut desk)
+            }
+            (links, Backend::Epoll) => crowd::run(links, phase, &mut self.buffer, &mut desk),
         };
         if result.is_err() {
             self.failed.store(true, Ordering::Relaxed);
