@@ -4,7 +4,7 @@ use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::time::Duration;
 
 use prony_model::Tls;
-use prony_wire::{HEADER_SIZE, WireError, append_packet, append_quit, split_frame};
+use prony_wire::{HEADER_SIZE, PAYLOAD_MAX, WireError, append_packet, append_quit, read_header};
 
 use crate::{Address, ClientError, Socket, Stream, TlsError, TlsStream};
 
@@ -20,17 +20,22 @@ pub(crate) struct Transport {
 impl Transport {
     /// Connects, waiting at most `timeout` where the server's queue is full.
     pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self, ClientError> {
-        let stream = Socket::connect(address, timeout).map_err(|source| ClientError::Connect {
+        let socket = Socket::connect(address, timeout).map_err(|source| ClientError::Connect {
             address: address.clone(),
             source,
         })?;
-        let mut transport = Self {
-            stream: BufReader::new(Stream::Plain(stream)),
-            timeout: None,
-            sequence: 0,
-        };
+        let mut transport = Self::new(socket);
         transport.set_timeout(Some(timeout))?;
         Ok(transport)
+    }
+
+    /// Over a socket on which nothing was said yet.
+    pub(crate) fn new(socket: Socket) -> Self {
+        Self {
+            stream: BufReader::new(Stream::Plain(socket)),
+            timeout: None,
+            sequence: 0,
+        }
     }
 
     /// Limits how long the other side may be silent, or deaf. `None` waits forever.
@@ -70,24 +75,23 @@ impl Transport {
 
     /// Appends the payload of the next frame; tells whether its packet goes on.
     fn receive_frame(&mut self, payload: &mut Vec<u8>) -> Result<bool, ClientError> {
-        let mut frame = vec![0; HEADER_SIZE];
-        self.read_exact(&mut frame)?;
-        let length =
-            usize::from(frame[0]) | usize::from(frame[1]) << 8 | usize::from(frame[2]) << 16;
-        frame.resize(HEADER_SIZE + length, 0);
-        self.read_exact(&mut frame[HEADER_SIZE..])?;
-        let Some((frame, _)) = split_frame(&frame) else {
-            return Ok(false);
-        };
-        if frame.sequence != self.sequence {
+        let mut header = [0; HEADER_SIZE];
+        self.read_exact(&mut header)?;
+        let (length, found) = read_header(header);
+        if found != self.sequence {
             return Err(ClientError::from(WireError::Sequence {
                 expected: self.sequence,
-                found: frame.sequence,
+                found,
             }));
         }
         self.sequence = self.sequence.wrapping_add(1);
-        payload.extend_from_slice(frame.payload);
-        Ok(frame.continues())
+        // Memory is taken for what came, and not for what is only announced.
+        let mut body = (&mut self.stream).take(length as u64);
+        match body.read_to_end(payload) {
+            Ok(read) if read < length => Err(ClientError::Closed),
+            Ok(_) => Ok(length == PAYLOAD_MAX),
+            Err(source) => Err(self.explain(source)),
+        }
     }
 
     fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ClientError> {

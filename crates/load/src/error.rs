@@ -5,7 +5,7 @@ use std::io;
 use prony_client::ClientError;
 use prony_wire::WireError;
 
-use crate::StatementError;
+use crate::{BackendError, StatementError};
 
 /// What is wrong with a job before anything is connected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +24,9 @@ pub enum JobError {
         /// The workload.
         workload: String,
     },
+    /// Clients are to connect anew, and to encrypt.
+    #[error("connect clients anew: over TLS that is not possible yet; leave out `reconnect_every`")]
+    EncryptedReconnect,
     /// The workload makes no sense.
     #[error("compile workload `{workload}`: failed to {source}")]
     Workload {
@@ -40,6 +43,9 @@ pub enum LoadError {
     /// The job makes no sense.
     #[error(transparent)]
     Job(#[from] JobError),
+    /// The backend that the job asks for can't be had.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
     /// The system does not let this process open enough connections.
     #[error(
         "connect {clients} clients: that takes {needed} open files, and the system allows this \
@@ -60,6 +66,12 @@ pub enum LoadError {
         client: u32,
         /// How many there are to be.
         clients: u32,
+        /// Why.
+        source: ClientError,
+    },
+    /// A client could not connect anew.
+    #[error("connect anew: failed to {source}")]
+    Reconnect {
         /// Why.
         source: ClientError,
     },

@@ -207,6 +207,26 @@ pub struct PlannedTrial {
     pub target: usize,
 }
 
+impl Step {
+    /// Connections of all its clients, and of those that run beside them.
+    pub fn connections(&self) -> u32 {
+        self.beside
+            .iter()
+            .fold(self.clients, |sum, group| sum.saturating_add(group.clients))
+    }
+
+    /// Connections that the server can see at once: one that is closed to be made anew may still
+    /// count while the new one does.
+    pub fn connections_max(&self) -> u32 {
+        let anew = |every: Option<u64>, clients: u32| every.map_or(0, |_| clients);
+        self.beside.iter().fold(
+            self.connections()
+                .saturating_add(anew(self.reconnect_every, self.clients)),
+            |sum, group| sum.saturating_add(anew(group.reconnect_every, group.clients)),
+        )
+    }
+}
+
 impl Plan {
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {

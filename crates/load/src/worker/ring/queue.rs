@@ -80,8 +80,7 @@ struct Slot {
 }
 
 impl<'r> Queue<'r> {
-    /// Takes the ring, which the calling thread has made, for these sockets. They block, as the
-    /// kernel leaves waiting to whoever set a socket to non-blocking.
+    /// Takes the ring, which the calling thread has made, for these sockets, all of which block.
     pub(super) fn new<'s>(
         ring: &'r mut IoUring,
         sockets: impl Iterator<Item = BorrowedFd<'s>>,
@@ -99,6 +98,14 @@ impl<'r> Queue<'r> {
             memory: ManuallyDrop::new(Memory::new(files.len())),
             receiving: 0,
         })
+    }
+
+    /// Puts a new socket in the place of a connection's old one.
+    pub(super) fn replace(&mut self, index: usize, socket: BorrowedFd<'_>) -> io::Result<()> {
+        let offset = u32::try_from(index).unwrap_or(u32::MAX);
+        self.submitter
+            .register_files_update(offset, &[socket.as_raw_fd()])
+            .map(|_| ())
     }
 
     /// Whether another request can be queued before [`submit`](Self::submit).
