@@ -19,26 +19,46 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// The silence that is put up with where it is what is tested.
 const STALL_MS: u64 = 250;
 
-/// The backends that there are on this machine.
-fn backends() -> Vec<Backend> {
-    vec![Backend::Epoll]
+crate::backend::behind_each_backend! {
+    answers_gone_wrong_are_fatal_and_named,
+    open_loops_meet_the_same_faults,
+    silence_is_fatal_and_named,
+    every_statement_is_named,
+    a_connection_closed_between_requests_is_found_closed,
+    connections_that_fail_are_fatal_and_named,
+    connecting_anew_fails_in_the_same_ways,
+    silence_at_the_door_is_fatal,
+    packets_in_pieces_count_alike,
+    errors_in_the_middle_of_rows_are_counted,
+    answers_of_another_kind_are_counted_as_unexpected,
 }
 
-/// Kinds of loops and requests: backends, protocols, and numbers of clients.
-fn kinds() -> Vec<(Backend, Protocol, u32)> {
+/// How load is driven.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    backend: Backend,
+    protocol: Protocol,
+    clients: u32,
+}
+
+/// Every protocol, with one client and with several.
+fn kinds() -> Vec<Kind> {
+    let backend = crate::backend::chosen();
     let mut kinds = Vec::new();
-    for backend in backends() {
-        for protocol in [Protocol::Prepared, Protocol::Text] {
-            for clients in [1, 3] {
-                kinds.push((backend, protocol, clients));
-            }
+    for protocol in [Protocol::Prepared, Protocol::Text] {
+        for clients in [1, 3] {
+            kinds.push(Kind {
+                backend,
+                protocol,
+                clients,
+            });
         }
     }
     kinds
 }
 
 /// For tests that wait most of the time.
-fn for_all_kinds_at_once(test: impl Fn((Backend, Protocol, u32)) + Sync) {
+fn for_all_kinds_at_once(test: impl Fn(Kind) + Sync) {
     thread::scope(|scope| {
         for kind in kinds() {
             let test = &test;
@@ -60,9 +80,10 @@ fn run(server: FakeServer, task: DriveTask) -> Result<StepOutcome, LoadError> {
     }
 }
 
-fn task_of(kind: (Backend, Protocol, u32), operations: u64) -> DriveTask {
-    let mut task = task(mixed(true), kind.2, Length::Count { operations });
-    (task.backend, task.protocol) = (kind.0, kind.1);
+fn task_of(kind: Kind, operations: u64) -> DriveTask {
+    let mut task = task(mixed(true), kind.clients, Length::Count { operations });
+    task.backend = kind.backend;
+    task.protocol = kind.protocol;
     task
 }
 
@@ -157,7 +178,6 @@ fn check(error: &LoadError, fault: &[&str], place: &str) {
     }
 }
 
-#[test]
 fn answers_gone_wrong_are_fatal_and_named() {
     for kind in kinds() {
         for (bytes, then, words) in [hang_ups(), surplus(), broken()].concat() {
@@ -170,7 +190,6 @@ fn answers_gone_wrong_are_fatal_and_named() {
 }
 
 /// Where operations arrive and clients are idle in between, the same is said.
-#[test]
 fn open_loops_meet_the_same_faults() {
     for_all_kinds_at_once(|kind| {
         for (bytes, then, words) in [hang_ups(), surplus(), broken(), silences()].concat() {
@@ -190,7 +209,6 @@ fn open_loops_meet_the_same_faults() {
     });
 }
 
-#[test]
 fn silence_is_fatal_and_named() {
     for_all_kinds_at_once(|kind| {
         for (bytes, then, words) in silences() {
@@ -202,7 +220,6 @@ fn silence_is_fatal_and_named() {
     });
 }
 
-#[test]
 fn every_statement_is_named() {
     for kind in kinds() {
         for (number, place) in [
@@ -228,7 +245,6 @@ fn every_statement_is_named() {
 }
 
 /// A server that closes connections while nobody waits for an answer of it.
-#[test]
 fn a_connection_closed_between_requests_is_found_closed() {
     for kind in kinds() {
         let closing = |request: &Request| match request.number {
@@ -315,11 +331,10 @@ fn place(door: &Door, connection: usize) -> &'static str {
     }
 }
 
-#[test]
 fn connections_that_fail_are_fatal_and_named() {
     for kind in kinds() {
         for (door, words) in faults_of_doors() {
-            if matches!(door, Door::Prepare(..)) && kind.1 == Protocol::Text {
+            if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
                 continue;
             }
             let place = place(&door, 0);
@@ -332,15 +347,14 @@ fn connections_that_fail_are_fatal_and_named() {
 }
 
 /// The same when clients connect anew, in the middle of the load.
-#[test]
 fn connecting_anew_fails_in_the_same_ways() {
     for kind in kinds() {
         for (door, words) in faults_of_doors() {
-            if matches!(door, Door::Prepare(..)) && kind.1 == Protocol::Text {
+            if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
                 continue;
             }
             let place = place(&door, 1);
-            let first = kind.2 as usize;
+            let first = kind.clients as usize;
             let doors = move |number| match number {
                 number if number == first => door.clone(),
                 _ => Door::Open,
@@ -354,7 +368,6 @@ fn connecting_anew_fails_in_the_same_ways() {
     }
 }
 
-#[test]
 fn silence_at_the_door_is_fatal() {
     let half = framed(0, &[greeting()])[..20].to_vec();
     for_all_kinds_at_once(|kind| {
@@ -364,10 +377,10 @@ fn silence_at_the_door_is_fatal() {
             Door::Login(vec![], Then::Silence),
             Door::Prepare(vec![12, 0, 0, 1], Then::Silence),
         ] {
-            if matches!(door, Door::Prepare(..)) && kind.1 == Protocol::Text {
+            if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
                 continue;
             }
-            for connection in [0, kind.2 as usize] {
+            for connection in [0, kind.clients as usize] {
                 let place = place(&door, connection);
                 let door = door.clone();
                 let doors = move |number| match number {
@@ -400,7 +413,6 @@ fn counts(outcome: &StepOutcome) -> Vec<(&str, u64, u64, u64, u64)> {
 }
 
 /// Answers are cut at every byte in turn, and come byte by byte: the counts are those of whole ones.
-#[test]
 fn packets_in_pieces_count_alike() {
     for_all_kinds_at_once(|kind| {
         for (delivery, operations) in [
@@ -431,12 +443,11 @@ fn packets_in_pieces_count_alike() {
 
 /// Errors in the middle of a result: one after which the operation is tried again, and one that
 /// ends it. Rows that came before are not counted.
-#[test]
 fn errors_in_the_middle_of_rows_are_counted() {
     for kind in kinds() {
         for (code, class, operations) in [
             (1213, ErrorClass::Retryable, 12),
-            (1317, ErrorClass::Counted, 12 - u64::from(kind.2)),
+            (1317, ErrorClass::Counted, 12 - u64::from(kind.clients)),
         ] {
             let server = FakeServer::start(Delivery::Cut, move |request| match request.number {
                 2 => Reply::RowsThenErr(5, code),
@@ -448,17 +459,16 @@ fn errors_in_the_middle_of_rows_are_counted() {
                 panic!("{:?}", outcome.errors);
             };
             assert_eq!((error.code, error.class), (code, class));
-            assert_eq!(error.count, u64::from(kind.2));
+            assert_eq!(error.count, u64::from(kind.clients));
             let read = &outcome.statements[0];
             // The first of the two reads was answered before the error came.
-            assert_eq!(read.count, 2 * operations + u64::from(kind.2));
+            assert_eq!(read.count, 2 * operations + u64::from(kind.clients));
             assert_eq!(read.rows, 11 * read.count);
         }
     }
 }
 
 /// An OK in place of rows, and rows in place of an OK.
-#[test]
 fn answers_of_another_kind_are_counted_as_unexpected() {
     for kind in kinds() {
         let server = FakeServer::start(Delivery::Whole, |request| match request.number {
@@ -470,7 +480,7 @@ fn answers_of_another_kind_are_counted_as_unexpected() {
         task.workload.statements[0].expect.rows = Some("11".parse().unwrap());
         task.workload.statements[1].expect.affected = Some("1".parse().unwrap());
         let outcome = run(server, task).unwrap();
-        let clients = u64::from(kind.2);
+        let clients = u64::from(kind.clients);
         assert_eq!(
             counts(&outcome)[..2],
             [
