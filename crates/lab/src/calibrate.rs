@@ -222,7 +222,7 @@ impl Calibrator<'_> {
             task: Task::Drive(Box::new(task.clone())),
         };
         let mut command = self.launcher.command(self.prony);
-        command.arg("load");
+        command.arg("generator");
         let mut generator = Generator::start(self.launcher, command, &job)
             .map_err(|error| failed(error.to_string()))?;
         let mut edges = Vec::new();

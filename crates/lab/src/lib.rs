@@ -4,6 +4,7 @@
 //! The lab prints nothing (it hands out [`Event`]s) and judges nothing (reports do that, from the
 //! result file).
 
+mod adhoc;
 mod calibrate;
 mod drive;
 mod edge;
@@ -24,6 +25,7 @@ mod survey;
 mod trial;
 mod verify;
 
+pub use adhoc::{AdHoc, AdHocEnd, AdHocError, AdHocWarning, Tables, adhoc};
 pub use calibrate::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
     available_backends,
