@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use prony_equality::VariableTable;
-use prony_model::{Plan, PlannedTrial, Target};
+use prony_load::choose_backend;
+use prony_model::{Backend, Plan, PlannedTrial, Target};
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store};
 
@@ -49,6 +50,7 @@ pub fn run(
     if missing.is_empty() {
         return complete(store);
     }
+    let backend = decide_backend(store)?;
     let Some(supplies) = supplies(lab, &plan, events)? else {
         return Ok(RunEnd::Interrupted);
     };
@@ -58,6 +60,7 @@ pub fn run(
         plan: &plan,
         supplies: &supplies,
         table: &table,
+        backend,
     };
     session.write_configurations(artefacts)?;
     session.record_options(store)?;
@@ -92,6 +95,20 @@ pub fn run(
     complete(store)
 }
 
+/// What carries the connections of the run's load: what carried them before it was resumed, or what
+/// the experiment wants, or what does it best. The same for all targets, so that their figures can be
+/// compared.
+fn decide_backend(store: &mut Store) -> Result<Backend, LabError> {
+    let encrypted = store.plan().targets.iter().any(Target::is_encrypted);
+    let backend = match store.run()?.backend {
+        Some(backend) => choose_backend(Some(backend), encrypted)
+            .map_err(|source| LabError::BackendLost { backend, source })?,
+        None => choose_backend(store.plan().backend, encrypted)?,
+    };
+    store.record_backend(backend)?;
+    Ok(backend)
+}
+
 fn complete(store: &mut Store) -> Result<RunEnd, LabError> {
     store.set_run_ended(Timestamp::now())?;
     Ok(RunEnd::Complete {
@@ -111,6 +128,7 @@ struct Session<'a> {
     plan: &'a Plan,
     supplies: &'a [Supply],
     table: &'a VariableTable,
+    backend: Backend,
 }
 
 impl Session<'_> {
@@ -169,6 +187,7 @@ impl Session<'_> {
                 image: image.as_ref(),
                 surveyed: variables,
                 table: self.table,
+                backend: self.backend,
                 store,
             }
             .run(events),
