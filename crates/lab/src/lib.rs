@@ -4,6 +4,7 @@
 //! The lab prints nothing (it hands out [`Event`]s) and judges nothing (reports do that, from the
 //! result file).
 
+mod adhoc;
 mod drive;
 mod edge;
 mod error;
@@ -23,6 +24,7 @@ mod survey;
 mod trial;
 mod verify;
 
+pub use adhoc::{AdHoc, AdHocEnd, AdHocError, AdHocWarning, Tables, adhoc};
 pub use error::LabError;
 pub use event::{Activity, Event, Events};
 pub use generator::GeneratorError;

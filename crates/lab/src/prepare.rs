@@ -118,7 +118,7 @@ fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendere
             target: target.name.clone(),
             build: target.build.id.clone(),
         })?;
-    let clients = plan.steps.iter().map(Step::all_clients);
+    let clients = plan.steps.iter().map(Step::connections_max);
     let clients_max = clients.max().unwrap_or(1);
     let wanted = Wanted {
         engine: target.engine,

@@ -17,7 +17,7 @@ use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::prepare::{Loaded, Supply};
 use crate::server::Server;
-use crate::settle::{debt, settle};
+use crate::settle::{debt, empty_binlog, settle};
 use crate::start::Start;
 use crate::strain::conditions;
 use crate::survey::{self, Variables, subject};
@@ -215,6 +215,7 @@ impl Trial<'_> {
             }
             self.store.record_settle(self.id, index, &outcome)?;
         }
+        empty_binlog(server)?;
         let debt = debt(server, engine)?;
         self.store.record_debt(self.id, index, &debt)?;
         Ok(())

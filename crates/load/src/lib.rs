@@ -1,4 +1,4 @@
-//! The load generator: it fills datasets and drives workloads, as `prony load` runs it.
+//! The load generator: it fills datasets and drives workloads, as `prony generator` runs it.
 //!
 //! A job comes in as one document, messages go out as lines; nothing else is shared with whoever
 //! asked. Every client has its connection. In a closed loop it asks again as soon as it was answered,

@@ -21,6 +21,7 @@ use prony_model::{Backend, BuildFacts, Dataset, IntentFacts, Plan, Schema, Targe
 use crate::fields::{Fields, Located, Value, is_name_char};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 
+pub(crate) use fit::resolve as resolve_workload;
 pub use refusal::Refused;
 pub use sequence::{Preset, parse_preset};
 

@@ -1,9 +1,13 @@
 //! The command line. Doc comments are the help texts.
 
+mod load;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prony_model::{CpuSet, IntentValue, IntentValueError};
+
+pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]
@@ -28,6 +32,9 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Print the report of a run
     Report(ReportArgs),
+    /// Drive load against one server by hand, and say how it went
+    #[command(after_help = load::EXAMPLES)]
+    Load(Box<LoadArgs>),
     /// Server builds: list, fetch, verify, or start one to look at
     #[command(subcommand)]
     Servers(ServersCommand),
@@ -40,9 +47,9 @@ pub(crate) enum Command {
     /// Sequences that experiments can name as their preset: list them, or show one whole
     #[command(subcommand)]
     Sequences(SequencesCommand),
-    /// Drive load: one job as JSON on standard input, JSON lines on standard output
+    /// Be the load generator: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
-    Load,
+    Generator,
     /// Become another program that is killed when the parent ends
     #[command(hide = true)]
     Guard(GuardArgs),

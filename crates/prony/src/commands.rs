@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod generator;
 pub(crate) mod guard;
 pub(crate) mod images;
 pub(crate) mod load;
