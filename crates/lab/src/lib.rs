@@ -5,6 +5,7 @@
 //! result file).
 
 mod adhoc;
+mod calibrate;
 mod drive;
 mod edge;
 mod error;
@@ -13,6 +14,7 @@ mod explain;
 mod fault;
 mod generator;
 mod lab;
+mod null_server;
 mod prepare;
 mod ready;
 mod run;
@@ -25,6 +27,10 @@ mod trial;
 mod verify;
 
 pub use adhoc::{AdHoc, AdHocEnd, AdHocError, AdHocWarning, Tables, adhoc};
+pub use calibrate::{
+    CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
+    available_backends,
+};
 pub use error::LabError;
 pub use event::{Activity, Event, Events};
 pub use generator::GeneratorError;

@@ -24,7 +24,7 @@ use crate::survey::{self, Variables, subject};
 
 /// Threads of the load generator. Two drive a thousand connections; more would take processors
 /// away from the server on small machines.
-const THREADS_MAX: u32 = 2;
+pub(crate) const THREADS_MAX: u32 = 2;
 /// Length of the intervals that the generator reports, in milliseconds.
 const INTERVAL_MS: u64 = 1_000;
 /// Silence of the server, in milliseconds, after which a step is given up.
