@@ -12,6 +12,7 @@ use prony_model::{Backend, Plan, PlannedTrial, Target};
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store};
 
+use crate::calibrate::Calibrator;
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault};
@@ -51,6 +52,7 @@ pub fn run(
         return complete(store);
     }
     let backend = decide_backend(store)?;
+    record_calibration(lab, store)?;
     let Some(supplies) = supplies(lab, &plan, events)? else {
         return Ok(RunEnd::Interrupted);
     };
@@ -107,6 +109,21 @@ fn decide_backend(store: &mut Store) -> Result<Backend, LabError> {
     };
     store.record_backend(backend)?;
     Ok(backend)
+}
+
+/// Keeps the generator's ceiling on this host with the run, where somebody has measured it.
+fn record_calibration(lab: &Lab<'_>, store: &mut Store) -> Result<(), LabError> {
+    let calibrator = Calibrator {
+        roots: lab.roots,
+        launcher: lab.launcher,
+        prony: &lab.prony,
+        proc: &lab.proc,
+        stop: lab.stop,
+    };
+    match calibrator.recall() {
+        Some(calibration) => Ok(store.record_calibration(&calibration, Timestamp::now())?),
+        None => Ok(()),
+    }
 }
 
 fn complete(store: &mut Store) -> Result<RunEnd, LabError> {
