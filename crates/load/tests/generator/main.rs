@@ -6,9 +6,11 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod backend;
 mod check;
 mod drive;
 mod fill;
+mod pacing;
 mod samples;
 mod testkit;
 mod threads;
