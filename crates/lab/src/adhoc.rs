@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use prony_client::ClientError;
 use prony_equality::VariableTable;
-use prony_load::{Message, Task};
+use prony_load::{Message, Task, choose_backend};
 use prony_model::{Backend, Dataset, Plan, Step, StepOutcome, Target};
 use prony_servers::Image;
 
@@ -21,6 +21,7 @@ use crate::prepare::{ImageMaker, Supply, fill};
 use crate::ready::{Preparation, supplies};
 use crate::server::Server;
 use crate::start::Start;
+use crate::strain::conditions;
 use crate::trial::drive_task;
 
 /// What is driven, and how.
@@ -276,11 +277,13 @@ impl Load<'_> {
         messages: &mut dyn FnMut(&Message),
     ) -> Result<(), Fault> {
         let work = self.work;
+        let backend = choose_backend(work.backend, work.target.is_encrypted())
+            .map_err(|error| Fault::failed(format!("failed to {error}")))?;
         let task = prony_load::DriveTask {
             threads_max: work.threads_max,
             interval_ms: work.interval_ms,
             interval_histograms: true,
-            ..drive_task(self.plan, &work.target, &work.step, work.seed)
+            ..drive_task(self.plan, &work.target, &work.step, work.seed, backend)
         };
         let own = self.supply.own();
         let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
@@ -305,6 +308,9 @@ impl Load<'_> {
                 text,
             });
         }
+        let limits = conditions(&work.step, &outcome).into_iter();
+        end.warnings
+            .extend(limits.map(|(code, text)| AdHocWarning { code, text }));
         end.warnings.extend(unexpected(&outcome));
         end.outcome = Some(*outcome);
         Ok(())
