@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use prony_client::ClientError;
 use prony_equality::VariableTable;
-use prony_load::{Message, Task};
+use prony_load::{BackendError, DriveTask, Message, Task, choose_backend};
 use prony_model::{Backend, Dataset, Plan, Step, StepOutcome, Target};
 use prony_servers::Image;
 
@@ -80,6 +80,9 @@ pub enum AdHocError {
     /// The server could not be supplied.
     #[error("failed to {0}")]
     Lab(#[from] LabError),
+    /// The connections can't be driven as it was wished.
+    #[error("failed to {0}")]
+    Backend(#[from] BackendError),
     /// The tables are not there.
     #[error("the table {table} of {database} can't be read: failed to {source}")]
     Tables {
@@ -111,6 +114,7 @@ pub fn adhoc(
     events: &mut Events<'_>,
     messages: &mut dyn FnMut(&Message),
 ) -> Result<AdHocEnd, AdHocError> {
+    let backend = choose_backend(work.backend, work.target.is_encrypted())?;
     let plan = plan_of(work);
     let mut end = AdHocEnd {
         server_version: String::new(),
@@ -123,6 +127,7 @@ pub fn adhoc(
     let load = Load {
         lab,
         work,
+        backend,
         plan: &plan,
         supply: &supplies[0],
     };
@@ -159,6 +164,7 @@ fn plan_of(work: &AdHoc) -> Plan {
 struct Load<'a> {
     lab: &'a Lab<'a>,
     work: &'a AdHoc,
+    backend: Backend,
     plan: &'a Plan,
     supply: &'a Supply,
 }
@@ -276,10 +282,12 @@ impl Load<'_> {
         messages: &mut dyn FnMut(&Message),
     ) -> Result<(), Fault> {
         let work = self.work;
-        let task = prony_load::DriveTask {
+        let task = DriveTask {
             threads_max: work.threads_max,
             interval_ms: work.interval_ms,
             interval_histograms: true,
+            drain_ms: work.step.drain_ms(),
+            backend: self.backend,
             ..drive_task(self.plan, &work.target, &work.step, work.seed)
         };
         let own = self.supply.own();
