@@ -4,6 +4,8 @@ mod figures;
 mod hdr_log;
 mod live;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod text;
 mod times;
 mod watch;

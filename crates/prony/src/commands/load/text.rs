@@ -135,14 +135,23 @@ pub(super) fn milliseconds(us: f64) -> String {
 }
 
 fn schedule_line(schedule: &ScheduleFigures) -> String {
-    let error = schedule.error_us.as_ref().and_then(|times| times.p99);
-    format!(
-        "\nschedule     {} planned, {} waiting at the end, {} never begun; own error p99 {} ms\n",
-        rate(schedule.planned as f64),
-        rate(schedule.backlog as f64),
-        rate(schedule.left as f64),
-        error.map_or("-".to_owned(), milliseconds),
-    )
+    let mut parts = Vec::new();
+    // Think times plan nothing ahead.
+    if schedule.planned > 0 {
+        parts.push(format!(
+            "{} planned, {} waiting at the end, {} never begun",
+            rate(schedule.planned as f64),
+            rate(schedule.backlog as f64),
+            rate(schedule.left as f64),
+        ));
+    }
+    if let Some(p99) = schedule.error_us.as_ref().and_then(|times| times.p99) {
+        parts.push(format!("own lateness p99 {} ms", milliseconds(p99)));
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("\nschedule     {}\n", parts.join("; "))
 }
 
 fn client_line(client: &ClientFigures) -> String {
