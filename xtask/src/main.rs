@@ -21,6 +21,8 @@ usage: cargo xtask COMMAND
   tidy        file sizes, names, links, layers
   settings    write docs/settings.md anew, from real servers
   bench-load  fill tables by turns with sysbench's prepare and with Prony; options: --help
+  record-conversations
+              write crates/wire/tests/conversations anew, from real servers
 ";
 
 fn main() -> ExitCode {
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy_all(),
         Some("settings") => settings::write(&workspace_root()),
         Some("bench-load") => ci::bench_load(std::env::args().skip(2)),
+        Some("record-conversations") => ci::record_conversations(),
         _ => Err(USAGE.to_owned()),
     };
     match result {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use prony_client::ClientError;
 use prony_equality::VariableTable;
-use prony_load::{BackendError, DriveTask, Message, Task, choose_backend};
+use prony_load::{DriveTask, Message, Task, choose_backend};
 use prony_model::{Backend, Dataset, Plan, Step, StepOutcome, Target};
 use prony_servers::Image;
 
@@ -21,6 +21,7 @@ use crate::prepare::{ImageMaker, Supply, fill};
 use crate::ready::{Preparation, supplies};
 use crate::server::Server;
 use crate::start::Start;
+use crate::strain::conditions;
 use crate::trial::drive_task;
 
 /// What is driven, and how.
@@ -80,9 +81,6 @@ pub enum AdHocError {
     /// The server could not be supplied.
     #[error("failed to {0}")]
     Lab(#[from] LabError),
-    /// The connections can't be driven as it was wished.
-    #[error("failed to {0}")]
-    Backend(#[from] BackendError),
     /// The tables are not there.
     #[error("the table {table} of {database} can't be read: failed to {source}")]
     Tables {
@@ -114,7 +112,8 @@ pub fn adhoc(
     events: &mut Events<'_>,
     messages: &mut dyn FnMut(&Message),
 ) -> Result<AdHocEnd, AdHocError> {
-    let backend = choose_backend(work.backend, work.target.is_encrypted())?;
+    let backend =
+        choose_backend(work.backend, work.target.is_encrypted()).map_err(LabError::from)?;
     let plan = plan_of(work);
     let mut end = AdHocEnd {
         server_version: String::new(),
@@ -286,9 +285,7 @@ impl Load<'_> {
             threads_max: work.threads_max,
             interval_ms: work.interval_ms,
             interval_histograms: true,
-            drain_ms: work.step.drain_ms(),
-            backend: self.backend,
-            ..drive_task(self.plan, &work.target, &work.step, work.seed)
+            ..drive_task(self.plan, &work.target, &work.step, work.seed, self.backend)
         };
         let own = self.supply.own();
         let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
@@ -313,6 +310,9 @@ impl Load<'_> {
                 text,
             });
         }
+        let limits = conditions(&work.step, &outcome).into_iter();
+        end.warnings
+            .extend(limits.map(|(code, text)| AdHocWarning { code, text }));
         end.warnings.extend(unexpected(&outcome));
         end.outcome = Some(*outcome);
         Ok(())

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use prony_load::{FillTask, Message, Task};
-use prony_model::{Allocator, Dataset, LoadOutcome, Plan, SettleOutcome, Target};
+use prony_model::{Allocator, Dataset, LoadOutcome, Plan, SettleOutcome, Step, Target};
 use prony_servers::{
     Catalogue, Depot, Image, ImageKey, ImageRecord, Images, Instance, InstanceError, Rendered,
     ServerBuild, Wanted, image_size_estimate,
@@ -118,12 +118,8 @@ fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendere
             target: target.name.clone(),
             build: target.build.id.clone(),
         })?;
-    let clients_max = plan
-        .steps
-        .iter()
-        .map(|step| step.clients)
-        .max()
-        .unwrap_or(1);
+    let clients = plan.steps.iter().map(Step::connections_max);
+    let clients_max = clients.max().unwrap_or(1);
     let wanted = Wanted {
         engine: target.engine,
         config: &target.config,

@@ -45,10 +45,13 @@ pub(crate) enum Waiting {
 pub(crate) struct Pacer {
     paces: Vec<GroupPace>,
     /// When clients that wait for an instant of their own begin.
-    timers: BinaryHeap<Reverse<(u64, usize)>>,
+    timers: BinaryHeap<Reverse<Timer>>,
     random: ClientRandom,
     end_ns: u64,
 }
+
+/// When a client wants to be called: the instant, the client and its group.
+type Timer = (u64, usize, usize);
 
 /// The pace of a group on one thread.
 #[derive(Debug)]
@@ -88,7 +91,7 @@ impl Pacer {
 
     /// When the first client that waits has to begin; `None` when none will.
     pub(crate) fn next_due(&self) -> Option<u64> {
-        let timer = self.timers.peek().map(|Reverse((at_ns, _))| *at_ns);
+        let timer = self.timers.peek().map(|Reverse((at_ns, ..))| *at_ns);
         let arrivals = self.paces.iter().filter_map(|pace| match pace {
             GroupPace::Closed { .. } => None,
             GroupPace::Open(open) => open.next_due(),
@@ -98,7 +101,7 @@ impl Pacer {
 
     /// An operation that is due.
     pub(crate) fn take_due(&mut self, now_ns: u64) -> Option<Begin> {
-        if let Some(Reverse((planned_ns, client))) = self.timers.peek().copied()
+        if let Some(Reverse((planned_ns, client, _))) = self.timers.peek().copied()
             && planned_ns <= now_ns
         {
             self.timers.pop();
@@ -120,7 +123,7 @@ impl Pacer {
             GroupPace::Open(open) => open.wait(client, now_ns),
             GroupPace::Closed { think } => {
                 let wait_ns = think.map_or(0, |think| think.draw(&mut self.random));
-                self.wait_until(now_ns.saturating_add(wait_ns), client)
+                self.wait_until(now_ns.saturating_add(wait_ns), group, client)
             }
         }
     }
@@ -135,15 +138,15 @@ impl Pacer {
             // What is left of an exponential time is distributed as the whole of it.
             Spacing::Poisson => think.draw(&mut self.random),
         };
-        self.wait_until(now_ns.saturating_add(wait_ns), client)
+        self.wait_until(now_ns.saturating_add(wait_ns), group, client)
     }
 
     /// A client waits for an instant.
-    pub(crate) fn wait_until(&mut self, at_ns: u64, client: usize) -> Waiting {
+    pub(crate) fn wait_until(&mut self, at_ns: u64, group: usize, client: usize) -> Waiting {
         if at_ns >= self.end_ns {
             return Waiting::Done;
         }
-        self.timers.push(Reverse((at_ns, client)));
+        self.timers.push(Reverse((at_ns, client, group)));
         Waiting::Waits
     }
 
@@ -157,6 +160,7 @@ impl Pacer {
 
     /// All groups but the first end now.
     pub(crate) fn close_sides(&mut self, now_ns: u64, drain_ns: u64) {
+        self.timers.retain(|Reverse((.., group))| *group == 0);
         for pace in self.paces.iter_mut().skip(1) {
             if let GroupPace::Open(open) = pace {
                 open.close(now_ns, drain_ns);

@@ -8,5 +8,5 @@ mod process;
 mod root;
 
 pub use host::{HostFacts, HostReading};
-pub use process::ProcessReading;
+pub use process::{ProcessReading, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};

@@ -50,6 +50,9 @@ pub(crate) enum Command {
     /// Be the load generator: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Generator,
+    /// Answer any query at once with a canned result, until SIGTERM; says `ready` when it listens
+    #[command(hide = true)]
+    Null(NullArgs),
     /// Become another program that is killed when the parent ends
     #[command(hide = true)]
     Guard(GuardArgs),
@@ -320,6 +323,19 @@ pub(crate) struct GuardArgs {
     /// The program and its arguments
     #[arg(required = true, last = true)]
     pub(crate) program: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NullArgs {
+    /// The unix socket to make and to listen on
+    #[arg(long, value_name = "PATH", required_unless_present = "port")]
+    pub(crate) socket: Option<PathBuf>,
+    /// The port of the loopback address 127.0.0.1 to listen on instead
+    #[arg(long, conflicts_with = "socket")]
+    pub(crate) port: Option<u16>,
+    /// Serve one query after the other, each for so many microseconds
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
+    pub(crate) service_us: u64,
 }
 
 #[cfg(test)]

@@ -119,6 +119,10 @@ impl<'a> Desk<'a> {
     /// A client begins the phase.
     pub(super) fn start(&mut self, client: &mut Client, index: usize, now_ns: u64) -> Next {
         let group = client.group();
+        if client.must_connect() {
+            let next = client.go_on(now_ns, &mut self.context(group));
+            return self.resolve(next, client, index, now_ns);
+        }
         if self.ramp_ns > 0 && self.pacer.open(group).is_none() {
             let clients = self.opener.clients(group);
             let delay_ns =
@@ -126,7 +130,7 @@ impl<'a> Desk<'a> {
             let delay_ns = u64::try_from(delay_ns).unwrap_or(u64::MAX);
             let waiting = self
                 .pacer
-                .wait_until(now_ns.saturating_add(delay_ns), index);
+                .wait_until(now_ns.saturating_add(delay_ns), group, index);
             return self.after(waiting, client);
         }
         if self.groups[group].scheduled {
@@ -169,7 +173,7 @@ impl<'a> Desk<'a> {
     pub(super) fn retry_later(&mut self, client: &mut Client, index: usize, now_ns: u64) -> Next {
         let waiting = self
             .pacer
-            .wait_until(now_ns.saturating_add(RETRY_NS), index);
+            .wait_until(now_ns.saturating_add(RETRY_NS), client.group(), index);
         self.after(waiting, client)
     }
 

@@ -88,7 +88,6 @@ fn adhoc_failure(error: &AdHocError) -> Failure {
             Failure::to(ExitStatus::Usage, error)
         }
         AdHocError::Lab(error) => lab_failure(error),
-        AdHocError::Backend(error) => Failure::to(ExitStatus::Host, error),
         AdHocError::Tables { .. } => Failure::new(ExitStatus::Server, error.to_string())
             .with_hint("--fill makes and fills the tables; --tables says how many there are"),
         AdHocError::Failed { reason, log_tail } => {
