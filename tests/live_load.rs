@@ -106,6 +106,8 @@ fn a_throw_away_server_is_loaded_and_every_figure_agrees() {
         sum(&summary["figures"]["statements"], "count"),
         number(&summary, "/figures/queries")
     );
+    let server_us = summary["figures"]["server_cpu_us_per_query"].as_f64();
+    assert!(server_us.is_some_and(|us| us > 0.0));
     assert_eq!(sum(&summary["figures"]["statements"], "unexpected"), 0);
     let logged = log_sum(&folder.path().join("x.hlog"));
     assert_eq!(logged.len(), operations);
@@ -135,6 +137,32 @@ fn a_rate_has_a_schedule_and_its_response_times() {
     );
     assert_eq!(number(&summary, "/figures/response_us/count"), operations);
     assert_eq!(summary["work"]["arrivals"], "regular");
+}
+
+#[test]
+fn clients_think_and_connect_anew() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = [
+        "--operations",
+        "300",
+        "--think",
+        "200us",
+        "--reconnect-every",
+        "50",
+        "--protocol",
+        "text",
+    ];
+    let summary = json(&begin_own(folder.path(), &arguments).end().exits(0));
+    assert_eq!(number(&summary, "/figures/operations"), 300);
+    assert_eq!(number(&summary, "/figures/response_us/count"), 300);
+    assert_eq!(number(&summary, "/work/think_us"), 200);
+    let statements = summary["figures"]["statements"].as_array().unwrap();
+    let connect = statements.iter().find(|one| one["name"] == "connect");
+    // Two clients of 150 operations each; nobody has to after the last one.
+    assert_eq!(connect.unwrap()["count"], 4);
 }
 
 #[test]

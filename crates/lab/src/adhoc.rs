@@ -62,6 +62,9 @@ pub struct AdHocEnd {
     pub server_version: String,
     /// What was measured; `None` when the user stopped before the end.
     pub outcome: Option<StepOutcome>,
+    /// Processor time of the server over the measured time, in nanoseconds; `None` where it is not
+    /// known, as of servers that Prony did not start.
+    pub server_cpu_ns: Option<u64>,
     /// What should be known beside the figures.
     pub warnings: Vec<AdHocWarning>,
 }
@@ -118,6 +121,7 @@ pub fn adhoc(
     let mut end = AdHocEnd {
         server_version: String::new(),
         outcome: None,
+        server_cpu_ns: None,
         warnings: Vec::new(),
     };
     let Some(supplies) = supplies(lab, &plan, events)? else {
@@ -302,13 +306,13 @@ impl Load<'_> {
                 _ => None,
             })
         })?;
-        if let [start, stop] = edges.as_slice()
-            && let Some(text) = steal_warning(start, stop, self.lab.cpus)
-        {
-            end.warnings.push(AdHocWarning {
+        if let [start, stop] = edges.as_slice() {
+            end.server_cpu_ns = start.server_cpu_ns(stop);
+            let stolen = steal_warning(start, stop, self.lab.cpus);
+            end.warnings.extend(stolen.map(|text| AdHocWarning {
                 code: "steal",
                 text,
-            });
+            }));
         }
         let limits = conditions(&work.step, &outcome).into_iter();
         end.warnings

@@ -33,7 +33,7 @@ pub(crate) enum Command {
     /// Print the report of a run
     Report(ReportArgs),
     /// Drive load against one server by hand, and say how it went
-    #[command(after_help = load::EXAMPLES)]
+    #[command(after_long_help = load::EXAMPLES)]
     Load(Box<LoadArgs>),
     /// Server builds: list, fetch, verify, or start one to look at
     #[command(subcommand)]

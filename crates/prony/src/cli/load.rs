@@ -31,6 +31,11 @@ Lines of intervals and progress go to standard error, the summary to standard ou
 pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) server: ServerArgs,
+    // Under the same heading.
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+    #[command(flatten)]
+    pub(crate) images: ImagesLimitArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     #[command(flatten)]
@@ -39,10 +44,6 @@ pub(crate) struct LoadArgs {
     pub(crate) generator: GeneratorArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    #[command(flatten)]
-    pub(crate) catalogue: CatalogueArgs,
-    #[command(flatten)]
-    pub(crate) images: ImagesLimitArgs,
 }
 
 /// The server: one that runs already, or a throw-away instance of a build.

@@ -154,6 +154,7 @@ fn end(outcome: Option<StepOutcome>) -> AdHocEnd {
     AdHocEnd {
         server_version: "8.0.31".into(),
         outcome,
+        server_cpu_ns: Some(9_600_000_000),
         warnings: vec![AdHocWarning {
             code: "steal",
             text: "the hypervisor took 2.0 % of the machine's time away".into(),
@@ -174,7 +175,10 @@ fn open_loop() -> Summary {
         error: encoded(&histogram(11_000, 10, 90)),
     };
     let end = end(Some(outcome(Some(schedule))));
-    let figures = end.outcome.as_ref().map(Figures::of);
+    let figures = end
+        .outcome
+        .as_ref()
+        .map(|outcome| Figures::of(outcome, end.server_cpu_ns));
     Summary::new(&work(rate), &end, figures, &intervals())
 }
 

@@ -24,6 +24,10 @@ pub(super) fn text(summary: &Summary) -> String {
             if let Some(client) = &figures.client {
                 text.push_str(&client_line(client));
             }
+            if let Some(us) = figures.server_cpu_us_per_query {
+                let us = format!("server       {us:.1} µs of processor time per query");
+                line(&mut text, &us);
+            }
             text.push_str(&errors(figures));
         }
     }
@@ -45,11 +49,14 @@ fn heading(summary: &Summary) -> String {
         // Writing to a String can't fail.
         let _ = write!(workload, " {name}={value}");
     }
+    let version = match server.version.as_str() {
+        "" => String::new(),
+        version => format!(" ({version})"),
+    };
     let name = server.build.as_ref().or(server.address.as_ref());
     format!(
-        "{workload} on {} ({}), {} of {} rows, {}, {}, {}\n",
+        "{workload} on {}{version}, {} of {} rows, {}, {}, {}\n",
         name.map_or("a server", String::as_str),
-        server.version,
         plural(work.tables.into(), "table"),
         rate(work.rows as f64),
         work.engine,
