@@ -77,8 +77,8 @@ fn totals(figures: &Figures) -> String {
     };
     format!(
         "\nmeasured     {:.1} s\n\
-         operations   {}, {} per second\n\
-         queries      {}, {} per second\n\
+         operations   {} ({} per second)\n\
+         queries      {} ({} per second)\n\
          errors       {}\n",
         figures.seconds,
         rate(figures.operations as f64),
