@@ -7,6 +7,7 @@
 
 mod ci;
 mod layers;
+mod peers;
 mod settings;
 mod tidy;
 
@@ -21,6 +22,7 @@ usage: cargo xtask COMMAND
   tidy        file sizes, names, links, layers
   settings    write docs/settings.md anew, from real servers
   bench-load  fill tables by turns with sysbench's prepare and with Prony; options: --help
+  bench-peers  what point queries cost sysbench, Prony and bare loops; options: --help
 ";
 
 fn main() -> ExitCode {
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy_all(),
         Some("settings") => settings::write(&workspace_root()),
         Some("bench-load") => ci::bench_load(std::env::args().skip(2)),
+        Some("bench-peers") => peers::run(&workspace_root(), std::env::args().skip(2)),
         _ => Err(USAGE.to_owned()),
     };
     match result {
