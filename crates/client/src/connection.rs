@@ -7,11 +7,12 @@ use std::fmt;
 use std::time::Duration;
 
 use prony_wire::{
-    Eof, ErrPacket, FirstPacket, LOCAL_ROWS, PrepareOk, append_close, append_prepare, append_query,
+    Eof, ErrPacket, FirstPacket, LOCAL_ROWS, append_close, append_prepare, append_query,
     append_shutdown, column_name, text_row,
 };
 
 use crate::greet::log_in;
+use crate::preparing::Preparing;
 use crate::transport::Transport;
 use crate::{Address, Answer, ClientError, Login, PreparedStatement, Stream};
 
@@ -269,24 +270,13 @@ fn receive_rows(transport: &mut Transport, count: u64) -> Result<(Answer, bool),
 }
 
 fn receive_prepared(transport: &mut Transport) -> Result<PreparedStatement, ClientError> {
-    let first = transport.receive()?;
-    if first.first() == Some(&ERR) {
-        return Err(ClientError::refused(ErrPacket::parse(&first)?));
-    }
-    let prepared = PrepareOk::parse(&first)?;
-    for definitions in [prepared.params, prepared.columns] {
-        if definitions > 0 {
-            for _ in 0..definitions {
-                transport.receive()?;
-            }
-            Eof::parse(&transport.receive()?)?;
+    let mut answer = Preparing::default();
+    loop {
+        let packet = transport.receive()?;
+        if let Some(statement) = answer.take(&packet)? {
+            return Ok(statement);
         }
     }
-    Ok(PreparedStatement {
-        id: prepared.id,
-        params: prepared.params,
-        columns: prepared.columns,
-    })
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -1,4 +1,5 @@
-//! From the server's greeting to an open connection.
+//! From the server's greeting to an open connection: what to answer to each packet, and the blocking
+//! way to do so.
 
 #[cfg(test)]
 mod tests;
@@ -20,132 +21,173 @@ const ERR: u8 = 0xff;
 /// Switches and rounds that an authentication may take; the longest honest one takes five.
 const ROUNDS_MAX: usize = 8;
 
-/// What the server said of itself.
-pub(crate) struct Greeted {
-    pub(crate) server_version: String,
-    pub(crate) connection_id: u32,
-}
-
 /// Reads the greeting, encrypts the connection if the login says so, and logs in.
 pub(crate) fn log_in(
     mut transport: Transport,
     address: &Address,
     login: &Login,
 ) -> Result<(Transport, Greeted), ClientError> {
-    let packet = transport.receive()?;
-    if packet.first() == Some(&ERR) {
-        return Err(ClientError::refused(ErrPacket::parse(&packet)?));
-    }
-    let greeting = Greeting::parse(&packet)?;
-    let channel = channel(address, &login.tls);
-    let client = prony_wire::Login {
-        user: &login.user,
-        password: &login.password,
-        database: login.database.as_deref(),
-        channel,
-    };
-    if channel == Channel::Encrypted {
-        let tls_error = |source| ClientError::Tls {
-            address: address.clone(),
-            source,
-        };
-        if !greeting.capabilities.contains(Capabilities::SSL) {
-            return Err(tls_error(TlsError::NotOffered));
+    let mut machine = LoggingIn::new(address, login);
+    loop {
+        let packet = transport.receive()?;
+        match machine.take(&packet)? {
+            Step::Reply(payload) => transport.reply(&payload)?,
+            Step::Encrypt {
+                request,
+                login: proof,
+            } => {
+                transport.reply(&request)?;
+                transport = transport
+                    .encrypt(address, &login.tls)
+                    .map_err(|source| machine.tls_error(source))?;
+                transport.reply(&proof)?;
+            }
+            Step::Wait => {}
+            Step::Done => return Ok((transport, machine.greeted)),
         }
-        transport.reply(&client.ssl_request(&greeting))?;
-        transport = transport.encrypt(address, &login.tls).map_err(tls_error)?;
-    }
-    transport.reply(&client.answer(&greeting))?;
-    let plugin = client.plugin(&greeting);
-    let mut proof = Proof {
-        transport: &mut transport,
-        address,
-        login,
-        channel,
-        plugin,
-        waits_for_key: asks_for_key(plugin, login, channel),
-        nonce: greeting.nonce,
-    };
-    proof.give()?;
-    let greeted = Greeted {
-        server_version: String::from_utf8_lossy(greeting.server_version).into_owned(),
-        connection_id: greeting.connection_id,
-    };
-    Ok((transport, greeted))
-}
-
-const fn channel(address: &Address, tls: &Tls) -> Channel {
-    match (tls, address) {
-        (Tls::Off, Address::Unix(_)) => Channel::Local,
-        (Tls::Off, Address::Tcp(_)) => Channel::Open,
-        (Tls::Required | Tls::VerifyCa(_) | Tls::VerifyFull(_), _) => Channel::Encrypted,
     }
 }
 
-/// The conversation in which the client proves who it is.
-struct Proof<'a> {
-    transport: &'a mut Transport,
-    address: &'a Address,
-    login: &'a Login,
+/// What the server said of itself.
+#[derive(Debug, Default)]
+pub(crate) struct Greeted {
+    pub(crate) server_version: String,
+    pub(crate) connection_id: u32,
+}
+
+/// What is to be done after a packet of the login.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Send this as the next packet.
+    Reply(Vec<u8>),
+    /// Send the request, go on in TLS, and send the login.
+    Encrypt { request: Vec<u8>, login: Vec<u8> },
+    /// Wait for the server's next packet.
+    Wait,
+    /// The connection is open.
+    Done,
+}
+
+/// Logging in, one packet of the server after the other, whoever carries them.
+#[derive(Debug)]
+pub(crate) struct LoggingIn {
+    address: Address,
+    login: Login,
     channel: Channel,
-    /// What the proof under way is for.
-    plugin: AuthPlugin,
+    greeted: Greeted,
+    /// What the proof under way is for; `None` before the greeting.
+    plugin: Option<AuthPlugin>,
     /// The server was asked for its public key and has not sent it.
     waits_for_key: bool,
     nonce: Vec<u8>,
+    /// Packets of the server since the greeting.
+    rounds: usize,
 }
 
-impl Proof<'_> {
-    /// Answers the server until it is content.
-    fn give(&mut self) -> Result<(), ClientError> {
-        for _ in 0..ROUNDS_MAX {
-            let packet = self.transport.receive()?;
-            match AuthReply::parse(&packet)? {
-                AuthReply::Accepted => return Ok(()),
-                AuthReply::Refused(error) => return Err(self.refused(error)),
-                AuthReply::FastAuthSucceeded => {}
-                AuthReply::FullAuthNeeded if self.channel.is_private() => self
-                    .transport
-                    .reply(&clear_password(&self.login.password))?,
-                AuthReply::FullAuthNeeded => {
-                    self.waits_for_key = true;
-                    self.transport.reply(&[CACHING_SHA2_KEY_REQUEST])?;
-                }
-                AuthReply::Data(key) => self.encrypt_password(key)?,
-                AuthReply::Switch { plugin, nonce } => self.switch(plugin, nonce)?,
-                AuthReply::OldPassword => return Err(unknown("a password hash of MySQL 4.0")),
-            }
+impl LoggingIn {
+    pub(crate) fn new(address: &Address, login: &Login) -> Self {
+        Self {
+            address: address.clone(),
+            login: login.clone(),
+            channel: channel(address, &login.tls),
+            greeted: Greeted::default(),
+            plugin: None,
+            waits_for_key: false,
+            nonce: Vec::new(),
+            rounds: 0,
         }
-        Err(unknown("more and more proof"))
     }
 
-    fn switch(&mut self, plugin: &[u8], nonce: &[u8]) -> Result<(), ClientError> {
+    /// Takes the next packet of the server.
+    pub(crate) fn take(&mut self, packet: &[u8]) -> Result<Step, ClientError> {
+        match self.plugin {
+            None => self.answer_greeting(packet),
+            Some(plugin) => self.prove(plugin, packet),
+        }
+    }
+
+    fn answer_greeting(&mut self, packet: &[u8]) -> Result<Step, ClientError> {
+        if packet.first() == Some(&ERR) {
+            return Err(ClientError::refused(ErrPacket::parse(packet)?));
+        }
+        let greeting = Greeting::parse(packet)?;
+        let client = prony_wire::Login {
+            user: &self.login.user,
+            password: &self.login.password,
+            database: self.login.database.as_deref(),
+            channel: self.channel,
+        };
+        let login = client.answer(&greeting);
+        let step = match self.channel {
+            Channel::Local | Channel::Open => Step::Reply(login),
+            Channel::Encrypted if greeting.capabilities.contains(Capabilities::SSL) => {
+                let request = client.ssl_request(&greeting);
+                Step::Encrypt { request, login }
+            }
+            Channel::Encrypted => return Err(self.tls_error(TlsError::NotOffered)),
+        };
+        let plugin = client.plugin(&greeting);
+        self.greeted = Greeted {
+            server_version: String::from_utf8_lossy(greeting.server_version).into_owned(),
+            connection_id: greeting.connection_id,
+        };
+        self.waits_for_key = asks_for_key(plugin, &self.login, self.channel);
+        self.plugin = Some(plugin);
+        self.nonce = greeting.nonce;
+        Ok(step)
+    }
+
+    /// Answers the server until it is content.
+    fn prove(&mut self, plugin: AuthPlugin, packet: &[u8]) -> Result<Step, ClientError> {
+        self.rounds += 1;
+        if self.rounds > ROUNDS_MAX {
+            return Err(unknown("more and more proof"));
+        }
+        match AuthReply::parse(packet)? {
+            AuthReply::Accepted => Ok(Step::Done),
+            AuthReply::Refused(error) => Err(self.refused(plugin, error)),
+            AuthReply::FastAuthSucceeded => Ok(Step::Wait),
+            AuthReply::FullAuthNeeded if self.channel.is_private() => {
+                Ok(Step::Reply(clear_password(&self.login.password)))
+            }
+            AuthReply::FullAuthNeeded => {
+                self.waits_for_key = true;
+                Ok(Step::Reply(vec![CACHING_SHA2_KEY_REQUEST]))
+            }
+            AuthReply::Data(key) if self.waits_for_key => self.encrypt_password(key),
+            AuthReply::Data(_) => Err(unknown(&format!("more than {} needs", plugin.name()))),
+            AuthReply::Switch { plugin, nonce } => self.switch(plugin, nonce),
+            AuthReply::OldPassword => Err(unknown("a password hash of MySQL 4.0")),
+        }
+    }
+
+    fn switch(&mut self, plugin: &[u8], nonce: &[u8]) -> Result<Step, ClientError> {
         let name = String::from_utf8_lossy(plugin);
-        self.plugin = AuthPlugin::from_name(plugin).ok_or_else(|| unknown(&name))?;
-        self.waits_for_key = asks_for_key(self.plugin, self.login, self.channel);
+        let plugin = AuthPlugin::from_name(plugin).ok_or_else(|| unknown(&name))?;
+        self.plugin = Some(plugin);
+        self.waits_for_key = asks_for_key(plugin, &self.login, self.channel);
         nonce.clone_into(&mut self.nonce);
-        let answer = self
-            .plugin
+        plugin
             .answer(&self.login.password, nonce, self.channel)
-            .ok_or_else(|| unknown(&format!("{name} over TCP without TLS")))?;
-        self.transport.reply(&answer)
+            .map(Step::Reply)
+            .ok_or_else(|| unknown(&format!("{name} over TCP without TLS")))
     }
 
     /// The server sent its key.
-    fn encrypt_password(&mut self, key: &[u8]) -> Result<(), ClientError> {
+    fn encrypt_password(&mut self, key: &[u8]) -> Result<Step, ClientError> {
         self.waits_for_key = false;
         let password = &self.login.password;
         // Linux has randomness for everybody who asks.
         let mut random = UnwrapErr(SysRng);
         let encrypted = encrypted_password(password, &self.nonce, key, &mut random)?;
-        self.transport.reply(&encrypted)
+        Ok(Step::Reply(encrypted))
     }
 
-    fn refused(&self, error: ErrPacket<'_>) -> ClientError {
+    fn refused(&self, plugin: AuthPlugin, error: ErrPacket<'_>) -> ClientError {
         ClientError::Login {
             address: self.address.clone(),
             user: self.login.user.clone(),
-            plugin: self.plugin.name(),
+            plugin: plugin.name(),
             code: error.code,
             sqlstate: error.sqlstate_text(),
             message: error.message_text(),
@@ -155,6 +197,21 @@ impl Proof<'_> {
                 remedy(error.code)
             },
         }
+    }
+
+    pub(crate) fn tls_error(&self, source: TlsError) -> ClientError {
+        ClientError::Tls {
+            address: self.address.clone(),
+            source,
+        }
+    }
+}
+
+const fn channel(address: &Address, tls: &Tls) -> Channel {
+    match (tls, address) {
+        (Tls::Off, Address::Unix(_)) => Channel::Local,
+        (Tls::Off, Address::Tcp(_)) => Channel::Open,
+        (Tls::Required | Tls::VerifyCa(_) | Tls::VerifyFull(_), _) => Channel::Encrypted,
     }
 }
 

@@ -1,5 +1,6 @@
 //! A small blocking connection to a server on this machine, for control statements: it connects,
-//! asks and waits. Load is driven elsewhere; the generator only takes over sockets opened here.
+//! asks and waits. Load is driven elsewhere; the generator takes over sockets opened here, or opens
+//! them by an [`Opening`] inside an event loop of its own.
 //!
 //! One connection for all versions, 4.1 to 9.x and MariaDB, over unix sockets and TCP,
 //! with TLS or without. Deliberately absent: compression, pools, types of values.
@@ -9,6 +10,8 @@ mod connection;
 mod error;
 mod greet;
 mod login;
+mod opening;
+mod preparing;
 mod socket;
 mod stream;
 #[cfg(test)]
@@ -20,6 +23,7 @@ pub use answer::{Answer, PreparedStatement};
 pub use connection::Connection;
 pub use error::ClientError;
 pub use login::Login;
+pub use opening::{Opening, OpeningProgress};
 pub use prony_model::Address;
 pub use socket::Socket;
 pub use stream::Stream;

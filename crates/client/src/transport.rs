@@ -4,7 +4,7 @@ use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::time::Duration;
 
 use prony_model::Tls;
-use prony_wire::{HEADER_SIZE, WireError, append_packet, append_quit, split_frame};
+use prony_wire::{HEADER_SIZE, PAYLOAD_MAX, WireError, append_packet, append_quit, read_header};
 
 use crate::{Address, ClientError, Socket, Stream, TlsError, TlsStream};
 
@@ -70,24 +70,20 @@ impl Transport {
 
     /// Appends the payload of the next frame; tells whether its packet goes on.
     fn receive_frame(&mut self, payload: &mut Vec<u8>) -> Result<bool, ClientError> {
-        let mut frame = vec![0; HEADER_SIZE];
-        self.read_exact(&mut frame)?;
-        let length =
-            usize::from(frame[0]) | usize::from(frame[1]) << 8 | usize::from(frame[2]) << 16;
-        frame.resize(HEADER_SIZE + length, 0);
-        self.read_exact(&mut frame[HEADER_SIZE..])?;
-        let Some((frame, _)) = split_frame(&frame) else {
-            return Ok(false);
-        };
-        if frame.sequence != self.sequence {
+        let mut header = [0; HEADER_SIZE];
+        self.read_exact(&mut header)?;
+        let (length, found) = read_header(header);
+        if found != self.sequence {
             return Err(ClientError::from(WireError::Sequence {
                 expected: self.sequence,
-                found: frame.sequence,
+                found,
             }));
         }
         self.sequence = self.sequence.wrapping_add(1);
-        payload.extend_from_slice(frame.payload);
-        Ok(frame.continues())
+        let start = payload.len();
+        payload.resize(start + length, 0);
+        self.read_exact(&mut payload[start..])?;
+        Ok(length == PAYLOAD_MAX)
     }
 
     fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ClientError> {

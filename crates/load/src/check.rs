@@ -110,7 +110,10 @@ impl<'a> Checker<'a> {
         if self.program.transaction {
             self.ask("begin", b"BEGIN")?;
         }
-        for index in 0..self.program.statements.len() {
+        let mut index = self.choices.first(self.program);
+        self.statement(index)?;
+        while self.program.goes_on_after(index) {
+            index += 1;
             self.statement(index)?;
         }
         if self.program.transaction {

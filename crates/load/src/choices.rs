@@ -44,6 +44,16 @@ impl Choices {
         self.draws.go_to(&self.operation);
     }
 
+    /// The statement that an operation begins with: of a mix, the only one.
+    #[inline]
+    pub(crate) fn first(&mut self, program: &Program) -> usize {
+        let Some(total) = program.mix.last() else {
+            return 0;
+        };
+        let drawn = self.draws.below(*total);
+        program.mix.partition_point(|sum| *sum <= drawn)
+    }
+
     /// Chooses table and values for statement `index` in one of its repetitions.
     pub(crate) fn choose(
         &mut self,

@@ -41,6 +41,8 @@ enum Stage {
     },
     Commit,
     Rollback(After),
+    /// A new connection, with its statements prepared.
+    Connect,
 }
 
 /// What follows a rollback.
@@ -55,6 +57,10 @@ enum After {
 pub(crate) enum Next {
     /// Its next request sent.
     Send,
+    /// A new connection.
+    Connect,
+    /// To be called when its next operation is due.
+    Wait,
     /// Nothing more in this phase.
     Rest,
 }
@@ -76,12 +82,27 @@ pub(crate) struct Context<'a> {
     pub(crate) recorder: &'a mut Recorder,
     /// How long an operation may be retried.
     pub(crate) stall_ns: u64,
+    /// Whether operations have an intended start.
+    pub(crate) scheduled: bool,
+    /// Whether no more operations are to be begun.
+    pub(crate) closing: bool,
 }
 
 /// A client and its connection's state.
 #[derive(Debug)]
 pub(crate) struct Client {
     choices: Choices,
+    /// Index of its group.
+    group: usize,
+    /// Its number within the group, from 0.
+    number: u32,
+    reconnect_every: Option<u64>,
+    /// Operations before it connects anew.
+    connection_left: u64,
+    /// When the operation was to begin, where that is known.
+    planned_ns: u64,
+    /// Whether the client was idle at that time.
+    on_time: bool,
     prepared: PreparedIds,
     skimmer: Skimmer,
     stage: Stage,
@@ -109,9 +130,22 @@ impl PreparedId {
 }
 
 impl Client {
-    pub(crate) fn new(choices: Choices, prepared: PreparedIds) -> Self {
+    /// Client `number` of a group, on a connection on which its statements are prepared.
+    pub(crate) fn new(
+        group: usize,
+        number: u32,
+        reconnect_every: Option<u64>,
+        choices: Choices,
+        prepared: PreparedIds,
+    ) -> Self {
         Self {
             choices,
+            group,
+            number,
+            reconnect_every,
+            connection_left: reconnect_every.unwrap_or(u64::MAX),
+            planned_ns: 0,
+            on_time: false,
             prepared,
             skimmer: Skimmer::default(),
             stage: Stage::Idle,
@@ -126,6 +160,21 @@ impl Client {
             first_ns: 0,
             last_ns: 0,
         }
+    }
+
+    /// Index of its group.
+    pub(crate) const fn group(&self) -> usize {
+        self.group
+    }
+
+    /// Its number within the group, from 0.
+    pub(crate) const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Room for the next request.
+    pub(crate) fn request_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.request
     }
 
     /// The request to send.
@@ -156,20 +205,17 @@ impl Client {
             Stage::Statement { index, .. } => &program.statements[index].name,
             Stage::Commit => "commit",
             Stage::Rollback(_) => "rollback",
+            Stage::Connect => "connect",
         }
     }
 
-    /// Begins a phase.
-    pub(crate) fn begin_phase(
-        &mut self,
-        now_ns: u64,
-        limit: Limit,
-        context: &mut Context<'_>,
-    ) -> Next {
+    /// Begins a phase: from here on the limit holds. The first operation is begun by
+    /// [`go_on`](Self::go_on) or when the client is called.
+    pub(crate) fn begin_phase(&mut self, limit: Limit) {
         self.limit = limit;
         self.first_ns = 0;
         self.last_ns = 0;
-        self.next_operation(now_ns, context)
+        self.stage = Stage::Idle;
     }
 
     /// Notes that the request is about to be sent.
@@ -212,18 +258,18 @@ impl Client {
         if self.skimmer.error().is_some() {
             return self.refused(now_ns, context);
         }
-        let statements = context.program.statements.len();
+        let program = context.program;
         let latency_ns = now_ns.saturating_sub(self.sent_ns);
         let tally = self.skimmer.tally();
         let mut record = |index, expect| {
             context.recorder.answer(index, latency_ns, tally, expect);
         };
         match self.stage {
-            Stage::Idle => return Ok(Next::Rest),
-            Stage::Begin => record(statements, &NO_EXPECTATION),
-            Stage::Commit => record(statements + 1, &NO_EXPECTATION),
+            Stage::Idle | Stage::Connect => return Ok(Next::Rest),
+            Stage::Begin => record(program.begin_kind(), &NO_EXPECTATION),
+            Stage::Commit => record(program.commit_kind(), &NO_EXPECTATION),
             Stage::Statement { index, .. } => {
-                record(index, &context.program.statements[index].expect);
+                record(index, &program.statements[index].expect);
             }
             Stage::Rollback(_) => {}
         }
@@ -233,13 +279,13 @@ impl Client {
     /// Goes on after an answer without error.
     fn advance(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
         match self.stage {
-            Stage::Idle => Next::Rest,
-            Stage::Begin => self.ask_statement(0, 0, context),
+            Stage::Idle | Stage::Connect => Next::Rest,
+            Stage::Begin => self.ask_first_statement(context),
             Stage::Statement { index, repetition } => {
                 let statement = &context.program.statements[index];
                 if repetition + 1 < statement.repeat {
                     self.ask_statement(index, repetition + 1, context)
-                } else if index + 1 < context.program.statements.len() {
+                } else if context.program.goes_on_after(index) {
                     self.ask_statement(index + 1, 0, context)
                 } else if context.program.transaction {
                     self.ask_control(Stage::Commit, b"COMMIT")
@@ -251,7 +297,7 @@ impl Client {
             Stage::Rollback(After::Retry) => self.retry(context),
             Stage::Rollback(After::NextOperation) => {
                 self.last_ns = now_ns;
-                self.next_operation(now_ns, context)
+                self.go_on(now_ns, context)
             }
         }
     }
@@ -300,19 +346,79 @@ impl Client {
         context
             .recorder
             .operation(now_ns.saturating_sub(self.operation_ns));
+        if context.scheduled {
+            let error_ns = self.operation_ns.saturating_sub(self.planned_ns);
+            context.recorder.scheduled_operation(
+                now_ns.saturating_sub(self.planned_ns),
+                self.on_time.then_some(error_ns),
+            );
+        }
         self.last_ns = now_ns;
-        self.next_operation(now_ns, context)
+        self.go_on(now_ns, context)
     }
 
-    fn next_operation(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
-        if self.limit.operations == 0 || now_ns >= self.limit.end_ns {
-            self.stage = Stage::Idle;
+    /// What an idle client does next.
+    pub(crate) fn go_on(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
+        self.stage = Stage::Idle;
+        if self.limit.operations == 0 || now_ns >= self.limit.end_ns || context.closing {
             return Next::Rest;
         }
+        if self.connection_left == 0 {
+            self.stage = Stage::Connect;
+            self.sent_ns = now_ns;
+            self.heard_ns = now_ns;
+            if self.first_ns == 0 {
+                self.first_ns = now_ns;
+            }
+            return Next::Connect;
+        }
+        if context.scheduled {
+            return Next::Wait;
+        }
+        self.begin(0, false, context)
+    }
+
+    /// Begins an operation that was to begin at `planned_ns`, when the client was idle or not; or
+    /// goes on to connect, if that is what it was called for.
+    pub(crate) fn begin(
+        &mut self,
+        planned_ns: u64,
+        on_time: bool,
+        context: &mut Context<'_>,
+    ) -> Next {
+        if self.stage == Stage::Connect {
+            return Next::Connect;
+        }
+        self.planned_ns = planned_ns;
+        self.on_time = on_time;
         self.limit.operations -= 1;
+        if self.reconnect_every.is_some() {
+            self.connection_left -= 1;
+        }
         self.operation_ns = 0;
         self.choices.begin_operation();
         self.begin_operation(context)
+    }
+
+    /// Nothing is to be done any more, whatever the client waited for.
+    pub(crate) const fn rest(&mut self) {
+        self.stage = Stage::Idle;
+    }
+
+    /// The new connection is open, and these are its statements.
+    pub(crate) fn connected(
+        &mut self,
+        now_ns: u64,
+        prepared: PreparedIds,
+        context: &mut Context<'_>,
+    ) -> Next {
+        let latency_ns = now_ns.saturating_sub(self.sent_ns);
+        let kind = context.program.connect_kind();
+        context.recorder.connected(kind, latency_ns);
+        self.prepared = prepared;
+        self.connection_left = self.reconnect_every.unwrap_or(u64::MAX);
+        self.last_ns = now_ns;
+        self.go_on(now_ns, context)
     }
 
     /// Begins the operation again, with the values that it had.
@@ -325,8 +431,13 @@ impl Client {
         if context.program.transaction {
             self.ask_control(Stage::Begin, b"BEGIN")
         } else {
-            self.ask_statement(0, 0, context)
+            self.ask_first_statement(context)
         }
+    }
+
+    fn ask_first_statement(&mut self, context: &mut Context<'_>) -> Next {
+        let first = self.choices.first(context.program);
+        self.ask_statement(first, 0, context)
     }
 
     fn ask_control(&mut self, stage: Stage, sql: &[u8]) -> Next {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 
+use prony_model::ThreadUse;
 use rustix::time::{ClockId, clock_gettime};
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
@@ -16,6 +17,39 @@ fn read(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     // Neither clock runs below zero.
     time.tv_sec.cast_unsigned() * NS_PER_SECOND + time.tv_nsec.cast_unsigned()
+}
+
+/// What the calling thread has used and waited for since it started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ThreadTime {
+    cpu_ns: u64,
+    run_queue_ns: Option<u64>,
+}
+
+impl ThreadTime {
+    /// Reads it from the system.
+    pub(crate) fn now() -> Self {
+        let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok();
+        Self {
+            cpu_ns: read(ClockId::ThreadCPUTime),
+            run_queue_ns: schedstat.as_deref().and_then(parse_schedstat),
+        }
+    }
+
+    /// What was used and waited for since `earlier`.
+    pub(crate) fn since(self, earlier: Self) -> ThreadUse {
+        let waited = self.run_queue_ns.zip(earlier.run_queue_ns);
+        ThreadUse {
+            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            run_queue_ns: waited.map(|(later, earlier)| later.saturating_sub(earlier)),
+        }
+    }
+}
+
+/// The second of the three numbers in `/proc/PID/schedstat`: nanoseconds spent waiting on a run
+/// queue (Documentation/scheduler/sched-stats.rst).
+fn parse_schedstat(schedstat: &str) -> Option<u64> {
+    schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Processor time of this process, all threads together, since it started.
@@ -76,6 +110,14 @@ mod tests {
         let before = now_ns();
         assert!(before > 0);
         assert!(now_ns() >= before);
+    }
+
+    #[test]
+    fn threads_say_what_they_waited_for() {
+        assert_eq!(parse_schedstat("120 45 6\n"), Some(45));
+        assert_eq!(parse_schedstat(""), None);
+        let used = ThreadTime::now().since(ThreadTime::now());
+        assert_eq!(used.cpu_ns, 0);
     }
 
     #[test]

@@ -46,8 +46,7 @@ impl Draws {
 
     /// A number in `[0, 1)`, a multiple of 2^-53.
     pub(crate) fn unit(&mut self) -> f64 {
-        const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
-        (self.next() >> 11) as f64 * STEP
+        self.random.unit()
     }
 
     /// Counts a value of parameter `place`; returns how many there were before.

@@ -6,40 +6,50 @@
 //! before the first connection is made and ends when the last one is closed.
 
 mod collect;
+mod ended;
+mod share;
 
+use std::num::NonZeroU64;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use prony_model::{Length, Timing};
 
-use crate::clock::{CpuTime, now_ns};
-use crate::drive::collect::{Collector, Ended, Report};
+use rustix::thread::set_current_timer_slack;
+
+use crate::clock::{CpuTime, ThreadTime, now_ns};
+use crate::drive::collect::{Collector, Report};
+use crate::drive::ended::Ended;
+use crate::drive::share::{Share, share_out};
 use crate::limits::make_room;
 use crate::message::Speaker;
+use crate::part::{Part, connections, parts};
 use crate::program::Program;
 use crate::recorder::Period;
-use crate::setup::connect_clients;
-use crate::worker::{Link, Phase, Worker};
+use crate::setup::Opener;
+use crate::worker::{Phase, Worker};
 use crate::{DriveTask, Job, JobError, LoadError, Message};
 
 const NS_PER_MS: u64 = 1_000_000;
 
+/// What makes arrivals in the warm-up others than in the measured time.
+const WARMUP_SEED: u64 = 0x77;
+const MEASURED_SEED: u64 = 0;
+
 /// What the threads of a run share.
 struct Run<'a> {
     task: &'a DriveTask,
-    program: &'a Program,
+    parts: &'a [Part<'a>],
+    programs: &'a [Program],
+    opener: &'a Opener<'a>,
     failed: AtomicBool,
     /// Where all threads meet at the start of the measured time.
     gate: Barrier,
     start_ns: AtomicU64,
-}
-
-/// The clients of one thread, and the operations of each in count mode.
-struct Share {
-    links: Vec<Link>,
-    operations: Vec<u64>,
+    /// Threads of which own clients still work: in the warm-up, and in the measured time.
+    own_left: [AtomicU32; 2],
 }
 
 /// Runs the task to its end, telling `speaker` how it goes.
@@ -48,29 +58,32 @@ pub(crate) fn drive(
     task: &DriveTask,
     speaker: &mut Speaker<'_>,
 ) -> Result<(), LoadError> {
-    task.check()?;
-    let program = Program::compile(task).map_err(|source| JobError::Workload {
-        workload: task.workload.name.clone(),
-        source: Box::new(source),
-    })?;
-    let threads = task.clients.min(task.threads_max);
-    make_room(task.clients, threads)?;
+    task.check(&job.tls)?;
+    let parts = parts(task);
+    let programs = compile(task, &parts)?;
+    let connections = connections(task);
+    let threads = connections.min(task.threads_max);
+    make_room(connections, threads)?;
     let start = match task.timing {
         Timing::Operations => None,
         Timing::WholeRun => Some(Start::now(speaker)?),
     };
-    let links = connect_clients(job, task, &program)?;
+    let opener = Opener::new(job, task, &parts, &programs);
+    let links = opener.connect_all()?;
     speaker.say(&Message::Connected {
-        clients: task.clients,
+        clients: connections,
         threads,
     })?;
     let mut shares = share_out(task, links, threads);
     let run = Run {
         task,
-        program: &program,
+        parts: &parts,
+        programs: &programs,
+        opener: &opener,
         failed: AtomicBool::new(false),
         gate: Barrier::new(shares.len()),
         start_ns: AtomicU64::new(0),
+        own_left: [AtomicU32::new(threads), AtomicU32::new(threads)],
     };
     let own = shares.swap_remove(0);
     thread::scope(|scope| {
@@ -86,32 +99,19 @@ pub(crate) fn drive(
                 })?;
         }
         drop(sender);
-        let collector = Collector::new(task, &program, speaker, receiver, start);
+        let collector = Collector::new(&run, threads as usize, speaker, receiver, start);
         run.work_here(own, collector)
     })
 }
 
-/// Deals clients to threads in turn, and operations to clients, the remainder to the first ones.
-fn share_out(task: &DriveTask, links: Vec<Link>, threads: u32) -> Vec<Share> {
-    let mut shares: Vec<Share> = (0..threads)
-        .map(|_| Share {
-            links: Vec::new(),
-            operations: Vec::new(),
+fn compile(task: &DriveTask, parts: &[Part<'_>]) -> Result<Vec<Program>, JobError> {
+    let compile = |part: &Part<'_>| {
+        Program::compile(task, part).map_err(|source| JobError::Workload {
+            workload: part.workload.name.clone(),
+            source: Box::new(source),
         })
-        .collect();
-    let count = shares.len();
-    let clients = links.len() as u64;
-    for (index, link) in links.into_iter().enumerate() {
-        let share = &mut shares[index % count];
-        share.links.push(link);
-        share.operations.push(match task.length {
-            Length::Time { .. } => u64::MAX,
-            Length::Count { operations } => {
-                operations / clients + u64::from((index as u64) < operations % clients)
-            }
-        });
-    }
-    shares
+    };
+    parts.iter().map(compile).collect()
 }
 
 impl Run<'_> {
@@ -147,9 +147,17 @@ impl Run<'_> {
         at_gate: &mut dyn FnMut() -> Result<(), LoadError>,
         hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
     ) -> Result<Ended, LoadError> {
-        let stall_ns = self.task.stall_ms.saturating_mul(NS_PER_MS);
-        let mut worker = Worker::new(share.links, self.program, stall_ns, &self.failed);
-        let mut ready = self.warm_up(&mut worker);
+        let stall_ns = ns(self.task.stall_ms);
+        let (parts, programs) = (self.parts, self.programs);
+        let mut worker = Worker::new(
+            share.links,
+            parts,
+            programs,
+            self.opener,
+            stall_ns,
+            &self.failed,
+        );
+        let mut ready = self.be_punctual().and_then(|()| self.warm_up(&mut worker));
         // Whoever failed still comes to the gate, for the others wait there.
         self.gate.wait();
         if ready.is_ok() && !self.failed.load(Ordering::Relaxed) {
@@ -160,18 +168,11 @@ impl Run<'_> {
         }
         self.gate.wait();
         ready?;
-        let start_ns = self.start_ns.load(Ordering::Relaxed);
-        let phase = Phase {
-            start_ns,
-            end_ns: match self.task.length {
-                Length::Time { ms } => start_ns.saturating_add(ms.saturating_mul(NS_PER_MS)),
-                Length::Count { .. } => u64::MAX,
-            },
-            operations: share.operations,
-            period_ns: self.task.interval_ms.saturating_mul(NS_PER_MS),
-        };
-        let recorder = worker.run(&phase, hand_over)?;
-        let mut ended = Ended::new(recorder, &worker);
+        let phase = self.measured(share.operations);
+        let before = ThreadTime::now();
+        let records = worker.run(&phase, hand_over)?;
+        let used = ThreadTime::now().since(before);
+        let mut ended = Ended::new(records, &worker, used);
         if self.task.timing == Timing::WholeRun {
             // The clients say goodbye.
             drop(worker);
@@ -180,20 +181,59 @@ impl Run<'_> {
         Ok(ended)
     }
 
+    /// Where operations have an intended start, lets this thread be woken when it asked to be, and
+    /// not when it suits the kernel.
+    fn be_punctual(&self) -> Result<(), LoadError> {
+        if !self.parts.iter().any(|part| part.pace.is_scheduled()) {
+            return Ok(());
+        }
+        set_current_timer_slack(NonZeroU64::new(1)).map_err(|errno| LoadError::System {
+            action: "set the timer slack",
+            source: errno.into(),
+        })
+    }
+
+    /// The measured time.
+    fn measured(&self, operations: Vec<u64>) -> Phase<'_> {
+        let start_ns = self.start_ns.load(Ordering::Relaxed);
+        Phase {
+            start_ns,
+            end_ns: match self.task.length {
+                Length::Time { ms } => start_ns.saturating_add(ns(ms)),
+                Length::Count { .. } => u64::MAX,
+            },
+            operations,
+            period_ns: ns(self.task.interval_ms),
+            ramp_ns: 0,
+            drain_ns: ns(self.task.drain_ms),
+            own_left: &self.own_left[1],
+            seed: MEASURED_SEED,
+        }
+    }
+
     /// Runs the clients without keeping what they measure.
     fn warm_up(&self, worker: &mut Worker<'_>) -> Result<(), LoadError> {
-        if self.task.warmup_ms == 0 || self.task.timing == Timing::WholeRun {
+        let ms = self.task.warmup_ms.max(self.task.ramp_ms);
+        if ms == 0 || self.task.timing == Timing::WholeRun {
             return Ok(());
         }
         let start_ns = now_ns();
         let phase = Phase {
             start_ns,
-            end_ns: start_ns.saturating_add(self.task.warmup_ms.saturating_mul(NS_PER_MS)),
-            operations: vec![u64::MAX; worker.links().len()],
+            end_ns: start_ns.saturating_add(ns(ms)),
+            operations: vec![u64::MAX; worker.len()],
             period_ns: u64::MAX,
+            ramp_ns: ns(self.task.ramp_ms),
+            drain_ns: 0,
+            own_left: &self.own_left[0],
+            seed: WARMUP_SEED,
         };
         worker.run(&phase, &mut |_| Ok(())).map(|_| ())
     }
+}
+
+const fn ns(ms: u64) -> u64 {
+    ms.saturating_mul(NS_PER_MS)
 }
 
 /// Where the measured time begins.

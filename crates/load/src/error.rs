@@ -24,6 +24,9 @@ pub enum JobError {
         /// The workload.
         workload: String,
     },
+    /// Clients are to connect anew, and to encrypt.
+    #[error("connect clients anew: over TLS that is not possible yet; leave out `reconnect_every`")]
+    EncryptedReconnect,
     /// The workload makes no sense.
     #[error("compile workload `{workload}`: failed to {source}")]
     Workload {
@@ -60,6 +63,12 @@ pub enum LoadError {
         client: u32,
         /// How many there are to be.
         clients: u32,
+        /// Why.
+        source: ClientError,
+    },
+    /// A client could not connect anew.
+    #[error("connect anew: failed to {source}")]
+    Reconnect {
         /// Why.
         source: ClientError,
     },

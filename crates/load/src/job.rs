@@ -10,6 +10,7 @@ use prony_model::{
 use serde::{Deserialize, Serialize};
 
 use crate::JobError;
+use crate::part::parts;
 
 /// A job: where to connect and what to do there. The password is in no debug output.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,14 +162,13 @@ impl FillTask {
 
 impl DriveTask {
     /// Checks what types can't.
-    pub(crate) fn check(&self) -> Result<(), JobError> {
+    pub(crate) fn check(&self, tls: &Tls) -> Result<(), JobError> {
         check_dataset(&self.dataset)?;
         let length = match self.length {
             Length::Time { ms } => ms,
             Length::Count { operations } => operations,
         };
         for (field, value) in [
-            ("clients", self.clients.into()),
             ("threads_max", self.threads_max.into()),
             ("interval_ms", self.interval_ms),
             ("stall_ms", self.stall_ms),
@@ -176,8 +176,21 @@ impl DriveTask {
         ] {
             check_positive(field, value)?;
         }
-        check_statements(&self.workload)?;
-        check_parameters(&self.workload, &self.parameters)
+        for part in parts(self) {
+            check_positive("clients", part.clients.into())?;
+            if let Pace::Open { rate, .. } = part.pace {
+                check_positive("rate", rate.0.into())?;
+            }
+            if let Some(operations) = part.reconnect_every {
+                check_positive("reconnect_every", operations)?;
+                if *tls != Tls::Off {
+                    return Err(JobError::EncryptedReconnect);
+                }
+            }
+            check_statements(part.workload)?;
+            check_parameters(part.workload, part.parameters)?;
+        }
+        Ok(())
     }
 }
 

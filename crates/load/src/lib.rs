@@ -1,11 +1,13 @@
 //! The load generator: it fills datasets and drives workloads, as `prony load` runs it.
 //!
 //! A job comes in as one document, messages go out as lines; nothing else is shared with whoever
-//! asked. Closed loop: every client has its connection and asks again as soon as it was answered.
-//! N clients run on a few threads, of which the calling one is the first. In steady state nothing
-//! is allocated, locked or formatted for a query, and answers are skimmed, not decoded.
+//! asked. Every client has its connection. In a closed loop it asks again as soon as it was answered,
+//! or after a think time; in an open loop operations arrive by a schedule that no answer changes.
+//! Several groups of clients, each with a workload and a pace of its own, run side by side. All run
+//! on a few threads, of which the calling one is the first. In steady state nothing is allocated,
+//! locked or formatted for a query, and answers are skimmed, not decoded.
 //!
-//! Deliberately absent: arrival schedules, think times, reconnecting.
+//! Deliberately absent: reconnecting over TLS.
 
 mod check;
 mod checksum;
@@ -21,6 +23,8 @@ mod fill;
 mod job;
 mod limits;
 mod message;
+mod pacer;
+mod part;
 mod program;
 mod random;
 mod recorder;

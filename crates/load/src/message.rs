@@ -29,9 +29,13 @@ pub enum Message {
         /// What happened in it.
         interval: Interval,
         /// Latency of the operations that ended in it, where the job asks for it: HDR histogram V2,
-        /// deflated, in nanoseconds, as hexadecimal digits.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        histogram: Option<String>,
+        /// deflated, in nanoseconds; else empty.
+        #[serde(
+            default,
+            skip_serializing_if = "Vec::is_empty",
+            with = "prony_model::hex"
+        )]
+        histogram: Vec<u8>,
     },
     /// The last measured operation ended; no statement is under way. Where the whole run is timed
     /// the connections are closed.

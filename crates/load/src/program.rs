@@ -30,6 +30,9 @@ pub(crate) struct Program {
     pub(crate) queries_per_operation: u64,
     /// Number of parameters that go through their range in an order.
     pub(crate) ordered: usize,
+    /// Where an operation is one statement of a mix: the sums of the weights up to each statement.
+    /// Empty where an operation runs all statements.
+    pub(crate) mix: Vec<u64>,
 }
 
 /// A compiled statement.
@@ -87,17 +90,47 @@ impl Program {
         self.statements.iter().map(Statement::new_values).collect()
     }
 
-    /// Names of all kinds of statement, in the order in which they are recorded.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = &str> {
-        let control: &[&str] = if self.transaction {
-            &["begin", "commit"]
-        } else {
-            &[]
-        };
-        self.statements
-            .iter()
-            .map(|statement| statement.name.as_str())
-            .chain(control.iter().copied())
+    /// Indices and names of the kinds of statement that are recorded.
+    pub(crate) fn kinds(&self, connects: bool) -> impl Iterator<Item = (usize, &str)> {
+        let control = [
+            (self.begin_kind(), "begin", self.transaction),
+            (self.commit_kind(), "commit", self.transaction),
+            (self.connect_kind(), "connect", connects),
+        ];
+        let statements = self.statements.iter().enumerate();
+        statements
+            .map(|(index, statement)| (index, statement.name.as_str()))
+            .chain(
+                control
+                    .into_iter()
+                    .filter_map(|(index, name, used)| used.then_some((index, name))),
+            )
+    }
+
+    /// How many kinds there are at most.
+    pub(crate) fn kinds_max(&self) -> usize {
+        self.connect_kind() + 1
+    }
+
+    /// Where `BEGIN` is recorded.
+    pub(crate) fn begin_kind(&self) -> usize {
+        self.statements.len()
+    }
+
+    /// Where `COMMIT` is recorded.
+    pub(crate) fn commit_kind(&self) -> usize {
+        self.statements.len() + 1
+    }
+
+    /// Where connecting is recorded.
+    pub(crate) fn connect_kind(&self) -> usize {
+        self.statements.len() + 2
+    }
+
+    /// Whether an operation runs the next statement after this one.
+    #[inline]
+    pub(crate) fn goes_on_after(&self, index: usize) -> bool {
+        self.mix.is_empty() && index + 1 < self.statements.len()
     }
 }
 

@@ -39,6 +39,12 @@ impl ClientRandom {
     pub(crate) fn below(&mut self, count: u64) -> u64 {
         below(self.next(), count)
     }
+
+    /// A number in `[0, 1)`, a multiple of 2^-53.
+    pub(crate) fn unit(&mut self) -> f64 {
+        const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
+        (self.next() >> 11) as f64 * STEP
+    }
 }
 
 /// Random numbers that belong to a key: the n-th is a function of key and n alone, so that any

@@ -4,7 +4,7 @@ pub(crate) mod intervals;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use prony_model::{ErrorClass, ErrorCount, Expect, StatementOutcome};
+use prony_model::{ErrorClass, ErrorCount, Expect, Schedule, StatementOutcome};
 use prony_wire::{ErrPacket, Tally};
 
 use crate::LoadError;
@@ -49,6 +49,10 @@ pub(crate) struct Period {
     pub(crate) queries: u64,
     /// Errors of all classes.
     pub(crate) errors: u64,
+    /// Response time of the operations that ended, where they have an intended start.
+    pub(crate) response: Option<Latencies>,
+    /// Operations that were due at the period's end and had not begun.
+    pub(crate) backlog: u64,
 }
 
 /// What happened to one kind of statement.
@@ -70,17 +74,34 @@ pub(crate) struct Recorder {
     /// In the order of the program; then `BEGIN` and `COMMIT`.
     statements: Vec<StatementRecord>,
     errors: Vec<ErrorCount>,
+    schedule: Option<ScheduleRecord>,
+}
+
+/// How operations kept to their schedule.
+#[derive(Debug)]
+struct ScheduleRecord {
+    /// Response time, of the periods that are over.
+    response: Latencies,
+    /// Send minus intended start, where a client was idle in time.
+    error: Latencies,
+    planned: u64,
+    backlog: u64,
+    left: u64,
 }
 
 impl Recorder {
-    pub(crate) fn new(statements: usize) -> Result<Self, LoadError> {
+    /// For so many kinds of statement; `scheduled` where operations have an intended start.
+    pub(crate) fn new(statements: usize, scheduled: bool) -> Result<Self, LoadError> {
         Ok(Self {
             operations: new_latencies()?,
             period: Period {
                 operations: new_latencies()?,
                 queries: 0,
                 errors: 0,
+                response: scheduled.then(new_latencies).transpose()?,
+                backlog: 0,
             },
+            schedule: scheduled.then(ScheduleRecord::new).transpose()?,
             statements: (0..statements)
                 .map(|_| StatementRecord::new())
                 .collect::<Result<_, _>>()?,
@@ -91,6 +112,34 @@ impl Recorder {
     /// An operation ended well.
     pub(crate) fn operation(&mut self, latency_ns: u64) {
         self.period.operations.saturating_record(latency_ns);
+    }
+
+    /// The same of one that had an intended start: its response time, and how late it was sent
+    /// where its client was idle in time.
+    pub(crate) fn scheduled_operation(&mut self, response_ns: u64, error_ns: Option<u64>) {
+        if let Some(response) = &mut self.period.response {
+            response.saturating_record(response_ns);
+        }
+        if let (Some(schedule), Some(error_ns)) = (&mut self.schedule, error_ns) {
+            schedule.error.saturating_record(error_ns);
+        }
+    }
+
+    /// Connecting anew took so long.
+    pub(crate) fn connected(&mut self, kind: usize, latency_ns: u64) {
+        self.statements[kind]
+            .latencies
+            .saturating_record(latency_ns);
+    }
+
+    /// Counts what was planned, what of it had not begun when the measured time was over, and what
+    /// never began.
+    pub(crate) fn planned(&mut self, planned: u64, backlog: u64, left: u64) {
+        if let Some(schedule) = &mut self.schedule {
+            schedule.planned += planned;
+            schedule.backlog += backlog;
+            schedule.left += left;
+        }
     }
 
     /// A statement was answered without error.
@@ -135,6 +184,10 @@ impl Recorder {
         self.period.operations.reset();
         self.period.queries = 0;
         self.period.errors = 0;
+        if let (Some(schedule), Some(response)) = (&mut self.schedule, &mut self.period.response) {
+            add(&mut schedule.response, response)?;
+            response.reset();
+        }
         Ok(period)
     }
 
@@ -146,6 +199,9 @@ impl Recorder {
             sum.rows += part.rows;
             sum.affected += part.affected;
             sum.unexpected += part.unexpected;
+        }
+        if let (Some(sum), Some(part)) = (&mut self.schedule, &other.schedule) {
+            sum.merge(part)?;
         }
         for part in &other.errors {
             match self.errors.iter_mut().find(|sum| sum.code == part.code) {
@@ -168,15 +224,30 @@ impl Recorder {
         errors
     }
 
-    /// What happened to each kind of statement, under these names.
+    /// How operations kept to their schedule, where they had one.
+    pub(crate) fn schedule(&self) -> Result<Option<Schedule>, LoadError> {
+        self.schedule
+            .as_ref()
+            .map(|schedule| {
+                Ok(Schedule {
+                    planned: schedule.planned,
+                    backlog: schedule.backlog,
+                    left: schedule.left,
+                    response: serialise(&schedule.response)?,
+                    error: serialise(&schedule.error)?,
+                })
+            })
+            .transpose()
+    }
+
+    /// What happened to these kinds of statement, under their names.
     pub(crate) fn statements<'a>(
         &self,
-        names: impl Iterator<Item = &'a str>,
+        kinds: impl Iterator<Item = (usize, &'a str)>,
     ) -> Result<Vec<StatementOutcome>, LoadError> {
-        self.statements
-            .iter()
-            .zip(names)
-            .map(|(record, name)| {
+        kinds
+            .map(|(index, name)| {
+                let record = &self.statements[index];
                 Ok(StatementOutcome {
                     name: name.to_owned(),
                     count: record.latencies.len(),
@@ -187,6 +258,26 @@ impl Recorder {
                 })
             })
             .collect()
+    }
+}
+
+impl ScheduleRecord {
+    fn new() -> Result<Self, LoadError> {
+        Ok(Self {
+            response: new_latencies()?,
+            error: new_latencies()?,
+            planned: 0,
+            backlog: 0,
+            left: 0,
+        })
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<(), LoadError> {
+        self.planned += other.planned;
+        self.backlog += other.backlog;
+        self.left += other.left;
+        add(&mut self.response, &other.response)?;
+        add(&mut self.error, &other.error)
     }
 }
 
@@ -208,7 +299,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn recorder(latencies: &[u64], period_ends: usize) -> Recorder {
-        let mut recorder = Recorder::new(1).unwrap();
+        let mut recorder = Recorder::new(1, false).unwrap();
         for (index, latency) in latencies.iter().enumerate() {
             if index == period_ends {
                 recorder.end_period().unwrap();
@@ -259,7 +350,7 @@ mod tests {
 
     #[test]
     fn counts_what_was_not_expected() {
-        let mut recorder = Recorder::new(1).unwrap();
+        let mut recorder = Recorder::new(1, false).unwrap();
         let expect = Expect {
             rows: Some("1".parse().unwrap()),
             affected: None,
@@ -272,7 +363,7 @@ mod tests {
             };
             recorder.answer(0, 10, tally, &expect);
         }
-        let outcome = &recorder.statements(["point"].into_iter()).unwrap()[0];
+        let outcome = &recorder.statements([(0, "point")].into_iter()).unwrap()[0];
         assert_eq!(
             (
                 outcome.count,
@@ -286,7 +377,7 @@ mod tests {
 
     #[test]
     fn errors_by_code() {
-        let mut recorder = Recorder::new(0).unwrap();
+        let mut recorder = Recorder::new(0, false).unwrap();
         for code in [1213, 1062, 1213] {
             let error = ErrPacket {
                 code,

@@ -2,16 +2,22 @@
 
 mod alone;
 mod crowd;
+mod desk;
 mod link;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 pub(crate) use link::Link;
 
 use crate::LoadError;
-use crate::client::{Context, Limit};
+use crate::client::{Client, Limit};
+use crate::clock::now_ns;
+use crate::pacer::{GroupPace, Pacer, Plan};
+use crate::part::Part;
 use crate::program::{Program, Values};
 use crate::recorder::{Period, Recorder};
+use crate::setup::Opener;
+use crate::worker::desk::{Desk, GroupDesk, Look};
 
 /// Bytes received at once. Long results take several rounds.
 const BUFFER_SIZE: usize = 64 * 1024;
@@ -22,23 +28,33 @@ const LOOK_NS: u64 = 100_000_000;
 const LOOK_MS: u64 = LOOK_NS / 1_000_000;
 
 /// A part of a run in which every client goes as far as its limit.
-#[derive(Debug, Clone)]
-pub(crate) struct Phase {
+#[derive(Debug)]
+pub(crate) struct Phase<'a> {
     /// When it begins.
     pub(crate) start_ns: u64,
-    /// When no more operations are begun.
+    /// When no more operations are begun, or planned.
     pub(crate) end_ns: u64,
     /// Operations of each of this thread's clients.
     pub(crate) operations: Vec<u64>,
     /// Length of a period, at whose end it is handed over.
     pub(crate) period_ns: u64,
+    /// Time over which load sets in.
+    pub(crate) ramp_ns: u64,
+    /// Time after the end in which a backlog is worked off.
+    pub(crate) drain_ns: u64,
+    /// Threads of which clients of the first group still work: all of them at the start.
+    pub(crate) own_left: &'a AtomicU32,
+    /// Decides, with the seeds of the groups, when operations arrive.
+    pub(crate) seed: u64,
 }
 
 /// A thread's clients, and what they share.
 pub(crate) struct Worker<'a> {
     links: Vec<Link>,
-    program: &'a Program,
-    values: Vec<Values>,
+    parts: &'a [Part<'a>],
+    programs: &'a [Program],
+    values: Vec<Vec<Values>>,
+    opener: &'a Opener<'a>,
     buffer: Vec<u8>,
     stall_ns: u64,
     /// Set as soon as any thread fails.
@@ -48,139 +64,117 @@ pub(crate) struct Worker<'a> {
 impl<'a> Worker<'a> {
     pub(crate) fn new(
         links: Vec<Link>,
-        program: &'a Program,
+        parts: &'a [Part<'a>],
+        programs: &'a [Program],
+        opener: &'a Opener<'a>,
         stall_ns: u64,
         failed: &'a AtomicBool,
     ) -> Self {
         Self {
             links,
-            program,
-            values: program.new_values(),
+            parts,
+            programs,
+            values: programs.iter().map(Program::new_values).collect(),
+            opener,
             buffer: vec![0; BUFFER_SIZE],
             stall_ns,
             failed,
         }
     }
 
-    /// The clients, after a phase.
-    pub(crate) fn links(&self) -> &[Link] {
-        &self.links
+    /// The clients of a group, after a phase.
+    pub(crate) fn clients(&self, group: usize) -> impl Iterator<Item = &Client> {
+        self.links
+            .iter()
+            .map(|link| &link.client)
+            .filter(move |client| client.group() == group)
     }
 
-    /// Runs every client to its limit and returns what was recorded; `hand_over` gets each period
-    /// but the last as it ends. Ends early, without an error, when another thread failed.
+    /// How many clients there are.
+    pub(crate) fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Runs every client to its limit and returns what was recorded of each group; `hand_over` gets
+    /// each period of the first group but the last as it ends. Ends early, without an error, when
+    /// another thread failed.
     ///
     /// # Errors
     /// When a statement fails fatally or the server goes away; other threads are then told.
     pub(crate) fn run(
         &mut self,
-        phase: &Phase,
+        phase: &Phase<'_>,
         hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
-    ) -> Result<Recorder, LoadError> {
-        // BEGIN and COMMIT are recorded behind the workload's own statements.
-        let kinds = self.program.statements.len() + 2;
-        let mut desk = Desk {
-            program: self.program,
-            values: &mut self.values,
-            recorder: Recorder::new(kinds)?,
-            stall_ns: self.stall_ns,
-            failed: self.failed,
-            hand_over,
-            period_ns: phase.period_ns,
-            period_end_ns: phase.start_ns,
-            last_period_end_ns: phase.end_ns,
-            look_ns: phase.start_ns,
-        };
-        desk.set_period_end();
+    ) -> Result<Vec<Recorder>, LoadError> {
+        let pacer = self.pacer(phase);
+        let own = self.clients(0).count();
+        self.limit(phase);
+        let groups = (self.parts.iter().zip(self.programs).zip(&mut self.values))
+            .map(|((part, program), values)| {
+                let scheduled = part.pace.is_scheduled();
+                Ok(GroupDesk {
+                    program,
+                    values,
+                    recorder: Recorder::new(program.kinds_max(), scheduled)?,
+                    scheduled,
+                    backlog: 0,
+                })
+            })
+            .collect::<Result<Vec<_>, LoadError>>()?;
+        let shared = (self.failed, self.stall_ns);
+        let mut desk = Desk::new(phase, groups, pacer, self.opener, shared, hand_over);
+        desk.count_own(own);
         let result = match self.links.as_mut_slice() {
             [] => Ok(()),
-            [link] => alone::run(link, phase.limit(0), &mut self.buffer, &mut desk),
-            links => crowd::run(links, phase, &mut self.buffer, &mut desk),
+            [link] if is_simple(phase, &self.parts[link.client.group()]) => {
+                alone::run(link, &mut self.buffer, &mut desk)
+            }
+            links => crowd::run(links, &mut self.buffer, &mut desk),
         };
         if result.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
-        result.map(|()| desk.recorder)
-    }
-}
-
-impl Phase {
-    fn limit(&self, client: usize) -> Limit {
-        Limit {
-            end_ns: self.end_ns,
-            operations: self.operations[client],
-        }
-    }
-}
-
-/// Whether a loop goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    GoOn,
-    Stop,
-}
-
-/// What a loop has at hand besides the connections.
-struct Desk<'a> {
-    program: &'a Program,
-    values: &'a mut [Values],
-    recorder: Recorder,
-    stall_ns: u64,
-    failed: &'a AtomicBool,
-    hand_over: &'a mut dyn FnMut(Period) -> Result<(), LoadError>,
-    period_ns: u64,
-    period_end_ns: u64,
-    /// From here on no period ends: operations under way belong to the last one.
-    last_period_end_ns: u64,
-    /// When to look up next.
-    look_ns: u64,
-}
-
-impl Desk<'_> {
-    fn context(&mut self) -> Context<'_> {
-        Context {
-            program: self.program,
-            values: self.values,
-            recorder: &mut self.recorder,
-            stall_ns: self.stall_ns,
-        }
+        result.map(|()| desk.into_records(now_ns()))
     }
 
-    /// Hands over periods that are over and heeds the other threads, if it is time to.
-    fn look_up(&mut self, now_ns: u64) -> Result<Look, LoadError> {
-        if now_ns < self.look_ns {
-            return Ok(Look::GoOn);
-        }
-        while now_ns >= self.period_end_ns {
-            let period = self.recorder.end_period()?;
-            (self.hand_over)(period)?;
-            self.set_period_end();
-        }
-        self.look_ns = self.period_end_ns.min(now_ns + LOOK_NS);
-        if self.failed.load(Ordering::Relaxed) {
-            return Ok(Look::Stop);
-        }
-        Ok(Look::GoOn)
-    }
-
-    fn set_period_end(&mut self) {
-        let next_ns = self.period_end_ns.saturating_add(self.period_ns);
-        self.period_end_ns = if next_ns < self.last_period_end_ns {
-            next_ns
-        } else {
-            u64::MAX
-        };
-    }
-
-    /// Fails when the client's server has been silent for too long.
-    fn check_silence(&self, link: &Link, now_ns: u64) -> Result<(), LoadError> {
-        let silent_ns = now_ns.saturating_sub(link.client.heard_ns);
-        if link.client.is_busy() && silent_ns >= self.stall_ns {
-            return Err(LoadError::Stalled {
-                statement: link.statement(self.program),
-                seconds: silent_ns as f64 / 1e9,
+    /// Tells every client how far it may go. Where operations arrive, the schedule decides.
+    fn limit(&mut self, phase: &Phase<'_>) {
+        for (link, operations) in self.links.iter_mut().zip(&phase.operations) {
+            let open = self.parts[link.client.group()].is_open();
+            link.client.begin_phase(Limit {
+                end_ns: if open { u64::MAX } else { phase.end_ns },
+                operations: if open { u64::MAX } else { *operations },
             });
         }
-        Ok(())
     }
+
+    fn pacer(&self, phase: &Phase<'_>) -> Pacer {
+        let paces = self.parts.iter().enumerate().map(|(group, part)| {
+            let numbers: Vec<u32> = self.clients(group).map(Client::number).collect();
+            let of_group = |(link, _): &(&Link, &u64)| link.client.group() == group;
+            let operations = (self.links.iter().zip(&phase.operations))
+                .filter(of_group)
+                .fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+            GroupPace::new(part.pace, numbers.len(), phase.drain_ns, |rate, spacing| {
+                Plan {
+                    rate,
+                    spacing,
+                    numbers,
+                    clients: part.clients,
+                    ramp_ns: phase.ramp_ns,
+                    start_ns: phase.start_ns,
+                    end_ns: phase.end_ns,
+                    operations,
+                    seed: part.seed ^ phase.seed,
+                }
+            })
+        });
+        let seed = self.parts[0].seed ^ phase.seed;
+        Pacer::new(paces.collect(), self.links.len(), seed, phase.end_ns)
+    }
+}
+
+/// Whether a single client needs nothing but its connection.
+fn is_simple(phase: &Phase<'_>, part: &Part<'_>) -> bool {
+    phase.ramp_ns == 0 && part.reconnect_every.is_none() && !part.pace.is_scheduled()
 }

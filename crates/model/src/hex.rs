@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 /// Writes bytes as lower-case hexadecimal digits.
-pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+///
+/// # Errors
+/// As the serializer's.
+pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
         // Writing to a String cannot fail.
@@ -15,7 +18,10 @@ pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S:
 }
 
 /// Reads what [`serialize`] wrote.
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+///
+/// # Errors
+/// When the text is no even number of hexadecimal digits.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     let text = String::deserialize(deserializer)?;
     parse(&text).ok_or_else(|| D::Error::custom("expected an even number of hexadecimal digits"))
 }

@@ -13,7 +13,7 @@ mod endpoint;
 mod engine;
 mod errors;
 mod expr;
-mod hex;
+pub mod hex;
 mod options;
 mod outcome;
 mod pace;

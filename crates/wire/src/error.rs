@@ -31,6 +31,20 @@ pub enum WireError {
         /// The number that came.
         found: u8,
     },
+    /// The server spoke out of turn.
+    #[error("follow the server: it sent {bytes} bytes that nobody asked for")]
+    Surplus {
+        /// How many.
+        bytes: usize,
+    },
+    /// A packet that no server sends where it stands.
+    #[error("follow the server: it announced a packet of {size} bytes where {max} are enough")]
+    Oversized {
+        /// Its size in bytes.
+        size: usize,
+        /// The limit in bytes.
+        max: usize,
+    },
     /// Not the protocol of MySQL 3.21 and later.
     #[error("greet the server: it speaks protocol version {version}, expected 10")]
     ProtocolVersion {

@@ -40,7 +40,7 @@ pub fn split_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
 }
 
 /// Payload length and sequence number of a frame.
-pub(crate) fn read_header(header: [u8; HEADER_SIZE]) -> (usize, u8) {
+pub fn read_header(header: [u8; HEADER_SIZE]) -> (usize, u8) {
     let [.., sequence] = header;
     let length = u32::from_le_bytes(header) & 0xff_ffff;
     (length as usize, sequence)

@@ -25,7 +25,8 @@ pub use connect::greeting::Greeting;
 pub use connect::login::Login;
 pub use error::WireError;
 pub use frame::{
-    Frame, HEADER_SIZE, PAYLOAD_MAX, append_packet, begin_packet, finish_packet, split_frame,
+    Frame, HEADER_SIZE, PAYLOAD_MAX, append_packet, begin_packet, finish_packet, read_header,
+    split_frame,
 };
 pub use response::column::column_name;
 pub use response::eof::Eof;

@@ -143,6 +143,19 @@ fn keys_that_are_none() {
 }
 
 #[test]
+fn a_key_that_nobody_asked_for() {
+    let (connection, server) = connect("secret", |mut peer| {
+        peer.greet(NATIVE);
+        peer.hear();
+        peer.say(b"\x01-----BEGIN PUBLIC KEY-----\n");
+        assert!(peer.has_hung_up());
+    });
+    let shown = connection.unwrap_err().to_string();
+    assert!(shown.contains("more than mysql_native_password"), "{shown}");
+    server.join().unwrap();
+}
+
+#[test]
 fn servers_without_a_key_are_named_as_such() {
     for (plugin, request) in [(SHA2, true), (SHA256, false)] {
         let (connection, server) = connect_over_tcp("secret", move |mut peer| {

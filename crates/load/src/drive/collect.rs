@@ -2,16 +2,14 @@
 
 use std::sync::mpsc::Receiver;
 
-use prony_model::{Interval, StepOutcome, Timing};
+use prony_model::StepOutcome;
 
-use crate::client::Client;
-use crate::drive::{NS_PER_MS, Start, cpu_time};
+use crate::drive::ended::Ended;
+use crate::drive::{Run, Start, cpu_time, ns};
 use crate::message::Speaker;
-use crate::program::Program;
-use crate::recorder::intervals::IntervalBoard;
-use crate::recorder::{Period, Recorder, serialise};
-use crate::worker::Worker;
-use crate::{DriveTask, LoadError, Message};
+use crate::recorder::intervals::{Closed, IntervalBoard};
+use crate::recorder::{Period, serialise};
+use crate::{LoadError, Message};
 
 /// What a thread tells the first one.
 pub(super) enum Report {
@@ -24,17 +22,9 @@ pub(super) enum Report {
     },
 }
 
-/// What a thread leaves behind. A thread that ended early because another failed leaves the same.
-pub(super) struct Ended {
-    recorder: Recorder,
-    busy_ns: u64,
-    last_ns: u64,
-}
-
 /// The first thread's view of the measured time.
 pub(super) struct Collector<'a, 's> {
-    task: &'a DriveTask,
-    program: &'a Program,
+    run: &'a Run<'a>,
     speaker: &'a mut Speaker<'s>,
     receiver: Receiver<Report>,
     board: IntervalBoard,
@@ -42,48 +32,25 @@ pub(super) struct Collector<'a, 's> {
     start: Option<Start>,
     /// What the threads left behind, added up.
     sum: Option<Ended>,
-    threads_left: u32,
+    threads_left: usize,
     error: Option<LoadError>,
-}
-
-impl Ended {
-    pub(super) fn new(recorder: Recorder, worker: &Worker<'_>) -> Self {
-        let clients = || worker.links().iter().map(|link| &link.client);
-        Self {
-            recorder,
-            busy_ns: clients().map(Client::busy_ns).sum(),
-            last_ns: clients().map(Client::last_ns).max().unwrap_or(0),
-        }
-    }
-
-    /// Only now it is over.
-    pub(super) const fn end_at(&mut self, now_ns: u64) {
-        self.last_ns = now_ns;
-    }
-
-    fn add(&mut self, other: &Self) -> Result<(), LoadError> {
-        self.busy_ns += other.busy_ns;
-        self.last_ns = self.last_ns.max(other.last_ns);
-        self.recorder.merge(&other.recorder)
-    }
 }
 
 impl<'a, 's> Collector<'a, 's> {
     pub(super) fn new(
-        task: &'a DriveTask,
-        program: &'a Program,
+        run: &'a Run<'a>,
+        threads: usize,
         speaker: &'a mut Speaker<'s>,
         receiver: Receiver<Report>,
         start: Option<Start>,
     ) -> Self {
-        let threads = task.clients.min(task.threads_max);
-        let interval_ns = task.interval_ms.saturating_mul(NS_PER_MS);
+        let task = run.task;
+        let histograms = task.interval_histograms;
         Self {
-            task,
-            program,
+            run,
             speaker,
             receiver,
-            board: IntervalBoard::new(interval_ns, threads as usize),
+            board: IntervalBoard::new(ns(task.interval_ms), threads, histograms),
             start,
             sum: None,
             threads_left: threads,
@@ -124,33 +91,34 @@ impl<'a, 's> Collector<'a, 's> {
             return Err(LoadError::Thread);
         };
         let (client_user_ns, client_system_ns) = cpu_time()?.since(start.cpu);
-        let end_ns = sum.last_ns.max(start.at_ns);
+        let end_ns = sum.last_ns().max(start.at_ns);
         self.speaker.say(&Message::MeasureEnd { at_ns: end_ns })?;
         let intervals = self.board.end(end_ns - start.at_ns);
         self.say_intervals(intervals)?;
-        let busy_ns = match self.task.timing {
-            Timing::Operations => sum.busy_ns,
-            Timing::WholeRun => u64::from(self.task.clients) * (end_ns - start.at_ns),
+        let mut outcomes = sum.outcomes(self.run, start.at_ns, end_ns)?.into_iter();
+        let Some(own) = outcomes.next() else {
+            return Err(LoadError::Thread);
         };
+        let thread_use = sum.thread_use().to_vec();
         let outcome = StepOutcome {
-            clients: self.task.clients,
-            threads: self.task.clients.min(self.task.threads_max),
-            operations: sum.recorder.operations().len(),
-            queries: sum.recorder.operations().len() * self.program.queries_per_operation,
-            busy_ns,
-            histogram: serialise(sum.recorder.operations())?,
-            statements: sum.recorder.statements(self.program.kinds())?,
-            errors: sum.recorder.errors(),
+            clients: own.clients,
+            threads: u32::try_from(thread_use.len()).unwrap_or(u32::MAX),
+            operations: own.operations,
+            queries: own.queries,
+            busy_ns: own.busy_ns,
+            histogram: own.histogram,
+            statements: own.statements,
+            errors: own.errors,
             intervals: self.board.into_intervals(),
             client_user_ns,
             client_system_ns,
-            timing: self.task.timing,
+            timing: self.run.task.timing,
             start_ns: start.at_ns,
             end_ns,
-            backend: self.task.backend,
-            schedule: None,
-            thread_use: Vec::new(),
-            beside: Vec::new(),
+            backend: self.run.task.backend,
+            schedule: own.schedule,
+            thread_use,
+            beside: outcomes.collect(),
         };
         self.speaker.say(&Message::Done {
             outcome: Box::new(outcome),
@@ -177,9 +145,10 @@ impl<'a, 's> Collector<'a, 's> {
                 self.error.get_or_insert(error);
             }
             Ok(mut ended) => {
-                self.board.finish(thread, &ended.recorder.end_period()?)?;
+                self.board.finish(thread, &ended.own().end_period()?)?;
+                ended.end_periods()?;
                 match &mut self.sum {
-                    Some(sum) => sum.add(&ended)?,
+                    Some(sum) => sum.add(ended)?,
                     None => self.sum = Some(ended),
                 }
             }
@@ -187,12 +156,18 @@ impl<'a, 's> Collector<'a, 's> {
         Ok(())
     }
 
-    fn say_intervals(&mut self, intervals: Vec<Interval>) -> Result<(), LoadError> {
-        intervals.into_iter().try_for_each(|interval| {
+    fn say_intervals(&mut self, intervals: Vec<Closed>) -> Result<(), LoadError> {
+        for Closed {
+            interval,
+            operations,
+        } in intervals
+        {
+            let histogram = operations.as_ref().map(serialise).transpose()?;
             self.speaker.say(&Message::Interval {
                 interval,
-                histogram: None,
-            })
-        })
+                histogram: histogram.unwrap_or_default(),
+            })?;
+        }
+        Ok(())
     }
 }

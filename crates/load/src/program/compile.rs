@@ -12,6 +12,7 @@ use prony_model::{Dataset, ExprError, Piece, Protocol, TableChoice, Workload};
 use prony_wire::WireError;
 
 use crate::DriveTask;
+use crate::part::Part;
 use crate::program::compile::params::Params;
 use crate::program::{Program, Statement};
 
@@ -98,6 +99,12 @@ pub enum CompileError {
     /// The values of a parameter may not fit 64 bits.
     #[error("hold parameter `{0}`: its values need more than 63 bits")]
     OutOfRange(String),
+    /// A statement of a mix is none that an operation can run alone.
+    #[error(
+        "mix it with others: every statement of a mix has a weight of at least 1, is not repeated, \
+         and chooses its own table"
+    )]
+    Mix,
     /// The statement may not fit one packet.
     #[error(transparent)]
     TooLarge(#[from] WireError),
@@ -114,18 +121,18 @@ pub struct StatementError {
 }
 
 impl Program {
-    /// Compiles the workload of a task.
+    /// Compiles the workload of one of a task's groups.
     ///
     /// # Errors
     /// When a name is not defined or taken twice, a range can be empty, or values do not fit.
-    pub(crate) fn compile(task: &DriveTask) -> Result<Self, StatementError> {
+    pub(crate) fn compile(task: &DriveTask, part: &Part<'_>) -> Result<Self, StatementError> {
         let scope = Scope {
-            workload: &task.workload,
-            parameters: &task.parameters,
+            workload: part.workload,
+            parameters: part.parameters,
             dataset: &task.dataset,
             protocol: task.protocol,
-            clients: task.clients,
-            seed: task.seed,
+            clients: part.clients,
+            seed: part.seed,
         };
         scope.compile(task.transactional)
     }
@@ -167,14 +174,48 @@ impl Scope<'_> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         let transaction = self.workload.transaction && transactional;
-        let inner: u64 = statements.iter().map(|s| u64::from(s.repeat)).sum();
+        let mix = self.mix()?;
+        let inner: u64 = if mix.is_empty() {
+            statements.iter().map(|s| u64::from(s.repeat)).sum()
+        } else {
+            1
+        };
         Ok(Program {
             statements,
             tables,
             transaction,
             queries_per_operation: inner + if transaction { 2 } else { 0 },
             ordered: places.next,
+            mix,
         })
+    }
+
+    /// The sums of the weights up to each statement of a mix.
+    fn mix(&self) -> Result<Vec<u64>, StatementError> {
+        let statements = &self.workload.statements;
+        if statements
+            .iter()
+            .all(|statement| statement.weight.is_none())
+        {
+            return Ok(Vec::new());
+        }
+        let mut sum = 0;
+        statements
+            .iter()
+            .map(|statement| {
+                let alone = statement.repeat == 1 && statement.table != TableChoice::Previous;
+                match statement.weight {
+                    Some(weight) if weight > 0 && alone => {
+                        sum += u64::from(weight);
+                        Ok(sum)
+                    }
+                    _ => Err(StatementError {
+                        statement: statement.name.clone(),
+                        source: CompileError::Mix,
+                    }),
+                }
+            })
+            .collect()
     }
 
     /// The step's parameters, the workload's where the step says nothing, `rows` and `tables`.

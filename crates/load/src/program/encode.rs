@@ -46,6 +46,16 @@ pub(crate) enum Hole {
     Text(usize),
 }
 
+impl Encoding {
+    /// Number of parameters that are bound: none in texts.
+    pub(crate) fn params(&self) -> usize {
+        match self {
+            Self::Prepared(prepared) => prepared.params(),
+            Self::Text(_) => 0,
+        }
+    }
+}
+
 impl Prepared {
     /// Lays out the requests for texts of the given sizes.
     ///

@@ -14,6 +14,7 @@ const P99: f64 = 0.99;
 /// interval's length; it is complete when every thread has reported its period `n` or ended.
 #[derive(Debug)]
 pub(crate) struct IntervalBoard {
+    histograms: bool,
     length_ns: u64,
     /// For each thread, the period that it reports next; `u64::MAX` after its last.
     next: Vec<u64>,
@@ -27,11 +28,22 @@ struct Sum {
     operations: Latencies,
     queries: u64,
     errors: u64,
+    response: Option<Latencies>,
+    backlog: u64,
+}
+
+/// An interval, and its histogram where it is wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Closed {
+    pub(crate) interval: Interval,
+    pub(crate) operations: Option<Latencies>,
 }
 
 impl IntervalBoard {
-    pub(crate) fn new(length_ns: u64, threads: usize) -> Self {
+    /// Histograms of the intervals are kept until they are told where `histograms` says so.
+    pub(crate) fn new(length_ns: u64, threads: usize, histograms: bool) -> Self {
         Self {
+            histograms,
             length_ns,
             next: vec![0; threads],
             open: BTreeMap::new(),
@@ -44,7 +56,7 @@ impl IntervalBoard {
         &mut self,
         thread: usize,
         period: &Period,
-    ) -> Result<Vec<Interval>, LoadError> {
+    ) -> Result<Vec<Closed>, LoadError> {
         let index = self.next[thread];
         self.add(index, period)?;
         self.next[thread] = index + 1;
@@ -60,7 +72,7 @@ impl IntervalBoard {
 
     /// Closes everything at the end of the measured time, so many nanoseconds after its start.
     /// Returns the intervals that this completes; the last one ends at that time.
-    pub(crate) fn end(&mut self, measured_ns: u64) -> Vec<Interval> {
+    pub(crate) fn end(&mut self, measured_ns: u64) -> Vec<Closed> {
         self.open.retain(|index, sum| {
             index * self.length_ns < measured_ns || !sum.operations.is_empty()
         });
@@ -84,23 +96,37 @@ impl IntervalBoard {
                 operations: new_latencies()?,
                 queries: 0,
                 errors: 0,
+                response: period
+                    .response
+                    .as_ref()
+                    .map(|_| new_latencies())
+                    .transpose()?,
+                backlog: 0,
             }),
         };
         sum.queries += period.queries;
         sum.errors += period.errors;
+        sum.backlog += period.backlog;
+        if let (Some(sum), Some(part)) = (&mut sum.response, &period.response) {
+            add(sum, part)?;
+        }
         add(&mut sum.operations, &period.operations)
     }
 
-    fn close(&mut self) -> Vec<Interval> {
+    fn close(&mut self) -> Vec<Closed> {
         let reached = self.next.iter().copied().min().unwrap_or(u64::MAX);
         let later = self.open.split_off(&reached);
-        let closed = std::mem::replace(&mut self.open, later);
-        let intervals: Vec<Interval> = closed
-            .iter()
-            .map(|(index, sum)| sum.interval(index * self.length_ns))
+        let ended = std::mem::replace(&mut self.open, later);
+        let closed: Vec<Closed> = ended
+            .into_iter()
+            .map(|(index, sum)| Closed {
+                interval: sum.interval(index * self.length_ns),
+                operations: self.histograms.then_some(sum.operations),
+            })
             .collect();
-        self.complete.extend(intervals.iter().cloned());
-        intervals
+        let intervals = closed.iter().map(|closed| closed.interval.clone());
+        self.complete.extend(intervals);
+        closed
     }
 }
 
@@ -122,8 +148,12 @@ impl Sum {
             errors: self.errors,
             latency_ns_p99,
             latency_ns_max,
-            response_ns_p99: 0,
-            backlog: 0,
+            response_ns_p99: self
+                .response
+                .as_ref()
+                .filter(|all| !all.is_empty())
+                .map_or(0, |all| all.value_at_quantile(P99)),
+            backlog: self.backlog,
         }
     }
 }
@@ -141,7 +171,16 @@ mod tests {
             operations,
             queries: 2 * latencies.len() as u64,
             errors: 1,
+            response: None,
+            backlog: 0,
         }
+    }
+
+    fn intervals_of(closed: &[Closed]) -> Vec<Interval> {
+        closed
+            .iter()
+            .map(|closed| closed.interval.clone())
+            .collect()
     }
 
     fn shape(intervals: &[Interval]) -> Vec<(u64, u64, u64, u64, u64)> {
@@ -153,23 +192,26 @@ mod tests {
 
     #[test]
     fn complete_when_every_thread_reported() {
-        let mut board = IntervalBoard::new(1000, 2);
+        let mut board = IntervalBoard::new(1000, 2, false);
         assert_eq!(board.report(0, &period(&[5, 9])).unwrap(), []);
         assert_eq!(board.report(0, &period(&[])).unwrap(), []);
         let first = board.report(1, &period(&[7])).unwrap();
-        assert_eq!(shape(&first), [(0, 1000, 3, 6, 2)]);
-        assert_eq!(first[0].latency_ns_max, 9);
+        assert_eq!(shape(&intervals_of(&first)), [(0, 1000, 3, 6, 2)]);
+        assert_eq!(first[0].interval.latency_ns_max, 9);
         let second = board.report(1, &period(&[1])).unwrap();
-        assert_eq!(shape(&second), [(1000, 2000, 1, 2, 2)]);
+        assert_eq!(shape(&intervals_of(&second)), [(1000, 2000, 1, 2, 2)]);
         board.finish(0, &period(&[3])).unwrap();
         board.finish(1, &period(&[])).unwrap();
-        assert_eq!(shape(&board.end(2400)), [(2000, 2400, 1, 2, 2)]);
+        assert_eq!(
+            shape(&intervals_of(&board.end(2400))),
+            [(2000, 2400, 1, 2, 2)]
+        );
         assert_eq!(board.into_intervals().len(), 3);
     }
 
     #[test]
     fn a_thread_that_ended_does_not_hold_the_others_up() {
-        let mut board = IntervalBoard::new(1000, 2);
+        let mut board = IntervalBoard::new(1000, 2, false);
         board.finish(0, &period(&[5])).unwrap();
         assert_eq!(board.report(1, &period(&[6])).unwrap().len(), 1);
         assert_eq!(board.report(1, &period(&[])).unwrap().len(), 1);

@@ -1,10 +1,10 @@
-//! A thread with one client: it blocks in the system call that receives, which is the shortest
-//! way from the server's answer to the next request.
+//! A thread with one client of a closed loop: it blocks in the system call that receives, which is
+//! the shortest way from the server's answer to the next request.
 
 use std::time::Duration;
 
 use crate::LoadError;
-use crate::client::{Limit, Next};
+use crate::client::Next;
 use crate::clock::now_ns;
 use crate::worker::link::Transfer;
 use crate::worker::{Desk, LOOK_MS, Link, Look};
@@ -12,7 +12,6 @@ use crate::worker::{Desk, LOOK_MS, Link, Look};
 /// Runs the client to its limit.
 pub(super) fn run(
     link: &mut Link,
-    limit: Limit,
     buffer: &mut [u8],
     desk: &mut Desk<'_>,
 ) -> Result<(), LoadError> {
@@ -24,9 +23,7 @@ pub(super) fn run(
             action: "set the timeouts of a socket",
             source,
         })?;
-    let mut next = link
-        .client
-        .begin_phase(now_ns(), limit, &mut desk.context());
+    let mut next = desk.start(&mut link.client, 0, now_ns());
     while next == Next::Send {
         if ask(link, desk)? == Look::Stop || wait_for_answer(link, buffer, desk)? == Look::Stop {
             return Ok(());
@@ -35,19 +32,19 @@ pub(super) fn run(
         if desk.look_up(now_ns)? == Look::Stop {
             return Ok(());
         }
-        next = link.client.answered(now_ns, &mut desk.context())?;
+        next = desk.answered(&mut link.client, 0, now_ns)?;
     }
     Ok(())
 }
 
 /// Sends the client's request.
 fn ask(link: &mut Link, desk: &mut Desk<'_>) -> Result<Look, LoadError> {
-    let mut transfer = link.send_request(now_ns(), desk.program)?;
+    let mut transfer = link.send_request(now_ns(), desk.program(link))?;
     while transfer != Transfer::Complete {
         if look_while_waiting(link, desk)? == Look::Stop {
             return Ok(Look::Stop);
         }
-        transfer = link.send_rest(desk.program)?;
+        transfer = link.send_rest(desk.program(link))?;
     }
     Ok(Look::GoOn)
 }
@@ -59,10 +56,10 @@ fn wait_for_answer(
     desk: &mut Desk<'_>,
 ) -> Result<Look, LoadError> {
     loop {
-        match link.receive(buffer, desk.program)? {
+        match link.receive(buffer, desk.program(link))? {
             Transfer::Complete => return Ok(Look::GoOn),
-            Transfer::Partial => link.client.heard_ns = now_ns(),
             Transfer::NotReady => {}
+            _ => link.client.heard_ns = now_ns(),
         }
         if look_while_waiting(link, desk)? == Look::Stop {
             return Ok(Look::Stop);

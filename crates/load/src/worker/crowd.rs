@@ -9,8 +9,9 @@ use rustix::io::Errno;
 use crate::LoadError;
 use crate::client::Next;
 use crate::clock::now_ns;
-use crate::worker::link::Transfer;
-use crate::worker::{Desk, LOOK_NS, Link, Look, Phase};
+use crate::program::Program;
+use crate::worker::link::{Connecting, Transfer};
+use crate::worker::{Desk, LOOK_NS, Link, Look};
 
 /// Events taken from the system at once.
 const EVENTS: usize = 256;
@@ -19,23 +20,28 @@ const EVENTS: usize = 256;
 struct Crowd<'l> {
     links: &'l mut [Link],
     epoll: std::os::fd::OwnedFd,
-    /// Clients with a request under way.
+    /// Clients with a request, or a connection, under way.
     busy: usize,
 }
 
 /// Runs every client to its limit.
 pub(super) fn run(
     links: &mut [Link],
-    phase: &Phase,
     buffer: &mut [u8],
     desk: &mut Desk<'_>,
 ) -> Result<(), LoadError> {
     let mut crowd = Crowd::new(links)?;
-    crowd.begin(phase, desk)?;
+    crowd.start(desk)?;
     let mut events = Vec::with_capacity(EVENTS);
-    let mut silence_check_ns = now_ns() + LOOK_NS;
-    while crowd.busy > 0 {
-        wait(&crowd.epoll, &mut events)?;
+    let mut now_ns = now_ns();
+    let mut silence_check_ns = now_ns + LOOK_NS;
+    loop {
+        let wait_ns = match desk.next_due() {
+            Some(due_ns) => due_ns.saturating_sub(now_ns).min(LOOK_NS),
+            None if crowd.busy == 0 => return Ok(()),
+            None => LOOK_NS,
+        };
+        wait(&crowd.epoll, &mut events, wait_ns)?;
         for event in events.drain(..) {
             // The data of an event is the index that it was registered with.
             let index = usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
@@ -43,25 +49,29 @@ pub(super) fn run(
                 return Ok(());
             }
         }
-        let now_ns = now_ns();
+        now_ns = crate::clock::now_ns();
+        crowd.call_due(now_ns, desk)?;
         if now_ns >= silence_check_ns {
             silence_check_ns = now_ns + LOOK_NS;
             for link in &*crowd.links {
                 desk.check_silence(link, now_ns)?;
             }
-            if desk.look_up(now_ns)? == Look::Stop {
-                return Ok(());
-            }
+        }
+        if desk.look_up(now_ns)? == Look::Stop {
+            return Ok(());
         }
     }
-    Ok(())
 }
 
-/// Waits for events, but not for longer than the thread may go without looking up.
-fn wait(epoll: &std::os::fd::OwnedFd, events: &mut Vec<epoll::Event>) -> Result<(), LoadError> {
+/// Waits for events, so long at most.
+fn wait(
+    epoll: &std::os::fd::OwnedFd,
+    events: &mut Vec<epoll::Event>,
+    wait_ns: u64,
+) -> Result<(), LoadError> {
     let timeout = Timespec {
         tv_sec: 0,
-        tv_nsec: LOOK_NS.cast_signed(),
+        tv_nsec: wait_ns.cast_signed(),
     };
     match epoll::wait(
         epoll,
@@ -77,41 +87,78 @@ impl<'l> Crowd<'l> {
     fn new(links: &'l mut [Link]) -> Result<Self, LoadError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| system("create an epoll instance", errno))?;
-        for (index, link) in links.iter().enumerate() {
-            link.socket()
-                .set_nonblocking()
-                .map_err(|source| LoadError::System {
-                    action: "make a socket non-blocking",
-                    source,
-                })?;
-            let data = epoll::EventData::new_u64(index as u64);
-            epoll::add(&epoll, link.socket(), data, interest(Unsent::No))
-                .map_err(|errno| system("register a socket", errno))?;
-        }
-        Ok(Self {
+        let crowd = Self {
             links,
             epoll,
             busy: 0,
-        })
+        };
+        for index in 0..crowd.links.len() {
+            crowd.register(index)?;
+        }
+        Ok(crowd)
     }
 
-    fn begin(&mut self, phase: &Phase, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+    /// Watches the socket of a client.
+    fn register(&self, index: usize) -> Result<(), LoadError> {
+        let socket = self.links[index].socket();
+        socket
+            .set_nonblocking()
+            .map_err(|source| LoadError::System {
+                action: "make a socket non-blocking",
+                source,
+            })?;
+        let data = epoll::EventData::new_u64(index as u64);
+        epoll::add(&self.epoll, socket, data, interest(Unsent::No))
+            .map_err(|errno| system("register a socket", errno))
+    }
+
+    fn start(&mut self, desk: &mut Desk<'_>) -> Result<(), LoadError> {
         for index in 0..self.links.len() {
-            let limit = phase.limit(index);
-            let client = &mut self.links[index].client;
-            if client.begin_phase(now_ns(), limit, &mut desk.context()) == Next::Send {
-                self.busy += 1;
-                self.ask(index, desk)?;
+            let next = desk.start(&mut self.links[index].client, index, now_ns());
+            self.busy += 1;
+            self.turn(index, next, desk)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the clients begin whose time has come.
+    fn call_due(&mut self, now_ns: u64, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+        while let Some(begin) = desk.take_due(now_ns) {
+            let next = desk.begin(begin, &mut self.links[begin.client].client);
+            self.busy += 1;
+            self.turn(begin.client, next, desk)?;
+        }
+        Ok(())
+    }
+
+    /// Does what a client wants, who is counted as busy.
+    fn turn(&mut self, index: usize, next: Next, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+        match next {
+            Next::Send => self.ask(index, desk),
+            Next::Connect => self.connect(index, desk),
+            Next::Wait | Next::Rest => {
+                self.busy -= 1;
+                Ok(())
             }
         }
+    }
+
+    fn connect(&mut self, index: usize, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+        let link = &mut self.links[index];
+        if link.connect(desk.opener)? == Connecting::Begun {
+            return self.register(index);
+        }
+        desk.retry_later(&mut link.client, index, now_ns());
+        self.busy -= 1;
         Ok(())
     }
 
     /// Sends a client's request, or what the socket takes of it.
     fn ask(&mut self, index: usize, desk: &Desk<'_>) -> Result<(), LoadError> {
-        match self.links[index].send_request(now_ns(), desk.program)? {
-            Transfer::Complete => Ok(()),
-            Transfer::Partial | Transfer::NotReady => self.set_interest(index, Unsent::Yes),
+        let link = &mut self.links[index];
+        match link.send_request(now_ns(), desk.program(link))? {
+            Transfer::NotReady => self.set_interest(index, Unsent::Yes),
+            _ => Ok(()),
         }
     }
 
@@ -125,15 +172,18 @@ impl<'l> Crowd<'l> {
         if !self.links[index].client.is_busy() {
             return Ok(Look::GoOn);
         }
+        let program = desk.program(&self.links[index]);
         if self.links[index].has_unsent()
-            && self.links[index].send_rest(desk.program)? == Transfer::Complete
+            && self.links[index].send_rest(program)? == Transfer::Complete
         {
             self.set_interest(index, Unsent::No)?;
         }
         loop {
             let link = &mut self.links[index];
-            match link.receive(buffer, desk.program)? {
+            match link.receive(buffer, program)? {
                 Transfer::NotReady => return Ok(Look::GoOn),
+                Transfer::Reply => self.reply(index, program)?,
+                Transfer::Opened => return self.opened(index, desk),
                 Transfer::Partial => {
                     let now_ns = now_ns();
                     link.client.heard_ns = now_ns;
@@ -149,14 +199,26 @@ impl<'l> Crowd<'l> {
     fn answered(&mut self, index: usize, desk: &mut Desk<'_>) -> Result<Look, LoadError> {
         let now_ns = now_ns();
         let look = desk.look_up(now_ns)?;
-        match self.links[index]
-            .client
-            .answered(now_ns, &mut desk.context())?
-        {
-            Next::Send => self.ask(index, desk)?,
-            Next::Rest => self.busy -= 1,
-        }
+        let next = desk.answered(&mut self.links[index].client, index, now_ns)?;
+        self.turn(index, next, desk)?;
         Ok(look)
+    }
+
+    fn opened(&mut self, index: usize, desk: &mut Desk<'_>) -> Result<Look, LoadError> {
+        let now_ns = now_ns();
+        let next = desk.opened(&mut self.links[index], index, now_ns);
+        self.turn(index, next, desk)?;
+        desk.look_up(now_ns)
+    }
+
+    /// Goes on with a conversation that opens a connection.
+    fn reply(&mut self, index: usize, program: &Program) -> Result<(), LoadError> {
+        let link = &mut self.links[index];
+        link.client.heard_ns = now_ns();
+        match link.send_rest(program)? {
+            Transfer::NotReady => self.set_interest(index, Unsent::Yes),
+            _ => Ok(()),
+        }
     }
 
     fn set_interest(&self, index: usize, unsent: Unsent) -> Result<(), LoadError> {

@@ -2,12 +2,13 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use prony_client::{Socket, Stream};
+use prony_client::{ClientError, Opening, OpeningProgress, Socket, Stream};
 use prony_wire::append_quit;
 
 use crate::LoadError;
 use crate::client::Client;
 use crate::program::Program;
+use crate::setup::Opener;
 
 /// A client and its socket. Dropping it says goodbye to the server.
 pub(crate) struct Link {
@@ -15,6 +16,8 @@ pub(crate) struct Link {
     stream: Stream,
     /// Bytes of the client's request that the stream took.
     sent: usize,
+    /// The connection in the making.
+    opening: Option<Box<Opening>>,
 }
 
 /// How far a transfer came.
@@ -26,6 +29,19 @@ pub(super) enum Transfer {
     Partial,
     /// The socket was not ready in the time allowed.
     NotReady,
+    /// While a connection is being opened: the server waits for the rest of the request.
+    Reply,
+    /// The connection is open.
+    Opened,
+}
+
+/// Whether a new connection is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Connecting {
+    /// It is, over a new socket: the server will greet.
+    Begun,
+    /// The server's queue is full: it is to be tried again.
+    Later,
 }
 
 impl Link {
@@ -34,6 +50,7 @@ impl Link {
             client,
             stream,
             sent: 0,
+            opening: None,
         }
     }
 
@@ -101,6 +118,9 @@ impl Link {
                         statement: self.statement(program),
                     });
                 }
+                Ok(count) if self.opening.is_some() => {
+                    return self.hear_opening(&buffer[..count]);
+                }
                 Ok(count) => {
                     let complete = self.client.feed(&buffer[..count], program)?;
                     return Ok(if complete {
@@ -118,6 +138,60 @@ impl Link {
         }
     }
 
+    /// Begins a new connection in the place of the old one.
+    pub(super) fn connect(&mut self, opener: &Opener<'_>) -> Result<Connecting, LoadError> {
+        self.say_goodbye();
+        let number = self.client.number();
+        let socket = match Socket::begin_connect(opener.address()) {
+            Ok(socket) => socket,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Connecting::Later),
+            Err(source) => {
+                let address = opener.address().clone();
+                let source = ClientError::Connect { address, source };
+                return Err(opener.error(number, source));
+            }
+        };
+        self.stream = Stream::Plain(socket);
+        self.client.request_mut().clear();
+        self.sent = 0;
+        let opening = opener.opening(self.client.group(), number)?;
+        self.opening = Some(Box::new(opening));
+        Ok(Connecting::Begun)
+    }
+
+    /// Takes what the server says while the connection is being opened.
+    fn hear_opening(&mut self, bytes: &[u8]) -> Result<Transfer, LoadError> {
+        let Some(opening) = &mut self.opening else {
+            return Ok(Transfer::Partial);
+        };
+        let reply = self.client.request_mut();
+        reply.clear();
+        let progress = opening
+            .feed(bytes, reply)
+            .map_err(|source| LoadError::Reconnect { source })?;
+        self.sent = 0;
+        match progress {
+            OpeningProgress::Done => Ok(Transfer::Opened),
+            OpeningProgress::More if self.client.request().is_empty() => Ok(Transfer::Partial),
+            OpeningProgress::More => Ok(Transfer::Reply),
+        }
+    }
+
+    /// What was opened, once it is.
+    pub(super) fn opened(&mut self) -> Option<Box<Opening>> {
+        self.opening.take()
+    }
+
+    fn say_goodbye(&mut self) {
+        let mut goodbye = Vec::new();
+        append_quit(&mut goodbye);
+        // A server that is gone needs no goodbye.
+        let _ = self
+            .stream
+            .write_all(&goodbye)
+            .and_then(|()| self.stream.flush());
+    }
+
     fn explain(&self, source: io::Error, program: &Program) -> LoadError {
         let statement = self.statement(program);
         match source.kind() {
@@ -131,15 +205,8 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        if self.client.is_busy() {
-            return;
+        if !self.client.is_busy() {
+            self.say_goodbye();
         }
-        let mut goodbye = Vec::new();
-        append_quit(&mut goodbye);
-        // A server that is gone needs no goodbye.
-        let _ = self
-            .stream
-            .write_all(&goodbye)
-            .and_then(|()| self.stream.flush());
     }
 }

@@ -9,6 +9,7 @@
 mod check;
 mod drive;
 mod fill;
+mod pacing;
 mod samples;
 mod testkit;
 mod threads;

@@ -7,12 +7,16 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use prony_client::Address;
 use prony_wire::append_packet;
+
+/// `ER_CON_COUNT_ERROR`.
+const TOO_MANY_CONNECTIONS: u16 = 1040;
 
 /// What a client asked, in words: SQL with its values.
 #[derive(Debug, Clone)]
@@ -57,6 +61,8 @@ pub(crate) enum Delivery {
 
 type Script = dyn Fn(&Request) -> Reply + Send + Sync;
 type Record = Arc<Mutex<BTreeMap<usize, Vec<String>>>>;
+/// Connections that are let in; later ones are refused.
+type Room = Arc<AtomicUsize>;
 
 /// A server that runs as long as the process.
 pub(crate) struct FakeServer {
@@ -64,6 +70,7 @@ pub(crate) struct FakeServer {
     _folder: Option<tempfile::TempDir>,
     address: Address,
     record: Record,
+    room: Room,
 }
 
 /// A server's side of a new connection, of either kind.
@@ -79,10 +86,12 @@ impl FakeServer {
         let path = folder.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
         let accept = Box::new(move || listener.accept().unwrap().0.into());
+        let (record, room) = serve(accept, delivery, Arc::new(script));
         Self {
             _folder: Some(folder),
             address: Address::Unix(path),
-            record: serve(accept, delivery, Arc::new(script)),
+            record,
+            room,
         }
     }
 
@@ -94,10 +103,12 @@ impl FakeServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let accept = Box::new(move || listener.accept().unwrap().0.into());
+        let (record, room) = serve(accept, delivery, Arc::new(script));
         Self {
             _folder: None,
             address: Address::Tcp(address),
-            record: serve(accept, delivery, Arc::new(script)),
+            record,
+            room,
         }
     }
 
@@ -106,16 +117,22 @@ impl FakeServer {
         self.address.clone()
     }
 
+    /// Lets so many connections in altogether; it is full for later ones.
+    pub(crate) fn refuse_after(&self, connections: usize) {
+        self.room.store(connections, Ordering::Relaxed);
+    }
+
     /// What was asked so far, by connection.
     pub(crate) fn record(&self) -> BTreeMap<usize, Vec<String>> {
         self.record.lock().unwrap().clone()
     }
 }
 
-/// Answers every connection from now on; returns the record that is kept.
-fn serve(mut accept: Box<Accept>, delivery: Delivery, script: Arc<Script>) -> Record {
+/// Answers every connection from now on; returns the record that is kept, and how many it lets in.
+fn serve(mut accept: Box<Accept>, delivery: Delivery, script: Arc<Script>) -> (Record, Room) {
     let record = Record::default();
-    let for_server = Arc::clone(&record);
+    let room = Arc::new(AtomicUsize::new(usize::MAX));
+    let (for_server, door) = (Arc::clone(&record), Arc::clone(&room));
     thread::spawn(move || {
         for connection in 0.. {
             let mut peer = Peer {
@@ -126,11 +143,15 @@ fn serve(mut accept: Box<Accept>, delivery: Delivery, script: Arc<Script>) -> Re
                 record: Arc::clone(&for_server),
                 prepared: Vec::new(),
             };
+            if connection >= door.load(Ordering::Relaxed) {
+                let _ = peer.say(0, &[err(TOO_MANY_CONNECTIONS)]);
+                continue;
+            }
             // A client that hangs up ends its conversation, not the test.
             thread::spawn(move || peer.converse());
         }
     });
-    record
+    (record, room)
 }
 
 struct Peer {

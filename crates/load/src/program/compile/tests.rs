@@ -10,6 +10,10 @@ use super::*;
 use crate::choices::Choices;
 use crate::program::Encoding;
 
+fn compile_task(task: &DriveTask) -> Result<Program, StatementError> {
+    Program::compile(task, &crate::part::parts(task)[0])
+}
+
 fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTask {
     let statement = ModelStatement {
         weight: None,
@@ -91,14 +95,14 @@ fn digits(pattern: &str) -> Generator {
 }
 
 fn compile_error(sql: &str, params: &[(&str, Generator)]) -> CompileError {
-    Program::compile(&task(Protocol::Prepared, sql, params))
+    compile_task(&task(Protocol::Prepared, sql, params))
         .unwrap_err()
         .source
 }
 
 /// The text requests of `count` operations of client 0.
 fn texts(task: &DriveTask, count: usize) -> Vec<String> {
-    let program = Program::compile(task).unwrap();
+    let program = compile_task(task).unwrap();
     let mut values = program.new_values();
     let mut choices = Choices::new(&program, task.seed, 0);
     let statement = &program.statements[0];
@@ -162,7 +166,7 @@ fn prepared_texts_for_each_table() {
         "SELECT c FROM {table} WHERE id = {id} OR id = {id}",
         &[("id", draw("1", "rows"))],
     );
-    let program = Program::compile(&task).unwrap();
+    let program = compile_task(&task).unwrap();
     let statement = &program.statements[0];
     let Encoding::Prepared(prepared) = &statement.encoding else {
         panic!("prepared");
@@ -208,7 +212,7 @@ fn ranges_that_can_be_empty_are_refused() {
         ("low", draw("1", "rows")),
         ("high", draw("low", "low + range")),
     ];
-    assert!(Program::compile(&task(Protocol::Prepared, "SELECT {high}", &fine)).is_ok());
+    assert!(compile_task(&task(Protocol::Prepared, "SELECT {high}", &fine)).is_ok());
 }
 
 #[test]
@@ -260,7 +264,7 @@ fn values_and_requests_must_fit() {
     for protocol in [Protocol::Prepared, Protocol::Text] {
         let task = task(protocol, "SELECT {t}", &[("t", digits(&long))]);
         assert!(matches!(
-            Program::compile(&task).unwrap_err().source,
+            compile_task(&task).unwrap_err().source,
             CompileError::TooLarge(WireError::RequestTooLarge { .. })
         ));
     }
@@ -333,7 +337,7 @@ fn prepared_lists_are_many_parameters() {
         "UPDATE {table} SET c = {c} WHERE id IN ({ids:list})",
         &[("ids", list("1", "rows", "3")), ("c", digits("#"))],
     );
-    let program = Program::compile(&task).unwrap();
+    let program = compile_task(&task).unwrap();
     let Encoding::Prepared(prepared) = &program.statements[0].encoding else {
         panic!("prepared");
     };
@@ -406,7 +410,7 @@ fn lists_have_a_length_that_is_known() {
         }
     );
     let text = task(Protocol::Text, "SELECT {ids:list}", &[("ids", long)]);
-    assert!(Program::compile(&text).is_ok());
+    assert!(compile_task(&text).is_ok());
 }
 
 #[test]
@@ -469,7 +473,7 @@ fn clients_share_a_range_of_unique_values() {
     let ids = draw_by(Distribution::Unique, "1", "range", None);
     let mut task = task(Protocol::Text, "SELECT {id}", &[("id", ids)]);
     task.clients = 5;
-    let program = Program::compile(&task).unwrap();
+    let program = compile_task(&task).unwrap();
     let mut values = program.new_values();
     let mut drawn: Vec<i64> = (0..5)
         .flat_map(|client| {
@@ -505,7 +509,7 @@ fn statements_that_repeat_values_repeat_ordered_ones() {
         });
         task.workload.statements[0].table = TableChoice::Random;
         task.workload.statements.push(insert);
-        let program = Program::compile(&task).unwrap();
+        let program = compile_task(&task).unwrap();
         let mut values = program.new_values();
         let mut choices = Choices::new(&program, 1, 0);
         let mut ids = Vec::new();
@@ -530,4 +534,42 @@ fn statements_that_repeat_values_repeat_ordered_ones() {
         ids.dedup();
         assert!(ids.len() > 30, "{distribution:?}: {ids:?}");
     }
+}
+
+/// A workload with two statements of these weights.
+fn mix(weights: [Option<u32>; 2]) -> DriveTask {
+    let mut task = task(Protocol::Text, "SELECT 1", &[]);
+    let first = task.workload.statements[0].clone();
+    task.workload.statements = weights
+        .into_iter()
+        .map(|weight| ModelStatement {
+            weight,
+            ..first.clone()
+        })
+        .collect();
+    task
+}
+
+#[test]
+fn an_operation_of_a_mix_is_one_statement() {
+    let program = compile_task(&mix([Some(3), Some(1)])).unwrap();
+    assert_eq!(
+        (program.mix.as_slice(), program.queries_per_operation),
+        (&[3, 4][..], 1)
+    );
+    let mut choices = Choices::new(&program, 1, 0);
+    let second = (0..10_000).filter(|_| choices.first(&program) == 1).count();
+    // 2,500 expected; the standard deviation is 43.
+    assert!((2_350..2_650).contains(&second), "{second}");
+    assert!(!program.goes_on_after(0));
+    for weights in [[Some(3), None], [Some(0), Some(1)]] {
+        let error = compile_task(&mix(weights)).unwrap_err();
+        assert_eq!(error.source, CompileError::Mix);
+    }
+    let mut repeated = mix([Some(1), Some(1)]);
+    repeated.workload.statements[1].repeat = 2;
+    assert_eq!(
+        compile_task(&repeated).unwrap_err().source,
+        CompileError::Mix
+    );
 }

@@ -1,0 +1,143 @@
+//! What the threads leave behind, added up.
+
+use prony_model::{GroupOutcome, Length, ThreadUse, Timing};
+
+use crate::client::Client;
+use crate::drive::{Run, ns};
+use crate::program::Program;
+use crate::recorder::{Recorder, serialise};
+use crate::worker::Worker;
+use crate::{DriveTask, LoadError};
+
+/// What one or several threads leave behind. A thread that ended early because another failed
+/// leaves the same.
+pub(super) struct Ended {
+    groups: Vec<GroupEnd>,
+    thread_use: Vec<ThreadUse>,
+}
+
+/// A group's part of it.
+struct GroupEnd {
+    recorder: Recorder,
+    busy_ns: u64,
+    last_ns: u64,
+}
+
+impl Ended {
+    pub(super) fn new(records: Vec<Recorder>, worker: &Worker<'_>, used: ThreadUse) -> Self {
+        let groups = records.into_iter().enumerate().map(|(group, recorder)| {
+            let clients = || worker.clients(group);
+            GroupEnd {
+                recorder,
+                busy_ns: clients().map(Client::busy_ns).sum(),
+                last_ns: clients().map(Client::last_ns).max().unwrap_or(0),
+            }
+        });
+        Self {
+            groups: groups.collect(),
+            thread_use: vec![used],
+        }
+    }
+
+    /// Only now it is over.
+    pub(super) fn end_at(&mut self, now_ns: u64) {
+        for group in &mut self.groups {
+            group.last_ns = now_ns;
+        }
+    }
+
+    /// The task's own clients' record.
+    pub(super) fn own(&mut self) -> &mut Recorder {
+        &mut self.groups[0].recorder
+    }
+
+    /// Ends the last periods of the other groups, which nobody asks for.
+    pub(super) fn end_periods(&mut self) -> Result<(), LoadError> {
+        for group in self.groups.iter_mut().skip(1) {
+            group.recorder.end_period()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn add(&mut self, other: Self) -> Result<(), LoadError> {
+        for (sum, part) in self.groups.iter_mut().zip(&other.groups) {
+            sum.busy_ns += part.busy_ns;
+            sum.last_ns = sum.last_ns.max(part.last_ns);
+            sum.recorder.merge(&part.recorder)?;
+        }
+        self.thread_use.extend(other.thread_use);
+        Ok(())
+    }
+
+    /// When the last operation of any group ended; 0 when there was none.
+    pub(super) fn last_ns(&self) -> u64 {
+        self.groups
+            .iter()
+            .map(|group| group.last_ns)
+            .max()
+            .unwrap_or(0)
+    }
+
+    pub(super) fn thread_use(&self) -> &[ThreadUse] {
+        &self.thread_use
+    }
+
+    /// The outcomes of all groups. The measured time is from `start_ns` to `end_ns`.
+    pub(super) fn outcomes(
+        &self,
+        run: &Run<'_>,
+        start_ns: u64,
+        end_ns: u64,
+    ) -> Result<Vec<GroupOutcome>, LoadError> {
+        let groups = self.groups.iter().zip(run.parts).zip(run.programs);
+        groups
+            .map(|((group, part), program)| {
+                let busy_ns = if run.task.timing == Timing::WholeRun {
+                    u64::from(part.clients) * (end_ns - start_ns)
+                } else if part.is_open() {
+                    u64::from(part.clients) * group.open_ns(run.task, start_ns)
+                } else {
+                    group.busy_ns
+                };
+                let name = part.name.unwrap_or_default().to_owned();
+                let connects = part.reconnect_every.is_some();
+                group.outcome(name, part.clients, busy_ns, program, connects)
+            })
+            .collect()
+    }
+}
+
+impl GroupEnd {
+    /// How long an open loop ran: for the whole measured time, and longer where a backlog was
+    /// worked off after it.
+    fn open_ns(&self, task: &DriveTask, start_ns: u64) -> u64 {
+        let ran_ns = self.last_ns.saturating_sub(start_ns);
+        match task.length {
+            Length::Time { ms } => ran_ns.max(ns(ms)),
+            Length::Count { .. } => ran_ns,
+        }
+    }
+
+    fn outcome(
+        &self,
+        name: String,
+        clients: u32,
+        busy_ns: u64,
+        program: &Program,
+        connects: bool,
+    ) -> Result<GroupOutcome, LoadError> {
+        let recorder = &self.recorder;
+        let operations = recorder.operations().len();
+        Ok(GroupOutcome {
+            name,
+            clients,
+            operations,
+            queries: operations * program.queries_per_operation,
+            busy_ns,
+            histogram: serialise(recorder.operations())?,
+            statements: recorder.statements(program.kinds(connects))?,
+            errors: recorder.errors(),
+            schedule: recorder.schedule()?,
+        })
+    }
+}
