@@ -37,6 +37,8 @@ pub(crate) enum Kind {
     Blocking,
     /// In `epoll_wait(2)`.
     Epoll,
+    /// In `io_uring_enter(2)`.
+    IoUring,
 }
 
 impl Job {

@@ -18,6 +18,12 @@ mod job;
 mod report;
 mod request;
 mod tally;
+#[expect(
+    unsafe_code,
+    reason = "the kernel reads and writes memory while nobody looks; the module says how that \
+              is kept sound"
+)]
+mod uring;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,6 +76,10 @@ impl Run<'_> {
             Kind::Blocking => blocking::run(clients, self.job, &self.stop, tally),
             Kind::Epoll => {
                 epoll::run(clients, self.job, &self.stop, tally);
+                None
+            }
+            Kind::IoUring => {
+                uring::run(clients, self.job, &self.stop, tally);
                 None
             }
         }

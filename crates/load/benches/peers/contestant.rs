@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use prony_load::choose_backend;
 use prony_model::{Backend, Protocol};
 use prony_servers::Launcher;
 use serde::Serialize;
@@ -11,7 +12,7 @@ use crate::request::Request;
 use crate::server::{DATABASE, Server};
 
 /// The hidden command of the binary that is the load generator.
-const GENERATOR: &str = "load";
+const GENERATOR: &str = "generator";
 
 /// Who is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -41,13 +42,26 @@ impl Contestant {
             1 => Self::BareBlocking,
             _ => Self::BareEpoll,
         };
-        rotated(vec![Self::Sysbench, Self::PronyEpoll, bare], round)
+        let mut contestants = vec![Self::Sysbench, Self::PronyEpoll, bare];
+        if has_io_uring() {
+            contestants.extend([Self::PronyIoUring, Self::BareIoUring]);
+        }
+        rotated(contestants, round)
     }
 
     /// Those whose times are compared, with one client.
     pub(crate) fn timed(round: usize) -> Vec<Self> {
-        rotated(vec![Self::PronyEpoll, Self::BareBlocking], round)
+        let mut contestants = vec![Self::PronyEpoll, Self::BareBlocking];
+        if has_io_uring() {
+            contestants.push(Self::PronyIoUring);
+        }
+        rotated(contestants, round)
     }
+}
+
+/// Whether the host lets processes use it.
+fn has_io_uring() -> bool {
+    choose_backend(Some(Backend::IoUring), false).is_ok()
 }
 
 fn rotated(mut contestants: Vec<Contestant>, round: usize) -> Vec<Contestant> {
