@@ -167,7 +167,7 @@ fn an_unknown_server_build() {
 #[test]
 fn a_job_that_is_no_job() {
     let folder = tempfile::tempdir().unwrap();
-    finish(prony(folder.path(), &["load"]))
+    finish(prony(folder.path(), &["generator"]))
         .exits(2)
         .says(&["job", "hint:"]);
 }

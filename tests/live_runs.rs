@@ -153,7 +153,7 @@ fn interrupted_runs_stop_everything_and_are_resumed() {
         wait_for("the load generator", Duration::from_mins(2), || {
             children_of(child.id())
                 .into_iter()
-                .find(|(_, command)| command.ends_with("load "))
+                .find(|(_, command)| command.ends_with("generator "))
         });
         signal(&child, sent);
         let begin = Instant::now();
@@ -324,7 +324,7 @@ fn open_done(folder: &Path) -> bool {
 fn has_load(children: &[(u32, String)]) -> bool {
     children
         .iter()
-        .any(|(_, command)| command.ends_with("load "))
+        .any(|(_, command)| command.ends_with("generator "))
 }
 
 #[test]

@@ -252,7 +252,7 @@ impl Loaded {
         };
         let mut command = self.launcher.command(PRONY);
         command
-            .arg("load")
+            .arg("generator")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         let mut process = self.launcher.spawn(command).unwrap();

@@ -40,7 +40,7 @@ pub(crate) fn drive<T>(
         database: server.database().to_owned(),
         task,
     };
-    let mut generator = Generator::start(lab.launcher, lab.load_command(cpus), &job)
+    let mut generator = Generator::start(lab.launcher, lab.generator_command(cpus), &job)
         .map_err(|error| Fault::failed(error.to_string()))?;
     loop {
         match generator.next(LOOK) {

@@ -15,7 +15,7 @@ pub struct Lab<'a> {
     pub catalogue: &'a Catalogue,
     /// Starts children that die with this process.
     pub launcher: &'a Launcher,
-    /// The program whose `load` command is the load generator: this one.
+    /// The program whose `generator` command is the load generator: this one.
     pub prony: PathBuf,
     /// Where `/proc` is read.
     pub proc: Root,
@@ -30,13 +30,13 @@ pub struct Lab<'a> {
 
 impl Lab<'_> {
     /// The load generator on these processors, or on all, ready to be handed a job.
-    pub(crate) fn load_command(&self, cpus: Option<&CpuSet>) -> Command {
+    pub(crate) fn generator_command(&self, cpus: Option<&CpuSet>) -> Command {
         let placement = Placement {
             cpus: cpus.cloned(),
             ..Placement::default()
         };
         let mut command = self.launcher.placed_command(&self.prony, &placement);
-        command.arg("load");
+        command.arg("generator");
         command
     }
 }

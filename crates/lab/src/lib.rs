@@ -4,6 +4,8 @@
 //! The lab prints nothing (it hands out [`Event`]s) and judges nothing (reports do that, from the
 //! result file).
 
+mod adhoc;
+mod calibrate;
 mod drive;
 mod edge;
 mod error;
@@ -12,6 +14,7 @@ mod explain;
 mod fault;
 mod generator;
 mod lab;
+mod null_server;
 mod prepare;
 mod ready;
 mod run;
@@ -22,6 +25,11 @@ mod survey;
 mod trial;
 mod verify;
 
+pub use adhoc::{AdHoc, AdHocEnd, AdHocError, AdHocWarning, Tables, adhoc};
+pub use calibrate::{
+    CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
+    available_backends,
+};
 pub use error::LabError;
 pub use event::{Activity, Event, Events};
 pub use generator::GeneratorError;

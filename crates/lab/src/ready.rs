@@ -142,7 +142,7 @@ impl Preparation<'_> {
     /// Makes sure that there is room for the images that are still to be made, and for the largest
     /// of all as a trial restores it. Images that no trial of this run needs make way as far as
     /// the limit of all images wants it.
-    fn make_room(&self) -> Result<(), LabError> {
+    pub(crate) fn make_room(&self) -> Result<(), LabError> {
         let images = Images::new(self.lab.roots);
         let mut keep = Vec::new();
         let (mut missing, mut largest) = (0, 0);

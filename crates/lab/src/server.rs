@@ -86,6 +86,15 @@ impl ExternalAccess {
         Ok(Server::External(self.clone()))
     }
 
+    /// The server with its database as they are.
+    pub(crate) fn as_found(&self) -> Result<Server, Fault> {
+        let server = Server::External(self.clone());
+        match server.connect() {
+            Ok(_) => Ok(server),
+            Err(error) => Err(self.refused(&error)),
+        }
+    }
+
     /// What an error of this server means to a user.
     pub(crate) fn refused(&self, error: &ClientError) -> Fault {
         let address = &self.external.address;

@@ -36,14 +36,22 @@ pub(crate) fn settle(
 }
 
 /// Empties the binary log of a server of Prony's own, so that no step begins with the writing back
-/// of an earlier step's, and reads what the engine has put off.
+/// of an earlier step's. Those of others are left alone.
+pub(crate) fn empty_binlog(server: &mut Server) -> Result<(), Fault> {
+    if matches!(server, Server::External(_)) {
+        return Ok(());
+    }
+    let emptied = server
+        .connect()
+        .and_then(|mut connection| prony_servers::empty_binlog(&mut connection));
+    emptied.map_err(|error| lost(server, &format!("failed to empty the binary log: {error}")))
+}
+
+/// Reads what the engine has put off.
 pub(crate) fn debt(server: &mut Server, engine: Engine) -> Result<Vec<Debt>, Fault> {
-    let read = server.connect().and_then(|mut connection| {
-        if matches!(server, Server::Own(_)) {
-            prony_servers::empty_binlog(&mut connection)?;
-        }
-        prony_servers::debt(&mut connection, engine)
-    });
+    let read = server
+        .connect()
+        .and_then(|mut connection| prony_servers::debt(&mut connection, engine));
     read.map_err(|error| {
         lost(
             server,

@@ -16,13 +16,13 @@ use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::prepare::{Loaded, Supply};
 use crate::server::Server;
-use crate::settle::{debt, settle};
+use crate::settle::{debt, empty_binlog, settle};
 use crate::start::Start;
 use crate::survey::{self, Variables, subject};
 
 /// Threads of the load generator. Two drive a thousand connections; more would take processors
 /// away from the server on small machines.
-const THREADS_MAX: u32 = 2;
+pub(crate) const THREADS_MAX: u32 = 2;
 /// Length of the intervals that the generator reports, in milliseconds.
 const INTERVAL_MS: u64 = 1_000;
 /// Silence of the server, in milliseconds, after which a step is given up.
@@ -211,6 +211,7 @@ impl Trial<'_> {
             }
             self.store.record_settle(self.id, index, &outcome)?;
         }
+        empty_binlog(server)?;
         let debt = debt(server, engine)?;
         self.store.record_debt(self.id, index, &debt)?;
         Ok(())

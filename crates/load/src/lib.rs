@@ -1,4 +1,4 @@
-//! The load generator: it fills datasets and drives workloads, as `prony load` runs it.
+//! The load generator: it fills datasets and drives workloads, as `prony generator` runs it.
 //!
 //! A job comes in as one document, messages go out as lines; nothing else is shared with whoever
 //! asked. Every client has its connection. In a closed loop it asks again as soon as it was answered,
@@ -9,6 +9,7 @@
 //!
 //! Deliberately absent: reconnecting over TLS.
 
+mod backend;
 mod check;
 mod checksum;
 mod choices;
@@ -35,6 +36,7 @@ mod setup;
 mod sums;
 mod worker;
 
+pub use backend::{BackendError, choose_backend};
 pub use check::{CheckOutcome, CheckedStatement};
 pub use checksum::{TableChecksum, dataset_checksums, verify_table};
 pub use distribution::Sampler;

@@ -29,4 +29,17 @@ pub struct BuildFacts {
 impl BuildFacts {
     /// The id that stands for the build of a server that Prony does not start.
     pub const EXTERNAL: &str = "external";
+
+    /// What stands for the build of a server that Prony does not start, as far as it is known; a
+    /// version of 0.0.0 is not.
+    pub fn external(family: Family, version: Version) -> Self {
+        Self {
+            id: Self::EXTERNAL.to_owned(),
+            family,
+            version,
+            engines: Engine::ALL.to_vec(),
+            engine_options: BTreeMap::new(),
+            lacks: Vec::new(),
+        }
+    }
 }

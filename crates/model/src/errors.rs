@@ -14,6 +14,17 @@ pub enum ErrorClass {
     Fatal,
 }
 
+impl ErrorClass {
+    /// The name as documents have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retryable => "retryable",
+            Self::Counted => "counted",
+            Self::Fatal => "fatal",
+        }
+    }
+}
+
 /// Error codes of the MySQL protocol that are not fatal. Source: the servers' error message
 /// reference; the names are the servers' own.
 const NOT_FATAL: [(u16, ErrorClass); 6] = [

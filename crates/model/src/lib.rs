@@ -5,6 +5,7 @@
 
 mod aspect;
 mod build;
+mod calibration;
 mod config;
 mod dataset;
 mod debt;
@@ -27,6 +28,7 @@ mod workload;
 
 pub use aspect::Aspect;
 pub use build::BuildFacts;
+pub use calibration::{CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, OpenPoint};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
 pub use debt::{Debt, DebtKind, Level, SettleOutcome};

@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Aspect, Backend, BuildFacts, ClientGroup, Config, Dataset, Engine, External, Pace, Transport,
-    Workload,
+    Aspect, Backend, BuildFacts, ClientGroup, Config, Dataset, Engine, External, IntentValue, Pace,
+    Tls, Transport, Workload,
 };
+
+/// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
+/// end although its server was held up for seconds.
+const DRAIN_MS_MIN: u64 = 10_000;
 
 /// An expanded experiment. Stored whole in the result file, so that a run can be resumed and
 /// reported without the experiment file.
@@ -207,6 +211,48 @@ pub struct PlannedTrial {
     pub target: usize,
 }
 
+impl Target {
+    /// Whether the connections of the load are encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        match &self.external {
+            Some(external) => external.tls != Tls::Off,
+            None => self.config.intents.get("tls") == Some(&IntentValue::Flag(true)),
+        }
+    }
+}
+
+impl Step {
+    /// Milliseconds after the measured time within which backlogs are worked off: four times the
+    /// measured time, and [`DRAIN_MS_MIN`] at least, so that a server which carries out a fifth of
+    /// what is asked of it is still measured to the end. 0 where no clients work at a rate.
+    pub fn drain_ms(&self) -> u64 {
+        let groups = self.beside.iter().map(|group| group.pace);
+        let mut paces = std::iter::once(self.pace).chain(groups);
+        if !paces.any(|pace| matches!(pace, Pace::Open { .. })) {
+            return 0;
+        }
+        let measured_ms = self.planned_ms().unwrap_or(0);
+        measured_ms.saturating_mul(4).max(DRAIN_MS_MIN)
+    }
+
+    /// Milliseconds that it measures, where the plan decides them and not the server.
+    pub fn planned_ms(&self) -> Option<u64> {
+        match (self.length, self.pace) {
+            (Length::Time { ms }, _) => Some(ms),
+            (Length::Count { operations }, Pace::Open { rate, .. }) => {
+                Some(operations.saturating_mul(1_000_000) / u64::from(rate.0).max(1))
+            }
+            (Length::Count { .. }, Pace::Closed { .. }) => None,
+        }
+    }
+
+    /// Connections, those of the groups beside it included.
+    pub fn all_clients(&self) -> u32 {
+        let groups = self.beside.iter().map(|group| group.clients);
+        groups.fold(self.clients, u32::saturating_add)
+    }
+}
+
 impl Plan {
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
@@ -219,5 +265,70 @@ impl Plan {
     /// What differs between at least two targets, in the order of [`Aspect`].
     pub fn varying(&self) -> Vec<Aspect> {
         Aspect::varying(&self.targets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Display, Effect, Group, Schema, Spacing, Thousandths};
+
+    fn step(length: Length, pace: Pace) -> Step {
+        Step {
+            name: "s".into(),
+            entry: 0,
+            workload: Workload {
+                name: "w".into(),
+                group: Group::Point,
+                effect: Effect::None,
+                schema: Schema::Sbtest,
+                description: String::new(),
+                parameters: BTreeMap::new(),
+                transaction: false,
+                display: Display::Rate,
+                text_only: false,
+                needs_rows: None,
+                statements: Vec::new(),
+            },
+            parameters: BTreeMap::new(),
+            clients: 2,
+            warmup_ms: 0,
+            length,
+            phase: None,
+            warm_only: false,
+            settle: None,
+            timing: Timing::Operations,
+            pace,
+            reconnect_every: None,
+            ramp_ms: 0,
+            beside: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_backlog_is_worked_off_where_operations_arrive_at_a_rate() {
+        let spacing = Spacing::Regular;
+        let rate = |rate| Pace::Open {
+            rate: Thousandths(rate),
+            spacing,
+        };
+        let time = Length::Time { ms: 20_000 };
+        assert_eq!(step(time, Pace::default()).drain_ms(), 0);
+        assert_eq!(step(time, rate(1)).drain_ms(), 80_000);
+        assert_eq!(step(Length::Time { ms: 50 }, rate(1)).drain_ms(), 10_000);
+        // 600 operations at half an operation per second.
+        let count = Length::Count { operations: 600 };
+        assert_eq!(step(count, rate(500)).planned_ms(), Some(1_200_000));
+        assert_eq!(step(count, Pace::default()).planned_ms(), None);
+        let mut mixed = step(time, Pace::default());
+        mixed.beside.push(ClientGroup {
+            name: "g".into(),
+            workload: mixed.workload.clone(),
+            parameters: BTreeMap::new(),
+            clients: 3,
+            pace: rate(1),
+            reconnect_every: None,
+        });
+        assert_eq!((mixed.drain_ms(), mixed.all_clients()), (80_000, 5));
     }
 }

@@ -41,6 +41,12 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Whether an operation runs one of the statements, drawn by weight, instead of all.
+    pub fn is_mix(&self) -> bool {
+        let mut statements = self.statements.iter();
+        statements.any(|statement| statement.weight.is_some())
+    }
+
     /// Makes answers right that find fewer rows than the dataset has, because others have deleted
     /// some. Statements that add rows do so all the same.
     pub fn expect_missing_rows(&mut self) {

@@ -1,10 +1,15 @@
-//! Lengths of time as files write them: `500ms`, `10s`, `5m`, `2h`.
+//! Lengths of time as files write them: `500ms`, `10s`, `5m`, `2h`; and `50us` where short ones
+//! matter.
 
 use std::str::FromStr;
 
 /// A length of time in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Milliseconds(pub(crate) u64);
+
+/// A length of time in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Microseconds(pub(crate) u64);
 
 /// Why a text is not a length of time.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,36 +22,55 @@ pub(crate) enum DurationError {
     TooLong(String),
 }
 
-/// Units and their milliseconds. Longer names first where one ends like another.
-const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+/// Units and their microseconds. Longer names first where one ends like another.
+const UNITS: [(&str, u64); 5] = [
+    ("us", 1),
+    ("ms", 1000),
+    ("s", 1_000_000),
+    ("m", 60_000_000),
+    ("h", 3_600_000_000),
+];
 
 /// Longest time accepted, so that sums of times fit 64 bits.
-const LONGEST_MS: u64 = 365 * 24 * 3_600_000;
+const LONGEST_US: u64 = 365 * 24 * 3_600_000_000;
 
 impl FromStr for Milliseconds {
     type Err = DurationError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let syntax = || DurationError::Syntax(text.to_owned());
-        if let Some(rest) = text.strip_prefix('-') {
-            rest.parse::<Self>().map_err(|_| syntax())?;
-            return Err(DurationError::Negative(text.to_owned()));
-        }
-        let (digits, unit_ms) = UNITS
-            .iter()
-            .find_map(|(unit, ms)| Some((text.strip_suffix(unit)?, *ms)))
-            .ok_or_else(syntax)?;
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(syntax());
-        }
-        digits
-            .parse::<u64>()
-            .ok()
-            .and_then(|number| number.checked_mul(unit_ms))
-            .filter(|ms| *ms <= LONGEST_MS)
-            .map(Self)
-            .ok_or_else(|| DurationError::TooLong(text.to_owned()))
+        let us = parse(text, &UNITS[1..])?;
+        Ok(Self(us / 1000))
     }
+}
+
+impl FromStr for Microseconds {
+    type Err = DurationError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse(text, &UNITS).map(Self)
+    }
+}
+
+/// Microseconds of a text in one of these units.
+fn parse(text: &str, units: &[(&str, u64)]) -> Result<u64, DurationError> {
+    let syntax = || DurationError::Syntax(text.to_owned());
+    if let Some(rest) = text.strip_prefix('-') {
+        parse(rest, units).map_err(|_| syntax())?;
+        return Err(DurationError::Negative(text.to_owned()));
+    }
+    let (digits, unit_us) = units
+        .iter()
+        .find_map(|(unit, us)| Some((text.strip_suffix(unit)?, *us)))
+        .ok_or_else(syntax)?;
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(syntax());
+    }
+    digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit_us))
+        .filter(|us| *us <= LONGEST_US)
+        .ok_or_else(|| DurationError::TooLong(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -64,6 +88,15 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(Milliseconds(ms)), "{text}");
         }
+    }
+
+    #[test]
+    fn short_times_have_a_unit_of_their_own() {
+        assert_eq!("50us".parse(), Ok(Microseconds(50)));
+        assert_eq!("2ms".parse(), Ok(Microseconds(2000)));
+        assert_eq!("2h".parse(), Ok(Microseconds(7_200_000_000)));
+        let refused = DurationError::Syntax("50us".into());
+        assert_eq!("50us".parse::<Milliseconds>(), Err(refused));
     }
 
     #[test]

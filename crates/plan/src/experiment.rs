@@ -16,11 +16,12 @@ mod target;
 
 use std::path::Path;
 
-use prony_model::{BuildFacts, Dataset, IntentFacts, Plan, Schema, Target, Workload};
+use prony_model::{Backend, BuildFacts, Dataset, IntentFacts, Plan, Schema, Target, Workload};
 
 use crate::fields::{Fields, Located, Value, is_name_char};
-use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
+use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 
+pub(crate) use fit::resolve as resolve_workload;
 pub use refusal::Refused;
 pub use sequence::{Preset, parse_preset};
 
@@ -60,6 +61,13 @@ const TABLES_MAX: i64 = 10_000;
 
 /// Most rows of a table, so that sums over their keys fit 128 bits and products with parameters 64.
 const ROWS_MAX: i64 = 1_000_000_000_000;
+
+/// What can carry the generator's connections. What is best is found out when the run begins.
+const BACKENDS: [(&str, Option<Backend>); 3] = [
+    ("auto", None),
+    (Backend::Epoll.name(), Some(Backend::Epoll)),
+    (Backend::IoUring.name(), Some(Backend::IoUring)),
+];
 
 /// The dataset, with the place of its number of rows.
 #[derive(Debug)]
@@ -103,6 +111,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let clients = fields.optional("clients", sequence::read_clients);
     let seed = fields.optional("seed", read_seed);
     let allow = fields.optional("allow", read_allow);
+    let backend = fields.optional("backend", |value| value.choice(&BACKENDS));
     let dataset = fields.required("dataset", read_dataset);
     // What could not be read is reported and allows nothing.
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
@@ -126,6 +135,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     profiles?;
     let seed = seed?.unwrap_or(DEFAULT_SEED);
     let sequence = sequence?;
+    check_reconnects(document, &targets, sequence.reconnects.as_ref())?;
     Ok(Plan {
         name: name?.value.to_owned(),
         question: question?.map_or_else(String::new, |text| text.value.to_owned()),
@@ -136,11 +146,31 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         preset: sequence.preset,
         profile: None,
         allow: allow?.unwrap_or_default(),
-        backend: None,
+        backend: backend?.and_then(|backend| backend.value),
         trials: order::trials(seed, blocks?.value, targets.len()),
         targets,
         steps: sequence.steps,
     })
+}
+
+/// Checks that no clients are to make connections while they are measured that can't be made then.
+fn check_reconnects(
+    document: &Document<'_>,
+    targets: &[Target],
+    reconnects: Option<&Span>,
+) -> Read<()> {
+    let encrypted = targets.iter().find(|target| target.is_encrypted());
+    let (Some(place), Some(target)) = (reconnects, encrypted) else {
+        return Ok(());
+    };
+    Err(document.report(
+        Problem::new(format!(
+            "connecting anew with TLS is not possible yet, and `{}` is reached with it",
+            target.name
+        ))
+        .at(place, "connects anew")
+        .help("remove `reconnect_every`, or measure without TLS"),
+    ))
 }
 
 fn read_seed(value: Value<'_>) -> Read<u64> {

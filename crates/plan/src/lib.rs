@@ -4,8 +4,10 @@
 //! Reads no files and starts nothing: texts and the facts they are checked against come from the
 //! caller. The formats are described in `docs/formats`.
 
+mod argument;
 mod duration;
 mod embedded;
+mod endpoint;
 mod experiment;
 mod fields;
 mod invalid;
@@ -13,10 +15,14 @@ mod predict;
 mod suggest;
 mod workload;
 
+pub use argument::{
+    BadArgument, parse_address, parse_database, parse_duration, parse_intent, parse_parameter,
+    parse_rate, workload_on,
+};
 pub use embedded::{embedded_definitions, embedded_presets, embedded_workloads};
 pub use experiment::{Honours, Knowledge, Preset, Refused, parse_experiment, parse_preset};
 pub use invalid::Invalid;
-pub use predict::{Assumptions, predicted_ms};
+pub use predict::{Assumptions, backlogs_ms, predicted_ms};
 pub use suggest::help as suggestion;
 pub use workload::{Definition, parse_definitions, parse_workloads};
 

@@ -6,6 +6,7 @@ mod files;
 mod fit_messages;
 mod matrix;
 mod messages;
+mod paces;
 mod profile;
 mod sequence;
 mod studies;

@@ -239,6 +239,7 @@ fn read_statements(
         read.push(statement);
     }
     let statements: Vec<_> = read.into_iter().collect::<Read<_>>()?;
+    check_weights(document, &statements)?;
     for (index, (name, _)) in statements.iter().enumerate() {
         if let Some((first, _)) = statements[..index]
             .iter()
@@ -256,6 +257,26 @@ fn read_statements(
         .into_iter()
         .map(|(_, statement)| statement)
         .collect())
+}
+
+/// Checks that all statements have a weight, or none.
+fn check_weights(document: &Document<'_>, statements: &[(Located<&str>, Statement)]) -> Read<()> {
+    let with = |weighted: bool| {
+        let mut all = statements.iter();
+        all.find(move |(_, statement)| statement.weight.is_some() == weighted)
+    };
+    let (Some((weighted, _)), Some((other, _))) = (with(true), with(false)) else {
+        return Ok(());
+    };
+    Err(document.report(
+        Problem::new(format!("`{}` has no `weight`", other.value))
+            .at(&other.span, "how often?")
+            .at(&weighted.span, "has one")
+            .help(
+                "with weights an operation runs one statement, drawn by weight; without, all of \
+                 them: write `weight` in all statements of the workload, or in none",
+            ),
+    ))
 }
 
 /// Checks that every parameter of the workload has an effect on a statement.

@@ -9,6 +9,6 @@ mod root;
 mod threads;
 
 pub use host::{HostFacts, HostReading};
-pub use process::{ProcessReading, resident_peak_bytes};
+pub use process::{ProcessReading, resident_peak_bytes, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};
 pub use threads::ThreadsReading;

@@ -1,9 +1,13 @@
 //! The command line. Doc comments are the help texts.
 
+mod load;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prony_model::{CpuSet, IntentValue, IntentValueError};
+
+pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]
@@ -28,6 +32,9 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Print the report of a run
     Report(ReportArgs),
+    /// Drive load against one server by hand, and say how it went
+    #[command(after_help = load::EXAMPLES)]
+    Load(Box<LoadArgs>),
     /// Server builds: list, fetch, verify, or start one to look at
     #[command(subcommand)]
     Servers(ServersCommand),
@@ -40,9 +47,12 @@ pub(crate) enum Command {
     /// Sequences that experiments can name as their preset: list them, or show one whole
     #[command(subcommand)]
     Sequences(SequencesCommand),
-    /// Drive load: one job as JSON on standard input, JSON lines on standard output
+    /// Be the load generator: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
-    Load,
+    Generator,
+    /// Answer any query at once with a canned result, until SIGTERM; says `ready` when it listens
+    #[command(hide = true)]
+    Null(NullArgs),
     /// Become another program that is killed when the parent ends
     #[command(hide = true)]
     Guard(GuardArgs),
@@ -313,6 +323,19 @@ pub(crate) struct GuardArgs {
     /// The program and its arguments
     #[arg(required = true, last = true)]
     pub(crate) program: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NullArgs {
+    /// The unix socket to make and to listen on
+    #[arg(long, value_name = "PATH", required_unless_present = "port")]
+    pub(crate) socket: Option<PathBuf>,
+    /// The port of the loopback address 127.0.0.1 to listen on instead
+    #[arg(long, conflicts_with = "socket")]
+    pub(crate) port: Option<u16>,
+    /// Serve one query after the other, each for so many microseconds
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
+    pub(crate) service_us: u64,
 }
 
 #[cfg(test)]

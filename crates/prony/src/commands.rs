@@ -1,8 +1,10 @@
 //! One module for each command.
 
+pub(crate) mod generator;
 pub(crate) mod guard;
 pub(crate) mod images;
 pub(crate) mod load;
+pub(crate) mod null;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod resume;

@@ -30,15 +30,17 @@ fn main() -> ExitCode {
 
 fn dispatch(command: &Command) -> Result<(), Failure> {
     match command {
-        // These two are children: the parent decides when they end.
+        // Children: the parent decides when they end.
         Command::Guard(args) => commands::guard::guard(args),
-        Command::Load => commands::load::load(),
+        Command::Generator => commands::generator::generator(),
+        Command::Null(args) => commands::null::null(args, &watch()?),
         Command::Plan(args) if args.effective => commands::plan::effective(args, &watch()?),
         Command::Plan(args) => commands::plan::plan(args),
         Command::Report(args) => commands::report::report(args),
         Command::Run(args) if args.verify => commands::verify::verify(args, &watch()?),
         Command::Run(args) => commands::run::run(args, &watch()?),
         Command::Resume(args) => commands::resume::resume(args, &watch()?),
+        Command::Load(args) => commands::load::load(args, &watch()?),
         Command::Images(command) => commands::images::images(command),
         Command::Sequences(command) => commands::sequences::sequences(command),
         Command::Workloads(command) => commands::workloads::workloads(command),

@@ -1,24 +1,12 @@
 //! `[target.external]`: a server that runs already.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use prony_model::{
-    Address, BuildFacts, Engine, External, Family, PasswordSource, Tls, Transport, Version,
-};
+use prony_model::{Address, BuildFacts, External, Family, PasswordSource, Tls, Transport, Version};
 
+use crate::endpoint::{self, Rejected};
 use crate::fields::{Fields, Located, Value};
-use crate::invalid::{Problem, Read};
-
-/// Longest path of a socket, in bytes: the kernel's `sun_path` has 108, the last one 0.
-const SOCKET_PATH_MAX: usize = 107;
-
-/// Longest name of a database, in characters, in every version.
-const DATABASE_MAX: usize = 64;
-
-/// Databases of the servers themselves.
-const SYSTEM_DATABASES: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
+use crate::invalid::{Problem, Read, Span};
 
 /// Where a password can be.
 const PASSWORD_SOURCES: [&str; 2] = ["password_env", "password_file"];
@@ -81,60 +69,27 @@ pub(super) fn read(value: Value<'_>, folder: &Path) -> Read<ExternalServer> {
             database: database?.unwrap_or_else(|| "prony".to_owned()),
             tls,
         },
-        build: BuildFacts {
-            id: BuildFacts::EXTERNAL.to_owned(),
-            family: family?.map_or(Family::Mysql, |family| family.value),
-            version: version?.unwrap_or(Version::new(0, 0, 0)),
-            engines: Engine::ALL.to_vec(),
-            engine_options: BTreeMap::new(),
-            lacks: Vec::new(),
-        },
+        build: BuildFacts::external(
+            family?.map_or(Family::Mysql, |family| family.value),
+            version?.unwrap_or(Version::new(0, 0, 0)),
+        ),
     })
 }
 
 fn read_address(value: Value<'_>) -> Read<Located<Address>> {
     let document = value.document();
     let text = value.text()?;
-    if text.value.starts_with('/') {
-        if text.value.len() > SOCKET_PATH_MAX {
-            return Err(document.report(
-                Problem::new(format!(
-                    "a socket's path has at most {SOCKET_PATH_MAX} bytes"
-                ))
-                .at(&text.span, format!("this one has {}", text.value.len()))
-                .help("make a shorter link to it"),
-            ));
-        }
-        return Ok(text.map(|path| Address::Unix(PathBuf::from(path))));
+    match endpoint::address(text.value) {
+        Ok(address) => Ok(text.map(|_| address)),
+        Err(rejected) => Err(document.report(problem(rejected, &text.span))),
     }
-    let problem = match text.value.parse::<SocketAddr>() {
-        Ok(address) if address.port() == 0 => Problem::new("no server listens on port 0")
-            .at(&text.span, "which port?")
-            .help("SHOW VARIABLES LIKE 'port' says it"),
-        Ok(address) if address.ip().is_loopback() => {
-            return Ok(text.map(|_| Address::Tcp(address)));
-        }
-        Ok(address) => Problem::new(format!("`{}` is not on this machine", address.ip()))
-            .at(&text.span, "another machine")
-            .help(format!(
-                "Prony connects to this machine only. Through a tunnel, another one is here:\n\
-                 ssh -N -L 3307:127.0.0.1:{} {}\nand `address = \"127.0.0.1:3307\"`",
-                address.port(),
-                address.ip()
-            )),
-        Err(_) => Problem::new(format!("`{}` is not an address of a server", text.value))
-            .at(
-                &text.span,
-                "neither an address and port nor the path of a socket",
-            )
-            .help(
-                "write \"127.0.0.1:3306\" or \"[::1]:3306\",\n\
-                 or the whole path of a socket such as \"/run/mysqld/mysqld.sock\"\n\
-                 names of hosts are not looked up; a server elsewhere is reached through a tunnel \
-                 (ssh -L)",
-            ),
-    };
-    Err(document.report(problem))
+}
+
+/// What is wrong with the text at `span`.
+fn problem(rejected: Rejected, span: &Span) -> Problem {
+    Problem::new(rejected.message)
+        .at(span, rejected.label)
+        .help(rejected.help)
 }
 
 fn read_user(value: Value<'_>) -> Read<String> {
@@ -219,24 +174,10 @@ fn read_path(value: Value<'_>, folder: &Path) -> Read<Located<PathBuf>> {
 fn read_database(value: Value<'_>) -> Read<String> {
     let document = value.document();
     let name = value.text()?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
-    let well_formed =
-        (1..=DATABASE_MAX).contains(&name.value.len()) && name.value.chars().all(plain);
-    let lower = name.value.to_ascii_lowercase();
-    let problem = if !well_formed {
-        Problem::new(format!("`{}` can't be a database", name.value))
-            .at(&name.span, "not a name")
-            .help(format!(
-                "a database has letters, digits, `_` and `$`, at most {DATABASE_MAX} of them"
-            ))
-    } else if SYSTEM_DATABASES.contains(&lower.as_str()) {
-        Problem::new(format!("`{lower}` is the server's own database"))
-            .at(&name.span, "not for tables of a measurement")
-            .help("name a database that is there for nothing else, such as \"prony\"")
-    } else {
-        return Ok(name.value.to_owned());
-    };
-    Err(document.report(problem))
+    match endpoint::check_database(name.value) {
+        Ok(()) => Ok(name.value.to_owned()),
+        Err(rejected) => Err(document.report(problem(rejected, &name.span))),
+    }
 }
 
 fn read_tls(fields: &mut Fields<'_>, folder: &Path) -> Read<Tls> {

@@ -11,7 +11,7 @@ const VALUES_MAX: u64 = 65_535;
 
 /// Why a workload can't run as asked.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Misfit {
+pub(crate) enum Misfit {
     #[error("`{workload}` works on tables of {wanted}, and this dataset has tables of {found}")]
     Schema {
         workload: String,
@@ -110,7 +110,7 @@ struct Constants<'a> {
 /// # Errors
 /// When it is for tables of another schema, when it needs more rows, when a range to draw from is empty, when a list has no
 /// values or too many, or when a count of rows is negative.
-pub(super) fn resolve(
+pub(crate) fn resolve(
     workload: &Workload,
     dataset: &Dataset,
     parameters: &BTreeMap<String, i64>,

@@ -1,13 +1,16 @@
 //! The sequence of an experiment: its own `[[step]]` tables, or those of a preset, with what
 //! `[sequence]` sets for all of them.
 
+mod beside;
 mod clients;
 mod entry;
 mod expand;
+mod pace;
 mod preset;
 mod section;
 mod settings;
 mod time;
+mod work;
 
 use prony_model::{Section, Step, Timing, Workload};
 
@@ -38,6 +41,8 @@ pub(super) struct Sequence {
     pub(super) sections: Vec<Section>,
     /// The name of the preset that it comes from.
     pub(super) preset: Option<String>,
+    /// Where it says that clients connect anew, if it does.
+    pub(super) reconnects: Option<Span>,
 }
 
 /// The table `[sequence]`.
@@ -119,6 +124,7 @@ fn read_own(
     }
     let Settings {
         warmup_ms,
+        ramp_ms,
         limit,
         timing,
     } = &written.settings;
@@ -127,6 +133,7 @@ fn read_own(
         dataset: surroundings.dataset,
         clients: surroundings.clients.unwrap_or_else(one_client),
         warmup_ms: *warmup_ms,
+        ramp_ms: *ramp_ms,
         limit: limit.clone(),
         timing: timing.unwrap_or_default(),
         write_operations: written.write_operations.clone(),
@@ -136,6 +143,7 @@ fn read_own(
         steps: expansion.expand(&entries)?,
         sections: sections?,
         preset: None,
+        reconnects: expansion.reconnects(&entries),
     })
 }
 
@@ -164,6 +172,7 @@ fn read_preset(
     let (limit, scale) = preset_limit(document, preset, written)?;
     let preset_settings = &preset.value.settings;
     let scaled_warmup = preset_settings.warmup_ms.map(|ms| scale.of_warmup(ms));
+    let scaled_ramp = preset_settings.ramp_ms.map(|ms| scale.of(ms));
     let timing = written.settings.timing.or(preset_settings.timing);
     let clients = surroundings
         .clients
@@ -173,6 +182,7 @@ fn read_preset(
         dataset: surroundings.dataset,
         clients: clients.unwrap_or_else(one_client),
         warmup_ms: written.settings.warmup_ms.or(scaled_warmup),
+        ramp_ms: written.settings.ramp_ms.or(scaled_ramp),
         limit,
         timing: timing.unwrap_or(Timing::Operations),
         write_operations: written.write_operations.clone(),
@@ -185,6 +195,7 @@ fn read_preset(
         steps: expansion.expand(&preset.value.entries)?,
         sections: preset.value.sections.clone(),
         preset: Some(preset.value.name().to_owned()),
+        reconnects: expansion.reconnects(&preset.value.entries),
     })
 }
 

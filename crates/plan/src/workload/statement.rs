@@ -14,11 +14,14 @@ const TABLES: [(&str, TableChoice); 3] = [
     ("previous", TableChoice::Previous),
 ];
 
-/// Names that the load generator gives to the statements around a transaction.
-const TAKEN: [&str; 2] = ["begin", "commit"];
+/// Names that the load generator gives to what it counts beside a workload's statements.
+const TAKEN: [&str; 3] = ["begin", "commit", "connect"];
 
 /// Most repetitions in one operation.
 const REPEAT_MAX: i64 = 1_000_000;
+
+/// Largest share of a statement in a mix.
+const WEIGHT_MAX: i64 = 1_000_000;
 
 /// What a statement is read against.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +56,7 @@ pub(super) fn read<'a>(
     });
     let expect = fields.optional("expect", |value| expect::read(value, around.constants));
     let change = fields.optional("change", |value| change::read(value, around.schema));
+    let weight = fields.optional("weight", |value| value.count(1..=WEIGHT_MAX));
     let unknown = fields.finish();
 
     let (sql, own, mut params) = (sql?, params?.unwrap_or_default(), taken_over?);
@@ -64,6 +68,10 @@ pub(super) fn read<'a>(
     let (repeat, table) = (repeat?, table?.map(|table| table.value));
     if table == Some(TableChoice::Previous) {
         check_previous(document, &place, &sql, repeat.as_ref())?;
+    }
+    let weight = weight?;
+    if let Some(weight) = &weight {
+        check_drawn(document, weight, repeat.as_ref(), table)?;
     }
 
     let expect = expect?.unwrap_or_default();
@@ -78,7 +86,7 @@ pub(super) fn read<'a>(
         expect_rows: expect.rows,
         expect_affected: expect.affected,
         change: change?.unwrap_or_default(),
-        weight: None,
+        weight: weight.map(|weight| weight.value),
     };
     Ok((name, statement))
 }
@@ -127,6 +135,31 @@ fn check_previous(
     Ok(())
 }
 
+/// Checks that a statement which an operation may leave out can stand alone.
+fn check_drawn(
+    document: &Document<'_>,
+    weight: &Located<u32>,
+    repeat: Option<&Located<u32>>,
+    table: Option<TableChoice>,
+) -> Read<()> {
+    if let Some(repeat) = repeat.filter(|repeat| repeat.value != 1) {
+        return Err(document.report(
+            Problem::new("an operation of a mix runs one statement, once")
+                .at(&repeat.span, "several times")
+                .at(&weight.span, "drawn by weight")
+                .help("remove `repeat`; a higher `weight` makes the statement more frequent"),
+        ));
+    }
+    if table == Some(TableChoice::Previous) {
+        return Err(document.report(
+            Problem::new("an operation of a mix has no statement before the one that is drawn")
+                .at(&weight.span, "drawn by weight")
+                .help("remove `table = \"previous\"`, or the weights"),
+        ));
+    }
+    Ok(())
+}
+
 fn read_name(value: Value<'_>) -> Read<Located<&str>> {
     let document = value.document();
     let name = value.name()?;
@@ -134,7 +167,7 @@ fn read_name(value: Value<'_>) -> Read<Located<&str>> {
         return Err(document.report(
             Problem::new(format!("`{}` already has a meaning", name.value))
                 .at(&name.span, "taken")
-                .help("the statements around a transaction have this name: choose another one"),
+                .help("what comes around transactions and connections has this name: choose another one"),
         ));
     }
     Ok(name)

@@ -1,6 +1,7 @@
 //! `prony plan`: what an experiment would do.
 
 mod describe;
+mod pace;
 
 use prony_report::{EffectiveTarget, effective_settings};
 

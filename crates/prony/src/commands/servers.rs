@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use prony_lab::Event;
 use prony_model::Engine;
-use prony_servers::{Catalogue, Depot, FetchError, ServerBuild, verify};
+use prony_servers::{Catalogue, Depot, Entry, FetchError, ServerBuild, verify};
 
 use crate::cli::{ListFormatArg, ServersCommand, ServersListArgs, ServersSelectArgs};
 use crate::definitions;
@@ -177,14 +177,16 @@ fn select(args: &ServersSelectArgs, catalogue: &Catalogue) -> Result<Vec<String>
             .map(|entry| entry.id.clone())
             .collect());
     }
-    args.builds.iter().try_for_each(|id| known(id, catalogue))?;
+    for id in &args.builds {
+        known(id, catalogue)?;
+    }
     Ok(args.builds.clone())
 }
 
-/// Refuses an id that the catalogue does not have.
-fn known(id: &str, catalogue: &Catalogue) -> Result<(), Failure> {
-    if catalogue.get(id).is_some() {
-        return Ok(());
+/// The entry of this id; one that the catalogue does not have is refused.
+pub(crate) fn known<'c>(id: &str, catalogue: &'c Catalogue) -> Result<&'c Entry, Failure> {
+    if let Some(entry) = catalogue.get(id) {
+        return Ok(entry);
     }
     let ids: Vec<&str> = catalogue
         .entries()

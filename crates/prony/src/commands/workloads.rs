@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use prony_model::Workload;
 use prony_plan::{Definition, suggestion};
 
-use crate::cli::{ListFormatArg, WorkloadsCommand, WorkloadsListArgs, WorkloadsShowArgs};
+use crate::cli::{
+    ListFormatArg, WorkloadFileArgs, WorkloadsCommand, WorkloadsListArgs, WorkloadsShowArgs,
+};
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -66,11 +68,16 @@ fn columns(workload: &Workload) -> [String; 5] {
 }
 
 fn show(args: &WorkloadsShowArgs) -> Result<(), Failure> {
-    let definitions = definitions::workloads(&args.files)?;
-    let wanted = |definition: &&Definition| definition.workload.name == args.workload;
-    match definitions.iter().find(wanted) {
-        Some(definition) => output::data(&definition.text),
-        None => Err(unknown(&args.workload, &definitions)),
+    output::data(&find(&args.workload, &args.files)?.text)
+}
+
+/// The workload of this name; one that there is not is refused.
+pub(crate) fn find(name: &str, files: &WorkloadFileArgs) -> Result<Definition, Failure> {
+    let mut definitions = definitions::workloads(files)?;
+    let wanted = |definition: &Definition| definition.workload.name == name;
+    match definitions.iter().position(wanted) {
+        Some(place) => Ok(definitions.swap_remove(place)),
+        None => Err(unknown(name, &definitions)),
     }
 }
 

@@ -19,6 +19,16 @@ pub(in super::super) enum Clients {
     Tables,
 }
 
+impl Clients {
+    /// How many these are with a dataset of `tables` tables.
+    pub(super) fn with(self, tables: u32) -> u32 {
+        match self {
+            Self::Count(count) => count,
+            Self::Tables => tables,
+        }
+    }
+}
+
 impl fmt::Display for Clients {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -54,7 +64,8 @@ pub(in super::super) fn read(value: Value<'_>) -> Read<Vec<Clients>> {
     Ok(clients.into_iter().map(|count| count.value).collect())
 }
 
-fn read_one(value: Value<'_>) -> Read<Located<Clients>> {
+/// Reads one number of clients.
+pub(super) fn read_one(value: Value<'_>) -> Read<Located<Clients>> {
     if !matches!(value.inner(), DeValue::String(_)) {
         return Ok(value.count(1..=CLIENTS_MAX)?.map(Clients::Count));
     }
@@ -74,10 +85,7 @@ fn read_one(value: Value<'_>) -> Read<Located<Clients>> {
 pub(super) fn resolve(clients: &[Clients], tables: u32) -> Vec<u32> {
     let mut counts = Vec::new();
     for written in clients {
-        let count = match written {
-            Clients::Count(count) => *count,
-            Clients::Tables => tables,
-        };
+        let count = written.with(tables);
         if !counts.contains(&count) {
             counts.push(count);
         }

@@ -1,17 +1,15 @@
 //! One `[[step]]`: a workload to run, or a place to settle.
 
-use std::collections::BTreeMap;
-
 use prony_model::{Dataset, Phase, Settle, Timing, Workload};
 
+use super::beside::{self, Beside};
 use super::clients::{self, Clients};
 use super::settings::read_timing;
 use super::time::{Limit, Scale, read_limit, read_time};
+use super::work::{self, Work};
 use crate::duration::Milliseconds;
-use crate::fields::{Fields, Located, NAME_RULE, Value, is_name, unknown};
+use crate::fields::{Fields, Value};
 use crate::invalid::{Document, Problem, Read, Span};
-use crate::suggest;
-use crate::workload::PARAMETER_MAX;
 
 const PHASES: [(&str, Phase); 4] = [
     ("read-before", Phase::ReadBefore),
@@ -42,15 +40,23 @@ pub(super) enum What {
 /// A workload to run, with what the step sets itself.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
-    pub(super) name: String,
-    pub(super) workload: Workload,
-    pub(super) parameters: BTreeMap<String, i64>,
+    pub(super) work: Work,
     pub(super) warmup_ms: Option<u64>,
+    pub(super) ramp_ms: Option<u64>,
     pub(super) limit: Option<Limit>,
     pub(super) clients: Option<Vec<Clients>>,
     pub(super) phase: Option<Phase>,
     pub(super) warm_only: bool,
     pub(super) timing: Option<Timing>,
+    pub(super) beside: Vec<Beside>,
+}
+
+impl Run {
+    /// Its own clients and those beside them.
+    pub(super) fn works(&self) -> impl Iterator<Item = &Work> {
+        let beside = self.beside.iter().map(|group| &group.work);
+        std::iter::once(&self.work).chain(beside)
+    }
 }
 
 /// How to settle, for any dataset.
@@ -121,103 +127,31 @@ fn read_settle(value: Value<'_>) -> Read<WrittenSettle> {
 }
 
 fn read_run(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
-    let document = fields.document();
-    let workload = fields.required("workload", |value| find(value, workloads));
-    let name = fields.optional("name", Value::name);
-    let parameters = fields.optional("parameters", |value| value.table("the parameters"));
+    let work = work::read(&mut fields, workloads);
     let warmup = fields.optional("warmup", |value| read_time(&value, 0));
+    let ramp = fields.optional("ramp", |value| read_time(&value, 0));
     let limit = read_limit(&mut fields);
     let clients = fields.optional("clients", clients::read);
     let phase = fields.optional("phase", |value| value.choice(&PHASES));
     let warm_only = fields.optional("warm_only", Value::flag);
     let timing = fields.optional("timing", read_timing);
+    let step = work.as_ref().ok().map(|work| &work.name);
+    let beside = beside::read_all(&mut fields, workloads, step);
     fields.finish()?;
-
-    let workload = workload?;
-    let parameters = match parameters? {
-        Some(fields) => read_parameters(fields, workload.value)?,
-        None => BTreeMap::new(),
-    };
-    let name = match name? {
-        Some(name) => name.map(str::to_owned),
-        None => default_name(document, &workload, &parameters)?,
-    };
+    let work = work?;
     Ok(Entry {
-        place: name.span,
+        place: work.name.span.clone(),
         what: What::Run(Box::new(Run {
-            name: name.value,
-            workload: workload.value.clone(),
-            parameters,
+            work,
             warmup_ms: warmup?,
+            ramp_ms: ramp?,
             limit: limit?.map(|limit| limit.value),
             clients: clients?,
             phase: phase?.map(|phase| phase.value),
             warm_only: warm_only?.unwrap_or(false),
             timing: timing?,
+            beside: beside?,
         })),
-    })
-}
-
-fn find<'w>(value: Value<'_>, workloads: &'w [Workload]) -> Read<Located<&'w Workload>> {
-    let document = value.document();
-    let name = value.text()?;
-    if let Some(workload) = workloads
-        .iter()
-        .find(|workload| workload.name == name.value)
-    {
-        return Ok(name.map(|_| workload));
-    }
-    let known: Vec<_> = workloads
-        .iter()
-        .map(|workload| workload.name.as_str())
-        .collect();
-    Err(document.report(unknown("workload", &name, &known)))
-}
-
-fn read_parameters(fields: Fields<'_>, workload: &Workload) -> Read<BTreeMap<String, i64>> {
-    let known: Vec<_> = workload.parameters.keys().map(String::as_str).collect();
-    let read: Vec<_> = fields
-        .entries()
-        .into_iter()
-        .map(|(name, value)| {
-            if !known.contains(&name.value) {
-                let kind = format!("parameters of {}", workload.name);
-                return Err(value.document().report(
-                    Problem::new(format!(
-                        "the workload `{}` has no parameter `{}`",
-                        workload.name, name.value
-                    ))
-                    .at(&name.span, "not defined")
-                    .help(suggest::help(name.value, &kind, &known)),
-                ));
-            }
-            let number = value.integer(-PARAMETER_MAX..=PARAMETER_MAX)?;
-            Ok((name.value.to_owned(), number.value))
-        })
-        .collect();
-    read.into_iter().collect()
-}
-
-/// The workload's name and every parameter that the step sets: `read-only.range1000`.
-fn default_name(
-    document: &Document<'_>,
-    workload: &Located<&Workload>,
-    set: &BTreeMap<String, i64>,
-) -> Read<Located<String>> {
-    let parameters = set.iter().map(|(name, value)| format!(".{name}{value}"));
-    let name: String = std::iter::once(workload.value.name.clone())
-        .chain(parameters)
-        .collect();
-    if !is_name(&name) {
-        return Err(document.report(
-            Problem::new(format!("`{name}` can't be the name of a step"))
-                .at(&workload.span, "needs a `name`")
-                .help(NAME_RULE),
-        ));
-    }
-    Ok(Located {
-        value: name,
-        span: workload.span.clone(),
     })
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Effect, Group, Length, Pace, Settle, Step, Timing, Workload};
+use prony_model::{ClientGroup, Effect, Group, Length, Pace, Settle, Step, Timing, Workload};
 
+use super::beside::Beside;
 use super::clients::{self, Clients};
 use super::entry::{Entry, Run, What};
 use super::time::{Limit, Scale};
+use super::work::Work;
 use crate::experiment::{DatasetRead, fit};
 use crate::fields::Located;
 use crate::invalid::{Document, Problem, Read, Reported, Span};
@@ -23,6 +25,8 @@ pub(super) struct Expansion<'a> {
     pub(super) clients: Vec<Clients>,
     /// Warm-up of the steps that set none.
     pub(super) warmup_ms: Option<u64>,
+    /// The same of the ramp.
+    pub(super) ramp_ms: Option<u64>,
     /// What ends the steps that set nothing, and where that is written.
     pub(super) limit: Option<Located<Limit>>,
     pub(super) timing: Timing,
@@ -65,13 +69,13 @@ impl Expansion<'_> {
                 .and_then(|mut of| {
                     self.check_unique(&of, place, &mut seen)?;
                     if shrunk {
-                        for step in &mut of {
-                            step.workload.expect_missing_rows();
-                        }
+                        of.iter_mut().for_each(expect_missing_rows);
                     }
                     Ok(of)
                 });
-            shrunk |= run.workload.effect == Effect::Shrink;
+            shrunk |= run
+                .works()
+                .any(|work| work.workload.effect == Effect::Shrink);
             match (expanded, &self.origin) {
                 (Ok(of), _) => steps.extend(of),
                 // The same line would be said to be wrong once for each step of the preset.
@@ -97,8 +101,6 @@ impl Expansion<'_> {
         settle: Option<Settle>,
         place: &Span,
     ) -> Read<Vec<Step>> {
-        let mut parameters = run.workload.parameters.clone();
-        parameters.extend(run.parameters.clone());
         let timing = run.timing.unwrap_or(self.timing);
         let tables = self.dataset.map_or(1, |read| read.dataset.tables);
         let counts = clients::resolve(run.clients.as_ref().unwrap_or(&self.clients), tables);
@@ -106,13 +108,16 @@ impl Expansion<'_> {
         let enough = limit
             .as_ref()
             .map_or(Ok(()), |limit| self.check_share(run, limit, &counts, place));
-        let workload = self.fit(run, &parameters, place);
+        let fitted = self.fit(&run.work, "step", place);
+        let beside = self.groups_of(run, tables, place);
         let limit = limit?.value;
-        let warmup_ms = self.warmup_of(run, timing, limit, place);
-        let (warmup_ms, workload) = (warmup_ms?, workload?);
+        self.check_whole_run(run, timing, place)?;
+        let (warmup_ms, ramp_ms) = self.before_of(run, timing, limit);
+        let ((workload, parameters), beside) = (fitted?, beside?);
         enough?;
+        let pace = &run.work.pace;
         let step = |(place, clients): (usize, u32)| Step {
-            name: run.name.clone(),
+            name: run.work.name.value.clone(),
             entry,
             workload: workload.clone(),
             parameters: parameters.clone(),
@@ -124,30 +129,101 @@ impl Expansion<'_> {
             // Who comes first finds the engine settled.
             settle: settle.filter(|_| place == 0),
             timing,
-            pace: Pace::default(),
-            reconnect_every: None,
-            ramp_ms: 0,
-            beside: Vec::new(),
+            pace: pace.pace,
+            reconnect_every: pace.reconnect_every.as_ref().map(|every| every.value),
+            ramp_ms,
+            beside: beside.clone(),
         };
         Ok(counts.into_iter().enumerate().map(step).collect())
     }
 
-    /// The warm-up of a step. There is none where connecting is part of what is timed; nor, unless
-    /// the step asks for it, where changes are counted, since every server would make another number
-    /// of them on top.
-    fn warmup_of(&self, run: &Run, timing: Timing, limit: Limit, place: &Span) -> Read<u64> {
-        let counted = run.workload.effect != Effect::None && !matches!(limit, Limit::Time(_));
-        let common = if counted { Some(0) } else { self.warmup_ms };
-        let own = run.warmup_ms.map(|ms| self.origin.scale().of_warmup(ms));
-        match (timing, own, &self.origin) {
-            (Timing::WholeRun, Some(1..), Origin::Own) => Err(self.document.report(
-                Problem::new("a step whose whole run is timed has no warm-up")
-                    .at(place, "has one")
-                    .help("remove `warmup`, or write `timing = \"operations\"`"),
-            )),
-            (Timing::WholeRun, ..) => Ok(0),
-            (Timing::Operations, own, _) => Ok(own.or(common).unwrap_or(DEFAULT_WARMUP_MS)),
+    /// Warm-up and ramp of a step. There is none where connecting is part of what is timed; nor,
+    /// unless the step asks for it, where changes are counted, since every server would make another
+    /// number of them on top.
+    fn before_of(&self, run: &Run, timing: Timing, limit: Limit) -> (u64, u64) {
+        if timing == Timing::WholeRun {
+            return (0, 0);
         }
+        let counted = run.work.workload.effect != Effect::None && !matches!(limit, Limit::Time(_));
+        let common = |ms| if counted { Some(0) } else { ms };
+        let scale = self.origin.scale();
+        let warmup = run.warmup_ms.map(|ms| scale.of_warmup(ms));
+        let ramp = run.ramp_ms.map(|ms| scale.of(ms));
+        (
+            warmup
+                .or(common(self.warmup_ms))
+                .unwrap_or(DEFAULT_WARMUP_MS),
+            ramp.or(common(self.ramp_ms)).unwrap_or(0),
+        )
+    }
+
+    /// Checks that a step whose whole run is timed asks for nothing that has no place in it. The
+    /// warm-ups and ramps of a preset are left out there instead.
+    fn check_whole_run(&self, run: &Run, timing: Timing, place: &Span) -> Read<()> {
+        if timing != Timing::WholeRun {
+            return Ok(());
+        }
+        let own = matches!(self.origin, Origin::Own);
+        let wrong = if own && run.warmup_ms.is_some_and(|ms| ms > 0) {
+            ("warm-up", "warmup")
+        } else if own && run.ramp_ms.is_some_and(|ms| ms > 0) {
+            ("ramp", "ramp")
+        } else if matches!(run.work.pace.pace, Pace::Open { .. }) {
+            ("rate", "rate")
+        } else if !run.beside.is_empty() {
+            ("groups beside it", "[[step.beside]]")
+        } else {
+            return Ok(());
+        };
+        let (what, key) = wrong;
+        let label = match self.origin {
+            Origin::Own => "has one".to_owned(),
+            Origin::Preset { .. } => self.label(run, "has one"),
+        };
+        Err(self.document.report(
+            Problem::new(format!("a step whose whole run is timed has no {what}"))
+                .at(place, label)
+                .help(format!(
+                    "remove `{key}`, or write `timing = \"operations\"`"
+                )),
+        ))
+    }
+
+    /// The groups beside a step's own clients.
+    fn groups_of(&self, run: &Run, tables: u32, place: &Span) -> Read<Vec<ClientGroup>> {
+        let group = |beside: &Beside| {
+            let place = match &self.origin {
+                Origin::Own => &beside.work.name.span,
+                Origin::Preset { .. } => place,
+            };
+            let (workload, parameters) = self.fit(&beside.work, "group", place)?;
+            let pace = &beside.work.pace;
+            Ok(ClientGroup {
+                name: beside.work.name.value.clone(),
+                workload,
+                parameters,
+                clients: beside.clients.with(tables),
+                pace: pace.pace,
+                reconnect_every: pace.reconnect_every.as_ref().map(|every| every.value),
+            })
+        };
+        let groups: Vec<_> = run.beside.iter().map(group).collect();
+        groups.into_iter().collect()
+    }
+
+    /// Where the entries say that clients connect anew, if they do.
+    pub(super) fn reconnects(&self, entries: &[Entry]) -> Option<Span> {
+        let runs = entries.iter().filter_map(|entry| match &entry.what {
+            What::Run(run) => Some(run),
+            What::Settle(_) => None,
+        });
+        let mut every = runs
+            .flat_map(|run| run.works())
+            .filter_map(|work| work.pace.reconnect_every.as_ref());
+        every.next().map(|every| match &self.origin {
+            Origin::Own => every.span.clone(),
+            Origin::Preset { place, .. } => place.clone(),
+        })
     }
 
     /// What ends a step, and where that is written.
@@ -157,7 +233,7 @@ impl Expansion<'_> {
             span: place.clone(),
         });
         // Transactions that also read are left out: their reads decide how long they take.
-        let writes = run.workload.group == Group::Write;
+        let writes = run.work.workload.group == Group::Write;
         let counted = self.write_operations.clone().filter(|_| writes);
         let counted = counted.map(|operations| operations.map(Limit::Operations));
         let limit = match self.origin {
@@ -187,7 +263,7 @@ impl Expansion<'_> {
         };
         let mut problem = Problem::new(format!(
             "`{}` has fewer operations than clients: {operations} for {clients}",
-            run.name
+            run.work.name.value
         ))
         .at(&limit.span, "some clients would do nothing");
         if limit.span != *place {
@@ -202,7 +278,7 @@ impl Expansion<'_> {
     fn label(&self, run: &Run, what: &str) -> String {
         match self.origin {
             Origin::Own => format!("this step {what}"),
-            Origin::Preset { .. } => format!("its step `{}` {what}", run.name),
+            Origin::Preset { .. } => format!("its step `{}` {what}", run.work.name.value),
         }
     }
 
@@ -214,19 +290,30 @@ impl Expansion<'_> {
         )
     }
 
-    /// The workload as it runs on the dataset, if it can.
-    fn fit(&self, run: &Run, parameters: &BTreeMap<String, i64>, place: &Span) -> Read<Workload> {
+    /// The workload as it runs on the dataset, if it can, and its parameters.
+    fn fit(
+        &self,
+        work: &Work,
+        noun: &str,
+        place: &Span,
+    ) -> Read<(Workload, BTreeMap<String, i64>)> {
+        let parameters = work.all_parameters();
         let Some(read) = self.dataset else {
-            return Ok(run.workload.clone());
+            return Ok((work.workload.clone(), parameters));
         };
-        fit::resolve(&run.workload, &read.dataset, parameters).map_err(|misfit| {
-            let label = self.label(run, "can't run");
+        let fitted = fit::resolve(&work.workload, &read.dataset, &parameters);
+        let workload = fitted.map_err(|misfit| {
+            let label = match self.origin {
+                Origin::Own => format!("this {noun} can't run"),
+                Origin::Preset { .. } => format!("its {noun} `{}` can't run", work.name.value),
+            };
             let mut problem = Problem::new(misfit.to_string()).at(place, label);
             if let Some(label) = misfit.about(&read.dataset) {
                 problem = problem.at(&read.rows, label);
             }
             self.document.report(problem.help(misfit.help()))
-        })
+        })?;
+        Ok((workload, parameters))
     }
 
     /// Checks that a name and a number of clients mean one step.
@@ -248,6 +335,14 @@ impl Expansion<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Lets the answers of a step's clients, and of those beside them, lack rows.
+fn expect_missing_rows(step: &mut Step) {
+    step.workload.expect_missing_rows();
+    for group in &mut step.beside {
+        group.workload.expect_missing_rows();
     }
 }
 

@@ -47,7 +47,7 @@ impl Preset {
     /// The names of its steps in their order, places to settle left out.
     pub fn steps(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter_map(|entry| match &entry.what {
-            What::Run(run) => Some(run.name.as_str()),
+            What::Run(run) => Some(run.work.name.value.as_str()),
             What::Settle(_) => None,
         })
     }

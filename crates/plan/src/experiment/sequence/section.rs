@@ -43,12 +43,16 @@ impl<'a> Names<'a> {
 
     /// Entries of the sequence with this name.
     fn find(&self, name: &str) -> Vec<usize> {
-        let named = self.runs.iter().filter(|(_, run)| run.name == name);
+        let named = self
+            .runs
+            .iter()
+            .filter(|(_, run)| run.work.name.value == name);
         named.map(|(entry, _)| *entry).collect()
     }
 
     fn all(&self) -> Vec<&'a str> {
-        let mut names: Vec<_> = self.runs.iter().map(|(_, run)| run.name.as_str()).collect();
+        let runs = self.runs.iter();
+        let mut names: Vec<_> = runs.map(|(_, run)| run.work.name.value.as_str()).collect();
         names.dedup();
         names
     }
@@ -117,9 +121,12 @@ fn check_all_placed(
     for ((index, run), place) in runs(entries).enumerate().zip(spans) {
         if !run.warm_only && !placed.contains_key(&index) {
             return Err(root.document().report(
-                Problem::new(format!("the step `{}` is in no section", run.name))
-                    .at(place, "not in any `steps`")
-                    .help("name it in the `steps` of a [[section]], or write no sections at all"),
+                Problem::new(format!(
+                    "the step `{}` is in no section",
+                    run.work.name.value
+                ))
+                .at(place, "not in any `steps`")
+                .help("name it in the `steps` of a [[section]], or write no sections at all"),
             ));
         }
     }

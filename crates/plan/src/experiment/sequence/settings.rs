@@ -16,6 +16,7 @@ const TIMINGS: [(&str, Timing); 2] = [
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
     pub(super) warmup_ms: Option<u64>,
+    pub(super) ramp_ms: Option<u64>,
     pub(super) limit: Option<Located<Limit>>,
     pub(super) timing: Option<Timing>,
 }
@@ -23,31 +24,36 @@ pub(super) struct Settings {
 /// Reads the settings among the keys of a table.
 pub(super) fn read(fields: &mut Fields<'_>) -> Read<Settings> {
     let document = fields.document();
-    let warmup = fields.optional("warmup", |value| {
+    let read_load = |value: Value<'_>| {
         Ok(Located {
             value: read_time(&value, 0)?,
             span: value.span(),
         })
-    });
+    };
+    let warmup = fields.optional("warmup", read_load);
+    let ramp = fields.optional("ramp", read_load);
     let limit = read_limit(fields);
     let timing = fields.optional("timing", |value| {
         let span = value.span();
         read_timing(value).map(|value| Located { value, span })
     });
-    let (warmup, timing) = (warmup?, timing?);
-    if let (Some(warmup), Some(timing)) = (&warmup, &timing)
-        && warmup.value > 0
-        && timing.value == Timing::WholeRun
-    {
-        return Err(document.report(
-            Problem::new("steps whose whole run is timed have no warm-up")
-                .at(&warmup.span, "a warm-up")
-                .at(&timing.span, "the whole run")
-                .help("remove one of them; a step can have a `timing` of its own"),
-        ));
+    let (warmup, ramp, timing) = (warmup?, ramp?, timing?);
+    for (before, what) in [(&warmup, "warm-up"), (&ramp, "ramp")] {
+        if let (Some(before), Some(timing)) = (before, &timing)
+            && before.value > 0
+            && timing.value == Timing::WholeRun
+        {
+            return Err(document.report(
+                Problem::new(format!("steps whose whole run is timed have no {what}"))
+                    .at(&before.span, format!("a {what}"))
+                    .at(&timing.span, "the whole run")
+                    .help("remove one of them; a step can have a `timing` of its own"),
+            ));
+        }
     }
     Ok(Settings {
         warmup_ms: warmup.map(|warmup| warmup.value),
+        ramp_ms: ramp.map(|ramp| ramp.value),
         limit: limit?,
         timing: timing.map(|timing| timing.value),
     })

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use prony_model::{Aspect, Length, Phase, Plan, Step, Target, Timing};
-use prony_plan::{Assumptions, predicted_ms};
+use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
 
+use super::pace;
 use crate::words::{duration, listed, plural};
 
 /// Targets, steps, the order of the trials and the predicted time.
@@ -18,6 +19,7 @@ pub(super) fn describe(plan: &Plan) -> String {
     }
     lines.push(String::new());
     lines.push(dataset(plan));
+    lines.extend(backend(plan));
     lines.extend(targets(plan));
     lines.extend(steps(plan));
     lines.extend(sections(plan));
@@ -25,11 +27,24 @@ pub(super) fn describe(plan: &Plan) -> String {
     let cells = plan.targets.len() * plan.steps.len();
     let times = plural(plan.blocks().into(), "time");
     let predicted = duration(predicted_ms(plan, &Assumptions::default()));
+    let backlogs = match backlogs_ms(plan) {
+        0 => String::new(),
+        ms => format!(
+            " Servers that can't keep up with a rate add up to {} in all.",
+            duration(ms)
+        ),
+    };
     lines.push(format!(
         "\n{cells} cells, each measured {times}. Predicted time: about {predicted}, after the \
-         server builds have been fetched.\n"
+         server builds have been fetched.{backlogs}\n"
     ));
     lines.join("\n")
+}
+
+/// What carries the connections, where the experiment says so.
+fn backend(plan: &Plan) -> Option<String> {
+    let backend = plan.backend?;
+    Some(format!("Load generator: {backend}"))
 }
 
 fn dataset(plan: &Plan) -> String {
@@ -99,6 +114,9 @@ fn steps(plan: &Plan) -> Vec<String> {
         }
         let indent = if phase.is_some() { "    " } else { "  " };
         lines.push(format!("{indent}{}", entry_line(first, entry)));
+        for group in &first.beside {
+            lines.push(format!("{indent}  beside: {}", pace::group(group)));
+        }
     }
     lines
 }
@@ -126,14 +144,18 @@ fn entry_line(first: &Step, entry: &[Step]) -> String {
         listed(&clients),
         length(entry)
     );
+    // Writing to a String can't fail.
     match (first.timing, first.warmup_ms) {
         (Timing::WholeRun, _) => line.push_str(", connecting included"),
         (Timing::Operations, 0) => {}
         (Timing::Operations, ms) => {
-            // Writing to a String can't fail.
             let _ = write!(line, " after {} of warm-up", duration(ms));
         }
     }
+    if first.ramp_ms > 0 {
+        let _ = write!(line, ", setting in over {}", duration(first.ramp_ms));
+    }
+    line.push_str(&pace::words(first.pace, first.reconnect_every));
     if first.warm_only {
         line.push_str(", for warming only");
     }

@@ -1,0 +1,327 @@
+//! Load without an experiment: one server, one workload, driven once, nothing stored.
+//!
+//! A server that Prony starts comes from a data image, as in a trial, so that the same load with
+//! other clients a minute later need not fill its tables again.
+
+use std::collections::BTreeSet;
+
+use prony_client::ClientError;
+use prony_equality::VariableTable;
+use prony_load::{Message, Task};
+use prony_model::{Backend, Dataset, Plan, Step, StepOutcome, Target};
+use prony_servers::Image;
+
+use crate::drive::drive;
+use crate::edge::{Edge, steal_warning};
+use crate::error::LabError;
+use crate::event::{Event, Events};
+use crate::fault::{Failure, Fault};
+use crate::lab::Lab;
+use crate::prepare::{ImageMaker, Supply, fill};
+use crate::ready::{Preparation, supplies};
+use crate::server::Server;
+use crate::start::Start;
+use crate::trial::drive_task;
+
+/// What is driven, and how.
+#[derive(Debug, Clone)]
+pub struct AdHoc {
+    /// The server.
+    pub target: Target,
+    /// Its tables.
+    pub dataset: Dataset,
+    /// Where they come from on a server that Prony does not start. On one that it starts they are
+    /// filled always.
+    pub tables: Tables,
+    /// The work.
+    pub step: Step,
+    /// Decides every drawn value.
+    pub seed: u64,
+    /// Threads of the load generator at most, at least 1.
+    pub threads_max: u32,
+    /// What carries the connections' bytes; `None` for what the host does best.
+    pub backend: Option<Backend>,
+    /// Milliseconds of measured time between two interval messages, at least 1.
+    pub interval_ms: u64,
+}
+
+/// Where the tables of an external server come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tables {
+    /// They are there.
+    Found,
+    /// They are dropped, made and filled.
+    Filled,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdHocEnd {
+    /// What the server calls its version; empty when the user stopped before it was asked.
+    pub server_version: String,
+    /// What was measured; `None` when the user stopped before the end.
+    pub outcome: Option<StepOutcome>,
+    /// What should be known beside the figures.
+    pub warnings: Vec<AdHocWarning>,
+}
+
+/// Something that should be known beside the figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdHocWarning {
+    /// Its kind, for programs.
+    pub code: &'static str,
+    /// In words.
+    pub text: String,
+}
+
+/// Why nothing could be driven.
+#[derive(Debug, thiserror::Error)]
+pub enum AdHocError {
+    /// The server could not be supplied.
+    #[error("failed to {0}")]
+    Lab(#[from] LabError),
+    /// The tables are not there.
+    #[error("the table {table} of {database} can't be read: failed to {source}")]
+    Tables {
+        /// Its name.
+        table: String,
+        /// The database that should have it.
+        database: String,
+        /// What the server said.
+        source: ClientError,
+    },
+    /// The server or the load failed.
+    #[error("{reason}")]
+    Failed {
+        /// Why.
+        reason: String,
+        /// The end of the server's own log; empty where there is none.
+        log_tail: String,
+    },
+}
+
+/// Makes the server ready, drives the load, and ends a server that Prony started. `events` tell how
+/// it is made ready, `messages` are those of the load generator as they come.
+///
+/// # Errors
+/// When the server can't be had or entered, or the load fails. That the user stopped it is none.
+pub fn adhoc(
+    lab: &Lab<'_>,
+    work: &AdHoc,
+    events: &mut Events<'_>,
+    messages: &mut dyn FnMut(&Message),
+) -> Result<AdHocEnd, AdHocError> {
+    let plan = plan_of(work);
+    let mut end = AdHocEnd {
+        server_version: String::new(),
+        outcome: None,
+        warnings: Vec::new(),
+    };
+    let Some(supplies) = supplies(lab, &plan, events)? else {
+        return Ok(end);
+    };
+    let load = Load {
+        lab,
+        work,
+        plan: &plan,
+        supply: &supplies[0],
+    };
+    load.make_room(&supplies)?;
+    match load.run(&mut end, events, messages) {
+        Ok(()) | Err(Stop::Fault(Fault::Interrupted)) => Ok(end),
+        Err(Stop::Tables(error)) => Err(error),
+        Err(Stop::Fault(Fault::Store(error))) => Err(LabError::from(error).into()),
+        Err(Stop::Fault(Fault::Failed(Failure { reason, log_tail }))) => {
+            Err(AdHocError::Failed { reason, log_tail })
+        }
+    }
+}
+
+/// The plan with this target and this step and no trials.
+fn plan_of(work: &AdHoc) -> Plan {
+    Plan {
+        name: "load".to_owned(),
+        question: String::new(),
+        base: 0,
+        seed: work.seed,
+        dataset: work.dataset,
+        targets: vec![work.target.clone()],
+        steps: vec![work.step.clone()],
+        sections: Vec::new(),
+        preset: None,
+        profile: None,
+        allow: Vec::new(),
+        backend: work.backend,
+        trials: Vec::new(),
+    }
+}
+
+struct Load<'a> {
+    lab: &'a Lab<'a>,
+    work: &'a AdHoc,
+    plan: &'a Plan,
+    supply: &'a Supply,
+}
+
+/// What ends it early.
+enum Stop {
+    Fault(Fault),
+    Tables(AdHocError),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl Load<'_> {
+    /// Makes sure that there is room for the data image and for its copy.
+    fn make_room(&self, supplies: &[Supply]) -> Result<(), LabError> {
+        let preparation = Preparation {
+            lab: self.lab,
+            plan: self.plan,
+            supplies,
+            table: &VariableTable::embedded()?,
+            wanted: &BTreeSet::from([0]),
+        };
+        preparation.make_room()
+    }
+
+    /// Does everything. A server that Prony started is gone when this returns.
+    fn run(
+        &self,
+        end: &mut AdHocEnd,
+        events: &mut Events<'_>,
+        messages: &mut dyn FnMut(&Message),
+    ) -> Result<(), Stop> {
+        let image = match self.supply.own() {
+            None => None,
+            Some(fetched) => Some(
+                ImageMaker {
+                    lab: self.lab,
+                    dataset: &self.work.dataset,
+                    target: &self.work.target,
+                    fetched,
+                }
+                .image(None, events)?,
+            ),
+        };
+        let mut server = self.server(image.as_ref(), events)?;
+        let version = server.control("SELECT VERSION()")?;
+        version
+            .single()
+            .unwrap_or_default()
+            .clone_into(&mut end.server_version);
+        self.drive(&mut server, end, messages)?;
+        // A server of Prony's own is of no use any more, and need not write back what is dirty.
+        drop(server);
+        Ok(())
+    }
+
+    /// The server with its tables.
+    fn server(&self, image: Option<&Image>, events: &mut Events<'_>) -> Result<Server, Stop> {
+        if let (Supply::External(access), Tables::Found) = (self.supply, self.work.tables) {
+            let server = access.as_found()?;
+            self.check_tables(&server)?;
+            return Ok(server);
+        }
+        let start = Start {
+            lab: self.lab,
+            dataset: &self.work.dataset,
+            target: &self.work.target,
+            supply: self.supply,
+            image,
+        };
+        let mut server = start.server()?;
+        if image.is_none() || !self.work.target.engine.persistent() {
+            let target = &self.work.target;
+            let mut say = |activity| {
+                events(Event::Prepare {
+                    target: &target.name,
+                    activity,
+                });
+            };
+            fill(self.lab, &mut server, &self.work.dataset, target, &mut say)?;
+        }
+        start.warm(&server)?;
+        Ok(server)
+    }
+
+    /// Looks for the first and the last table, so that what is missing is said in one line.
+    fn check_tables(&self, server: &Server) -> Result<(), Stop> {
+        let dataset = &self.work.dataset;
+        let last = dataset.tables.saturating_sub(1);
+        for table in BTreeSet::from([0, last]) {
+            let name = dataset.table_name(table);
+            let key = dataset.schema.key_column();
+            let read = server.connect().and_then(|mut connection| {
+                connection.query(format!("SELECT {key} FROM {name} LIMIT 1"))
+            });
+            read.map_err(|source| {
+                Stop::Tables(AdHocError::Tables {
+                    table: name,
+                    database: server.database().to_owned(),
+                    source,
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    fn drive(
+        &self,
+        server: &mut Server,
+        end: &mut AdHocEnd,
+        messages: &mut dyn FnMut(&Message),
+    ) -> Result<(), Fault> {
+        let work = self.work;
+        let task = prony_load::DriveTask {
+            threads_max: work.threads_max,
+            interval_ms: work.interval_ms,
+            interval_histograms: true,
+            ..drive_task(self.plan, &work.target, &work.step, work.seed)
+        };
+        let own = self.supply.own();
+        let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
+        let pid = server.pid();
+        let mut edges = Vec::new();
+        let task = Task::Drive(Box::new(task));
+        let outcome = drive(self.lab, server, cpus, task, &mut |message| {
+            if let Message::MeasureStart { .. } | Message::MeasureEnd { .. } = message {
+                edges.push(Edge::take(&self.lab.proc, pid));
+            }
+            messages(&message);
+            Ok(match message {
+                Message::Done { outcome } => Some(outcome),
+                _ => None,
+            })
+        })?;
+        if let [start, stop] = edges.as_slice()
+            && let Some(text) = steal_warning(start, stop, self.lab.cpus)
+        {
+            end.warnings.push(AdHocWarning {
+                code: "steal",
+                text,
+            });
+        }
+        end.warnings.extend(unexpected(&outcome));
+        end.outcome = Some(*outcome);
+        Ok(())
+    }
+}
+
+/// Warnings about answers that were not as the workload expects.
+fn unexpected(outcome: &StepOutcome) -> impl Iterator<Item = AdHocWarning> + '_ {
+    let statements = outcome.statements.iter();
+    statements
+        .filter(|statement| statement.unexpected > 0)
+        .map(|statement| AdHocWarning {
+            code: "unexpected",
+            text: format!(
+                "{} of {} answers of `{}` returned or changed another number of rows than expected: \
+                 are the tables those that the load was told of?",
+                statement.unexpected, statement.count, statement.name
+            ),
+        })
+}

@@ -1,0 +1,222 @@
+//! What the load generator reaches on a host when the server costs next to nothing.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Backend, Spacing, Thousandths};
+
+/// The ceiling of the load generator on one host, measured against the null server with a
+/// prepared point query over a unix socket: raw counts, from which rates are derived when read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// The version of Prony that was measured.
+    pub prony_version: String,
+    /// Where it was measured.
+    pub host: CalibratedHost,
+    /// When it was made, in milliseconds since 1970, UTC.
+    pub made_at_ms: u64,
+    /// Closed loops: by backend, then by number of clients.
+    pub closed: Vec<ClosedPoint>,
+    /// Open loops, one for each backend.
+    pub open: Vec<OpenPoint>,
+}
+
+/// What of a host decides how fast the generator is. A calibration is valid where all of it, and
+/// the version of Prony, are the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CalibratedHost {
+    /// Model name of the first processor, where it can be found out.
+    pub cpu_model: Option<String>,
+    /// Processors that Prony may use.
+    pub cpus: u32,
+    /// Kernel release, such as `6.1.0-18-amd64`, where it can be found out.
+    pub kernel: Option<String>,
+}
+
+/// A closed loop against the null server: every client asks again as soon as it was answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClosedPoint {
+    /// What carried the connections' bytes.
+    pub backend: Backend,
+    /// Connections.
+    pub clients: u32,
+    /// Threads of the generator.
+    pub threads: u32,
+    /// What was counted.
+    pub counts: CalibrationCounts,
+}
+
+/// An open loop against the null server, at a rate far below its ceiling.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenPoint {
+    /// What carried the connections' bytes.
+    pub backend: Backend,
+    /// Connections.
+    pub clients: u32,
+    /// Threads of the generator.
+    pub threads: u32,
+    /// Operations per second over all clients.
+    pub rate: Thousandths,
+    /// Gaps between arrivals.
+    pub spacing: Spacing,
+    /// What was counted.
+    pub counts: CalibrationCounts,
+    /// Operations planned within the measured time.
+    pub planned: u64,
+    /// The generator's own lateness, send minus intended start of the operations for which a client
+    /// was idle in time: HDR histogram V2, deflated, in nanoseconds.
+    #[serde(with = "crate::hex")]
+    pub error: Vec<u8>,
+}
+
+/// Raw counts of one measured time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CalibrationCounts {
+    /// Queries answered.
+    pub queries: u64,
+    /// From the start of the measured time to the end of the last query, in nanoseconds.
+    pub wall_ns: u64,
+    /// Processor time of the generator in user space, in nanoseconds.
+    pub client_user_ns: u64,
+    /// The same in the kernel.
+    pub client_system_ns: u64,
+    /// Processor time of the null server, user and kernel together, in nanoseconds.
+    pub server_ns: u64,
+}
+
+impl Calibration {
+    /// Whether it says something of this version on this host.
+    pub fn is_of(&self, prony_version: &str, host: &CalibratedHost) -> bool {
+        self.prony_version == prony_version && self.host == *host
+    }
+
+    /// The closed loop of `backend` with the number of clients that is nearest to `clients`, the
+    /// smaller one of two that are as near.
+    pub fn nearest(&self, backend: Backend, clients: u32) -> Option<&ClosedPoint> {
+        self.closed
+            .iter()
+            .filter(|point| point.backend == backend)
+            .min_by_key(|point| (point.clients.abs_diff(clients), point.clients))
+    }
+}
+
+impl CalibrationCounts {
+    /// Queries per second. `None` when nothing was answered.
+    pub fn queries_per_second(&self) -> Option<f64> {
+        (self.queries > 0 && self.wall_ns > 0)
+            .then(|| self.queries as f64 / (self.wall_ns as f64 / 1e9))
+    }
+
+    /// Microseconds of the generator's processor time for one query, user and kernel together.
+    /// `None` when nothing was answered.
+    pub fn client_us_per_query(&self) -> Option<f64> {
+        self.us_per_query(self.client_user_ns + self.client_system_ns)
+    }
+
+    /// Microseconds of the generator's processor time in user space for one query. `None` when
+    /// nothing was answered.
+    pub fn client_user_us_per_query(&self) -> Option<f64> {
+        self.us_per_query(self.client_user_ns)
+    }
+
+    /// Microseconds of the null server's processor time for one query. `None` when nothing was
+    /// answered.
+    pub fn server_us_per_query(&self) -> Option<f64> {
+        self.us_per_query(self.server_ns)
+    }
+
+    fn us_per_query(&self, ns: u64) -> Option<f64> {
+        (self.queries > 0).then(|| ns as f64 / 1e3 / self.queries as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(backend: Backend, clients: u32) -> ClosedPoint {
+        ClosedPoint {
+            backend,
+            clients,
+            threads: 1,
+            counts: CalibrationCounts {
+                queries: 1_000,
+                wall_ns: 500_000_000,
+                client_user_ns: 1_000_000,
+                client_system_ns: 3_000_000,
+                server_ns: 2_000_000,
+            },
+        }
+    }
+
+    fn calibration() -> Calibration {
+        Calibration {
+            prony_version: "1.2.3".into(),
+            host: CalibratedHost {
+                cpu_model: Some("Example 1".into()),
+                cpus: 2,
+                kernel: None,
+            },
+            made_at_ms: 5,
+            closed: vec![
+                point(Backend::Epoll, 1),
+                point(Backend::Epoll, 64),
+                point(Backend::IoUring, 512),
+            ],
+            open: vec![OpenPoint {
+                backend: Backend::Epoll,
+                clients: 8,
+                threads: 2,
+                rate: Thousandths(10_000_000),
+                spacing: Spacing::Regular,
+                counts: point(Backend::Epoll, 8).counts,
+                planned: 1_000,
+                error: vec![1, 255],
+            }],
+        }
+    }
+
+    #[test]
+    fn rates_come_from_counts() {
+        let counts = point(Backend::Epoll, 1).counts;
+        assert_eq!(counts.queries_per_second(), Some(2_000.0));
+        assert_eq!(counts.client_us_per_query(), Some(4.0));
+        assert_eq!(counts.client_user_us_per_query(), Some(1.0));
+        assert_eq!(counts.server_us_per_query(), Some(2.0));
+        let none = CalibrationCounts {
+            queries: 0,
+            ..counts
+        };
+        assert_eq!(none.queries_per_second(), None);
+        assert_eq!(none.client_us_per_query(), None);
+    }
+
+    #[test]
+    fn the_nearest_point_is_of_the_same_backend() {
+        let calibration = calibration();
+        let nearest = |backend, clients| calibration.nearest(backend, clients).unwrap().clients;
+        assert_eq!(nearest(Backend::Epoll, 2), 1);
+        assert_eq!(nearest(Backend::Epoll, 40), 64);
+        assert_eq!(nearest(Backend::Epoll, 1_000), 64);
+        assert_eq!(nearest(Backend::IoUring, 1), 512);
+    }
+
+    #[test]
+    fn it_is_of_one_version_on_one_host() {
+        let calibration = calibration();
+        let host = calibration.host.clone();
+        assert!(calibration.is_of("1.2.3", &host));
+        assert!(!calibration.is_of("1.2.4", &host));
+        let other = CalibratedHost { cpus: 4, ..host };
+        assert!(!calibration.is_of("1.2.3", &other));
+    }
+
+    #[test]
+    fn travels_as_json() {
+        let json = serde_json::to_string(&calibration()).unwrap();
+        assert!(json.contains(r#""error":"01ff""#), "{json}");
+        assert_eq!(
+            serde_json::from_str::<Calibration>(&json).unwrap(),
+            calibration()
+        );
+    }
+}

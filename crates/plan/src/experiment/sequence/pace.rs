@@ -1,0 +1,125 @@
+//! When clients begin their operations, and when they connect anew.
+
+use prony_model::{Pace, Spacing, Think, Thousandths};
+use toml::de::DeValue;
+
+use crate::duration::Microseconds;
+use crate::fields::{Fields, Located, Value};
+use crate::invalid::{Problem, Read, Span};
+
+const SPACINGS: [(&str, Spacing); 2] =
+    [("poisson", Spacing::Poisson), ("regular", Spacing::Regular)];
+
+/// Least and most operations per second: a million are more than any generator sends from one
+/// machine.
+const RATES: (Thousandths, Thousandths) = (Thousandths(1), Thousandths(1_000_000_000));
+
+/// Most operations between two connections.
+const RECONNECT_MAX: i64 = 1_000_000_000_000;
+
+/// How a think time is written.
+const THINK_RULE: &str = "write a whole number and a unit: \"500us\", \"10ms\", \"2s\"";
+
+/// A pace as written, with the places that messages point at.
+#[derive(Debug, Clone)]
+pub(super) struct WrittenPace {
+    pub(super) pace: Pace,
+    pub(super) reconnect_every: Option<Located<u64>>,
+}
+
+/// Reads the keys of a step, or of a group of clients, that say when operations begin.
+pub(super) fn read(fields: &mut Fields<'_>) -> Read<WrittenPace> {
+    let rate = fields.optional("rate", |value| value.thousandths(RATES.0..=RATES.1));
+    let arrivals = fields.optional("arrivals", read_spacing);
+    let think = fields.optional("think", |value| read_think(&value));
+    let think_spacing = fields.optional("think_spacing", read_spacing);
+    let reconnect = fields.optional("reconnect_every", |value| value.count(1..=RECONNECT_MAX));
+    let rate = rate?;
+    let open = with_spacing(
+        fields,
+        rate.as_ref(),
+        arrivals?.as_ref(),
+        "arrivals",
+        "rate",
+    );
+    let think = think?;
+    let thinking = with_spacing(
+        fields,
+        think.as_ref(),
+        think_spacing?.as_ref(),
+        "think_spacing",
+        "think",
+    );
+    let (open, thinking) = (open?, thinking?);
+    if let (Some(rate), Some(think)) = (&rate, &think) {
+        return Err(either(fields, &rate.span, &think.span));
+    }
+    let pace = match open {
+        Some((rate, spacing)) => Pace::Open { rate, spacing },
+        None => Pace::Closed {
+            think: thinking.map(|(mean_us, spacing)| Think { mean_us, spacing }),
+        },
+    };
+    Ok(WrittenPace {
+        pace,
+        reconnect_every: reconnect?,
+    })
+}
+
+/// A value with its spacing, which can't stand alone. It is Poisson's where nothing else is
+/// written: clients that begin together and all wait equally long would go on in step.
+fn with_spacing<T: Copy>(
+    fields: &Fields<'_>,
+    value: Option<&Located<T>>,
+    spacing: Option<&Located<Spacing>>,
+    spacing_key: &str,
+    value_key: &str,
+) -> Read<Option<(T, Spacing)>> {
+    match (value, spacing) {
+        (Some(value), spacing) => {
+            let spacing = spacing.map_or(Spacing::default(), |spacing| spacing.value);
+            Ok(Some((value.value, spacing)))
+        }
+        (None, None) => Ok(None),
+        (None, Some(spacing)) => Err(fields.document().report(
+            Problem::new(format!("`{spacing_key}` needs `{value_key}` beside it"))
+                .at(&spacing.span, "of what?")
+                .help(format!("write `{value_key}`, or remove `{spacing_key}`")),
+        )),
+    }
+}
+
+fn either(fields: &Fields<'_>, rate: &Span, think: &Span) -> crate::invalid::Reported {
+    fields.document().report(
+        Problem::new("clients work at a `rate`, or they `think` between operations, not both")
+            .at(rate, "begins operations by a schedule")
+            .at(think, "begins them after the last answer")
+            .help("remove one of them"),
+    )
+}
+
+fn read_spacing(value: Value<'_>) -> Read<Located<Spacing>> {
+    value.choice(&SPACINGS)
+}
+
+/// Reads a think time in microseconds.
+fn read_think(value: &Value<'_>) -> Read<Located<u64>> {
+    let document = value.document();
+    if matches!(value.inner(), DeValue::Integer(_) | DeValue::Float(_)) {
+        return Err(document.report(
+            Problem::new("a length of time needs its unit")
+                .at(&value.span(), "milliseconds? seconds?")
+                .help(THINK_RULE),
+        ));
+    }
+    let text = value.clone().text()?;
+    match text.value.parse::<Microseconds>() {
+        Ok(time) if time.0 > 0 => Ok(text.map(|_| time.0)),
+        Ok(_) => Err(value.report("must be longer than 0", "no time to think")),
+        Err(error) => Err(document.report(
+            Problem::new(error.to_string())
+                .at(&text.span, "not a length of time")
+                .help(THINK_RULE),
+        )),
+    }
+}

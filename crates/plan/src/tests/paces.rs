@@ -1,0 +1,280 @@
+//! Rates, think times, reconnecting, ramps, groups of clients, backends.
+
+use prony_model::{Backend, Length, Pace, Spacing, Think, Thousandths};
+
+use super::messages::changed;
+use super::{RIGHT, World, golden};
+use crate::{Assumptions, Preset, backlogs_ms, embedded_workloads, parse_preset, predicted_ms};
+
+/// The last step of [`RIGHT`] with more keys.
+fn with(keys: &str) -> String {
+    format!("{RIGHT}{keys}\n")
+}
+
+/// Checks the message about the last step of [`RIGHT`] with more keys.
+fn refused(name: &str, keys: &str) {
+    golden(name, &World::new().parse(&with(keys)).unwrap_err());
+}
+
+#[test]
+fn paces_as_they_are_written() {
+    let pace = |keys: &str| World::new().parse(&with(keys)).unwrap().steps[2].pace;
+    assert_eq!(pace(""), Pace::Closed { think: None });
+    let open = |rate, spacing| Pace::Open {
+        rate: Thousandths(rate),
+        spacing,
+    };
+    assert_eq!(pace("rate = 500"), open(500_000, Spacing::Poisson));
+    assert_eq!(
+        pace("rate = 0.125\narrivals = \"regular\""),
+        open(125, Spacing::Regular)
+    );
+    let think = |mean_us, spacing| Pace::Closed {
+        think: Some(Think { mean_us, spacing }),
+    };
+    assert_eq!(pace("think = \"10ms\""), think(10_000, Spacing::Poisson));
+    assert_eq!(
+        pace("think = \"50us\"\nthink_spacing = \"regular\""),
+        think(50, Spacing::Regular)
+    );
+}
+
+#[test]
+fn ramps_and_reconnecting() {
+    let plan = World::new()
+        .parse(&with("reconnect_every = 100\nramp = \"5s\""))
+        .unwrap();
+    let of = |step: usize| {
+        let step = &plan.steps[step];
+        (step.reconnect_every, step.ramp_ms)
+    };
+    assert_eq!(of(0), (None, 0));
+    assert_eq!(of(2), (Some(100), 5000));
+    let all = changed("warmup = \"500ms\"", "warmup = \"500ms\"\nramp = \"2s\"");
+    let plan = World::new().parse(&all).unwrap();
+    assert!(plan.steps.iter().all(|step| step.ramp_ms == 2000));
+}
+
+const GROUPS: &str = "
+[[step.beside]]
+workload = \"update-index\"
+clients = \"tables\"
+rate = 200
+
+[[step.beside]]
+name = \"scans\"
+workload = \"read-only\"
+parameters.range = 1000
+think = \"1s\"
+reconnect_every = 10
+";
+
+#[test]
+fn groups_beside_a_step() {
+    let plan = World::new().parse(&with(GROUPS)).unwrap();
+    assert!(plan.steps[0].beside.is_empty());
+    let step = &plan.steps[3];
+    let [writers, scans] = step.beside.as_slice() else {
+        panic!("two groups: {:?}", step.beside);
+    };
+    assert_eq!(
+        (writers.name.as_str(), writers.clients),
+        ("update-index", 2)
+    );
+    assert_eq!(
+        writers.pace,
+        Pace::Open {
+            rate: Thousandths(200_000),
+            spacing: Spacing::Poisson
+        }
+    );
+    assert_eq!((scans.name.as_str(), scans.clients), ("scans", 1));
+    assert_eq!(scans.reconnect_every, Some(10));
+    assert_eq!(scans.parameters["range"], 1000);
+    // What is expected follows the group's own parameters.
+    let rows = scans.workload.statements[1].expect.rows.unwrap();
+    assert_eq!(rows.max, 1000);
+    assert_eq!(step.workload.statements[1].expect.rows.unwrap().max, 10);
+    assert_eq!(step.all_clients(), 4 + 2 + 1);
+}
+
+#[test]
+fn rows_can_lack_after_a_group_has_removed_some() {
+    let text = with(
+        "[[step.beside]]\nworkload = \"delete\"\n\
+         [[step]]\nname = \"after\"\nworkload = \"point-query\"\n\
+         [[step.beside]]\nname = \"others\"\nworkload = \"point-query\"",
+    );
+    let plan = World::new().parse(&text).unwrap();
+    let after = &plan.steps[4];
+    let least = |statements: &[prony_model::Statement]| statements[0].expect.rows.unwrap().min;
+    assert_eq!(least(&plan.steps[0].workload.statements), 1);
+    assert_eq!(least(&after.workload.statements), 0);
+    assert_eq!(least(&after.beside[0].workload.statements), 0);
+}
+
+#[test]
+fn backends() {
+    let plan = |line: &str| {
+        let text = changed("blocks = 3", &format!("blocks = 3\n{line}"));
+        World::new().parse(&text).unwrap()
+    };
+    assert_eq!(plan("").backend, None);
+    assert_eq!(plan("backend = \"auto\"").backend, None);
+    assert_eq!(plan("backend = \"epoll\"").backend, Some(Backend::Epoll));
+    let ring = plan("backend = \"io-uring\"");
+    assert_eq!(ring.backend, Some(Backend::IoUring));
+    let profile = format!("{RIGHT}\n[profile.p]\nbackend = \"epoll\"\n");
+    let plan = World::new().parse_with("p", &profile).unwrap();
+    assert_eq!(plan.backend, Some(Backend::Epoll));
+}
+
+#[test]
+fn what_contradicts_itself() {
+    refused("rate-with-think", "rate = 100\nthink = \"1ms\"");
+    refused("arrivals-alone", "arrivals = \"regular\"");
+    refused(
+        "think-spacing-alone",
+        "rate = 10\nthink_spacing = \"regular\"",
+    );
+    refused("rate-zero", "rate = 0");
+    refused("rate-too-fine", "rate = 0.0001");
+    refused("think-without-unit", "think = 10");
+    refused("think-zero", "think = \"0ms\"");
+    refused("unknown-arrivals", "rate = 5\narrivals = \"random\"");
+}
+
+#[test]
+fn what_has_no_place_where_the_whole_run_is_timed() {
+    let whole = "timing = \"whole-run\"\n";
+    refused("whole-run-rate", &format!("{whole}rate = 5"));
+    refused("whole-run-ramp", &format!("{whole}ramp = \"1s\""));
+    refused("whole-run-groups", &format!("{whole}{GROUPS}"));
+    let all = "warmup = \"0s\"\nramp = \"1s\"\ntiming = \"whole-run\"";
+    let text = changed("warmup = \"500ms\"", all);
+    golden(
+        "whole-run-sequence-ramp",
+        &World::new().parse(&text).unwrap_err(),
+    );
+    // Times to think are the client's own.
+    let think = with(&format!("{whole}think = \"1ms\"\nreconnect_every = 2"));
+    assert!(World::new().parse(&think).is_ok());
+}
+
+#[test]
+fn groups_that_are_wrong() {
+    let group = |keys: &str| format!("[[step.beside]]\nworkload = \"update-index\"\n{keys}");
+    refused(
+        "group-named-twice",
+        &format!("{}\n{}", group(""), group("")),
+    );
+    refused(
+        "group-named-as-step",
+        &group("name = \"read-only.range10\""),
+    );
+    refused(
+        "group-of-other-schema",
+        "[[step.beside]]\nworkload = \"hot-update-indexed\"",
+    );
+    refused("group-unknown-key", &group("time = \"5s\""));
+    refused(
+        "group-without-rows",
+        "[[step.beside]]\nname = \"far\"\nworkload = \"read-only\"\nparameters.range = 100_000",
+    );
+}
+
+#[test]
+fn connecting_anew_with_tls() {
+    let text = with("reconnect_every = 5").replacen("binlog = false", "tls = true", 1);
+    golden(
+        "reconnect-with-tls",
+        &World::new().parse(&text).unwrap_err(),
+    );
+    let group = with("[[step.beside]]\nworkload = \"update-index\"\nreconnect_every = 5");
+    let text = group.replacen("binlog = false", "tls = true", 1);
+    assert!(World::new().parse(&text).is_err());
+}
+
+const PRESET: &str = "name = \"paced\"
+description = \"Paces\"
+history = \"For tests.\"
+time = \"100s\"
+ramp = \"10s\"
+
+[[step]]
+workload = \"point-query\"
+rate = 100
+reconnect_every = 7
+
+[[step]]
+workload = \"update-index\"
+think = \"1ms\"
+[[step.beside]]
+workload = \"point-query\"
+rate = 50
+";
+
+fn paced(sequence: &str) -> String {
+    let steps = RIGHT.find("[sequence]").unwrap();
+    format!(
+        "{}[sequence]\npreset = \"paced\"\n{sequence}\n",
+        &RIGHT[..steps]
+    )
+}
+
+fn world() -> World {
+    let preset: Preset =
+        parse_preset("paced.toml", PRESET, &embedded_workloads().unwrap()).unwrap();
+    World {
+        presets: vec![preset],
+        ..World::new()
+    }
+}
+
+#[test]
+fn presets_have_paces_and_scale_ramps_but_no_rates() {
+    let plan = world().parse(&paced("time = \"10s\"")).unwrap();
+    let rate = |rate| Pace::Open {
+        rate: Thousandths(rate),
+        spacing: Spacing::Poisson,
+    };
+    assert_eq!(plan.steps[0].pace, rate(100_000));
+    assert_eq!(plan.steps[0].ramp_ms, 1000);
+    assert_eq!(plan.steps[0].length, Length::Time { ms: 10_000 });
+    assert_eq!(plan.steps[2].beside[0].pace, rate(50_000));
+    let whole = world().parse(&paced("timing = \"whole-run\"")).unwrap_err();
+    golden("whole-run-preset", &whole);
+    let tls = paced("").replacen("binlog = false", "tls = true", 1);
+    golden(
+        "reconnect-with-tls-preset",
+        &world().parse(&tls).unwrap_err(),
+    );
+}
+
+#[test]
+fn predicted_time_counts_ramps_rates_and_think_times() {
+    let assumptions = Assumptions::default();
+    let predict = |text: &str| predicted_ms(&World::new().parse(text).unwrap(), &assumptions);
+    // 2 targets × 3 blocks, the last entry at 2 numbers of clients.
+    let steps = 6 * 2;
+    let plain = predict(RIGHT);
+    // 500 ms of warm-up are within the ramp.
+    assert_eq!(predict(&with("ramp = \"5s\"")) - plain, steps * 4500);
+    // 1000 operations at 100 per second, in place of 3 s.
+    let rate = predict(&with("rate = 100\noperations = 1000"));
+    assert_eq!(rate - plain, steps * 7000);
+    let counted = predict(&with("operations = 1000"));
+    let thinking = predict(&with("operations = 1000\nthink = \"20ms\""));
+    // One client thinks for 20 s, each of four for 5 s.
+    assert_eq!(thinking - counted, 6 * (20_000 + 5000));
+    // Two clients more to connect.
+    let beside = "[[step.beside]]\nworkload = \"update-index\"\nclients = 2\nrate = 10";
+    assert_eq!(predict(&with(beside)) - plain, steps * 2);
+}
+
+#[test]
+fn backlogs_take_time_where_there_is_a_rate() {
+    let backlogs = |text: &str| backlogs_ms(&World::new().parse(text).unwrap());
+    assert_eq!(backlogs(RIGHT), 0);
+    assert_eq!(backlogs(&with("rate = 100")), 6 * 2 * 12_000);
+}

@@ -1,0 +1,279 @@
+//! The arguments of `prony load`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use prony_model::{Address, Engine, Protocol, Spacing, Thousandths};
+use prony_plan::{
+    BadArgument, parse_address, parse_database, parse_duration, parse_parameter, parse_rate,
+};
+
+use super::{CatalogueArgs, ImagesLimitArgs, WorkloadFileArgs};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  A server of yours, whose tables are made and filled first (its tables sbtest1 and sbtest2 are
+  dropped), then 64 clients for half a minute:
+    PASSWORD=… prony load --address 127.0.0.1:3306 --user bench --password-env PASSWORD \\
+        --database sbtest --fill --tables 2 --rows 100000 \\
+        --workload read-only --clients 64 --time 30s
+  A throw-away server of the catalogue, 2000 operations arriving each second:
+    prony load --build mysql-8.0.31 --rows 100000 --workload point-query --clients 16 --rate 2000
+  The same, with everything as JSON and the latencies of every second for other tools:
+    prony load --build mysql-8.0.31 --rows 100000 --workload point-query --clients 16 --rate 2000 \\
+        --format json --hdr-log point-query.hlog
+
+Lines of intervals and progress go to standard error, the summary to standard output.
+`prony workloads list` shows workloads and their parameters.";
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+    #[command(flatten)]
+    pub(crate) pace: PaceArgs,
+    #[command(flatten)]
+    pub(crate) generator: GeneratorArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+    #[command(flatten)]
+    pub(crate) images: ImagesLimitArgs,
+}
+
+/// The server: one that runs already, or a throw-away instance of a build.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct ServerArgs {
+    /// A server of this machine that runs already: `unix:/path/to.sock`, or an address and port such
+    /// as 127.0.0.1:3306
+    #[arg(long, value_parser = address, required_unless_present = "build",
+        conflicts_with = "build", requires = "user")]
+    pub(crate) address: Option<Address>,
+    /// Its account
+    #[arg(long, requires = "address")]
+    pub(crate) user: Option<String>,
+    /// The environment variable with the account's password; without this and --password-file it
+    /// has none
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "address",
+        conflicts_with = "password_file"
+    )]
+    pub(crate) password_env: Option<String>,
+    /// A file whose first line is the account's password
+    #[arg(long, value_name = "FILE", requires = "address")]
+    pub(crate) password_file: Option<PathBuf>,
+    /// The database with the tables
+    #[arg(long, value_parser = database, default_value = "prony")]
+    pub(crate) database: String,
+    /// Encryption, and what the server must prove
+    #[arg(long, value_enum, default_value_t = TlsArg::Off, requires = "address")]
+    pub(crate) tls: TlsArg,
+    /// Certificates of the authorities that --tls verify-ca and verify-full trust
+    #[arg(long, value_name = "FILE", requires = "address")]
+    pub(crate) tls_ca: Option<PathBuf>,
+    /// Drop, make and fill the tables first; with --build they always are
+    #[arg(long, requires = "address")]
+    pub(crate) fill: bool,
+    /// A build of the catalogue, such as mysql-8.0.31: a throw-away instance of it is started with
+    /// the common configuration, filled, and removed in the end
+    #[arg(long, value_name = "ID")]
+    pub(crate) build: Option<String>,
+    /// A setting of the instance, such as `buffer_pool=512M`; may be given several times
+    #[arg(long, value_name = "INTENT=VALUE", requires = "build")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TlsArg {
+    /// Not encrypted
+    Off,
+    /// Encrypted, whatever certificate the server shows
+    Required,
+    /// Its certificate is signed by one of the authorities of --tls-ca
+    VerifyCa,
+    /// The same, and it is made out to the address
+    VerifyFull,
+}
+
+/// What the clients do.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Work")]
+pub(crate) struct WorkArgs {
+    /// What each client does again and again, such as point-query or read-only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) files: WorkloadFileArgs,
+    /// A parameter of the workload, such as `range=100`; may be given several times
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    pub(crate) parameters: Vec<(String, i64)>,
+    /// Number of tables
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) tables: u32,
+    /// Rows of each table
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    pub(crate) rows: u64,
+    /// The engine of the tables: innodb, myisam, memory, rocksdb or aria
+    #[arg(long, default_value_t = Engine::Innodb)]
+    pub(crate) engine: Engine,
+    /// Statements prepared once, or sent as text every time
+    #[arg(long, value_enum, default_value_t = ProtocolArg::Prepared)]
+    pub(crate) protocol: ProtocolArg,
+    /// Connections
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) clients: u32,
+    /// How long it measures, such as 30s [default: 10s]
+    #[arg(long, value_parser = positive, conflicts_with = "operations")]
+    pub(crate) time: Option<u64>,
+    /// Operations over all clients, instead of a time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    pub(crate) operations: Option<u64>,
+    /// Load before measuring begins, such as 5s [default: 1s, and none with --operations]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) warmup: Option<u64>,
+    /// Decides every drawn value: the same seed gives the same statements
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProtocolArg {
+    Prepared,
+    Text,
+}
+
+/// When the clients do it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pace")]
+pub(crate) struct PaceArgs {
+    /// Operations that arrive each second, whether earlier ones are answered or not; without it,
+    /// each client asks again as soon as it was answered
+    #[arg(long, value_name = "PER-SECOND", value_parser = rate, conflicts_with = "think")]
+    pub(crate) rate: Option<Thousandths>,
+    /// Gaps between arrivals
+    #[arg(long, value_enum, default_value_t = SpacingArg::Poisson, requires = "rate")]
+    pub(crate) arrivals: SpacingArg,
+    /// What a client waits before each operation on average, such as 10ms
+    #[arg(long, value_name = "TIME", value_parser = positive)]
+    pub(crate) think: Option<u64>,
+    /// How these waits spread
+    #[arg(long, value_enum, default_value_t = SpacingArg::Poisson, requires = "think")]
+    pub(crate) think_spacing: SpacingArg,
+    /// Time over which load sets in before measuring begins, such as 5s
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration)]
+    pub(crate) ramp: u64,
+    /// Operations after which a client connects anew
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) reconnect_every: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SpacingArg {
+    /// All alike
+    Regular,
+    /// As those of independent events
+    Poisson,
+}
+
+/// What drives the clients.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Load generator")]
+pub(crate) struct GeneratorArgs {
+    /// Threads that drive the clients, at most
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub(crate) threads: u32,
+    /// What carries the connections' bytes
+    #[arg(long, value_enum, default_value_t = BackendArg::Auto)]
+    pub(crate) backend: BackendArg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackendArg {
+    /// What the host does best
+    Auto,
+    Epoll,
+    IoUring,
+}
+
+/// What is told, and how.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Measured time between two lines on standard error
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = positive)]
+    pub(crate) interval: u64,
+    /// How to write the summary
+    #[arg(long, value_enum, default_value_t = SummaryFormatArg::Text)]
+    pub(crate) format: SummaryFormatArg,
+    /// A file for the latencies of every interval, in the format of `HdrHistogram` logs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hdr_log: Option<PathBuf>,
+}
+
+fn address(text: &str) -> Result<Address, String> {
+    told(parse_address(text))
+}
+
+fn database(text: &str) -> Result<String, String> {
+    told(parse_database(text))
+}
+
+fn parameter(text: &str) -> Result<(String, i64), String> {
+    told(parse_parameter(text))
+}
+
+fn rate(text: &str) -> Result<Thousandths, String> {
+    told(parse_rate(text))
+}
+
+fn duration(text: &str) -> Result<u64, String> {
+    told(parse_duration(text))
+}
+
+/// A length of time that is not 0.
+fn positive(text: &str) -> Result<u64, String> {
+    match duration(text)? {
+        0 => Err("it must be longer than 0".to_owned()),
+        ms => Ok(ms),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SummaryFormatArg {
+    /// For the terminal
+    Text,
+    /// One document with everything
+    Json,
+}
+
+/// What is wrong and what to do about it, as one text.
+fn told<T>(read: Result<T, BadArgument>) -> Result<T, String> {
+    read.map_err(|error| match error.help.as_str() {
+        "" => error.message,
+        help => format!("{}\n  {}", error.message, help.replace('\n', "\n  ")),
+    })
+}
+
+impl From<ProtocolArg> for Protocol {
+    fn from(arg: ProtocolArg) -> Self {
+        match arg {
+            ProtocolArg::Prepared => Self::Prepared,
+            ProtocolArg::Text => Self::Text,
+        }
+    }
+}
+
+impl From<SpacingArg> for Spacing {
+    fn from(arg: SpacingArg) -> Self {
+        match arg {
+            SpacingArg::Regular => Self::Regular,
+            SpacingArg::Poisson => Self::Poisson,
+        }
+    }
+}

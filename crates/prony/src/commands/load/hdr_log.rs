@@ -1,0 +1,154 @@
+//! The log of interval histograms that other tools read: `HdrHistogram` interval log, version 1.3,
+//! with a histogram of version 2 on each line, in nanoseconds.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogWriter, IntervalLogWriterBuilder, IntervalLogWriterError,
+};
+use prony_model::Interval;
+
+/// Nanoseconds of a millisecond, in which the log shows maxima to people.
+const NS_PER_MS: f64 = 1e6;
+
+/// Why the log can't be written.
+#[derive(Debug, thiserror::Error)]
+#[error("write {path}: {reason}")]
+pub(super) struct HdrLogError {
+    path: PathBuf,
+    reason: String,
+}
+
+/// A file that is still empty, and what writes histograms into it.
+pub(super) struct HdrFile {
+    path: PathBuf,
+    file: File,
+    serializer: V2DeflateSerializer,
+}
+
+/// A log that has begun.
+pub(super) struct HdrLog<'a> {
+    path: &'a Path,
+    writer: IntervalLogWriter<'a, 'a, File, V2DeflateSerializer>,
+}
+
+impl HdrFile {
+    /// Makes the file, or empties the one that is there, so that a wrong path is noticed at once.
+    pub(super) fn create(path: &Path) -> Result<Self, HdrLogError> {
+        let file = File::create(path).map_err(|error| failure(path, &error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            serializer: V2DeflateSerializer::new(),
+        })
+    }
+
+    /// Writes the heading. Times of intervals count from `start`.
+    pub(super) fn begin(&mut self, start: SystemTime) -> Result<HdrLog<'_>, HdrLogError> {
+        let path = self.path.as_path();
+        let writer = IntervalLogWriterBuilder::new()
+            .add_comment("[Histogram log format version 1.3]")
+            .add_comment("Service times of operations in nanoseconds, by prony load")
+            .with_start_time(start)
+            .with_base_time(start)
+            .with_max_value_divisor(NS_PER_MS)
+            .begin_log_with(&mut self.file, &mut self.serializer)
+            .map_err(|error| failure(path, &error))?;
+        Ok(HdrLog { path, writer })
+    }
+}
+
+impl HdrLog<'_> {
+    /// Adds a line.
+    pub(super) fn add(
+        &mut self,
+        interval: &Interval,
+        histogram: &Histogram<u64>,
+    ) -> Result<(), HdrLogError> {
+        let length = interval.end_ns.saturating_sub(interval.start_ns);
+        self.writer
+            .write_histogram(
+                histogram,
+                Duration::from_nanos(interval.start_ns),
+                Duration::from_nanos(length),
+                None,
+            )
+            .map_err(|error| match error {
+                IntervalLogWriterError::IoError(error) => failure(self.path, &error),
+                IntervalLogWriterError::SerializeError(error) => HdrLogError {
+                    path: self.path.to_owned(),
+                    reason: error.to_string(),
+                },
+            })
+    }
+}
+
+fn failure(path: &Path, error: &io::Error) -> HdrLogError {
+    HdrLogError {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use hdrhistogram::serialization::Deserializer;
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+
+    use super::*;
+
+    #[test]
+    fn the_log_reads_back_and_sums_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.hlog");
+        let mut file = HdrFile::create(&path).unwrap();
+        let mut log = file.begin(SystemTime::UNIX_EPOCH).unwrap();
+        let mut all = Histogram::<u64>::new(3).unwrap();
+        for number in 0..3_u64 {
+            let mut histogram = Histogram::<u64>::new(3).unwrap();
+            for value in 1..=100 {
+                histogram.record(value * 1_000 * (number + 1)).unwrap();
+            }
+            all.add(&histogram).unwrap();
+            let interval = Interval {
+                start_ns: number * 500_000_000,
+                end_ns: (number + 1) * 500_000_000,
+                operations: 100,
+                queries: 100,
+                errors: 0,
+                latency_ns_p99: 0,
+                latency_ns_max: 0,
+                response_ns_p99: 0,
+                backlog: 0,
+            };
+            log.add(&interval, &histogram).unwrap();
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let mut sum = Histogram::<u64>::new(3).unwrap();
+        let mut times = Vec::new();
+        for entry in IntervalLogIterator::new(&bytes) {
+            if let LogEntry::Interval(interval) = entry.unwrap() {
+                let text = interval.encoded_histogram();
+                let encoded = STANDARD.decode(text).unwrap();
+                let read: Histogram<u64> = Deserializer::new()
+                    .deserialize(&mut encoded.as_slice())
+                    .unwrap();
+                sum.add(&read).unwrap();
+                times.push((interval.start_timestamp(), interval.duration()));
+            }
+        }
+        assert_eq!(sum, all);
+        let half = Duration::from_millis(500);
+        assert_eq!(
+            times,
+            [(Duration::ZERO, half), (half, half), (half * 2, half)]
+        );
+    }
+}

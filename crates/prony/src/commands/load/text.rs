@@ -1,0 +1,183 @@
+//! The summary for the terminal.
+
+use std::fmt::Write as _;
+
+use super::figures::{ClientFigures, Figures, ScheduleFigures};
+use super::summary::Summary;
+use super::times::Times;
+use crate::words::{listed, plural, rate};
+
+/// The whole summary.
+pub(super) fn text(summary: &Summary) -> String {
+    let mut text = heading(summary);
+    match &summary.figures {
+        None => text.push_str("\nNothing was measured.\n"),
+        Some(figures) => {
+            if !summary.complete {
+                text.push_str("\nStopped before its end: figures of its intervals until then.\n");
+            }
+            text.push_str(&totals(figures));
+            text.push_str(&latencies(figures));
+            if let Some(schedule) = &figures.schedule {
+                text.push_str(&schedule_line(schedule));
+            }
+            if let Some(client) = &figures.client {
+                text.push_str(&client_line(client));
+            }
+            text.push_str(&errors(figures));
+        }
+    }
+    for warning in &summary.warnings {
+        line(&mut text, &format!("\n! {}", warning.text));
+    }
+    text
+}
+
+/// Adds a line. Writing to a String can't fail.
+fn line(text: &mut String, line: &str) {
+    let _ = writeln!(text, "{line}");
+}
+
+fn heading(summary: &Summary) -> String {
+    let (server, work) = (&summary.server, &summary.work);
+    let mut workload = work.workload.clone();
+    for (name, value) in &work.parameters {
+        // Writing to a String can't fail.
+        let _ = write!(workload, " {name}={value}");
+    }
+    let name = server.build.as_ref().or(server.address.as_ref());
+    format!(
+        "{workload} on {} ({}), {} of {} rows, {}, {}, {}\n",
+        name.map_or("a server", String::as_str),
+        server.version,
+        plural(work.tables.into(), "table"),
+        rate(work.rows as f64),
+        work.engine,
+        work.protocol,
+        plural(work.clients.into(), "client"),
+    )
+}
+
+fn totals(figures: &Figures) -> String {
+    let per_second = |value: Option<f64>| {
+        value.map_or("-".to_owned(), |value| {
+            if value < 100.0 {
+                format!("{value:.1}")
+            } else {
+                rate(value)
+            }
+        })
+    };
+    format!(
+        "\nmeasured     {:.1} s\n\
+         operations   {}, {} per second\n\
+         queries      {}, {} per second\n\
+         errors       {}\n",
+        figures.seconds,
+        rate(figures.operations as f64),
+        per_second(figures.operations_per_second),
+        rate(figures.queries as f64),
+        per_second(figures.queries_per_second),
+        rate(figures.error_count as f64),
+    )
+}
+
+/// A table with a row for each histogram.
+fn latencies(figures: &Figures) -> String {
+    let rows = latency_rows(figures);
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let width = width.max(HEAD.len());
+    let mut text = format!("\n{HEAD:width$}");
+    for column in ["count", "mean", "p50", "p90", "p95", "p99", "p99.9", "max"] {
+        let _ = write!(text, " {column:>9}");
+    }
+    text.push('\n');
+    for (name, times) in rows {
+        let _ = write!(text, "{name:width$} {:>9}", times.count);
+        for value in [
+            times.mean, times.p50, times.p90, times.p95, times.p99, times.p999, times.max,
+        ] {
+            let _ = write!(text, " {:>9}", value.map_or("-".to_owned(), milliseconds));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Above the names of the rows.
+const HEAD: &str = "time in ms";
+
+fn latency_rows(figures: &Figures) -> Vec<(String, &Times)> {
+    let mut rows = Vec::new();
+    let whole = [
+        ("operation", &figures.service_us),
+        ("operation, response", &figures.response_us),
+    ];
+    for (name, times) in whole {
+        rows.extend(times.as_ref().map(|times| (name.to_owned(), times)));
+    }
+    let statements = figures.statements.iter();
+    rows.extend(statements.filter_map(|statement| {
+        let times = statement.service_us.as_ref()?;
+        Some((format!("  {}", statement.name), times))
+    }));
+    rows
+}
+
+/// Microseconds as milliseconds, to three digits or so.
+pub(super) fn milliseconds(us: f64) -> String {
+    let ms = us / 1e3;
+    match ms {
+        ms if ms < 10.0 => format!("{ms:.3}"),
+        ms if ms < 1_000.0 => format!("{ms:.1}"),
+        ms => format!("{ms:.0}"),
+    }
+}
+
+fn schedule_line(schedule: &ScheduleFigures) -> String {
+    let error = schedule.error_us.as_ref().and_then(|times| times.p99);
+    format!(
+        "\nschedule     {} planned, {} waiting at the end, {} never begun; own error p99 {} ms\n",
+        rate(schedule.planned as f64),
+        rate(schedule.backlog as f64),
+        rate(schedule.left as f64),
+        error.map_or("-".to_owned(), milliseconds),
+    )
+}
+
+fn client_line(client: &ClientFigures) -> String {
+    let per_query = client
+        .cpu_us_per_query
+        .map_or("-".to_owned(), |us| format!("{us:.1}"));
+    let shares: Vec<String> = client
+        .thread_use
+        .iter()
+        .map(|thread| format!("{:.0} %", thread.cpu_share * 100.0))
+        .collect();
+    let shares = match shares.as_slice() {
+        [] => String::new(),
+        shares => format!(", busy {}", listed(shares)),
+    };
+    format!(
+        "\ngenerator    {per_query} µs of processor time per query, {}{shares}, {}\n",
+        plural(client.threads.into(), "thread"),
+        client.backend,
+    )
+}
+
+fn errors(figures: &Figures) -> String {
+    if figures.errors.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nerrors\n".to_owned();
+    for error in &figures.errors {
+        line(
+            &mut text,
+            &format!(
+                "  {} ({}), {} times: {}",
+                error.code, error.class, error.count, error.message
+            ),
+        );
+    }
+    text
+}
