@@ -6,17 +6,14 @@ mod cell;
 mod lines;
 mod page;
 mod spread;
-mod table;
 mod targets;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-use cargo_metadata::Message;
+use std::process::Command;
 
 use crate::peers::lines::{Line, Lines};
+use crate::programs;
 
 /// What to print.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,65 +76,19 @@ impl Options {
 
 /// Builds the programs and runs the benchmark. Returns its lines, and tells of each as it comes.
 fn measure(root: &Path, arguments: &[String]) -> Result<String, String> {
-    let prony = build(root, &["build", "--release", "--package", "prony"], "prony")?;
-    let bench = |name| {
-        let arguments = [
-            "bench",
-            "--no-run",
-            "--package",
-            "prony-load",
-            "--bench",
-            name,
-        ];
-        build(root, &arguments, name)
-    };
-    let (bare, peers) = (bench("bare")?, bench("peers")?);
-    let mut child = Command::new(&peers)
+    let prony = programs::prony(root)?;
+    let bare = programs::bench(root, "bare")?;
+    let mut command = Command::new(programs::bench(root, "peers")?);
+    command
         .arg("--prony")
         .arg(prony)
         .arg("--bare")
         .arg(bare)
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("run {}: {error}", peers.display()))?;
-    let mut raw = String::new();
-    let output = child.stdout.take().ok_or("the benchmark has no output")?;
-    for line in BufReader::new(output).lines() {
-        let line = line.map_err(|error| format!("read what the benchmark prints: {error}"))?;
-        eprintln!("{}", Line::parse(&line)?);
-        raw.push_str(&line);
-        raw.push('\n');
-    }
-    match child.wait() {
-        Ok(status) if status.success() => Ok(raw),
-        Ok(status) => Err(format!("the benchmark failed: {status}")),
-        Err(error) => Err(format!("wait for the benchmark: {error}")),
-    }
-}
-
-/// Runs cargo, and says where it put the executable of that name.
-fn build(root: &Path, arguments: &[&str], name: &str) -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(arguments)
-        .arg("--message-format=json-render-diagnostics")
-        .current_dir(root)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("run cargo: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("cargo failed to build {name}"));
-    }
-    Message::parse_stream(output.stdout.as_slice())
-        .filter_map(Result::ok)
-        .find_map(|message| match message {
-            Message::CompilerArtifact(artifact) if artifact.target.name == name => {
-                artifact.executable.map(PathBuf::from)
-            }
-            _ => None,
-        })
-        .ok_or_else(|| format!("cargo did not say where {name} is"))
+        .args(arguments);
+    programs::lines(command, &mut |line| {
+        eprintln!("{}", Line::parse(line)?);
+        Ok(())
+    })
 }
 
 #[cfg(test)]

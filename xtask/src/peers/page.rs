@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::peers::cell::{Cell, Quantity};
 use crate::peers::lines::{Contestant, Lines, Protocol, Setting};
 use crate::peers::spread::Spread;
-use crate::peers::table::Table;
 use crate::peers::targets::{behind_bare_us, verdicts};
+use crate::table::Table;
 
 /// What stands where there is no figure.
 const NONE: &str = "–";

@@ -13,13 +13,15 @@ use io_uring::types::Fixed;
 use io_uring::{IoUring, SubmissionQueue, opcode};
 use rustix::net::SendFlags;
 
-use crate::client::{BUFFER_SIZE, Client};
+use crate::client::Client;
 use crate::ids::Ids;
 use crate::job::Job;
 use crate::tally::Tally;
 
 /// `IORING_RECVSEND_POLL_FIRST`: the answer is not there yet when it is asked for.
 const POLL_FIRST: u16 = 1;
+/// Bytes received at once: many times those of an answer.
+const PLACE_SIZE: u32 = 4096;
 /// Marks the completion of a send, of which there is one only where it failed.
 const SEND: u64 = u64::MAX;
 const SEND_FLAGS: i32 = SendFlags::NOSIGNAL.bits().cast_signed();
@@ -28,10 +30,10 @@ const SEND_FLAGS: i32 = SendFlags::NOSIGNAL.bits().cast_signed();
 pub(crate) fn run(clients: Vec<Client>, job: &Job, stop: &AtomicBool, tally: &Tally) {
     let mut ring = new_ring(&clients);
     let clients = clients.leak();
-    let place = vec![0; BUFFER_SIZE].leak().as_mut_ptr();
+    let place = vec![0; PLACE_SIZE as usize].leak().as_mut_ptr();
     let (submitter, mut submissions, mut completions) = ring.split();
     let mut ids = Ids::new(1, job.rows);
-    for (index, client) in clients.iter_mut().enumerate() {
+    for (index, client) in (0..).zip(clients.iter_mut()) {
         ask(&mut submissions, index, client, ids.draw(), place);
     }
     let mut queries = 0;
@@ -43,8 +45,8 @@ pub(crate) fn run(clients: Vec<Client>, job: &Job, stop: &AtomicBool, tally: &Ta
         for completion in &mut completions {
             assert_ne!(completion.user_data(), SEND, "sending failed");
             // The data of a receive is the index that it was queued with.
-            let index = usize::try_from(completion.user_data()).unwrap();
-            let client = &mut clients[index];
+            let index = u32::try_from(completion.user_data()).unwrap();
+            let client = &mut clients[index as usize];
             client.check(usize::try_from(completion.result()).unwrap());
             ask(&mut submissions, index, client, ids.draw(), place);
             queries += 1;
@@ -74,23 +76,23 @@ fn new_ring(clients: &[Client]) -> IoUring {
 #[inline]
 fn ask(
     submissions: &mut SubmissionQueue<'_>,
-    index: usize,
+    index: u32,
     client: &mut Client,
     id: u64,
     place: *mut u8,
 ) {
-    // Connections are registered by their places, of which there are as many as clients.
-    let file = Fixed(index as u32);
+    let file = Fixed(index);
     let request = client.request.with(id);
-    let send = opcode::Send::new(file, request.as_ptr(), request.len() as u32)
+    let length = u32::try_from(request.len()).unwrap();
+    let send = opcode::Send::new(file, request.as_ptr(), length)
         .flags(SEND_FLAGS)
         .build()
         .flags(Flags::SKIP_SUCCESS)
         .user_data(SEND);
-    let receive = opcode::Recv::new(file, place, BUFFER_SIZE as u32)
+    let receive = opcode::Recv::new(file, place, PLACE_SIZE)
         .ioprio(POLL_FIRST)
         .build()
-        .user_data(index as u64);
+        .user_data(index.into());
     push(submissions, &send);
     push(submissions, &receive);
 }

@@ -25,8 +25,7 @@ use prony_servers::Launcher;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 
-use crate::contestant::{Contestant, Program};
-use crate::job::Task;
+use crate::contestant::{Contestant, Program, Stage};
 use crate::request::Request;
 use crate::server::Server;
 
@@ -69,12 +68,15 @@ fn main() -> ExitCode {
         }
     };
     raise_open_files();
-    let launcher = Launcher::new(request.prony.clone()).unwrap();
+    let stage = Stage {
+        launcher: Launcher::new(request.prony.clone()).unwrap(),
+        request: &request,
+    };
     eprintln!(
         "starting {} and filling {} rows",
         request.build, request.rows
     );
-    let mut server = Server::start(&request, &launcher);
+    let mut server = Server::start(&request, &stage.launcher);
     let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     say(&Line::Setting {
         at_unix_s: at.as_secs(),
@@ -85,19 +87,19 @@ fn main() -> ExitCode {
         host: HostFacts::read(&Root::live()),
     });
     for round in 0..request.rounds {
-        measure_round(round, &request, &launcher, &mut server);
+        measure_round(round, &stage, &mut server);
     }
     server.stop();
     ExitCode::SUCCESS
 }
 
 /// Everybody once at each number of clients and with each protocol.
-fn measure_round(round: usize, request: &Request, launcher: &Launcher, server: &mut Server) {
+fn measure_round(round: usize, stage: &Stage<'_>, server: &mut Server) {
+    let request = stage.request;
     for &clients in &request.clients {
         for &protocol in &request.protocols {
-            let task = Task::endless(clients, protocol, request);
             for contestant in Contestant::all(clients, round) {
-                let program = Program::new(contestant, task, request, launcher, server);
+                let program = Program::endless(contestant, clients, protocol, stage, server);
                 let figures = turn::take(program, request.seconds, server);
                 say(&Line::Turn {
                     round,
@@ -111,7 +113,7 @@ fn measure_round(round: usize, request: &Request, launcher: &Launcher, server: &
     }
     if request.clients.contains(&1) {
         for contestant in Contestant::timed(round) {
-            let program = Program::new(contestant, Task::timed(request), request, launcher, server);
+            let program = Program::timed(contestant, stage, server);
             let figures = latency::take(contestant, program);
             say(&Line::Latency {
                 round,

@@ -1,6 +1,5 @@
 //! The server, and what it counts.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use prony_client::{Address, Connection, Login};
@@ -78,10 +77,6 @@ impl Server {
     /// administrator of an own server has none.
     pub(crate) fn login(&self) -> Login {
         self.running.admin_login()
-    }
-
-    pub(crate) fn socket(&self) -> PathBuf {
-        self.running.socket()
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// A table whose columns but the first few are numbers.
-pub(super) struct Table {
+pub(crate) struct Table {
     /// Columns that are words, at the left.
     words: usize,
     rows: Vec<Vec<String>>,
@@ -11,7 +11,7 @@ pub(super) struct Table {
 
 impl Table {
     /// An empty table with these headings, of which the first `words` stand over words.
-    pub(super) fn new(words: usize, headings: &[&str]) -> Self {
+    pub(crate) fn new(words: usize, headings: &[&str]) -> Self {
         Self {
             words,
             rows: vec![
@@ -23,11 +23,11 @@ impl Table {
         }
     }
 
-    pub(super) fn push(&mut self, row: Vec<String>) {
+    pub(crate) fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
     }
 
-    pub(super) fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns)
             .map(|column| {
