@@ -55,6 +55,18 @@ pub(crate) fn bench_load(arguments: impl Iterator<Item = String>) -> Result<(), 
     step("bench-load", bench)
 }
 
+/// Records what real servers say.
+pub(crate) fn record_conversations() -> Result<(), String> {
+    let arguments = [
+        "run",
+        "--package",
+        "prony-client",
+        "--example",
+        "record_conversations",
+    ];
+    step("record-conversations", cargo(&arguments))
+}
+
 fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);

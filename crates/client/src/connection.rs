@@ -49,7 +49,14 @@ impl Connection {
         login: &Login,
         timeout: Duration,
     ) -> Result<Self, ClientError> {
-        let transport = Transport::connect(address, timeout)?;
+        Self::open(Transport::connect(address, timeout)?, address, login)
+    }
+
+    pub(crate) fn open(
+        transport: Transport,
+        address: &Address,
+        login: &Login,
+    ) -> Result<Self, ClientError> {
         let (transport, greeted) = log_in(transport, address, login)?;
         Ok(Self {
             transport: Some(transport),

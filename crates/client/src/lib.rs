@@ -12,6 +12,8 @@ mod greet;
 mod login;
 mod opening;
 mod preparing;
+#[cfg(test)]
+mod replay;
 mod socket;
 mod stream;
 #[cfg(test)]

@@ -95,6 +95,13 @@ fn connect_unix(path: &Path, timeout: Duration) -> io::Result<Socket> {
     Ok(socket)
 }
 
+#[cfg(test)]
+impl From<OwnedFd> for Socket {
+    fn from(socket: OwnedFd) -> Self {
+        Self(socket)
+    }
+}
+
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

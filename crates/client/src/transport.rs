@@ -20,17 +20,22 @@ pub(crate) struct Transport {
 impl Transport {
     /// Connects, waiting at most `timeout` where the server's queue is full.
     pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self, ClientError> {
-        let stream = Socket::connect(address, timeout).map_err(|source| ClientError::Connect {
+        let socket = Socket::connect(address, timeout).map_err(|source| ClientError::Connect {
             address: address.clone(),
             source,
         })?;
-        let mut transport = Self {
-            stream: BufReader::new(Stream::Plain(stream)),
-            timeout: None,
-            sequence: 0,
-        };
+        let mut transport = Self::new(socket);
         transport.set_timeout(Some(timeout))?;
         Ok(transport)
+    }
+
+    /// Over a socket on which nothing was said yet.
+    pub(crate) fn new(socket: Socket) -> Self {
+        Self {
+            stream: BufReader::new(Stream::Plain(socket)),
+            timeout: None,
+            sequence: 0,
+        }
     }
 
     /// Limits how long the other side may be silent, or deaf. `None` waits forever.
@@ -80,10 +85,13 @@ impl Transport {
             }));
         }
         self.sequence = self.sequence.wrapping_add(1);
-        let start = payload.len();
-        payload.resize(start + length, 0);
-        self.read_exact(&mut payload[start..])?;
-        Ok(length == PAYLOAD_MAX)
+        // Memory is taken for what came, and not for what is only announced.
+        let mut body = (&mut self.stream).take(length as u64);
+        match body.read_to_end(payload) {
+            Ok(read) if read < length => Err(ClientError::Closed),
+            Ok(_) => Ok(length == PAYLOAD_MAX),
+            Err(source) => Err(self.explain(source)),
+        }
     }
 
     fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ClientError> {

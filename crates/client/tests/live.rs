@@ -8,89 +8,23 @@
 
 #[path = "../../../tests/live_gate.rs"]
 mod live_gate;
-
-use std::path::Path;
-use std::time::Duration;
+#[path = "support/server.rs"]
+mod server;
 
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use live_gate::live;
 use prony_client::{Address, ClientError, Connection, Login, TlsError};
-use prony_model::{
-    Config, Engine, IntentValue, OptionOrigin, RenderedOption, StopFlag, Tls, Transport,
-};
-use prony_servers::{Catalogue, Depot, Instance, Launcher, Rendered, Roots, Running, Wanted};
+use prony_model::{OptionOrigin, RenderedOption, Tls};
 use rcgen::{CertificateParams, KeyPair};
 use rsa::RsaPrivateKey;
 use rsa::pkcs1::EncodeRsaPrivateKey;
 use rsa::pkcs8::{EncodePrivateKey, LineEnding};
-use tempfile::TempDir;
+use server::{Certificate, LIMIT, Server};
 
-const LIMIT: Duration = Duration::from_secs(30);
 const PASSWORD: &str = "a secret of more than twenty bytes";
 
-/// A real server on a unix socket and on TCP.
-struct Server {
-    running: Running,
-    _scratch: TempDir,
-}
-
-/// Whether a server has a certificate.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Certificate {
-    Yes,
-    No,
-}
-
 impl Server {
-    fn start(id: &str, certificate: Certificate) -> Self {
-        Self::start_with(id, certificate, |_| ())
-    }
-
-    fn start_with(id: &str, certificate: Certificate, change: impl Fn(&mut Rendered)) -> Self {
-        let fetched = Roots::from_environment().unwrap();
-        let scratch = tempfile::tempdir().unwrap();
-        let roots = Roots {
-            cache: scratch.path().to_owned(),
-        };
-        let catalogue = Catalogue::embedded().unwrap();
-        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/fixtures/guard");
-        let launcher = Launcher::new(guard).unwrap();
-        let stop = StopFlag::default();
-        let depot = Depot::new(&fetched, &catalogue, &launcher);
-        let build = depot.fetch(id, &stop, &mut |_| ()).unwrap();
-        let tls = IntentValue::Flag(certificate == Certificate::Yes);
-        let config = Config {
-            intents: [("tls".to_owned(), tls)].into(),
-            ..Config::default()
-        };
-        let wanted = Wanted {
-            engine: Engine::Innodb,
-            config: &config,
-            transport: Transport::Tcp,
-            clients_max: 4,
-            tables: 1,
-            allow: &[],
-        };
-        let mut rendered = catalogue.render(&build.facts, wanted).unwrap();
-        change(&mut rendered);
-        let mut instance = Instance::create(&roots, &launcher, &build, &rendered).unwrap();
-        instance.bootstrap(&stop).unwrap();
-        let running = instance.start(&stop).unwrap();
-        Self {
-            running,
-            _scratch: scratch,
-        }
-    }
-
-    fn admin(&self, sql: &str) {
-        let login = self.running.admin_login();
-        let mut admin = Connection::connect(&self.running.admin_address(), &login, LIMIT).unwrap();
-        admin
-            .query(sql)
-            .unwrap_or_else(|error| panic!("{sql}: {error}"));
-    }
-
     /// Makes an account for TCP and one for the socket. `proof` is what follows the name.
     fn account(&self, user: &str, proof: &str) {
         for host in ["127.0.0.1", "localhost"] {

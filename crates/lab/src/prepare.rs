@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use prony_load::{FillTask, Message, Task};
-use prony_model::{Allocator, Dataset, LoadOutcome, Plan, SettleOutcome, Target};
+use prony_model::{Allocator, Dataset, LoadOutcome, Plan, SettleOutcome, Step, Target};
 use prony_servers::{
     Catalogue, Depot, Image, ImageKey, ImageRecord, Images, Instance, InstanceError, Rendered,
     ServerBuild, Wanted, image_size_estimate,
@@ -121,7 +121,7 @@ fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendere
     let clients_max = plan
         .steps
         .iter()
-        .map(|step| step.clients)
+        .map(Step::connections_max)
         .max()
         .unwrap_or(1);
     let wanted = Wanted {

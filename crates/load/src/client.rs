@@ -162,6 +162,11 @@ impl Client {
         }
     }
 
+    /// Whether its connection has done its share: it connects anew before anything else.
+    pub(crate) const fn must_connect(&self) -> bool {
+        self.connection_left == 0
+    }
+
     /// Index of its group.
     pub(crate) const fn group(&self) -> usize {
         self.group
@@ -363,7 +368,7 @@ impl Client {
         if self.limit.operations == 0 || now_ns >= self.limit.end_ns || context.closing {
             return Next::Rest;
         }
-        if self.connection_left == 0 {
+        if self.must_connect() {
             self.stage = Stage::Connect;
             self.sent_ns = now_ns;
             self.heard_ns = now_ns;

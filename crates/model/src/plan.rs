@@ -251,6 +251,19 @@ impl Step {
         let groups = self.beside.iter().map(|group| group.clients);
         groups.fold(self.clients, u32::saturating_add)
     }
+
+    /// Connections that the server can see at once: one that is closed to be made anew may still
+    /// count while the new one does.
+    pub fn connections_max(&self) -> u32 {
+        let anew = |every: Option<u64>, clients: u32| every.map_or(0, |_| clients);
+        let groups = self.beside.iter();
+        let groups = groups.map(|group| anew(group.reconnect_every, group.clients));
+        let all = self.all_clients();
+        groups.fold(
+            all.saturating_add(anew(self.reconnect_every, self.clients)),
+            u32::saturating_add,
+        )
+    }
 }
 
 impl Plan {

@@ -10,8 +10,11 @@ mod tests;
 use crate::frame::{HEADER_SIZE, read_header};
 use crate::{Eof, ErrPacket, FirstPacket, PAYLOAD_MAX, WireError, split_frame};
 
-/// The first byte of an ERR packet, which no row and no column definition begins with.
+/// The first byte of an ERR packet, which no row begins with.
 const ERR: u8 = 0xff;
+
+/// The highest first byte of a column definition, which begins with the length of a short text.
+const DEFINITION_MAX: u8 = 0xfa;
 
 /// Bytes kept of a packet that is read and not skipped: an ERR packet with the longest message
 /// that servers send (512 bytes; `MYSQL_ERRMSG_SIZE`), and what stands before it.
@@ -223,7 +226,7 @@ impl Skimmer {
     const fn is_skipped(&self, first: u8, size: usize) -> bool {
         match self.stage {
             Stage::Rows => is_row(first, size),
-            Stage::Columns { .. } => first != ERR,
+            Stage::Columns { .. } => first <= DEFINITION_MAX,
             Stage::First | Stage::ColumnsEnd | Stage::Done => false,
         }
     }
@@ -234,7 +237,7 @@ impl Skimmer {
         self.tally.packets += 1;
         match (self.stage, first) {
             (Stage::Rows, Some(first)) if is_row(first, size) => self.tally.rows += 1,
-            (Stage::Columns { left }, Some(first)) if first != ERR => {
+            (Stage::Columns { left }, Some(first)) if first <= DEFINITION_MAX => {
                 self.stage = after_columns(left - 1);
             }
             (Stage::First, _) => self.end_first(head)?,
@@ -249,6 +252,10 @@ impl Skimmer {
             ErrPacket::parse(head)?;
             self.refuse(head);
             return Ok(());
+        }
+        if let (Stage::Columns { .. }, Some(&byte)) = (self.stage, head.first()) {
+            let packet = "column definition";
+            return Err(WireError::UnexpectedByte { packet, byte });
         }
         let eof = Eof::parse(head)?;
         if self.stage == Stage::ColumnsEnd {

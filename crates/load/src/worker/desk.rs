@@ -119,6 +119,10 @@ impl<'a> Desk<'a> {
     /// A client begins the phase.
     pub(super) fn start(&mut self, client: &mut Client, index: usize, now_ns: u64) -> Next {
         let group = client.group();
+        if client.must_connect() {
+            let next = client.go_on(now_ns, &mut self.context(group));
+            return self.resolve(next, client, index, now_ns);
+        }
         if self.ramp_ns > 0 && self.pacer.open(group).is_none() {
             let clients = self.opener.clients(group);
             let delay_ns =

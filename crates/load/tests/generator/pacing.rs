@@ -208,6 +208,23 @@ fn connecting_anew_in_an_open_loop_drops_nothing() {
 }
 
 #[test]
+fn who_must_connect_after_the_warm_up_connects_first() {
+    let server = FakeServer::start(Delivery::Whole, answer);
+    for pace in [Pace::default(), open(500, Spacing::Regular)] {
+        let mut task = task(update(), 2, Length::Count { operations: 10 });
+        task.pace = pace;
+        task.reconnect_every = Some(1);
+        task.warmup_ms = 50;
+        let outcome = run(&server, task);
+        assert_eq!(outcome.operations, 10);
+        // Once for each operation, but for the first of a client that came out of the warm-up with a
+        // new connection; and in an open loop also after the last ones.
+        let connects = outcome.statements.last().unwrap().count;
+        assert!((8..=12).contains(&connects), "{connects}");
+    }
+}
+
+#[test]
 fn a_server_that_refuses_new_connections_is_named() {
     let server = FakeServer::start(Delivery::Whole, answer);
     let mut task = task(update(), 1, Length::Count { operations: 9 });

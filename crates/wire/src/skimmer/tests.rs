@@ -246,6 +246,18 @@ fn empty_packets_are_no_rows() {
 }
 
 #[test]
+fn an_end_in_the_middle_of_definitions_is_none() {
+    let mut stream = Stream::new();
+    stream.packet(&[2]);
+    stream.packet(b"\x03def\0\0\0\x01k\x01k\x0c\x08\0\x0b\0\0\0\x03\0\0\0\0\0");
+    stream.eof(0);
+    for cuts in [&[][..], &[5, 40]] {
+        let shown = skim(&stream.bytes, cuts).unwrap_err().to_string();
+        assert!(shown.contains("column definition: byte 0xfe"), "{shown}");
+    }
+}
+
+#[test]
 fn long_messages_are_cut() {
     let mut stream = Stream::new();
     let mut payload = b"\xff\x51\x04#HY000".to_vec();
