@@ -36,6 +36,7 @@ pub(super) enum Line {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct Setting {
     pub(super) at_unix_s: i64,
+    pub(super) sysbench: String,
     pub(super) build: String,
     pub(super) rows: u64,
     pub(super) seconds: u64,

@@ -43,8 +43,8 @@ fn setting(setting: &Setting) -> String {
         .map(|release| format!(", Linux {release}"))
         .unwrap_or_default();
     format!(
-        "{date}; {} cores of {}{}{memory}{kernel}; {}, InnoDB, {} rows, unix socket; {} rounds of \
-         {} s; medians, with the range over the rounds.\n",
+        "{date}; {} cores of {}{}{memory}{kernel}; {}, InnoDB, {} rows, unix socket; {}; {} \
+         rounds of {} s; medians, with the range over the rounds.\n",
         host.cpus,
         host.cpu_model.as_deref().unwrap_or("an unknown kind"),
         if host.virtual_machine == Some(true) {
@@ -54,6 +54,7 @@ fn setting(setting: &Setting) -> String {
         },
         setting.build,
         setting.rows,
+        setting.sysbench,
         setting.rounds,
         setting.seconds,
     )
@@ -172,7 +173,7 @@ pub(super) mod tests {
     /// Three rounds of three contestants with 64 clients, and one round of times.
     pub(in crate::peers) fn lines() -> Lines {
         let mut raw = String::from(
-            r#"{"event":"setting","at_unix_s":86400,"build":"mariadb-10.11","rows":1000,"seconds":2,"rounds":3,"host":{"cpu_model":"Example","cpus":2,"virtual_machine":true,"memory_bytes":24000000000,"kernel":"6.1.0-9-amd64","governor":null,"transparent_huge_pages":null}}"#,
+            r#"{"event":"setting","at_unix_s":86400,"sysbench":"sysbench 1.0.20","build":"mariadb-10.11","rows":1000,"seconds":2,"rounds":3,"host":{"cpu_model":"Example","cpus":2,"virtual_machine":true,"memory_bytes":24000000000,"kernel":"6.1.0-9-amd64","governor":null,"transparent_huge_pages":null}}"#,
         );
         for (round, more) in [1_u64, 0, 2].into_iter().enumerate() {
             for (contestant, client_us, threads) in [

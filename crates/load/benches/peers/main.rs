@@ -37,6 +37,7 @@ enum Line<'a> {
     Setting {
         /// When it began, in seconds since 1970.
         at_unix_s: u64,
+        sysbench: &'a str,
         build: &'a str,
         rows: u32,
         seconds: u64,
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
     let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     say(&Line::Setting {
         at_unix_s: at.as_secs(),
+        sysbench: &request.sysbench,
         build: &request.build,
         rows: request.rows,
         seconds: request.seconds,

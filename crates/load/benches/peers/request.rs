@@ -22,6 +22,8 @@ pub(crate) struct Request {
     pub(crate) prony: PathBuf,
     /// The binary with the bare loops.
     pub(crate) bare: PathBuf,
+    /// What sysbench calls itself.
+    pub(crate) sysbench: String,
     pub(crate) build: String,
     pub(crate) clients: Vec<u32>,
     pub(crate) protocols: Vec<Protocol>,
@@ -35,19 +37,22 @@ pub(crate) struct Request {
 impl Request {
     /// Reads the options; the error is for people.
     pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let request = Self::options(arguments).ok_or(USAGE)?;
-        match Command::new("sysbench").arg("--version").output() {
-            Ok(_) => Ok(request),
-            Err(error) => Err(format!(
-                "failed to run sysbench: {error}; is it installed?\n\n{USAGE}"
-            )),
-        }
+        let mut request = Self::options(arguments).ok_or(USAGE)?;
+        let output = Command::new("sysbench")
+            .arg("--version")
+            .output()
+            .map_err(|error| {
+                format!("failed to run sysbench: {error}; is it installed?\n\n{USAGE}")
+            })?;
+        request.sysbench = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Ok(request)
     }
 
     fn options(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
         let mut request = Self {
             prony: PathBuf::new(),
             bare: PathBuf::new(),
+            sysbench: String::new(),
             build: "mariadb-10.11".to_owned(),
             clients: vec![1, 64, 512, 1000],
             protocols: vec![Protocol::Prepared, Protocol::Text],
