@@ -298,39 +298,70 @@ mod tests {
     use hdrhistogram::serialization::Deserializer;
     use proptest::prelude::*;
 
-    fn recorder(latencies: &[u64], period_ends: usize) -> Recorder {
-        let mut recorder = Recorder::new(1, false).unwrap();
-        for (index, latency) in latencies.iter().enumerate() {
+    /// One operation of a thread: which of two statements, how long it took, how late it began.
+    type Seen = (usize, u64, u64);
+
+    fn recorder(seen: &[Seen], period_ends: usize) -> Recorder {
+        let mut recorder = Recorder::new(2, true).unwrap();
+        for (index, (statement, latency, late)) in seen.iter().enumerate() {
             if index == period_ends {
                 recorder.end_period().unwrap();
             }
             recorder.operation(*latency);
-            recorder.answer(0, *latency, Tally::default(), &Expect::default());
+            recorder.scheduled_operation(latency + late, Some(*late));
+            recorder.answer(*statement, *latency, Tally::default(), &Expect::default());
         }
         recorder.end_period().unwrap();
         recorder
     }
 
+    fn operations() -> impl Strategy<Value = Vec<Seen>> {
+        let seen = (0..2_usize, 1..LATENCY_NS_MAX, 1..1_000_000_000_u64);
+        proptest::collection::vec(seen, 0..50)
+    }
+
     proptest! {
-        // Each case makes nine histograms of 264 KB.
+        // Each case makes two dozen histograms of 264 KB.
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// Merged records of two threads are the record of one thread that saw everything, and
-        /// periods do not matter.
+        /// Merged records of two threads are the record of one thread that saw everything, in
+        /// total and for each statement, and periods do not matter.
         #[test]
         fn merging_is_recording_all(
-            first in proptest::collection::vec(1..LATENCY_NS_MAX, 0..50),
-            second in proptest::collection::vec(1..LATENCY_NS_MAX, 0..50),
+            first in operations(),
+            second in operations(),
             period_ends in 0..50_usize,
         ) {
             let mut merged = recorder(&first, period_ends);
             merged.merge(&recorder(&second, period_ends)).unwrap();
-            let all = recorder(&[first, second].concat(), 0);
-            prop_assert_eq!(merged.operations(), all.operations());
-            prop_assert_eq!(
-                &merged.statements[0].latencies,
-                &all.statements[0].latencies
-            );
+            let all = [first, second].concat();
+            let sum = recorder(&all, 0);
+            prop_assert_eq!(merged.operations(), sum.operations());
+            for (merged, sum) in merged.statements.iter().zip(&sum.statements) {
+                prop_assert_eq!(&merged.latencies, &sum.latencies);
+            }
+            let (merged, sum) = (merged.schedule.unwrap(), sum.schedule.unwrap());
+            prop_assert_eq!(merged.response, sum.response);
+            prop_assert_eq!(merged.error, sum.error);
+        }
+
+        /// Percentiles of merged histograms are those of the values themselves, to three digits.
+        #[test]
+        fn percentiles_are_those_of_all_values(
+            mut values in proptest::collection::vec(1_000..LATENCY_NS_MAX, 1..200),
+            thousandths in 1..=1000_usize,
+        ) {
+            let mut merged = new_latencies().unwrap();
+            for part in values.chunks(7) {
+                let mut thread = new_latencies().unwrap();
+                part.iter().for_each(|value| thread.saturating_record(*value));
+                add(&mut merged, &thread).unwrap();
+            }
+            values.sort_unstable();
+            let rank = (values.len() * thousandths).div_ceil(1000);
+            let exact = values[rank - 1] as f64;
+            let found = merged.value_at_quantile(thousandths as f64 / 1000.0) as f64;
+            prop_assert!((found / exact - 1.0).abs() <= 1e-3, "{found} for {exact}");
         }
     }
 

@@ -111,30 +111,29 @@ impl Link {
         buffer: &mut [u8],
         program: &Program,
     ) -> Result<Transfer, LoadError> {
-        loop {
-            match self.stream.read(buffer) {
-                Ok(0) => {
-                    return Err(LoadError::Closed {
-                        statement: self.statement(program),
-                    });
-                }
-                Ok(count) if self.opening.is_some() => {
-                    return self.hear_opening(&buffer[..count]);
-                }
-                Ok(count) => {
-                    let complete = self.client.feed(&buffer[..count], program)?;
-                    return Ok(if complete {
-                        Transfer::Complete
-                    } else {
-                        Transfer::Partial
-                    });
-                }
-                Err(error) => match error.kind() {
-                    ErrorKind::Interrupted => {}
-                    ErrorKind::WouldBlock => return Ok(Transfer::NotReady),
-                    _ => return Err(self.explain(error, program)),
-                },
-            }
+        let received = self.stream.read(buffer);
+        self.received(received.map(|count| &buffer[..count]), program)
+    }
+
+    /// Takes what was received: no bytes where the server has hung up.
+    #[inline]
+    pub(super) fn received(
+        &mut self,
+        received: io::Result<&[u8]>,
+        program: &Program,
+    ) -> Result<Transfer, LoadError> {
+        match received {
+            Ok([]) => Err(LoadError::Closed {
+                statement: self.statement(program),
+            }),
+            Ok(bytes) if self.opening.is_some() => self.hear_opening(bytes),
+            Ok(bytes) if self.client.feed(bytes, program)? => Ok(Transfer::Complete),
+            Ok(_) => Ok(Transfer::Partial),
+            Err(error) => match error.kind() {
+                // Whoever waits for the rest tries again soon enough.
+                ErrorKind::Interrupted | ErrorKind::WouldBlock => Ok(Transfer::NotReady),
+                _ => Err(self.explain(error, program)),
+            },
         }
     }
 
