@@ -129,8 +129,9 @@ impl Link {
             Ok(bytes) if self.client.feed(bytes, program)? => Ok(Transfer::Complete),
             Ok(_) => Ok(Transfer::Partial),
             Err(error) => match error.kind() {
-                // Whoever waits for the rest tries again soon enough.
-                ErrorKind::Interrupted | ErrorKind::WouldBlock => Ok(Transfer::NotReady),
+                ErrorKind::WouldBlock => Ok(Transfer::NotReady),
+                // To be tried again at once: there may be no other sign of what is there.
+                ErrorKind::Interrupted => Ok(Transfer::Partial),
                 _ => Err(self.explain(error, program)),
             },
         }
