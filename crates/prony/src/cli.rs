@@ -35,7 +35,7 @@ pub(crate) enum Command {
     /// Print the report of a run
     Report(ReportArgs),
     /// Drive load against one server by hand, and say how it went
-    #[command(after_help = load::EXAMPLES)]
+    #[command(after_long_help = load::EXAMPLES)]
     Load(Box<LoadArgs>),
     /// Show what the load generator itself can do on this machine
     #[command(after_help = calibrate::EXPLANATION)]
