@@ -8,6 +8,7 @@
 
 mod check;
 mod drive;
+mod faults;
 mod fill;
 mod pacing;
 mod samples;
