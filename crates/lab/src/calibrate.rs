@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use prony_load::{DriveTask, Job, Message, Task};
+use prony_load::{DriveTask, Job, Message, Task, choose_backend};
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, Dataset, Length,
     OpenPoint, Pace, Protocol, Spacing, StepOutcome, StopFlag, Thousandths, Timing, Tls, Workload,
@@ -63,20 +63,9 @@ pub struct CalibrationPoints {
     pub time_ms: u64,
 }
 
-/// What has been measured, for who watches.
+/// What has just been measured.
 #[derive(Debug, Clone, Copy)]
 pub enum CalibrationEvent<'a> {
-    /// A point begins.
-    Begin {
-        /// Its number, counted from 1.
-        number: usize,
-        /// Points in all.
-        total: usize,
-        /// What carries the connections' bytes.
-        backend: Backend,
-        /// Connections.
-        clients: u32,
-    },
     /// A closed loop ended.
     Closed(&'a ClosedPoint),
     /// An open loop ended.
@@ -128,6 +117,12 @@ impl CalibrationPoints {
         }
     }
 
+    /// Milliseconds that it takes, warm-up included and connecting not.
+    pub fn predicted_ms(&self) -> u64 {
+        let points = self.backends.len() * (self.clients.len() + 1);
+        (self.time_ms + warmup_ms(self.time_ms)) * points as u64
+    }
+
     /// By backend: a closed loop for each number of clients, then the open loop.
     fn tasks(&self, workload: &Workload) -> Vec<DriveTask> {
         let of_backend = |&backend: &Backend| {
@@ -143,7 +138,11 @@ impl CalibrationPoints {
 
 /// The backends that this host has.
 pub fn available_backends() -> Vec<Backend> {
-    vec![Backend::Epoll]
+    let has = |backend: &Backend| choose_backend(Some(*backend), false).is_ok();
+    [Backend::Epoll, Backend::IoUring]
+        .into_iter()
+        .filter(has)
+        .collect()
 }
 
 impl Calibrator<'_> {
@@ -171,14 +170,7 @@ impl Calibrator<'_> {
             closed: Vec::new(),
             open: Vec::new(),
         };
-        let tasks = points.tasks(&workload);
-        for (index, task) in tasks.iter().enumerate() {
-            events(CalibrationEvent::Begin {
-                number: index + 1,
-                total: tasks.len(),
-                backend: task.backend,
-                clients: task.clients,
-            });
+        for task in &points.tasks(&workload) {
             let Some((outcome, server_ns)) = self.drive(&mut null, task)? else {
                 return Ok(None);
             };
@@ -278,6 +270,11 @@ fn point_query() -> Result<Workload, CalibrationError> {
         .ok_or_else(|| failed("there is none of this name".to_owned()))
 }
 
+/// Load before a point is measured.
+const fn warmup_ms(time_ms: u64) -> u64 {
+    time_ms.div_ceil(4)
+}
+
 /// A closed loop.
 fn closed_loop(workload: &Workload, backend: Backend, clients: u32, time_ms: u64) -> DriveTask {
     DriveTask {
@@ -289,7 +286,7 @@ fn closed_loop(workload: &Workload, backend: Backend, clients: u32, time_ms: u64
         clients,
         threads_max: THREADS_MAX,
         seed: 1,
-        warmup_ms: time_ms.div_ceil(4),
+        warmup_ms: warmup_ms(time_ms),
         length: Length::Time { ms: time_ms },
         interval_ms: time_ms,
         stall_ms: STALL_MS,

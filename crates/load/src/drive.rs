@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use prony_model::{Length, Timing};
+use prony_model::{Length, Timing, Tls};
 
 use rustix::thread::set_current_timer_slack;
 
@@ -30,7 +30,7 @@ use crate::program::Program;
 use crate::recorder::Period;
 use crate::setup::Opener;
 use crate::worker::{Phase, Worker};
-use crate::{DriveTask, Job, JobError, LoadError, Message};
+use crate::{DriveTask, Job, JobError, LoadError, Message, choose_backend};
 
 const NS_PER_MS: u64 = 1_000_000;
 
@@ -59,6 +59,7 @@ pub(crate) fn drive(
     speaker: &mut Speaker<'_>,
 ) -> Result<(), LoadError> {
     task.check(&job.tls)?;
+    choose_backend(Some(task.backend), job.tls != Tls::Off)?;
     let parts = parts(task);
     let programs = compile(task, &parts)?;
     let connections = connections(task);

@@ -5,7 +5,7 @@ use std::io;
 use prony_client::ClientError;
 use prony_wire::WireError;
 
-use crate::StatementError;
+use crate::{BackendError, StatementError};
 
 /// What is wrong with a job before anything is connected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +43,9 @@ pub enum LoadError {
     /// The job makes no sense.
     #[error(transparent)]
     Job(#[from] JobError),
+    /// The backend that the job asks for can't be had.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
     /// The system does not let this process open enough connections.
     #[error(
         "connect {clients} clients: that takes {needed} open files, and the system allows this \

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use prony_client::{Address, ClientError, Connection, Login, Opening};
+use prony_model::Backend;
 
 use crate::choices::Choices;
 use crate::client::{Client, PreparedId, PreparedIds};
@@ -38,6 +39,11 @@ impl<'a> Opener<'a> {
             parts,
             programs,
         }
+    }
+
+    /// What drives the connections.
+    pub(crate) const fn backend(&self) -> Backend {
+        self.task.backend
     }
 
     /// Where the server listens.

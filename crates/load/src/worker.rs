@@ -4,10 +4,13 @@ mod alone;
 mod crowd;
 mod desk;
 mod link;
+mod ring;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 pub(crate) use link::Link;
+
+use prony_model::Backend;
 
 use crate::LoadError;
 use crate::client::{Client, Limit};
@@ -126,6 +129,7 @@ impl<'a> Worker<'a> {
         desk.count_own(own);
         let result = match self.links.as_mut_slice() {
             [] => Ok(()),
+            links if self.opener.backend() == Backend::IoUring => ring::run(links, &mut desk),
             [link] if is_simple(phase, &self.parts[link.client.group()]) => {
                 alone::run(link, &mut self.buffer, &mut desk)
             }

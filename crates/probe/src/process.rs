@@ -45,6 +45,26 @@ impl ProcessReading {
     }
 }
 
+/// The most resident memory that a process has had so far, in bytes: `VmHWM` of `/proc/PID/status`.
+/// Source of the layout: proc(5), status.
+///
+/// # Errors
+/// When the process is gone or the file is not as documented.
+pub fn resident_peak_bytes(root: &Root, pid: u32) -> Result<u64, ProbeError> {
+    let path = format!("proc/{pid}/status");
+    let text = root.read(&path)?;
+    peak_kibibytes(&text)
+        .map(|kibibytes| kibibytes * 1024)
+        .ok_or_else(|| root.unexpected(&path, "a line `VmHWM: … kB`"))
+}
+
+fn peak_kibibytes(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
 /// Processor time of a process with a single thread, user and kernel together, in nanoseconds:
 /// exact, where a [`ProcessReading`] moves in clock ticks. Source of the layout: the kernel's
 /// documentation, scheduler/sched-stats.
@@ -63,6 +83,14 @@ pub fn thread_cpu_ns(root: &Root, pid: u32) -> Result<u64, ProbeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_the_peak_of_memory() {
+        let status = "Name:\tx\nVmPeak:\t  9 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 7 kB\n";
+        assert_eq!(peak_kibibytes(status), Some(1234));
+        assert_eq!(peak_kibibytes("Name:\tx\n"), None);
+        assert!(resident_peak_bytes(&Root::live(), std::process::id()).unwrap() > 0);
+    }
 
     #[test]
     fn reads_a_command_with_spaces_and_parentheses() {

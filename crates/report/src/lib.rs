@@ -4,6 +4,7 @@
 //! here prints. The four formats are described in `docs/formats/report.md`.
 
 mod analysis;
+mod calibration;
 mod cell;
 mod compose;
 mod csv;
@@ -32,5 +33,6 @@ mod tables;
 mod text;
 mod trees;
 
+pub use calibration::{calibration_json, calibration_text};
 pub use effective::{EffectiveTarget, effective_settings};
 pub use render::{Format, ReportError, render};

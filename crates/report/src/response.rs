@@ -37,7 +37,7 @@ const COLUMNS: [&str; 8] = [
     "backlog",
 ];
 
-fn schedule(analysis: &Analysis<'_>, place: Place) -> Option<[Block; 2]> {
+fn schedule(analysis: &Analysis<'_>, place: Place) -> Option<[Block; 3]> {
     let columns = analysis.columns();
     let cell = |target| analysis.cell_at(place, target);
     let blocks = |target: usize| kept(cell(target)).count();
@@ -56,13 +56,20 @@ fn schedule(analysis: &Analysis<'_>, place: Place) -> Option<[Block; 2]> {
     };
     let work = place.work(analysis.plan);
     let heading = format!(
-        "{} at {}, {}: milliseconds, {}",
+        "Response time of {} at {}",
         place.named(analysis.plan, &analysis.plan.steps[place.step].name),
-        plural(work.clients.into(), "client"),
+        plural(work.clients.into(), "client")
+    );
+    let pace = format!(
+        "{}; times in milliseconds, {}.",
         pace(work.pace),
         over_blocks("median", n_max)
     );
-    Some([Block::Heading(heading), Block::Table(table)])
+    Some([
+        Block::Heading(heading),
+        Block::Paragraph(pace),
+        Block::Table(table),
+    ])
 }
 
 fn kept(cell: &Cell) -> impl Iterator<Item = &Kept> {
@@ -91,21 +98,21 @@ fn row(name: String, cell: &Cell) -> Vec<String> {
     ]
 }
 
-/// A pace in words.
-pub(crate) fn pace(pace: Pace) -> String {
+/// A pace in words, which begin a sentence.
+fn pace(pace: Pace) -> String {
     let spread = |spacing| match spacing {
         Spacing::Regular => "regularly",
         Spacing::Poisson => "at random",
     };
     match pace {
         Pace::Open { rate, spacing } => {
-            format!("{rate} operations/s arriving {}", spread(spacing))
+            format!("{rate} operations/s planned, arriving {}", spread(spacing))
         }
         Pace::Closed { think: Some(think) } => {
             let ms = think.mean_us as f64 / 1e3;
-            format!("thinking {ms} ms in between, {}", spread(think.spacing))
+            format!("Thinking {ms} ms in between, {}", spread(think.spacing))
         }
-        Pace::Closed { think: None } => "one operation after the other".to_owned(),
+        Pace::Closed { think: None } => "One operation after the other".to_owned(),
     }
 }
 

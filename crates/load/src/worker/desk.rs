@@ -252,6 +252,10 @@ impl<'a> Desk<'a> {
 
     #[cold]
     fn look_around(&mut self, now_ns: u64) -> Result<Look, LoadError> {
+        // When a thread failed in the warm-up, the measured time has no beginning either.
+        if self.failed.load(Ordering::Relaxed) {
+            return Ok(Look::Stop);
+        }
         while now_ns >= self.period_end_ns {
             let mut period = self.groups[0].recorder.end_period()?;
             if let Some(open) = self.pacer.open(0) {
@@ -271,9 +275,6 @@ impl<'a> Desk<'a> {
         let end_ns = if self.over { u64::MAX } else { self.end_ns };
         let soon_ns = now_ns + LOOK_NS;
         self.look_ns = self.period_end_ns.min(soon_ns).min(end_ns);
-        if self.failed.load(Ordering::Relaxed) {
-            return Ok(Look::Stop);
-        }
         Ok(Look::GoOn)
     }
 

@@ -112,26 +112,28 @@ impl Link {
         buffer: &mut [u8],
         program: &Program,
     ) -> Result<Transfer, LoadError> {
-        loop {
-            match self.stream.read(buffer) {
-                Ok(0) => return Err(self.explain(ErrorKind::UnexpectedEof.into(), program)),
-                Ok(count) if self.opening.is_some() => {
-                    return self.hear_opening(&buffer[..count], program);
-                }
-                Ok(count) => {
-                    let complete = self.client.feed(&buffer[..count], program)?;
-                    return Ok(if complete {
-                        Transfer::Complete
-                    } else {
-                        Transfer::Partial
-                    });
-                }
-                Err(error) => match error.kind() {
-                    ErrorKind::Interrupted => {}
-                    ErrorKind::WouldBlock => return Ok(Transfer::NotReady),
-                    _ => return Err(self.explain(error, program)),
-                },
-            }
+        let received = self.stream.read(buffer);
+        self.received(received.map(|count| &buffer[..count]), program)
+    }
+
+    /// Takes what was received: no bytes where the server has hung up.
+    #[inline]
+    pub(super) fn received(
+        &mut self,
+        received: io::Result<&[u8]>,
+        program: &Program,
+    ) -> Result<Transfer, LoadError> {
+        match received {
+            Ok([]) => Err(self.explain(ErrorKind::UnexpectedEof.into(), program)),
+            Ok(bytes) if self.opening.is_some() => self.hear_opening(bytes, program),
+            Ok(bytes) if self.client.feed(bytes, program)? => Ok(Transfer::Complete),
+            Ok(_) => Ok(Transfer::Partial),
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock => Ok(Transfer::NotReady),
+                // To be tried again at once: there may be no other sign of what is there.
+                ErrorKind::Interrupted => Ok(Transfer::Partial),
+                _ => Err(self.explain(error, program)),
+            },
         }
     }
 

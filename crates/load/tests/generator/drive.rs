@@ -8,11 +8,33 @@ use hdrhistogram::serialization::Deserializer;
 use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
     Backend, Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Hot,
-    Length, Pace, Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing,
+    Length, Pace, Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing, Tls,
     Workload,
 };
 
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
+
+crate::backend::behind_each_backend! {
+    counts_are_exact,
+    tcp_carries_the_same_in_every_kind_of_loop,
+    operations_are_shared_out,
+    the_same_seed_asks_the_same_on_any_number_of_threads,
+    deadlocks_are_retried_with_the_same_values,
+    retries_repeat_lists_of_every_distribution,
+    without_transactions_nothing_is_rolled_back,
+    counted_errors_end_the_operation,
+    fatal_errors_name_code_message_and_statement,
+    a_rollback_must_not_fail,
+    endless_retries_end,
+    hanging_up_is_fatal,
+    silence_is_fatal,
+    broken_answers_are_fatal,
+    unexpected_answers_are_counted,
+    measured_time_has_sharp_edges,
+    question_marks_in_the_text_are_noticed,
+    the_whole_run_is_timed_where_asked,
+    hundreds_of_clients_connect,
+}
 
 fn param(name: &str, generator: Generator) -> Param {
     Param {
@@ -102,7 +124,7 @@ pub(crate) fn task(workload: Workload, clients: u32, length: Length) -> DriveTas
         ramp_ms: 0,
         drain_ms: 0,
         beside: Vec::new(),
-        backend: Backend::Epoll,
+        backend: crate::backend::chosen(),
         interval_histograms: false,
     }
 }
@@ -130,7 +152,6 @@ fn count(operations: u64) -> Length {
     Length::Count { operations }
 }
 
-#[test]
 fn counts_are_exact() {
     for (clients, threads, delivery) in [
         (1, 1, Delivery::Whole),
@@ -172,7 +193,6 @@ fn counts_are_exact() {
 }
 
 /// The first clients do the remainder.
-#[test]
 fn tcp_carries_the_same_in_every_kind_of_loop() {
     for clients in [1, 5] {
         let server = FakeServer::start_over_tcp(Delivery::Trickle, answer);
@@ -183,7 +203,6 @@ fn tcp_carries_the_same_in_every_kind_of_loop() {
     }
 }
 
-#[test]
 fn operations_are_shared_out() {
     let server = FakeServer::start(Delivery::Whole, answer);
     run(&server, task(mixed(false), 4, count(10))).unwrap();
@@ -191,7 +210,6 @@ fn operations_are_shared_out() {
     assert_eq!(asked, [9, 9, 6, 6]);
 }
 
-#[test]
 fn the_same_seed_asks_the_same_on_any_number_of_threads() {
     let record = |threads_max, protocol, seed, delivery| {
         let server = FakeServer::start(delivery, answer);
@@ -217,7 +235,6 @@ fn the_same_seed_asks_the_same_on_any_number_of_threads() {
     );
 }
 
-#[test]
 fn deadlocks_are_retried_with_the_same_values() {
     for clients in [1, 3] {
         let server = FakeServer::start(Delivery::Whole, |request| {
@@ -245,7 +262,6 @@ fn deadlocks_are_retried_with_the_same_values() {
 }
 
 /// Values that depend on how many were drawn before go back with the operation, too.
-#[test]
 fn retries_repeat_lists_of_every_distribution() {
     for distribution in [
         Distribution::Sequential,
@@ -281,7 +297,6 @@ fn retries_repeat_lists_of_every_distribution() {
     }
 }
 
-#[test]
 fn without_transactions_nothing_is_rolled_back() {
     let server = FakeServer::start(Delivery::Whole, |request| match request.number {
         2 => Reply::Err(1205),
@@ -296,7 +311,6 @@ fn without_transactions_nothing_is_rolled_back() {
     assert_eq!(asked[3..6], asked[0..3]);
 }
 
-#[test]
 fn counted_errors_end_the_operation() {
     let server = FakeServer::start(Delivery::Whole, |request| match request.number {
         1 => Reply::RowsThenErr(4, 1317),
@@ -312,7 +326,6 @@ fn counted_errors_end_the_operation() {
     assert_eq!(outcome.statements[0].rows, 22);
 }
 
-#[test]
 fn fatal_errors_name_code_message_and_statement() {
     for clients in [1, 4] {
         let server = FakeServer::start(Delivery::Whole, |request| match request.number {
@@ -327,7 +340,6 @@ fn fatal_errors_name_code_message_and_statement() {
     }
 }
 
-#[test]
 fn a_rollback_must_not_fail() {
     let server = FakeServer::start(Delivery::Whole, |request| match request.number {
         1 | 2 => Reply::Err(1213),
@@ -339,7 +351,6 @@ fn a_rollback_must_not_fail() {
     );
 }
 
-#[test]
 fn endless_retries_end() {
     let server = FakeServer::start(Delivery::Whole, |request| match request.sql.as_str() {
         "BEGIN" | "ROLLBACK" => Reply::Ok(0),
@@ -351,7 +362,6 @@ fn endless_retries_end() {
     assert!(matches!(error, LoadError::Retries { code: 1213, .. }));
 }
 
-#[test]
 fn hanging_up_is_fatal() {
     for clients in [1, 4] {
         let server = FakeServer::start(Delivery::Whole, |request| match request.number {
@@ -364,7 +374,6 @@ fn hanging_up_is_fatal() {
     }
 }
 
-#[test]
 fn silence_is_fatal() {
     for (clients, half) in [(1, false), (1, true), (4, false), (4, true)] {
         let server = FakeServer::start(Delivery::Whole, move |request| match request.number {
@@ -382,7 +391,6 @@ fn silence_is_fatal() {
     }
 }
 
-#[test]
 fn broken_answers_are_fatal() {
     for clients in [1, 4] {
         let wrong_number = || Reply::Packets(2, vec![vec![0, 0, 0, 2, 0, 0, 0]]);
@@ -399,7 +407,6 @@ fn broken_answers_are_fatal() {
     }
 }
 
-#[test]
 fn unexpected_answers_are_counted() {
     let server = FakeServer::start(Delivery::Whole, |request| match request.number {
         3 | 5 => Reply::Rows(2),
@@ -412,7 +419,6 @@ fn unexpected_answers_are_counted() {
     assert_eq!((read.count, read.rows, read.unexpected), (10, 12, 2));
 }
 
-#[test]
 fn measured_time_has_sharp_edges() {
     for clients in [1, 6] {
         let server = FakeServer::start(Delivery::Whole, answer);
@@ -452,7 +458,6 @@ fn measured_time_has_sharp_edges() {
     }
 }
 
-#[test]
 fn question_marks_in_the_text_are_noticed() {
     let server = FakeServer::start(Delivery::Whole, answer);
     let mut job_task = task(mixed(true), 1, count(1));
@@ -467,6 +472,18 @@ fn question_marks_in_the_text_are_noticed() {
             ..
         }
     ));
+}
+
+#[test]
+fn encrypted_connections_need_epoll() {
+    let server = FakeServer::start(Delivery::Whole, answer);
+    let mut task = task(mixed(true), 1, count(1));
+    task.backend = Backend::IoUring;
+    let mut job = crate::job(&server, Task::Drive(Box::new(task)));
+    job.tls = Tls::Required;
+    let error = prony_load::run(&job, &mut Vec::new()).unwrap_err();
+    assert!(matches!(error, LoadError::Backend(_)), "{error}");
+    assert!(server.record().is_empty());
 }
 
 #[test]
@@ -488,7 +505,6 @@ fn nothing_is_connected_for_a_job_without_sense() {
     assert!(server.record().is_empty());
 }
 
-#[test]
 fn the_whole_run_is_timed_where_asked() {
     for (clients, length) in [
         (1, count(40)),
@@ -523,7 +539,6 @@ fn the_whole_run_is_timed_where_asked() {
 }
 
 /// More connections than a process may open before it asks for more.
-#[test]
 fn hundreds_of_clients_connect() {
     const CLIENTS: u32 = 600;
     let server = FakeServer::start(Delivery::Whole, answer);

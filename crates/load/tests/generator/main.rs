@@ -6,6 +6,7 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod backend;
 mod check;
 mod drive;
 mod faults;

@@ -15,6 +15,23 @@ use prony_model::{
 use crate::drive::{answer, mixed, task};
 use crate::testkit::{Delivery, Door, FakeServer, Then, err, framed};
 
+crate::backend::behind_each_backend! {
+    what_arrives_is_counted_twice_over,
+    rates_are_kept,
+    overload_is_data,
+    working_off_a_backlog_can_be_given_up,
+    clients_think,
+    clients_set_in_one_after_the_other,
+    clients_connect_anew,
+    connecting_anew_in_an_open_loop_drops_nothing,
+    who_must_connect_after_the_warm_up_connects_first,
+    a_server_that_refuses_new_connections_is_named,
+    groups_have_figures_of_their_own,
+    groups_end_with_the_own_clients_even_on_other_threads,
+    a_mix_is_drawn_by_weight,
+    histograms_of_intervals_add_up,
+}
+
 const MS: u64 = 1_000_000;
 
 fn open(rate: u32, spacing: Spacing) -> Pace {
@@ -63,7 +80,6 @@ fn schedule(outcome: &StepOutcome) -> &Schedule {
     outcome.schedule.as_ref().unwrap()
 }
 
-#[test]
 fn what_arrives_is_counted_twice_over() {
     let server = FakeServer::start(Delivery::Whole, answer);
     for spacing in [Spacing::Regular, Spacing::Poisson] {
@@ -82,7 +98,6 @@ fn what_arrives_is_counted_twice_over() {
     }
 }
 
-#[test]
 fn rates_are_kept() {
     let server = FakeServer::start(Delivery::Whole, answer);
     let mut task = task(update(), 3, Length::Time { ms: 500 });
@@ -95,7 +110,6 @@ fn rates_are_kept() {
     assert!(rate <= 200.0, "{rate}");
 }
 
-#[test]
 fn overload_is_data() {
     // One client, 5 ms for each operation: 200 per second, where 1000 are asked for.
     let server = slow(5);
@@ -124,7 +138,6 @@ fn overload_is_data() {
     assert!(backlogs.is_sorted() && backlogs[0] >= 38, "{backlogs:?}");
 }
 
-#[test]
 fn working_off_a_backlog_can_be_given_up() {
     let server = slow(5);
     let mut task = task(update(), 2, Length::Time { ms: 100 });
@@ -135,7 +148,6 @@ fn working_off_a_backlog_can_be_given_up() {
     assert_eq!(schedule.planned, outcome.operations + schedule.left);
 }
 
-#[test]
 fn clients_think() {
     let server = FakeServer::start(Delivery::Whole, answer);
     for spacing in [Spacing::Regular, Spacing::Poisson] {
@@ -151,7 +163,6 @@ fn clients_think() {
     }
 }
 
-#[test]
 fn clients_set_in_one_after_the_other() {
     let firsts: Arc<Mutex<Vec<Instant>>> = Arc::default();
     let noted = Arc::clone(&firsts);
@@ -175,7 +186,6 @@ fn clients_set_in_one_after_the_other() {
     }
 }
 
-#[test]
 fn clients_connect_anew() {
     for delivery in [Delivery::Whole, Delivery::Trickle] {
         for start in [FakeServer::start, FakeServer::start_over_tcp] {
@@ -195,7 +205,6 @@ fn clients_connect_anew() {
     }
 }
 
-#[test]
 fn connecting_anew_in_an_open_loop_drops_nothing() {
     let server = FakeServer::start(Delivery::Whole, answer);
     let mut task = task(update(), 3, Length::Count { operations: 60 });
@@ -207,7 +216,6 @@ fn connecting_anew_in_an_open_loop_drops_nothing() {
     assert_eq!(outcome.statements.last().unwrap().count, 60);
 }
 
-#[test]
 fn who_must_connect_after_the_warm_up_connects_first() {
     let server = FakeServer::start(Delivery::Whole, answer);
     for pace in [Pace::default(), open(500, Spacing::Regular)] {
@@ -224,7 +232,6 @@ fn who_must_connect_after_the_warm_up_connects_first() {
     }
 }
 
-#[test]
 fn a_server_that_refuses_new_connections_is_named() {
     let full = Door::Greeting(framed(0, &[err(1040)]), Then::HangUp);
     let doors = move |number| if number < 3 { Door::Open } else { full.clone() };
@@ -247,7 +254,6 @@ fn group(name: &str, clients: u32, pace: Pace) -> ClientGroup {
     }
 }
 
-#[test]
 fn groups_have_figures_of_their_own() {
     for length in [Length::Count { operations: 50 }, Length::Time { ms: 200 }] {
         let server = slow(1);
@@ -286,7 +292,6 @@ fn groups_have_figures_of_their_own() {
     }
 }
 
-#[test]
 fn groups_end_with_the_own_clients_even_on_other_threads() {
     let server = slow(1);
     let mut task = task(mixed(true), 1, Length::Count { operations: 3 });
@@ -301,7 +306,6 @@ fn groups_end_with_the_own_clients_even_on_other_threads() {
     assert_eq!(outcome.beside[2].operations, 0);
 }
 
-#[test]
 fn a_mix_is_drawn_by_weight() {
     let server = FakeServer::start(Delivery::Whole, answer);
     let mut workload = mixed(true);
@@ -322,7 +326,6 @@ fn a_mix_is_drawn_by_weight() {
     assert!((260..340).contains(&read.count), "{}", read.count);
 }
 
-#[test]
 fn histograms_of_intervals_add_up() {
     let server = slow(1);
     let mut task = task(update(), 3, Length::Time { ms: 300 });

@@ -14,6 +14,10 @@ use crate::drive::{answer, mixed, task};
 use crate::job;
 use crate::testkit::{Delivery, FakeServer};
 
+crate::backend::behind_each_backend! {
+    as_many_threads_as_said,
+}
+
 /// Set for the process that runs the job.
 const GENERATOR: &str = "PRONY_TEST_GENERATOR";
 
@@ -27,7 +31,6 @@ fn generator_process() {
     }
 }
 
-#[test]
 fn as_many_threads_as_said() {
     let server = FakeServer::start(Delivery::Whole, answer);
     for (clients, threads_max, expected) in [(1, 2, 1), (64, 2, 2), (64, 1, 1), (2, 2, 2)] {

@@ -243,7 +243,7 @@ fn short(text: &str) -> Result<u64, String> {
 }
 
 /// A length of time that is not 0.
-fn positive(text: &str) -> Result<u64, String> {
+pub(super) fn positive(text: &str) -> Result<u64, String> {
     match duration(text)? {
         0 => Err("it must be longer than 0".to_owned()),
         ms => Ok(ms),

@@ -1,0 +1,220 @@
+//! A thread with clients behind `io_uring`: requests and receives are queued and handed to the
+//! kernel together, answers are taken together, so that one system call serves many clients.
+//!
+//! All answers of a round were there when waiting ended, so they share one reading of the clock,
+//! and so do the requests that are handed over together.
+
+#[expect(
+    unsafe_code,
+    reason = "the kernel reads and writes memory while nobody looks; the module says how that \
+              is kept sound"
+)]
+mod queue;
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use io_uring::IoUring;
+use rustix::io::ioctl_fionbio;
+
+use crate::LoadError;
+use crate::backend::new_ring;
+use crate::client::Next;
+use crate::clock::now_ns;
+use crate::worker::link::{Connecting, Transfer};
+use crate::worker::ring::queue::Queue;
+use crate::worker::{Desk, LOOK_NS, Link, Look};
+
+/// Entries of the queue towards the kernel, two for each request. More requests than that are
+/// handed over in several parts.
+const ENTRIES: usize = 512;
+
+/// The connections of a thread, and the ring that serves them.
+struct Ring<'l, 'r> {
+    links: &'l mut [Link],
+    queue: Queue<'r>,
+    /// Clients whose requests are queued.
+    asked: Vec<usize>,
+    /// Clients with a request, or a connection, under way.
+    busy: usize,
+}
+
+/// Runs every client to its limit.
+pub(super) fn run(links: &mut [Link], desk: &mut Desk<'_>) -> Result<(), LoadError> {
+    let mut io_uring = make(links.len())?;
+    let mut ring = Ring::new(links, &mut io_uring)?;
+    ring.start(desk)?;
+    let mut now_ns = now_ns();
+    let mut silence_check_ns = now_ns + LOOK_NS;
+    loop {
+        let wait_ns = match desk.next_due() {
+            Some(due_ns) => due_ns.saturating_sub(now_ns).min(LOOK_NS),
+            None if ring.busy == 0 => return Ok(()),
+            None => LOOK_NS,
+        };
+        ring.wait(wait_ns)?;
+        now_ns = crate::clock::now_ns();
+        ring.attend(now_ns, desk)?;
+        ring.call_due(now_ns, desk)?;
+        if now_ns >= silence_check_ns {
+            silence_check_ns = now_ns + LOOK_NS;
+            // Who has just begun is not silent.
+            ring.mark_sent();
+            for link in &*ring.links {
+                desk.check_silence(link, now_ns)?;
+            }
+        }
+        if desk.look_up(now_ns)? == Look::Stop {
+            return Ok(());
+        }
+    }
+}
+
+fn make(clients: usize) -> Result<IoUring, LoadError> {
+    let entries = u32::try_from((2 * clients).min(ENTRIES)).unwrap_or(u32::MAX);
+    let completions = u32::try_from(2 * clients).unwrap_or(u32::MAX);
+    new_ring(entries, completions).map_err(|source| system("create a ring", source))
+}
+
+impl<'l, 'r> Ring<'l, 'r> {
+    fn new(links: &'l mut [Link], ring: &'r mut IoUring) -> Result<Self, LoadError> {
+        for link in &*links {
+            make_blocking(link)?;
+        }
+        let sockets = links.iter().map(|link| link.socket().as_fd());
+        let queue = Queue::new(ring, sockets)
+            .map_err(|source| system("register sockets with a ring", source))?;
+        Ok(Self {
+            asked: Vec::with_capacity(links.len()),
+            links,
+            queue,
+            busy: 0,
+        })
+    }
+
+    fn start(&mut self, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+        for index in 0..self.links.len() {
+            let next = desk.start(&mut self.links[index].client, index, now_ns());
+            self.busy += 1;
+            self.turn(index, next, desk)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the clients begin whose time has come.
+    fn call_due(&mut self, now_ns: u64, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+        while let Some(begin) = desk.take_due(now_ns) {
+            let next = desk.begin(begin, &mut self.links[begin.client].client);
+            self.busy += 1;
+            self.turn(begin.client, next, desk)?;
+        }
+        Ok(())
+    }
+
+    /// Does what a client wants, who is counted as busy.
+    fn turn(&mut self, index: usize, next: Next, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+        match next {
+            Next::Send => {
+                self.make_room()?;
+                self.asked.push(index);
+                self.ask(index)
+            }
+            Next::Connect => self.connect(index, desk),
+            Next::Wait | Next::Rest => {
+                self.busy -= 1;
+                Ok(())
+            }
+        }
+    }
+
+    fn connect(&mut self, index: usize, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+        let link = &mut self.links[index];
+        if link.connect(desk.opener)? == Connecting::Later {
+            desk.retry_later(&mut link.client, index, now_ns());
+            self.busy -= 1;
+            return Ok(());
+        }
+        make_blocking(link)?;
+        self.queue
+            .replace(index, link.socket().as_fd())
+            .map_err(|source| system("register a socket with a ring", source))?;
+        self.receive(index)
+    }
+
+    /// Queues what a client has to say, and the receiving of the answer.
+    fn ask(&mut self, index: usize) -> Result<(), LoadError> {
+        self.queue
+            .ask(index, self.links[index].client.request())
+            .map_err(|source| system("queue a request", source))
+    }
+
+    fn receive(&mut self, index: usize) -> Result<(), LoadError> {
+        self.make_room()?;
+        self.queue
+            .receive(index)
+            .map_err(|source| system("queue a receive", source))
+    }
+
+    /// Hands over what is queued, if nothing more can be queued before.
+    fn make_room(&mut self) -> Result<(), LoadError> {
+        if self.queue.has_room() {
+            return Ok(());
+        }
+        self.mark_sent();
+        self.queue
+            .submit()
+            .map_err(|source| system("hand requests to a ring", source))
+    }
+
+    /// What is queued is about to be handed over.
+    fn mark_sent(&mut self) {
+        let now_ns = now_ns();
+        for index in self.asked.drain(..) {
+            self.links[index].client.mark_sent(now_ns);
+        }
+    }
+
+    /// Hands over what is queued and waits for answers, so long at most.
+    fn wait(&mut self, wait_ns: u64) -> Result<(), LoadError> {
+        self.mark_sent();
+        self.queue
+            .wait(Duration::from_nanos(wait_ns))
+            .map_err(|source| system("wait for a ring", source))
+    }
+
+    /// Does what the answers that came by `now_ns` allow.
+    fn attend(&mut self, now_ns: u64, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+        while let Some(done) = self.queue.take() {
+            let index = done.index;
+            let link = &mut self.links[index];
+            let next = match link.received(done.received, desk.program(link))? {
+                Transfer::Complete => desk.answered(&mut link.client, index, now_ns)?,
+                Transfer::Opened => desk.opened(link, index, now_ns),
+                Transfer::Reply => {
+                    link.client.heard_ns = now_ns;
+                    self.make_room()?;
+                    self.ask(index)?;
+                    continue;
+                }
+                Transfer::Partial | Transfer::NotReady => {
+                    link.client.heard_ns = now_ns;
+                    self.receive(index)?;
+                    continue;
+                }
+            };
+            self.turn(index, next, desk)?;
+        }
+        Ok(())
+    }
+}
+
+/// Waiting for a socket is the ring's, which leaves it to us where a socket does not block.
+fn make_blocking(link: &Link) -> Result<(), LoadError> {
+    ioctl_fionbio(link.socket(), false)
+        .map_err(|errno| system("make a socket blocking", errno.into()))
+}
+
+fn system(action: &'static str, source: io::Error) -> LoadError {
+    LoadError::System { action, source }
+}
