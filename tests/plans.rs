@@ -90,7 +90,7 @@ fn a_plan_says_at_which_pace_clients_work() {
     let plan = finish(prony(folder.path(), &args)).exits(0).stdout;
     for line in [
         "  readers, 8 clients: 12 s after 1 s of warm-up",
-        "    beside: writers, 2 clients, update-nonindex, 400 operations/s, arriving at random",
+        "    beside: writers, 2 clients, update-nonindex, 600 operations/s, arriving at random",
         "  lookups-at-a-rate, 16 clients: 12 s after 1 s of warm-up, setting in over 2 s, \
          1000 operations/s, arriving at random, connecting anew after 200 operations",
     ] {

@@ -24,20 +24,38 @@ const BACKLOG_SHARE: f64 = 0.01;
 /// A condition: its code and its words.
 pub(crate) type Condition = (&'static str, String);
 
+/// Clients whose schedule is looked at.
+#[derive(Debug, Clone, Copy)]
+struct Clients {
+    count: u32,
+    pace: Pace,
+    /// Operations that can be left at the end although nothing is wrong: a group beside a step's
+    /// own clients ends when those do, whatever its clients were about to begin.
+    cut_off: u64,
+}
+
 /// What must be shown beside the figures of a step.
 pub(crate) fn conditions(step: &Step, outcome: &StepOutcome) -> Vec<Condition> {
     let measured_ns = outcome.end_ns.saturating_sub(outcome.start_ns);
     let mut found = threads(&outcome.thread_use, measured_ns);
-    let own = outcome.schedule.iter().flat_map(|schedule| {
-        let waited_ms = step.drain_ms();
-        of_schedule(schedule, step.pace, step.clients, waited_ms)
-    });
-    found.extend(own);
+    if let Some(schedule) = &outcome.schedule {
+        let clients = Clients {
+            count: step.clients,
+            pace: step.pace,
+            cut_off: 0,
+        };
+        found.extend(of_schedule(schedule, clients, step.drain_ms()));
+    }
     for (group, planned) in outcome.beside.iter().zip(&step.beside) {
-        let said = group.schedule.iter().flat_map(|schedule| {
-            let waited_ms = step.drain_ms();
-            of_schedule(schedule, planned.pace, group.clients, waited_ms)
-        });
+        let Some(schedule) = &group.schedule else {
+            continue;
+        };
+        let clients = Clients {
+            count: group.clients,
+            pace: planned.pace,
+            cut_off: group.clients.into(),
+        };
+        let said = of_schedule(schedule, clients, step.drain_ms());
         found.extend(said.map(|(code, text)| (code, format!("{}: {text}", group.name))));
     }
     found
@@ -81,14 +99,14 @@ fn threads(used: &[ThreadUse], measured_ns: u64) -> Vec<Condition> {
 /// What a schedule says of how it was kept.
 fn of_schedule(
     schedule: &Schedule,
-    pace: Pace,
-    clients: u32,
+    clients: Clients,
     waited_ms: u64,
 ) -> impl Iterator<Item = Condition> {
     let slipped = slipped(schedule).map(|text| ("schedule-slipped", text));
-    let backlog = match pace {
+    let backlog = match clients.pace {
         Pace::Open { rate, .. } => {
-            let many = u64::from(clients).max((schedule.planned as f64 * BACKLOG_SHARE) as u64);
+            let many =
+                u64::from(clients.count).max((schedule.planned as f64 * BACKLOG_SHARE) as u64);
             (schedule.backlog > many).then(|| {
                 format!(
                     "{} of {} operations were due and had not begun when the measured time was \
@@ -99,7 +117,7 @@ fn of_schedule(
         }
         Pace::Closed { .. } => None,
     };
-    let left = (schedule.left > 0).then(|| {
+    let left = (schedule.left > clients.cut_off).then(|| {
         format!(
             "{} of {} operations were never begun, because the backlog was not worked off within \
              {} s: the longest response times are missing",
@@ -163,11 +181,20 @@ mod tests {
     }
 
     fn said(schedule: &Schedule) -> Vec<Condition> {
+        said_of(0, schedule)
+    }
+
+    fn said_of(cut_off: u64, schedule: &Schedule) -> Vec<Condition> {
         let pace = Pace::Open {
             rate: Thousandths(500_000),
             spacing: Spacing::Poisson,
         };
-        of_schedule(schedule, pace, 4, 10_000).collect()
+        let clients = Clients {
+            count: 4,
+            pace,
+            cut_off,
+        };
+        of_schedule(schedule, clients, 10_000).collect()
     }
 
     fn used(cpu_ns: u64, run_queue_ns: Option<u64>) -> ThreadUse {
@@ -216,6 +243,16 @@ mod tests {
         few.planned = 100;
         few.backlog = 4;
         assert_eq!(said(&few), []);
+    }
+
+    #[test]
+    fn groups_are_cut_off_where_the_step_ends() {
+        let mut cut = schedule(1000, 1000);
+        cut.left = 4;
+        assert_eq!(said_of(4, &cut), []);
+        assert_eq!(said_of(0, &cut)[0].0, "operations-left");
+        cut.left = 5;
+        assert_eq!(said_of(4, &cut)[0].0, "operations-left");
     }
 
     #[test]

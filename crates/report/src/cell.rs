@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{DebtKind, Display, SettleOutcome};
+use prony_model::{DebtKind, Display, SettleOutcome, ThreadUse};
 use prony_stats::{PairedRatio, Summary};
 use prony_store::OutcomeRow;
 
@@ -21,6 +21,8 @@ pub(crate) struct Measurement {
     pub(crate) kept: Option<Kept>,
     /// What connecting anew cost, where clients do so.
     pub(crate) connects: Option<Connects>,
+    /// What the generator's threads did, for all clients of the step.
+    pub(crate) threads: Vec<ThreadUse>,
     /// Whether other clients shared the generator with these.
     pub(crate) accompanied: bool,
 }
@@ -95,6 +97,7 @@ impl Cell {
             settle: None,
             kept: None,
             connects: None,
+            threads: Vec::new(),
             accompanied,
         });
     }

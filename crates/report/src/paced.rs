@@ -35,7 +35,7 @@ pub(crate) struct Connects {
 /// The name under which connecting is counted.
 const CONNECT: &str = "connect";
 
-/// Gives every measurement what is known of its pace.
+/// Gives every measurement what is known of its pace, and of the threads that kept it.
 pub(crate) fn attach(analysis: &mut Analysis<'_>, store: &Store) -> Result<(), ReportError> {
     for row in store.schedules()? {
         let place = Place {
@@ -45,6 +45,11 @@ pub(crate) fn attach(analysis: &mut Analysis<'_>, store: &Store) -> Result<(), R
         let kept = kept(analysis, store, row.trial, place, &row.schedule)?;
         if let Some(measurement) = analysis.measurement_mut(row.trial, place) {
             measurement.kept = kept;
+        }
+    }
+    for row in store.thread_uses()? {
+        if let Some(measurement) = analysis.measurement_mut(row.trial, Place::own(row.step)) {
+            measurement.threads.push(row.used);
         }
     }
     let places: Vec<Place> = analysis

@@ -27,14 +27,7 @@ fn shown<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = Place> + 'a {
 
 /// What stands beside a target's name in the table of one place.
 const COLUMNS: [&str; 8] = [
-    "target",
-    "done/s",
-    "service p50",
-    "service p99",
-    "response p50",
-    "response p99",
-    "late p99",
-    "backlog",
+    "target", "done/s", "service", "p99", "response", "p99", "late p99", "backlog",
 ];
 
 fn schedule(analysis: &Analysis<'_>, place: Place) -> Option<[Block; 3]> {
@@ -61,7 +54,7 @@ fn schedule(analysis: &Analysis<'_>, place: Place) -> Option<[Block; 3]> {
         plural(work.clients.into(), "client")
     );
     let pace = format!(
-        "{}; times in milliseconds, {}.",
+        "{}; times in milliseconds, median and 99th percentile; {}.",
         pace(work.pace),
         over_blocks("median", n_max)
     );
@@ -162,7 +155,7 @@ fn connecting(analysis: &Analysis<'_>) -> Vec<Block> {
         repeated: 1,
     };
     let heading = format!(
-        "Connecting anew: mean milliseconds, {}",
+        "Connecting anew after every so many operations: mean milliseconds, {}",
         over_blocks("mean", n_max)
     );
     vec![Block::Heading(heading), Block::Table(table)]
@@ -172,9 +165,9 @@ fn connecting_name(analysis: &Analysis<'_>, place: Place) -> String {
     let work = place.work(analysis.plan);
     let every = work.reconnect_every.unwrap_or_default();
     format!(
-        "{} at {}, after {}",
+        "{}, {}, every {}",
         place.named(analysis.plan, &analysis.plan.steps[place.step].name),
         plural(work.clients.into(), "client"),
-        plural(every, "operation")
+        count(every)
     )
 }

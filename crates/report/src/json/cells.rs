@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Backend, DebtKind, Display, Group, Pace, Phase, SettleOutcome, Spacing, Timing};
+use prony_model::{
+    Backend, DebtKind, Display, Group, Pace, Phase, SettleOutcome, Spacing, ThreadUse, Timing,
+};
 use prony_store::Store;
 use serde::Serialize;
 
@@ -99,6 +101,7 @@ struct MeasurementEntry<'a> {
     settle: Option<&'a SettleOutcome>,
     schedule: Option<KeptEntry>,
     connect: Option<ConnectEntry>,
+    threads: &'a [ThreadUse],
 }
 
 /// One entry for each target and step.
@@ -217,6 +220,7 @@ fn measurements<'a>(
                 count: connects.count,
                 latency_us: connects.latency,
             }),
+            threads: &measurement.threads,
         })
     };
     cell.measurements.iter().map(entry).collect()

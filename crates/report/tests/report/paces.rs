@@ -3,7 +3,7 @@
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClientGroup, ClosedPoint, ErrorClass,
     ErrorCount, GroupOutcome, Pace, Plan, Schedule, Spacing, StatementOutcome, StepOutcome, Think,
-    Thousandths,
+    Thousandths, ThreadUse,
 };
 use prony_report::Format;
 
@@ -89,6 +89,13 @@ fn group(name: &str, target: u64, schedule: Option<Schedule>) -> GroupOutcome {
 fn pace(target: u64, step: usize, outcome: &mut StepOutcome) {
     outcome.backend = Backend::IoUring;
     outcome.threads = 2;
+    outcome.thread_use = vec![
+        ThreadUse {
+            cpu_ns: 1_200_000_000,
+            run_queue_ns: Some(30_000_000),
+        };
+        2
+    ];
     match step {
         0 => {
             let response_ns = 300_000 + 100_000 * target;
