@@ -6,8 +6,12 @@
 )]
 
 mod ci;
+mod instructions;
 mod layers;
+mod peers;
+mod programs;
 mod settings;
+mod table;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -16,13 +20,14 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  ci          everything that CI runs: format, tidy, lints, documentation, all tests
-  quick       the same without the tests that start real servers
-  tidy        file sizes, names, links, layers
-  settings    write docs/settings.md anew, from real servers
-  bench-load  fill tables by turns with sysbench's prepare and with Prony; options: --help
-  record-conversations
-              write crates/wire/tests/conversations anew, from real servers
+  ci                    everything that CI runs: format, tidy, lints, documentation, all tests
+  quick                 the same without the tests that start real servers
+  tidy                  file sizes, names, links, layers
+  settings              write docs/settings.md anew, from real servers
+  bench-load            fill tables by turns with sysbench's prepare and with Prony; options: --help
+  bench-peers           what point queries cost sysbench, Prony and bare loops; options: --help
+  bench-instructions    instructions that Prony executes for a point query
+  record-conversations  write crates/wire/tests/conversations anew, from real servers
 ";
 
 fn main() -> ExitCode {
@@ -33,6 +38,8 @@ fn main() -> ExitCode {
         Some("tidy") => tidy_all(),
         Some("settings") => settings::write(&workspace_root()),
         Some("bench-load") => ci::bench_load(std::env::args().skip(2)),
+        Some("bench-peers") => peers::run(&workspace_root(), std::env::args().skip(2)),
+        Some("bench-instructions") => instructions::run(&workspace_root()),
         Some("record-conversations") => ci::record_conversations(),
         _ => Err(USAGE.to_owned()),
     };

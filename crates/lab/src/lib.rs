@@ -5,6 +5,7 @@
 //! result file).
 
 mod adhoc;
+mod calibrate;
 mod drive;
 mod edge;
 mod error;
@@ -13,17 +14,23 @@ mod explain;
 mod fault;
 mod generator;
 mod lab;
+mod null_server;
 mod prepare;
 mod ready;
 mod run;
 mod server;
 mod settle;
 mod start;
+mod strain;
 mod survey;
 mod trial;
 mod verify;
 
 pub use adhoc::{AdHoc, AdHocEnd, AdHocError, AdHocWarning, Tables, adhoc};
+pub use calibrate::{
+    CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
+    available_backends,
+};
 pub use error::LabError;
 pub use event::{Activity, Event, Events};
 pub use generator::GeneratorError;

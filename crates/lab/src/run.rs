@@ -7,10 +7,12 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use prony_equality::VariableTable;
-use prony_model::{Plan, PlannedTrial, Target};
+use prony_load::choose_backend;
+use prony_model::{Backend, Plan, PlannedTrial, Target};
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store};
 
+use crate::calibrate::Calibrator;
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault};
@@ -49,6 +51,8 @@ pub fn run(
     if missing.is_empty() {
         return complete(store);
     }
+    let backend = decide_backend(store)?;
+    record_calibration(lab, store)?;
     let Some(supplies) = supplies(lab, &plan, events)? else {
         return Ok(RunEnd::Interrupted);
     };
@@ -58,6 +62,7 @@ pub fn run(
         plan: &plan,
         supplies: &supplies,
         table: &table,
+        backend,
     };
     session.write_configurations(artefacts)?;
     session.record_options(store)?;
@@ -92,6 +97,35 @@ pub fn run(
     complete(store)
 }
 
+/// What carries the connections of the run's load: what carried them before it was resumed, or what
+/// the experiment wants, or what does it best. The same for all targets, so that their figures can be
+/// compared.
+fn decide_backend(store: &mut Store) -> Result<Backend, LabError> {
+    let encrypted = store.plan().targets.iter().any(Target::is_encrypted);
+    let backend = match store.run()?.backend {
+        Some(backend) => choose_backend(Some(backend), encrypted)
+            .map_err(|source| LabError::BackendLost { backend, source })?,
+        None => choose_backend(store.plan().backend, encrypted)?,
+    };
+    store.record_backend(backend)?;
+    Ok(backend)
+}
+
+/// Keeps the generator's ceiling on this host with the run, where somebody has measured it.
+fn record_calibration(lab: &Lab<'_>, store: &mut Store) -> Result<(), LabError> {
+    let calibrator = Calibrator {
+        roots: lab.roots,
+        launcher: lab.launcher,
+        prony: &lab.prony,
+        proc: &lab.proc,
+        stop: lab.stop,
+    };
+    match calibrator.recall() {
+        Some(calibration) => Ok(store.record_calibration(&calibration, Timestamp::now())?),
+        None => Ok(()),
+    }
+}
+
 fn complete(store: &mut Store) -> Result<RunEnd, LabError> {
     store.set_run_ended(Timestamp::now())?;
     Ok(RunEnd::Complete {
@@ -111,6 +145,7 @@ struct Session<'a> {
     plan: &'a Plan,
     supplies: &'a [Supply],
     table: &'a VariableTable,
+    backend: Backend,
 }
 
 impl Session<'_> {
@@ -169,6 +204,7 @@ impl Session<'_> {
                 image: image.as_ref(),
                 surveyed: variables,
                 table: self.table,
+                backend: self.backend,
                 store,
             }
             .run(events),

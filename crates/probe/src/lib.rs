@@ -6,7 +6,9 @@
 mod host;
 mod process;
 mod root;
+mod threads;
 
 pub use host::{HostFacts, HostReading};
-pub use process::ProcessReading;
+pub use process::{ProcessReading, resident_peak_bytes, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};
+pub use threads::ThreadsReading;

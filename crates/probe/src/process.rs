@@ -45,9 +45,52 @@ impl ProcessReading {
     }
 }
 
+/// The most resident memory that a process has had so far, in bytes: `VmHWM` of `/proc/PID/status`.
+/// Source of the layout: proc(5), status.
+///
+/// # Errors
+/// When the process is gone or the file is not as documented.
+pub fn resident_peak_bytes(root: &Root, pid: u32) -> Result<u64, ProbeError> {
+    let path = format!("proc/{pid}/status");
+    let text = root.read(&path)?;
+    peak_kibibytes(&text)
+        .map(|kibibytes| kibibytes * 1024)
+        .ok_or_else(|| root.unexpected(&path, "a line `VmHWM: … kB`"))
+}
+
+fn peak_kibibytes(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+/// Processor time of a process with a single thread, user and kernel together, in nanoseconds:
+/// exact, where a [`ProcessReading`] moves in clock ticks. Source of the layout: the kernel's
+/// documentation, scheduler/sched-stats.
+///
+/// # Errors
+/// When the process is gone, the kernel keeps no such figures, or the file is not as documented.
+pub fn thread_cpu_ns(root: &Root, pid: u32) -> Result<u64, ProbeError> {
+    let path = format!("proc/{pid}/schedstat");
+    let text = root.read(&path)?;
+    let first = text.split_ascii_whitespace().next();
+    first
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| root.unexpected(&path, "three numbers"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_the_peak_of_memory() {
+        let status = "Name:\tx\nVmPeak:\t  9 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 7 kB\n";
+        assert_eq!(peak_kibibytes(status), Some(1234));
+        assert_eq!(peak_kibibytes("Name:\tx\n"), None);
+        assert!(resident_peak_bytes(&Root::live(), std::process::id()).unwrap() > 0);
+    }
 
     #[test]
     fn reads_a_command_with_spaces_and_parentheses() {
@@ -79,5 +122,18 @@ mod tests {
         let reading = ProcessReading::take(&Root::live(), std::process::id()).unwrap();
         assert!(reading.resident_bytes > 0);
         assert!(reading.threads > 0);
+    }
+
+    #[test]
+    fn reads_the_time_of_a_thread() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::recorded(folder.path());
+        let process = folder.path().join("proc/42");
+        std::fs::create_dir_all(&process).unwrap();
+        assert!(thread_cpu_ns(&root, 42).is_err());
+        std::fs::write(process.join("schedstat"), "1234567 89 10\n").unwrap();
+        assert_eq!(thread_cpu_ns(&root, 42).unwrap(), 1_234_567);
+        std::fs::write(process.join("schedstat"), "\n").unwrap();
+        assert!(thread_cpu_ns(&root, 42).is_err());
     }
 }

@@ -28,6 +28,18 @@ pub enum ProbeError {
     },
 }
 
+impl ProbeError {
+    /// Whether the process or thread that the file tells of has ended.
+    pub(crate) fn is_gone(&self) -> bool {
+        let Self::Read { source, .. } = self else {
+            return false;
+        };
+        // Opening the file of a thread that has ended fails in one way, reading it in the other.
+        source.kind() == io::ErrorKind::NotFound
+            || source.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+    }
+}
+
 impl Root {
     /// The live machine.
     pub fn live() -> Self {
@@ -48,6 +60,18 @@ impl Root {
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String, ProbeError> {
         let path = self.0.join(path);
         std::fs::read_to_string(&path).map_err(|source| ProbeError::Read { path, source })
+    }
+
+    /// The names in a folder.
+    pub(crate) fn list(&self, path: impl AsRef<Path>) -> Result<Vec<String>, ProbeError> {
+        let path = self.0.join(path);
+        std::fs::read_dir(&path)
+            .and_then(|entries| {
+                entries
+                    .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+                    .collect()
+            })
+            .map_err(|source| ProbeError::Read { path, source })
     }
 
     pub(crate) fn unexpected(&self, path: impl AsRef<Path>, expected: &'static str) -> ProbeError {

@@ -1,5 +1,6 @@
 //! The command line. Doc comments are the help texts.
 
+mod calibrate;
 mod load;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prony_model::{CpuSet, IntentValue, IntentValueError};
 
+pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 
 /// Measures what database servers really deliver, version by version.
@@ -33,8 +35,11 @@ pub(crate) enum Command {
     /// Print the report of a run
     Report(ReportArgs),
     /// Drive load against one server by hand, and say how it went
-    #[command(after_help = load::EXAMPLES)]
+    #[command(after_long_help = load::EXAMPLES)]
     Load(Box<LoadArgs>),
+    /// Show what the load generator itself can do on this machine
+    #[command(after_help = calibrate::EXPLANATION)]
+    Calibrate(CalibrateArgs),
     /// Server builds: list, fetch, verify, or start one to look at
     #[command(subcommand)]
     Servers(ServersCommand),
@@ -50,6 +55,9 @@ pub(crate) enum Command {
     /// Be the load generator: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Generator,
+    /// Answer any query at once with a canned result, until SIGTERM; says `ready` when it listens
+    #[command(hide = true)]
+    Null(NullArgs),
     /// Become another program that is killed when the parent ends
     #[command(hide = true)]
     Guard(GuardArgs),
@@ -320,6 +328,19 @@ pub(crate) struct GuardArgs {
     /// The program and its arguments
     #[arg(required = true, last = true)]
     pub(crate) program: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NullArgs {
+    /// The unix socket to make and to listen on
+    #[arg(long, value_name = "PATH", required_unless_present = "port")]
+    pub(crate) socket: Option<PathBuf>,
+    /// The port of the loopback address 127.0.0.1 to listen on instead
+    #[arg(long, conflicts_with = "socket")]
+    pub(crate) port: Option<u16>,
+    /// Serve one query after the other, each for so many microseconds
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
+    pub(crate) service_us: u64,
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! One module for each command.
 
+pub(crate) mod calibrate;
 pub(crate) mod generator;
 pub(crate) mod guard;
 pub(crate) mod images;
 pub(crate) mod load;
+pub(crate) mod null;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod resume;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::io_error::{At, IoError};
 use crate::owner::Owner;
-use crate::roots::create_private;
+use crate::roots::{Roots, create_private};
 
 /// The name of the mark. Its first line is the owner.
 pub(crate) const MARK: &str = ".prony-owner";
@@ -23,11 +23,20 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A marked folder; removed when dropped, unless it was published.
 #[derive(Debug)]
-pub(crate) struct OwnedFolder {
+pub struct OwnedFolder {
     path: PathBuf,
 }
 
 impl OwnedFolder {
+    /// A folder for a process that is no server build's, beside those of instances: short enough
+    /// for a socket in it wherever instances have theirs, and cleared like them after a kill.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn beside_instances(roots: &Roots) -> Result<Self, IoError> {
+        Self::create(&roots.instances(), "")
+    }
+
     /// Creates `parent/{prefix}{pid}-{n}`, readable by its owner only, with the mark in it.
     pub(crate) fn create(parent: &Path, prefix: &str) -> Result<Self, IoError> {
         create_private(parent)?;
@@ -49,7 +58,7 @@ impl OwnedFolder {
     }
 
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 

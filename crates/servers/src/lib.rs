@@ -42,6 +42,7 @@ pub use catalogue::{
 };
 pub use depot::Depot;
 pub use fetch::{FetchError, FetchEvent};
+pub use folder::OwnedFolder;
 pub use guard::Placement;
 pub use images::{
     Image, ImageError, ImageFacts, ImageKey, ImageRecord, Images, Made, Removal, RoomError,

@@ -91,6 +91,11 @@ impl Roots {
         self.cache.join("variables")
     }
 
+    /// What the load generator reaches on this host.
+    pub fn calibration(&self) -> PathBuf {
+        self.cache.join("calibration.json")
+    }
+
     /// Folders of server instances.
     pub(crate) fn instances(&self) -> PathBuf {
         self.cache.join("instances")

@@ -68,14 +68,13 @@ impl Expansion<'_> {
                 .steps_of(run, index, settle.take(), place)
                 .and_then(|mut of| {
                     self.check_unique(&of, place, &mut seen)?;
-                    if shrunk {
+                    // Who shrinks does so while others beside it ask.
+                    if shrunk || (shrinks(run) && !run.beside.is_empty()) {
                         of.iter_mut().for_each(expect_missing_rows);
                     }
                     Ok(of)
                 });
-            shrunk |= run
-                .works()
-                .any(|work| work.workload.effect == Effect::Shrink);
+            shrunk |= shrinks(run);
             match (expanded, &self.origin) {
                 (Ok(of), _) => steps.extend(of),
                 // The same line would be said to be wrong once for each step of the preset.
@@ -336,6 +335,12 @@ impl Expansion<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a step, or a group beside it, leaves fewer rows.
+fn shrinks(run: &Run) -> bool {
+    run.works()
+        .any(|work| work.workload.effect == Effect::Shrink)
 }
 
 /// Lets the answers of a step's clients, and of those beside them, lack rows.

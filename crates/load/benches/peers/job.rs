@@ -1,0 +1,69 @@
+//! What the load generator and the bare loops are told.
+
+use std::collections::BTreeMap;
+
+use prony_client::{Address, Login};
+use prony_load::{DriveTask, Job, Task as LoadTask};
+use prony_model::{Backend, Dataset, Length, Pace, Protocol, Timing, Workload};
+
+/// What every contestant does, and where.
+#[derive(Clone)]
+pub(crate) struct Task {
+    pub(crate) address: Address,
+    pub(crate) login: Login,
+    /// Where the table is.
+    pub(crate) database: &'static str,
+    pub(crate) rows: u32,
+    pub(crate) clients: u32,
+    pub(crate) protocol: Protocol,
+    /// At most.
+    pub(crate) threads: u32,
+    pub(crate) warmup_ms: u64,
+    pub(crate) length: Length,
+    /// Between two lines of the generator's.
+    pub(crate) interval_ms: u64,
+}
+
+/// The job of the load generator.
+pub(crate) fn generator(task: &Task, backend: Backend) -> Vec<u8> {
+    let drive = DriveTask {
+        workload: point_query(),
+        parameters: BTreeMap::new(),
+        dataset: Dataset::sbtest(1, task.rows.into(), 1),
+        transactional: true,
+        protocol: task.protocol,
+        clients: task.clients,
+        threads_max: task.threads,
+        seed: 1,
+        warmup_ms: task.warmup_ms,
+        length: task.length,
+        interval_ms: task.interval_ms,
+        stall_ms: 60_000,
+        timing: Timing::Operations,
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        drain_ms: 0,
+        beside: Vec::new(),
+        backend,
+        interval_histograms: false,
+    };
+    let login = task.login.clone();
+    let job = Job {
+        address: task.address.clone(),
+        user: login.user,
+        password: login.password,
+        tls: login.tls,
+        database: task.database.to_owned(),
+        task: LoadTask::Drive(Box::new(drive)),
+    };
+    serde_json::to_vec(&job).unwrap()
+}
+
+fn point_query() -> Workload {
+    let workloads = prony_plan::embedded_workloads().unwrap();
+    let mut found = workloads
+        .into_iter()
+        .filter(|workload| workload.name == "point-query");
+    found.next().unwrap()
+}

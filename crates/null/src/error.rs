@@ -1,0 +1,54 @@
+//! What ends the server.
+
+use std::io;
+
+use crate::Place;
+
+/// Why the null server can't begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum NullError {
+    /// Nothing can listen there.
+    #[error("listen on {place}: {source}{}", remedy(source))]
+    Listen {
+        /// Where.
+        place: Place,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There are more connections than files may be open.
+    #[error(
+        "accept a connection beside {connections} others: the hard limit of open files is {limit}; \
+         raise it (`ulimit -Hn`) or connect fewer clients"
+    )]
+    OpenFiles {
+        /// Connections that are open.
+        connections: usize,
+        /// The limit of this process.
+        limit: u64,
+    },
+    /// The system refuses something else.
+    #[error("{action}: {source}")]
+    System {
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl NullError {
+    pub(crate) fn system(action: &'static str, source: impl Into<io::Error>) -> Self {
+        Self::System {
+            action,
+            source: source.into(),
+        }
+    }
+}
+
+fn remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => "; end what listens there, or remove the file of a socket",
+        io::ErrorKind::InvalidFilename => "; a socket's path has at most 107 bytes",
+        _ => "",
+    }
+}

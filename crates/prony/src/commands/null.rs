@@ -1,0 +1,32 @@
+//! `prony null`: the null server.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use prony_null::{NullError, NullServer, Place};
+
+use crate::cli::NullArgs;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+use crate::signals::Signals;
+
+/// Serves until a signal comes.
+pub(crate) fn null(args: &NullArgs, signals: &Signals) -> Result<(), Failure> {
+    let place = match (&args.socket, args.port) {
+        (Some(path), _) => Place::Unix(path.clone()),
+        (None, port) => Place::Tcp(SocketAddr::from((
+            Ipv4Addr::LOCALHOST,
+            port.unwrap_or_default(),
+        ))),
+    };
+    let service = Duration::from_micros(args.service_us);
+    let mut server = NullServer::bind(place, service).map_err(|error| failure(&error))?;
+    output::data("ready\n")?;
+    server
+        .serve(&|| signals.stop.requested())
+        .map_err(|error| failure(&error))
+}
+
+fn failure(error: &NullError) -> Failure {
+    Failure::to(ExitStatus::Host, error)
+}
