@@ -17,9 +17,9 @@ const LATE_NS: u64 = 1_000_000;
 /// Share of the response time from which on lateness is said: below it, the response time shown
 /// can't be wrong by more.
 const LATE_SHARE: f64 = 0.1;
-/// Share of the planned operations from which on a backlog is said. Fewer can wait at any instant
-/// where arrivals come at random.
-const BACKLOG_SHARE: f64 = 0.01;
+/// A backlog is said where it is more than one in so many planned operations. Fewer can wait at any
+/// instant where arrivals come at random.
+const BACKLOG_ONE_IN: u64 = 100;
 
 /// A condition: its code and its words.
 pub(crate) type Condition = (&'static str, String);
@@ -105,8 +105,7 @@ fn of_schedule(
     let slipped = slipped(schedule).map(|text| ("schedule-slipped", text));
     let backlog = match clients.pace {
         Pace::Open { rate, .. } => {
-            let many =
-                u64::from(clients.count).max((schedule.planned as f64 * BACKLOG_SHARE) as u64);
+            let many = u64::from(clients.count).max(schedule.planned / BACKLOG_ONE_IN);
             (schedule.backlog > many).then(|| {
                 format!(
                     "{} of {} operations were due and had not begun when the measured time was \

@@ -85,7 +85,7 @@ impl<'a> Analysis<'a> {
                 continue;
             };
             let (step, group, target) = (row.step, row.position, row.planned.target);
-            self.cells[step][group][target].push(as_outcome(row, *backend), true);
+            self.cells[step][group][target].push(as_outcome(&row, *backend), true);
         }
         let cells = self.cells.iter_mut().flatten().flatten();
         cells.for_each(Cell::summarise);
@@ -203,7 +203,7 @@ impl<'a> Analysis<'a> {
 }
 
 /// The counts of a group in the form of a step's. The generator's processor time is not its own.
-fn as_outcome(row: GroupRow, backend: Backend) -> OutcomeRow {
+fn as_outcome(row: &GroupRow, backend: Backend) -> OutcomeRow {
     OutcomeRow {
         trial: row.trial,
         planned: row.planned,

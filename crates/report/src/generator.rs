@@ -6,6 +6,7 @@ use prony_model::{Backend, Calibration, Step};
 use serde::Serialize;
 
 use crate::analysis::Analysis;
+use crate::cell::Measurement;
 use crate::figures::{plural, rounded, significant};
 
 /// What drove the load, for programs.
@@ -34,7 +35,7 @@ struct CeilingEntry {
 
 /// What drove the load in one line. `None` where that is not decided yet.
 pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
-    let measured = || analysis.measurements().map(|measurement| measurement.row());
+    let measured = || analysis.measurements().map(Measurement::row);
     let backends: BTreeSet<Backend> = measured()
         .map(|row| row.backend)
         .chain(analysis.run.backend)

@@ -53,14 +53,14 @@ fn schedule(analysis: &Analysis<'_>, place: Place) -> Option<[Block; 3]> {
         place.named(analysis.plan, &analysis.plan.steps[place.step].name),
         plural(work.clients.into(), "client")
     );
-    let pace = format!(
+    let remark = format!(
         "{}; times in milliseconds, median and 99th percentile; {}.",
         pace(work.pace),
         over_blocks("median", n_max)
     );
     Some([
         Block::Heading(heading),
-        Block::Paragraph(pace),
+        Block::Paragraph(remark),
         Block::Table(table),
     ])
 }

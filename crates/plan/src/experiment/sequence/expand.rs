@@ -114,7 +114,7 @@ impl Expansion<'_> {
         let (warmup_ms, ramp_ms) = self.before_of(run, timing, limit);
         let ((workload, parameters), beside) = (fitted?, beside?);
         enough?;
-        let pace = &run.work.pace;
+        let written = &run.work.pace;
         let step = |(place, clients): (usize, u32)| Step {
             name: run.work.name.value.clone(),
             entry,
@@ -128,8 +128,8 @@ impl Expansion<'_> {
             // Who comes first finds the engine settled.
             settle: settle.filter(|_| place == 0),
             timing,
-            pace: pace.pace,
-            reconnect_every: pace.reconnect_every.as_ref().map(|every| every.value),
+            pace: written.pace,
+            reconnect_every: written.reconnect_every.as_ref().map(|every| every.value),
             ramp_ms,
             beside: beside.clone(),
         };
@@ -196,14 +196,14 @@ impl Expansion<'_> {
                 Origin::Preset { .. } => place,
             };
             let (workload, parameters) = self.fit(&beside.work, "group", place)?;
-            let pace = &beside.work.pace;
+            let written = &beside.work.pace;
             Ok(ClientGroup {
                 name: beside.work.name.value.clone(),
                 workload,
                 parameters,
                 clients: beside.clients.with(tables),
-                pace: pace.pace,
-                reconnect_every: pace.reconnect_every.as_ref().map(|every| every.value),
+                pace: written.pace,
+                reconnect_every: written.reconnect_every.as_ref().map(|every| every.value),
             })
         };
         let groups: Vec<_> = run.beside.iter().map(group).collect();
