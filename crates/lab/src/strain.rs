@@ -29,20 +29,22 @@ pub(crate) type Condition = (&'static str, String);
 struct Clients {
     count: u32,
     pace: Pace,
-    /// Operations that can be left at the end although nothing is wrong: a group beside a step's
-    /// own clients ends when those do, whatever its clients were about to begin.
-    cut_off: u64,
 }
 
 /// What must be shown beside the figures of a step.
 pub(crate) fn conditions(step: &Step, outcome: &StepOutcome) -> Vec<Condition> {
-    let measured_ns = outcome.end_ns.saturating_sub(outcome.start_ns);
-    let mut found = threads(&outcome.thread_use, measured_ns);
+    let groups = step.beside.iter().map(|group| (group.clients, group.pace));
+    let latencies_matter = std::iter::once((step.clients, step.pace))
+        .chain(groups)
+        .any(|(clients, pace)| clients == 1 || pace.is_scheduled());
+    let mut found: Vec<Condition> = busy(&outcome.thread_use).into_iter().collect();
+    if latencies_matter {
+        found.extend(waited(&outcome.thread_use));
+    }
     if let Some(schedule) = &outcome.schedule {
         let clients = Clients {
             count: step.clients,
             pace: step.pace,
-            cut_off: 0,
         };
         found.extend(of_schedule(schedule, clients, step.drain_ms()));
     }
@@ -53,7 +55,6 @@ pub(crate) fn conditions(step: &Step, outcome: &StepOutcome) -> Vec<Condition> {
         let clients = Clients {
             count: group.clients,
             pace: planned.pace,
-            cut_off: group.clients.into(),
         };
         let said = of_schedule(schedule, clients, step.drain_ms());
         found.extend(said.map(|(code, text)| (code, format!("{}: {text}", group.name))));
@@ -61,39 +62,38 @@ pub(crate) fn conditions(step: &Step, outcome: &StepOutcome) -> Vec<Condition> {
     found
 }
 
-/// What the generator's threads say of the busiest of them, and of the one that waited longest.
-fn threads(used: &[ThreadUse], measured_ns: u64) -> Vec<Condition> {
-    if measured_ns == 0 {
-        return Vec::new();
-    }
-    let most = |ns: &dyn Fn(&ThreadUse) -> Option<u64>| {
-        let most = used.iter().filter_map(ns).max().unwrap_or(0);
-        most as f64 / measured_ns as f64
-    };
-    let busy = most(&|thread| Some(thread.cpu_ns));
-    let waited = most(&|thread| thread.run_queue_ns);
-    let mut found = Vec::new();
-    if busy >= BUSY_SHARE {
-        found.push((
-            "generator-busy",
-            format!(
-                "a thread of the load generator worked for {:.0} % of the measured time: the \
-                 figure may be the generator's limit and not the server's",
-                busy * 100.0
-            ),
-        ));
-    }
-    if waited >= WAITED_SHARE {
-        found.push((
-            "generator-waited",
-            format!(
-                "a thread of the load generator was ready to run and waited for a processor for \
-                 {:.0} % of the measured time: that is part of the latencies",
-                waited * 100.0
-            ),
-        ));
-    }
-    found
+/// The greatest share that a thread spent on something.
+fn most(used: &[ThreadUse], ns: impl Fn(&ThreadUse) -> Option<u64>) -> f64 {
+    used.iter()
+        .filter_map(|thread| Some(ns(thread)? as f64 / thread.wall_ns.max(1) as f64))
+        .fold(0.0, f64::max)
+}
+
+/// What the busiest of the generator's threads says.
+fn busy(used: &[ThreadUse]) -> Option<Condition> {
+    let share = most(used, |thread| Some(thread.cpu_ns));
+    (share >= BUSY_SHARE).then(|| {
+        let text = format!(
+            "a thread of the load generator worked for {:.0} % of the measured time: the figure \
+             may be the generator's limit and not the server's",
+            share * 100.0
+        );
+        ("generator-busy", text)
+    })
+}
+
+/// What the one that waited longest for a processor says. Where many clients of a closed loop share
+/// the processors with the server, that is as it must be.
+fn waited(used: &[ThreadUse]) -> Option<Condition> {
+    let share = most(used, |thread| thread.run_queue_ns);
+    (share >= WAITED_SHARE).then(|| {
+        let text = format!(
+            "a thread of the load generator was ready to run and waited for a processor for \
+             {:.0} % of the measured time: that is part of the latencies",
+            share * 100.0
+        );
+        ("generator-waited", text)
+    })
 }
 
 /// What a schedule says of how it was kept.
@@ -191,13 +191,13 @@ mod tests {
         let clients = Clients {
             count: 4,
             pace,
-            cut_off,
         };
         of_schedule(schedule, clients, 10_000).collect()
     }
 
     fn used(cpu_ns: u64, run_queue_ns: Option<u64>) -> ThreadUse {
         ThreadUse {
+            wall_ns: 1000,
             cpu_ns,
             run_queue_ns,
         }
@@ -205,14 +205,15 @@ mod tests {
 
     #[test]
     fn saturated_threads_are_named() {
-        assert_eq!(threads(&[used(899, Some(99))], 1000), []);
-        assert_eq!(threads(&[used(899, None)], 1000), []);
-        assert_eq!(threads(&[used(5, None)], 0), []);
-        let found = threads(&[used(10, Some(250)), used(951, None)], 1000);
-        assert_eq!(found[0].0, "generator-busy");
-        assert!(found[0].1.contains("95 %"), "{found:?}");
-        assert_eq!(found[1].0, "generator-waited");
-        assert!(found[1].1.contains("25 %"), "{found:?}");
+        let idle = [used(899, Some(99)), used(5, None)];
+        assert_eq!((busy(&idle), waited(&idle)), (None, None));
+        let strained = [used(10, Some(250)), used(951, None)];
+        let (code, text) = busy(&strained).unwrap();
+        assert_eq!(code, "generator-busy");
+        assert!(text.contains("95 %"), "{text}");
+        let (code, text) = waited(&strained).unwrap();
+        assert_eq!(code, "generator-waited");
+        assert!(text.contains("25 %"), "{text}");
     }
 
     #[test]
@@ -242,16 +243,6 @@ mod tests {
         few.planned = 100;
         few.backlog = 4;
         assert_eq!(said(&few), []);
-    }
-
-    #[test]
-    fn groups_are_cut_off_where_the_step_ends() {
-        let mut cut = schedule(1000, 1000);
-        cut.left = 4;
-        assert_eq!(said_of(4, &cut), []);
-        assert_eq!(said_of(0, &cut)[0].0, "operations-left");
-        cut.left = 5;
-        assert_eq!(said_of(4, &cut)[0].0, "operations-left");
     }
 
     #[test]

@@ -162,6 +162,11 @@ impl Client {
         }
     }
 
+    /// Whether it may begin no operation in this phase.
+    pub(crate) const fn has_nothing_to_do(&self) -> bool {
+        self.limit.operations == 0
+    }
+
     /// Whether its connection has done its share: it connects anew before anything else.
     pub(crate) const fn must_connect(&self) -> bool {
         self.connection_left == 0

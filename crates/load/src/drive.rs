@@ -7,21 +7,22 @@
 
 mod collect;
 mod ended;
+mod gate;
 mod share;
 
 use std::num::NonZeroU64;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use prony_model::{Length, Timing, Tls};
+use prony_model::{Length, Pace, Timing, Tls};
 
 use rustix::thread::set_current_timer_slack;
 
 use crate::clock::{CpuTime, ThreadTime, now_ns};
 use crate::drive::collect::{Collector, Report};
 use crate::drive::ended::Ended;
+use crate::drive::gate::Gate;
 use crate::drive::share::{Share, share_out};
 use crate::limits::make_room;
 use crate::message::Speaker;
@@ -33,6 +34,8 @@ use crate::worker::{Phase, Worker};
 use crate::{DriveTask, Job, JobError, LoadError, Message, choose_backend};
 
 const NS_PER_MS: u64 = 1_000_000;
+/// Rates are in operations per thousand seconds.
+const MS_PER_1000_S: u64 = 1_000_000;
 
 /// What makes arrivals in the warm-up others than in the measured time.
 const WARMUP_SEED: u64 = 0x77;
@@ -46,7 +49,7 @@ struct Run<'a> {
     opener: &'a Opener<'a>,
     failed: AtomicBool,
     /// Where all threads meet at the start of the measured time.
-    gate: Barrier,
+    gate: Gate,
     start_ns: AtomicU64,
     /// Threads of which own clients still work: in the warm-up, and in the measured time.
     own_left: [AtomicU32; 2],
@@ -82,7 +85,7 @@ pub(crate) fn drive(
         programs: &programs,
         opener: &opener,
         failed: AtomicBool::new(false),
-        gate: Barrier::new(shares.len()),
+        gate: Gate::new(shares.len()),
         start_ns: AtomicU64::new(0),
         own_left: [AtomicU32::new(threads), AtomicU32::new(threads)],
     };
@@ -94,9 +97,12 @@ pub(crate) fn drive(
             thread::Builder::new()
                 .name(format!("load-{}", index + 1))
                 .spawn_scoped(scope, move || run.work_elsewhere(index + 1, share, &sender))
-                .map_err(|source| LoadError::System {
-                    action: "start a thread",
-                    source,
+                .map_err(|source| {
+                    run.give_up();
+                    LoadError::System {
+                        action: "start a thread",
+                        source,
+                    }
                 })?;
         }
         drop(sender);
@@ -116,6 +122,12 @@ fn compile(task: &DriveTask, parts: &[Part<'_>]) -> Result<Vec<Program>, JobErro
 }
 
 impl Run<'_> {
+    /// Lets all threads end that wait or work.
+    fn give_up(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+        self.gate.break_open();
+    }
+
     /// What every thread but the first does.
     fn work_elsewhere(&self, thread: usize, share: Share, sender: &Sender<Report>) {
         // Sending fails only when the first thread is gone, and then nobody wants to know.
@@ -148,6 +160,8 @@ impl Run<'_> {
         at_gate: &mut dyn FnMut() -> Result<(), LoadError>,
         hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
     ) -> Result<Ended, LoadError> {
+        // A thread that panics lets the others go.
+        let _watch = Watch(self);
         let stall_ns = ns(self.task.stall_ms);
         let (parts, programs) = (self.parts, self.programs);
         let mut worker = Worker::new(
@@ -197,12 +211,22 @@ impl Run<'_> {
     /// The measured time.
     fn measured(&self, operations: Vec<u64>) -> Phase<'_> {
         let start_ns = self.start_ns.load(Ordering::Relaxed);
+        let (end_ns, over_ns) = match (self.task.length, self.task.pace) {
+            (Length::Time { ms }, _) => {
+                let end_ns = start_ns.saturating_add(ns(ms));
+                (end_ns, end_ns)
+            }
+            (Length::Count { operations }, Pace::Open { rate, .. }) => {
+                let planned_ns =
+                    operations.saturating_mul(NS_PER_MS * MS_PER_1000_S) / u64::from(rate.0).max(1);
+                (u64::MAX, start_ns.saturating_add(planned_ns))
+            }
+            (Length::Count { .. }, Pace::Closed { .. }) => (u64::MAX, u64::MAX),
+        };
         Phase {
             start_ns,
-            end_ns: match self.task.length {
-                Length::Time { ms } => start_ns.saturating_add(ns(ms)),
-                Length::Count { .. } => u64::MAX,
-            },
+            end_ns,
+            over_ns,
             operations,
             period_ns: ns(self.task.interval_ms),
             ramp_ns: 0,
@@ -219,9 +243,11 @@ impl Run<'_> {
             return Ok(());
         }
         let start_ns = now_ns();
+        let end_ns = start_ns.saturating_add(ns(ms));
         let phase = Phase {
             start_ns,
-            end_ns: start_ns.saturating_add(ns(ms)),
+            end_ns,
+            over_ns: end_ns,
             operations: vec![u64::MAX; worker.len()],
             period_ns: u64::MAX,
             ramp_ns: ns(self.task.ramp_ms),
@@ -230,6 +256,17 @@ impl Run<'_> {
             seed: WARMUP_SEED,
         };
         worker.run(&phase, &mut |_| Ok(())).map(|_| ())
+    }
+}
+
+/// Sees to it that nobody waits for a thread that has panicked.
+struct Watch<'a>(&'a Run<'a>);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.give_up();
+        }
     }
 }
 

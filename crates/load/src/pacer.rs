@@ -61,18 +61,18 @@ pub(crate) enum GroupPace {
 }
 
 impl GroupPace {
-    /// `plan` is asked for open loops only; `drain_ns` is the time for working off a backlog.
+    /// `plan` is asked for open loops only; at `give_up_ns` a backlog is left as it is.
     pub(crate) fn new(
         pace: Pace,
         clients: usize,
-        drain_ns: u64,
+        give_up_ns: u64,
         plan: impl FnOnce(prony_model::Thousandths, Spacing) -> Plan,
     ) -> Self {
         match pace {
             Pace::Closed { think } => Self::Closed { think },
             Pace::Open { rate, spacing } => {
                 let arrivals = Arrivals::new(plan(rate, spacing));
-                Self::Open(Box::new(Open::new(arrivals, clients, drain_ns)))
+                Self::Open(Box::new(Open::new(arrivals, clients, give_up_ns)))
             }
         }
     }
@@ -80,11 +80,16 @@ impl GroupPace {
 
 impl Pacer {
     /// `clients` is how many the thread has; closed loops begin nothing at or after `end_ns`.
-    pub(crate) fn new(paces: Vec<GroupPace>, clients: usize, seed: u64, end_ns: u64) -> Self {
+    pub(crate) fn new(
+        paces: Vec<GroupPace>,
+        clients: usize,
+        random: ClientRandom,
+        end_ns: u64,
+    ) -> Self {
         Self {
             paces,
             timers: BinaryHeap::with_capacity(clients),
-            random: ClientRandom::new(seed, u32::MAX),
+            random,
             end_ns,
         }
     }
@@ -128,24 +133,34 @@ impl Pacer {
         }
     }
 
-    /// A client of a closed loop begins the phase: who thinks is somewhere in its thoughts.
-    pub(crate) fn wait_first(&mut self, group: usize, client: usize, now_ns: u64) -> Waiting {
-        let GroupPace::Closed { think: Some(think) } = self.paces[group] else {
-            return self.wait(group, client, now_ns);
+    /// A client begins the phase, at `start_ns`: who thinks is somewhere in its thoughts, and for
+    /// arrivals everybody is idle in time.
+    pub(crate) fn wait_first(&mut self, group: usize, client: usize, start_ns: u64) -> Waiting {
+        let wait_ns = match &mut self.paces[group] {
+            GroupPace::Open(open) => {
+                open.be_idle(client, start_ns);
+                return Waiting::Waits;
+            }
+            GroupPace::Closed { think: None } => 0,
+            GroupPace::Closed { think: Some(think) } => match think.spacing {
+                Spacing::Regular => ns_from(self.random.unit() * think.mean_ns()),
+                // What is left of an exponential time is distributed as the whole of it.
+                Spacing::Poisson => think.draw(&mut self.random),
+            },
         };
-        let wait_ns = match think.spacing {
-            Spacing::Regular => ns_from(self.random.unit() * think.mean_ns()),
-            // What is left of an exponential time is distributed as the whole of it.
-            Spacing::Poisson => think.draw(&mut self.random),
-        };
-        self.wait_until(now_ns.saturating_add(wait_ns), group, client)
+        self.wait_until(start_ns.saturating_add(wait_ns), group, client)
     }
 
-    /// A client waits for an instant.
+    /// A client waits for an instant, unless the phase is over by then.
     pub(crate) fn wait_until(&mut self, at_ns: u64, group: usize, client: usize) -> Waiting {
         if at_ns >= self.end_ns {
             return Waiting::Done;
         }
+        self.call_at(at_ns, group, client)
+    }
+
+    /// A client waits for an instant.
+    pub(crate) fn call_at(&mut self, at_ns: u64, group: usize, client: usize) -> Waiting {
         self.timers.push(Reverse((at_ns, client, group)));
         Waiting::Waits
     }

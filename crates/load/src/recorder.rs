@@ -64,6 +64,9 @@ struct OpenPeriod {
     queries: u64,
     errors: u64,
     response: Option<Counts>,
+    /// Operations that were due at the period's end and had not begun, where that is known when it
+    /// ends.
+    backlog: u64,
 }
 
 /// What happened to one kind of statement.
@@ -82,7 +85,7 @@ pub(crate) struct Recorder {
     operations: Latencies,
     /// Since the last period ended.
     period: OpenPeriod,
-    /// In the order of the program; then `BEGIN` and `COMMIT`.
+    /// In the order of the program; then `BEGIN`, `COMMIT` and connecting.
     statements: Vec<StatementRecord>,
     errors: Vec<ErrorCount>,
     schedule: Option<ScheduleRecord>,
@@ -110,6 +113,7 @@ impl Recorder {
                 queries: 0,
                 errors: 0,
                 response: scheduled.then(Counts::new),
+                backlog: 0,
             },
             schedule: scheduled.then(ScheduleRecord::new).transpose()?,
             statements: (0..statements).map(|_| StatementRecord::new()).collect(),
@@ -145,6 +149,8 @@ impl Recorder {
             schedule.planned += planned;
             schedule.backlog += backlog;
             schedule.left += left;
+            // The last period ends with what is left.
+            self.period.backlog = left;
         }
     }
 
@@ -192,7 +198,7 @@ impl Recorder {
             queries: open.queries,
             errors: open.errors,
             response,
-            backlog: 0,
+            backlog: open.backlog,
         };
         add(&mut self.operations, &period.operations)?;
         if let (Some(schedule), Some(response)) = (&mut self.schedule, &period.response) {
@@ -201,6 +207,7 @@ impl Recorder {
         open.operations.reset();
         open.queries = 0;
         open.errors = 0;
+        open.backlog = 0;
         if let Some(response) = &mut open.response {
             response.reset();
         }

@@ -1,5 +1,6 @@
 //! Everything before any clock runs: connections and their prepared statements.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use prony_client::{Address, ClientError, Connection, Login, Opening};
@@ -22,6 +23,9 @@ pub(crate) struct Opener<'a> {
     login: Login,
     parts: &'a [Part<'a>],
     programs: &'a [Program],
+    /// What clients prepare when they connect anew, by group; where a client keeps to a table, by
+    /// its number modulo the number of tables.
+    texts: Vec<Vec<Arc<[String]>>>,
 }
 
 impl<'a> Opener<'a> {
@@ -38,6 +42,7 @@ impl<'a> Opener<'a> {
             login: job.login(),
             parts,
             programs,
+            texts: programs.iter().map(all_texts).collect(),
         }
     }
 
@@ -70,7 +75,7 @@ impl<'a> Opener<'a> {
     fn connect(&self, group: usize, number: u32) -> Result<Link, LoadError> {
         let (part, program) = (&self.parts[group], &self.programs[group]);
         let timeout = Duration::from_millis(self.task.stall_ms);
-        let connect_error = |source| self.error(number, source);
+        let connect_error = |source| self.error(group, number, source);
         let mut connection =
             Connection::connect(&self.job.address, &self.login, timeout).map_err(connect_error)?;
         let prepared = prepare(&mut connection, program, number)?;
@@ -82,11 +87,9 @@ impl<'a> Opener<'a> {
 
     /// Opens a connection of a client of a group, step by step.
     pub(crate) fn opening(&self, group: usize, number: u32) -> Result<Opening, LoadError> {
-        let texts: Vec<String> = texts(&self.programs[group], number)
-            .flat_map(|(_, texts)| texts)
-            .map(str::to_owned)
-            .collect();
-        Opening::new(&self.job.address, &self.login, texts)
+        let texts = &self.texts[group];
+        let texts = &texts[number as usize % texts.len()];
+        Opening::new(&self.job.address, &self.login, Arc::clone(texts))
             .map_err(|source| LoadError::Reconnect { source })
     }
 
@@ -102,13 +105,24 @@ impl<'a> Opener<'a> {
     }
 
     /// What to say when client `number` of a group could not connect.
-    pub(crate) fn error(&self, number: u32, source: ClientError) -> LoadError {
+    pub(crate) fn error(&self, group: usize, number: u32, source: ClientError) -> LoadError {
         LoadError::Connect {
             client: number + 1,
-            clients: self.task.clients,
+            clients: self.clients(group),
             source,
         }
     }
+}
+
+/// The texts of clients 0, 1 and so on, until they repeat.
+fn all_texts(program: &Program) -> Vec<Arc<[String]>> {
+    (0..)
+        .zip(&program.tables)
+        .map(|(number, _)| {
+            let texts = texts(program, number).flat_map(|(_, texts)| texts);
+            texts.map(str::to_owned).collect()
+        })
+        .collect()
 }
 
 /// What to say when a client could not connect anew: `opening` tells how far it came.

@@ -5,6 +5,7 @@ mod crowd;
 mod desk;
 mod link;
 mod ring;
+mod timer;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -18,6 +19,7 @@ use crate::clock::now_ns;
 use crate::pacer::{GroupPace, Pacer, Plan};
 use crate::part::Part;
 use crate::program::{Program, Values};
+use crate::random::{ClientRandom, scatter};
 use crate::recorder::{Period, Recorder};
 use crate::setup::Opener;
 use crate::worker::desk::{Desk, GroupDesk, Look};
@@ -30,6 +32,10 @@ const LOOK_NS: u64 = 100_000_000;
 /// The same for the system calls that wait.
 const LOOK_MS: u64 = LOOK_NS / 1_000_000;
 
+/// What makes the random numbers of arrivals and of think times others than those of values.
+const ARRIVALS: u64 = 0x6172_7269_7661_6c73;
+const THINKING: u64 = 0x7468_696e_6b69_6e67;
+
 /// A part of a run in which every client goes as far as its limit.
 #[derive(Debug)]
 pub(crate) struct Phase<'a> {
@@ -37,6 +43,9 @@ pub(crate) struct Phase<'a> {
     pub(crate) start_ns: u64,
     /// When no more operations are begun, or planned.
     pub(crate) end_ns: u64,
+    /// When the operations of the first group should all have begun: where they arrive, also if
+    /// their number ends the phase.
+    pub(crate) over_ns: u64,
     /// Operations of each of this thread's clients.
     pub(crate) operations: Vec<u64>,
     /// Length of a period, at whose end it is handed over.
@@ -120,6 +129,7 @@ impl<'a> Worker<'a> {
                     values,
                     recorder: Recorder::new(program.kinds_max(), scheduled)?,
                     scheduled,
+                    is_open: part.is_open(),
                     backlog: 0,
                 })
             })
@@ -159,22 +169,31 @@ impl<'a> Worker<'a> {
             let operations = (self.links.iter().zip(&phase.operations))
                 .filter(of_group)
                 .fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
-            GroupPace::new(part.pace, numbers.len(), phase.drain_ns, |rate, spacing| {
-                Plan {
-                    rate,
-                    spacing,
-                    numbers,
-                    clients: part.clients,
-                    ramp_ns: phase.ramp_ns,
-                    start_ns: phase.start_ns,
-                    end_ns: phase.end_ns,
-                    operations,
-                    seed: part.seed ^ phase.seed,
-                }
+            let over_ns = if group == 0 {
+                phase.over_ns
+            } else {
+                phase.end_ns
+            };
+            let give_up_ns = over_ns.saturating_add(phase.drain_ns);
+            GroupPace::new(part.pace, numbers.len(), give_up_ns, |rate, spacing| Plan {
+                rate,
+                spacing,
+                numbers,
+                clients: part.clients,
+                ramp_ns: phase.ramp_ns,
+                start_ns: phase.start_ns,
+                end_ns: phase.end_ns,
+                operations,
+                seed: scatter(part.seed ^ ARRIVALS ^ phase.seed),
             })
         });
-        let seed = self.parts[0].seed ^ phase.seed;
-        Pacer::new(paces.collect(), self.links.len(), seed, phase.end_ns)
+        // No two threads have the same first client.
+        let first = self.links.first().map_or((0, 0), |link| {
+            (link.client.group() as u64, link.client.number())
+        });
+        let seed = scatter(self.parts[0].seed ^ THINKING ^ phase.seed).wrapping_add(first.0);
+        let random = ClientRandom::new(seed, first.1);
+        Pacer::new(paces.collect(), self.links.len(), random, phase.end_ns)
     }
 }
 

@@ -106,6 +106,8 @@ pub struct Schedule {
 /// What one thread of the generator used and waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadUse {
+    /// How long it drove its clients, in nanoseconds: what the other two are shares of.
+    pub wall_ns: u64,
     /// Processor time, in nanoseconds.
     pub cpu_ns: u64,
     /// Time that it was ready to run and had no processor, in nanoseconds; `None` where the system

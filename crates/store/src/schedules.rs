@@ -79,7 +79,7 @@ impl Store {
         }
         self.rows(
             "read what the generator's threads did",
-            "SELECT trial_id, step_id, thread, cpu_ns, run_queue_ns
+            "SELECT trial_id, step_id, thread, wall_ns, cpu_ns, run_queue_ns
              FROM thread_use JOIN trial ON trial.id = trial_id
              WHERE state = 'done' ORDER BY trial_id, step_id, thread",
             [],
@@ -89,8 +89,9 @@ impl Store {
                     step: row.get(1)?,
                     thread: row.get(2)?,
                     used: ThreadUse {
-                        cpu_ns: row.get(3)?,
-                        run_queue_ns: row.get(4)?,
+                        wall_ns: row.get(3)?,
+                        cpu_ns: row.get(4)?,
+                        run_queue_ns: row.get(5)?,
                     },
                 })
             },
@@ -176,14 +177,16 @@ pub(crate) fn insert_thread_use(
     for (thread, used) in outcome.thread_use.iter().enumerate() {
         transaction
             .prepare_cached(
-                "INSERT INTO thread_use (trial_id, step_id, thread, cpu_ns, run_queue_ns)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO thread_use
+                     (trial_id, step_id, thread, wall_ns, cpu_ns, run_queue_ns)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )
             .and_then(|mut insert| {
                 insert.execute(params![
                     trial.0,
                     step,
                     thread,
+                    used.wall_ns,
                     used.cpu_ns,
                     used.run_queue_ns
                 ])

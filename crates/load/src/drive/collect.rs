@@ -1,5 +1,6 @@
 //! What the first thread makes of the other threads' reports.
 
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
 use prony_model::StepOutcome;
@@ -79,11 +80,10 @@ impl<'a, 's> Collector<'a, 's> {
 
     /// The first thread is done. Waits for the others and says what came out.
     pub(super) fn finish(mut self, own: Result<Ended, LoadError>) -> Result<(), LoadError> {
-        self.end(0, own)?;
-        while self.threads_left > 0 {
-            let report = self.receiver.recv().map_err(|_| LoadError::Thread)?;
-            self.take(report)?;
-        }
+        self.gather(own).inspect_err(|_| {
+            // Nobody waits for the other threads' figures any more.
+            self.run.failed.store(true, Ordering::Relaxed);
+        })?;
         if let Some(error) = self.error {
             return Err(error);
         }
@@ -123,6 +123,16 @@ impl<'a, 's> Collector<'a, 's> {
         self.speaker.say(&Message::Done {
             outcome: Box::new(outcome),
         })
+    }
+
+    /// Waits until every thread is done.
+    fn gather(&mut self, own: Result<Ended, LoadError>) -> Result<(), LoadError> {
+        self.end(0, own)?;
+        while self.threads_left > 0 {
+            let report = self.receiver.recv().map_err(|_| LoadError::Thread)?;
+            self.take(report)?;
+        }
+        Ok(())
     }
 
     fn take(&mut self, report: Report) -> Result<(), LoadError> {

@@ -94,8 +94,8 @@ impl Ended {
             .map(|((group, part), program)| {
                 let busy_ns = if run.task.timing == Timing::WholeRun {
                     u64::from(part.clients) * (end_ns - start_ns)
-                } else if part.is_open() {
-                    u64::from(part.clients) * group.open_ns(run.task, start_ns)
+                } else if part.is_open() || part.pace.is_scheduled() && is_timed(run.task) {
+                    u64::from(part.clients) * group.whole_ns(run.task, start_ns)
                 } else {
                     group.busy_ns
                 };
@@ -108,9 +108,9 @@ impl Ended {
 }
 
 impl GroupEnd {
-    /// How long an open loop ran: for the whole measured time, and longer where a backlog was
-    /// worked off after it.
-    fn open_ns(&self, task: &DriveTask, start_ns: u64) -> u64 {
+    /// How long a group ran whose clients wait for their time: for the whole measured time, and
+    /// longer where the last operations ended after it.
+    fn whole_ns(&self, task: &DriveTask, start_ns: u64) -> u64 {
         let ran_ns = self.last_ns.saturating_sub(start_ns);
         match task.length {
             Length::Time { ms } => ran_ns.max(ns(ms)),
@@ -140,4 +140,9 @@ impl GroupEnd {
             schedule: recorder.schedule()?,
         })
     }
+}
+
+/// Whether time ends the task, and not a number of operations.
+const fn is_timed(task: &DriveTask) -> bool {
+    matches!(task.length, Length::Time { .. })
 }

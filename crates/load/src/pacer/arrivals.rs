@@ -96,10 +96,6 @@ impl Arrivals {
     pub(crate) fn end_at(&mut self, end_ns: u64) {
         self.end_ns = self.end_ns.min(end_ns);
     }
-
-    pub(crate) const fn end_ns(&self) -> u64 {
-        self.end_ns
-    }
 }
 
 impl Iterator for Arrivals {

@@ -24,9 +24,8 @@ pub(crate) struct Open {
 
 impl Open {
     /// `clients` is how many may be idle at once.
-    pub(super) fn new(mut arrivals: Arrivals, clients: usize, drain_ns: u64) -> Self {
+    pub(super) fn new(mut arrivals: Arrivals, clients: usize, give_up_ns: u64) -> Self {
         let mut counting = arrivals.clone();
-        let give_up_ns = arrivals.end_ns().saturating_add(drain_ns);
         Self {
             next_ns: arrivals.next(),
             uncounted_ns: counting.next(),
@@ -59,6 +58,11 @@ impl Open {
         })
     }
 
+    /// A client is idle since then, and will be called.
+    pub(super) fn be_idle(&mut self, client: usize, since_ns: u64) {
+        self.idle.push_back((client, since_ns));
+    }
+
     /// A client is idle: it gets the arrival that waits longest, if one does.
     pub(super) fn wait(&mut self, client: usize, now_ns: u64) -> Waiting {
         if now_ns >= self.give_up_ns {
@@ -66,8 +70,9 @@ impl Open {
         }
         match self.next_ns {
             None => Waiting::Done,
-            Some(next_ns) if next_ns > now_ns => {
-                self.idle.push_back((client, now_ns));
+            // Who has been idle for longer comes first, and was perhaps idle in time.
+            Some(next_ns) if next_ns > now_ns || !self.idle.is_empty() => {
+                self.be_idle(client, now_ns);
                 Waiting::Waits
             }
             Some(planned_ns) => {
@@ -130,8 +135,8 @@ mod tests {
     use super::*;
     use crate::pacer::arrivals::Plan;
 
-    /// Ten arrivals, one every 100 ns from 0 on; two clients.
-    fn open(drain_ns: u64) -> Open {
+    /// Ten arrivals, one every 233 ns from 0 on; two clients.
+    fn open(give_up_ns: u64) -> Open {
         let arrivals = Arrivals::new(Plan {
             rate: Thousandths(u32::MAX),
             spacing: Spacing::Regular,
@@ -143,7 +148,7 @@ mod tests {
             operations: 10,
             seed: 1,
         });
-        Open::new(arrivals, 2, drain_ns)
+        Open::new(arrivals, 2, give_up_ns)
     }
 
     #[test]
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn nothing_is_begun_after_the_time_for_working_off() {
-        let mut open = open(1000);
+        let mut open = open(3320);
         assert!(matches!(open.wait(0, 3000), Waiting::Begins(_)));
         assert_eq!(open.wait(0, 3320), Waiting::Done);
         assert_eq!((open.planned(), open.backlog(3320)), (10, 9));
@@ -181,7 +186,7 @@ mod tests {
 
     #[test]
     fn closing_ends_what_has_not_arrived() {
-        let mut open = open(0);
+        let mut open = open(u64::MAX);
         open.wait(0, 0);
         open.wait(0, 1);
         assert_eq!(open.dismiss(), 0);

@@ -15,6 +15,8 @@ pub(super) fn run(
     buffer: &mut [u8],
     desk: &mut Desk<'_>,
 ) -> Result<(), LoadError> {
+    // The warm-up may have left it otherwise.
+    link.make_blocking()?;
     // Waiting ends now and then, so that the thread can look up.
     let wait = Some(Duration::from_millis(LOOK_MS));
     link.socket()

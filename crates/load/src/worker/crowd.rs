@@ -11,7 +11,11 @@ use crate::client::Next;
 use crate::clock::now_ns;
 use crate::program::Program;
 use crate::worker::link::{Connecting, Transfer};
+use crate::worker::timer::Timer;
 use crate::worker::{Desk, LOOK_NS, Link, Look};
+
+/// Marks the events of the timer; the others are of clients.
+const TIMER: u64 = u64::MAX;
 
 /// Events taken from the system at once.
 const EVENTS: usize = 256;
@@ -20,6 +24,8 @@ const EVENTS: usize = 256;
 struct Crowd<'l> {
     links: &'l mut [Link],
     epoll: std::os::fd::OwnedFd,
+    /// Goes off when the next waiting client has to begin.
+    timer: Timer,
     /// Clients with a request, or a connection, under way.
     busy: usize,
 }
@@ -33,23 +39,29 @@ pub(super) fn run(
     let mut crowd = Crowd::new(links)?;
     crowd.start(desk)?;
     let mut events = Vec::with_capacity(EVENTS);
-    let mut now_ns = now_ns();
-    let mut silence_check_ns = now_ns + LOOK_NS;
+    let mut silence_check_ns = now_ns() + LOOK_NS;
     loop {
-        let wait_ns = match desk.next_due() {
-            Some(due_ns) => due_ns.saturating_sub(now_ns).min(LOOK_NS),
+        match desk.next_due() {
+            Some(due_ns) => crowd.timer.set(due_ns)?,
             None if crowd.busy == 0 => return Ok(()),
-            None => LOOK_NS,
-        };
-        wait(&crowd.epoll, &mut events, wait_ns)?;
+            None => {}
+        }
+        wait(&crowd.epoll, &mut events)?;
         for event in events.drain(..) {
+            if event.data.u64() == TIMER {
+                crowd.timer.went_off();
+                continue;
+            }
             // The data of an event is the index that it was registered with.
             let index = usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
             if crowd.attend(index, buffer, desk)? == Look::Stop {
                 return Ok(());
             }
         }
-        now_ns = crate::clock::now_ns();
+        let now_ns = now_ns();
+        if desk.look_up(now_ns)? == Look::Stop {
+            return Ok(());
+        }
         crowd.call_due(now_ns, desk)?;
         if now_ns >= silence_check_ns {
             silence_check_ns = now_ns + LOOK_NS;
@@ -57,21 +69,14 @@ pub(super) fn run(
                 desk.check_silence(link, now_ns)?;
             }
         }
-        if desk.look_up(now_ns)? == Look::Stop {
-            return Ok(());
-        }
     }
 }
 
-/// Waits for events, so long at most.
-fn wait(
-    epoll: &std::os::fd::OwnedFd,
-    events: &mut Vec<epoll::Event>,
-    wait_ns: u64,
-) -> Result<(), LoadError> {
+/// Waits for events, but not for longer than the thread may go without looking up.
+fn wait(epoll: &std::os::fd::OwnedFd, events: &mut Vec<epoll::Event>) -> Result<(), LoadError> {
     let timeout = Timespec {
         tv_sec: 0,
-        tv_nsec: wait_ns.cast_signed(),
+        tv_nsec: LOOK_NS.cast_signed(),
     };
     match epoll::wait(
         epoll,
@@ -87,9 +92,18 @@ impl<'l> Crowd<'l> {
     fn new(links: &'l mut [Link]) -> Result<Self, LoadError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| system("create an epoll instance", errno))?;
+        let timer = Timer::new()?;
+        epoll::add(
+            &epoll,
+            &timer,
+            epoll::EventData::new_u64(TIMER),
+            interest(Unsent::No),
+        )
+        .map_err(|errno| system("register a timer", errno))?;
         let crowd = Self {
             links,
             epoll,
+            timer,
             busy: 0,
         };
         for index in 0..crowd.links.len() {
@@ -169,7 +183,7 @@ impl<'l> Crowd<'l> {
         buffer: &mut [u8],
         desk: &mut Desk<'_>,
     ) -> Result<Look, LoadError> {
-        if !self.links[index].client.is_busy() {
+        if self.links[index].expects_nothing() {
             return Ok(Look::GoOn);
         }
         let program = desk.program(&self.links[index]);

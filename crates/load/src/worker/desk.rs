@@ -27,6 +27,8 @@ pub(super) struct GroupDesk<'a> {
     pub(super) values: &'a mut [Values],
     pub(super) recorder: Recorder,
     pub(super) scheduled: bool,
+    /// Whether they arrive by a schedule that no answer changes.
+    pub(super) is_open: bool,
     /// Operations due and not begun when the measured time was over.
     pub(super) backlog: u64,
 }
@@ -52,7 +54,10 @@ pub(super) struct Desk<'a> {
     end_ns: u64,
     ramp_ns: u64,
     drain_ns: u64,
-    /// Whether the measured time is over.
+    start_ns: u64,
+    /// When the first group's operations should all have begun; from then on it is worked off.
+    over_ns: u64,
+    /// Whether that has come.
     over: bool,
     /// When to look up next.
     look_ns: u64,
@@ -82,6 +87,8 @@ impl<'a> Desk<'a> {
             end_ns: phase.end_ns,
             ramp_ns: phase.ramp_ns,
             drain_ns: phase.drain_ns,
+            start_ns: phase.start_ns,
+            over_ns: phase.over_ns,
             over: false,
             look_ns: phase.start_ns,
         };
@@ -104,7 +111,7 @@ impl<'a> Desk<'a> {
 
     #[inline]
     fn context(&mut self, group: usize) -> Context<'_> {
-        let closing = group > 0 && self.own_left.load(Ordering::Relaxed) == 0;
+        let closing = group > 0 && self.own_have_ended() && !self.groups[group].is_open;
         let desk = &mut self.groups[group];
         Context {
             program: desk.program,
@@ -116,9 +123,17 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// Whether the clients of the first group, on all threads, have.
+    fn own_have_ended(&self) -> bool {
+        self.own_left.load(Ordering::Relaxed) == 0
+    }
+
     /// A client begins the phase.
     pub(super) fn start(&mut self, client: &mut Client, index: usize, now_ns: u64) -> Next {
         let group = client.group();
+        if client.has_nothing_to_do() {
+            return self.after(Waiting::Done, client);
+        }
         if client.must_connect() {
             let next = client.go_on(now_ns, &mut self.context(group));
             return self.resolve(next, client, index, now_ns);
@@ -134,7 +149,7 @@ impl<'a> Desk<'a> {
             return self.after(waiting, client);
         }
         if self.groups[group].scheduled {
-            let waiting = self.pacer.wait_first(group, index, now_ns);
+            let waiting = self.pacer.wait_first(group, index, self.start_ns);
             return self.after(waiting, client);
         }
         let next = client.go_on(now_ns, &mut self.context(group));
@@ -171,9 +186,9 @@ impl<'a> Desk<'a> {
 
     /// The server's queue was full: the client tries again later.
     pub(super) fn retry_later(&mut self, client: &mut Client, index: usize, now_ns: u64) -> Next {
-        let waiting = self
-            .pacer
-            .wait_until(now_ns.saturating_add(RETRY_NS), client.group(), index);
+        // Also when the phase's end has come: operations may wait for this client.
+        let at_ns = now_ns.saturating_add(RETRY_NS);
+        let waiting = self.pacer.call_at(at_ns, client.group(), index);
         self.after(waiting, client)
     }
 
@@ -185,6 +200,7 @@ impl<'a> Desk<'a> {
 
     /// Calls a client that has to begin now. Returns its index.
     pub(super) fn take_due(&mut self, now_ns: u64) -> Option<crate::pacer::Begin> {
+        self.close_sides(now_ns);
         let begin = self.pacer.take_due(now_ns)?;
         self.dismiss();
         Some(begin)
@@ -264,15 +280,12 @@ impl<'a> Desk<'a> {
             (self.hand_over)(period)?;
             self.set_period_end();
         }
-        if !self.over && now_ns >= self.end_ns {
+        if !self.over && now_ns >= self.over_ns {
             self.over = true;
-            self.count_backlogs();
+            self.count_backlogs(0, self.over_ns);
         }
-        if !self.sides_closed && self.own_left.load(Ordering::Relaxed) == 0 {
-            self.sides_closed = true;
-            self.pacer.close_sides(now_ns, self.drain_ns);
-        }
-        let end_ns = if self.over { u64::MAX } else { self.end_ns };
+        self.close_sides(now_ns);
+        let end_ns = if self.over { u64::MAX } else { self.over_ns };
         let soon_ns = now_ns + LOOK_NS;
         self.look_ns = self.period_end_ns.min(soon_ns).min(end_ns);
         Ok(Look::GoOn)
@@ -287,19 +300,37 @@ impl<'a> Desk<'a> {
         };
     }
 
-    fn count_backlogs(&mut self) {
-        let end_ns = self.end_ns;
-        for (index, group) in self.groups.iter_mut().enumerate() {
-            if let Some(open) = self.pacer.open(index) {
-                group.backlog = open.backlog(end_ns);
-            }
+    /// Ends the groups beside the first where that has come to its end, or to the end of its time.
+    fn close_sides(&mut self, now_ns: u64) {
+        if self.sides_closed || self.groups.len() == 1 {
+            return;
+        }
+        let end_ns = if now_ns >= self.end_ns {
+            self.end_ns
+        } else if self.own_have_ended() {
+            now_ns
+        } else {
+            return;
+        };
+        self.sides_closed = true;
+        self.pacer.close_sides(end_ns, self.drain_ns);
+        for group in 1..self.groups.len() {
+            self.count_backlogs(group, end_ns);
+        }
+    }
+
+    fn count_backlogs(&mut self, group: usize, at_ns: u64) {
+        if let Some(open) = self.pacer.open(group) {
+            self.groups[group].backlog = open.backlog(at_ns);
         }
     }
 
     /// The records of the groups, when the phase is over.
     pub(super) fn into_records(mut self, now_ns: u64) -> Vec<Recorder> {
         // A loop that was cut short has not seen the end.
-        self.pacer.close_sides(now_ns, 0);
+        if !self.sides_closed {
+            self.pacer.close_sides(now_ns, 0);
+        }
         for (index, group) in self.groups.iter_mut().enumerate() {
             if let Some(open) = self.pacer.open(index) {
                 let (planned, left) = (open.planned(), open.backlog(u64::MAX));
@@ -315,7 +346,7 @@ impl<'a> Desk<'a> {
     /// Fails when the client's server has been silent for too long.
     pub(super) fn check_silence(&self, link: &Link, now_ns: u64) -> Result<(), LoadError> {
         let silent_ns = now_ns.saturating_sub(link.client.heard_ns);
-        if link.client.is_busy() && silent_ns >= self.stall_ns {
+        if !link.expects_nothing() && silent_ns >= self.stall_ns {
             return Err(link.stalled(silent_ns, self.program(link)));
         }
         Ok(())

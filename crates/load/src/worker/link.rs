@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use prony_client::{ClientError, Opening, OpeningProgress, Socket, Stream};
 use prony_wire::append_quit;
+use rustix::io::ioctl_fionbio;
 
 use crate::LoadError;
 use crate::client::Client;
@@ -19,6 +20,8 @@ pub(crate) struct Link {
     sent: usize,
     /// The connection in the making.
     opening: Option<Box<Opening>>,
+    /// Whether the client has left this connection and has no other yet.
+    is_gone: bool,
 }
 
 /// How far a transfer came.
@@ -52,6 +55,7 @@ impl Link {
             stream,
             sent: 0,
             opening: None,
+            is_gone: false,
         }
     }
 
@@ -137,9 +141,27 @@ impl Link {
         }
     }
 
+    /// Lets calls on the socket wait.
+    pub(super) fn make_blocking(&self) -> Result<(), LoadError> {
+        ioctl_fionbio(self.socket(), false).map_err(|errno| LoadError::System {
+            action: "make a socket blocking",
+            source: errno.into(),
+        })
+    }
+
+    /// Whether whatever its socket says is of no interest: the client is idle, or waits for a place
+    /// in the server's queue, and the old connection is over.
+    pub(super) fn expects_nothing(&self) -> bool {
+        !self.client.is_busy() || self.is_gone
+    }
+
     /// Begins a new connection in the place of the old one.
     pub(super) fn connect(&mut self, opener: &Opener<'_>) -> Result<Connecting, LoadError> {
-        self.say_goodbye();
+        if !self.is_gone {
+            self.say_goodbye();
+            self.is_gone = true;
+        }
+        let group = self.client.group();
         let number = self.client.number();
         let socket = match Socket::begin_connect(opener.address()) {
             Ok(socket) => socket,
@@ -147,13 +169,14 @@ impl Link {
             Err(source) => {
                 let address = opener.address().clone();
                 let source = ClientError::Connect { address, source };
-                return Err(opener.error(number, source));
+                return Err(opener.error(group, number, source));
             }
         };
         self.stream = Stream::Plain(socket);
+        self.is_gone = false;
         self.client.request_mut().clear();
         self.sent = 0;
-        let opening = opener.opening(self.client.group(), number)?;
+        let opening = opener.opening(group, number)?;
         self.opening = Some(Box::new(opening));
         Ok(Connecting::Begun)
     }
@@ -231,7 +254,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        if !self.client.is_busy() {
+        if !self.client.is_busy() && !self.is_gone {
             self.say_goodbye();
         }
     }

@@ -16,7 +16,6 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use io_uring::IoUring;
-use rustix::io::ioctl_fionbio;
 
 use crate::LoadError;
 use crate::backend::new_ring;
@@ -45,16 +44,17 @@ pub(super) fn run(links: &mut [Link], desk: &mut Desk<'_>) -> Result<(), LoadErr
     let mut io_uring = make(links.len())?;
     let mut ring = Ring::new(links, &mut io_uring)?;
     ring.start(desk)?;
-    let mut now_ns = now_ns();
-    let mut silence_check_ns = now_ns + LOOK_NS;
+    let mut silence_check_ns = now_ns() + LOOK_NS;
     loop {
-        let wait_ns = match desk.next_due() {
-            Some(due_ns) => due_ns.saturating_sub(now_ns).min(LOOK_NS),
-            None if ring.busy == 0 => return Ok(()),
-            None => LOOK_NS,
-        };
-        ring.wait(wait_ns)?;
-        now_ns = crate::clock::now_ns();
+        let due_ns = desk.next_due();
+        if due_ns.is_none() && ring.busy == 0 {
+            return Ok(());
+        }
+        ring.wait(due_ns)?;
+        let now_ns = now_ns();
+        if desk.look_up(now_ns)? == Look::Stop {
+            return Ok(());
+        }
         ring.attend(now_ns, desk)?;
         ring.call_due(now_ns, desk)?;
         if now_ns >= silence_check_ns {
@@ -64,9 +64,6 @@ pub(super) fn run(links: &mut [Link], desk: &mut Desk<'_>) -> Result<(), LoadErr
             for link in &*ring.links {
                 desk.check_silence(link, now_ns)?;
             }
-        }
-        if desk.look_up(now_ns)? == Look::Stop {
-            return Ok(());
         }
     }
 }
@@ -79,9 +76,8 @@ fn make(clients: usize) -> Result<IoUring, LoadError> {
 
 impl<'l, 'r> Ring<'l, 'r> {
     fn new(links: &'l mut [Link], ring: &'r mut IoUring) -> Result<Self, LoadError> {
-        for link in &*links {
-            make_blocking(link)?;
-        }
+        // Waiting for a socket is the ring's, which leaves it to us where a socket does not block.
+        links.iter().try_for_each(Link::make_blocking)?;
         let sockets = links.iter().map(|link| link.socket().as_fd());
         let queue = Queue::new(ring, sockets)
             .map_err(|source| system("register sockets with a ring", source))?;
@@ -135,7 +131,7 @@ impl<'l, 'r> Ring<'l, 'r> {
             self.busy -= 1;
             return Ok(());
         }
-        make_blocking(link)?;
+        link.make_blocking()?;
         self.queue
             .replace(index, link.socket().as_fd())
             .map_err(|source| system("register a socket with a ring", source))?;
@@ -175,9 +171,18 @@ impl<'l, 'r> Ring<'l, 'r> {
         }
     }
 
-    /// Hands over what is queued and waits for answers, so long at most.
-    fn wait(&mut self, wait_ns: u64) -> Result<(), LoadError> {
+    /// Hands over what is queued and waits for answers: until the next waiting client has to begin,
+    /// and not for longer than the thread may go without looking up.
+    fn wait(&mut self, due_ns: Option<u64>) -> Result<(), LoadError> {
         self.mark_sent();
+        let mut wait_ns = LOOK_NS;
+        if let Some(due_ns) = due_ns {
+            // The time that handing over takes is not to be waited on top.
+            self.queue
+                .submit()
+                .map_err(|source| system("hand requests to a ring", source))?;
+            wait_ns = due_ns.saturating_sub(now_ns()).min(LOOK_NS);
+        }
         self.queue
             .wait(Duration::from_nanos(wait_ns))
             .map_err(|source| system("wait for a ring", source))
@@ -207,12 +212,6 @@ impl<'l, 'r> Ring<'l, 'r> {
         }
         Ok(())
     }
-}
-
-/// Waiting for a socket is the ring's, which leaves it to us where a socket does not block.
-fn make_blocking(link: &Link) -> Result<(), LoadError> {
-    ioctl_fionbio(link.socket(), false)
-        .map_err(|errno| system("make a socket blocking", errno.into()))
 }
 
 fn system(action: &'static str, source: io::Error) -> LoadError {

@@ -91,6 +91,7 @@ fn pace(target: u64, step: usize, outcome: &mut StepOutcome) {
     outcome.threads = 2;
     outcome.thread_use = vec![
         ThreadUse {
+            wall_ns: 2_000_000_000,
             cpu_ns: 1_200_000_000,
             run_queue_ns: Some(30_000_000),
         };

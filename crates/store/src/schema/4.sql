@@ -35,6 +35,7 @@ CREATE TABLE thread_use (
     trial_id     INTEGER NOT NULL,
     step_id      INTEGER NOT NULL,
     thread       INTEGER NOT NULL CHECK (thread >= 0),
+    wall_ns      INTEGER NOT NULL,
     cpu_ns       INTEGER NOT NULL,
     run_queue_ns INTEGER,
     PRIMARY KEY (trial_id, step_id, thread),

@@ -60,10 +60,12 @@ fn paced() -> StepOutcome {
     outcome.schedule = Some(schedule(1000));
     outcome.thread_use = vec![
         ThreadUse {
+            wall_ns: 9,
             cpu_ns: 5,
             run_queue_ns: Some(6),
         },
         ThreadUse {
+            wall_ns: 9,
             cpu_ns: 7,
             run_queue_ns: None,
         },

@@ -172,11 +172,12 @@ impl ErrorFigures {
 impl ClientFigures {
     fn of(outcome: &StepOutcome) -> Self {
         let cpu_ns = outcome.client_user_ns + outcome.client_system_ns;
-        let measured_ns = outcome.end_ns.saturating_sub(outcome.start_ns).max(1) as f64;
-        let share = |ns: u64| rounded(ns as f64 / measured_ns);
-        let of_thread = |thread: &ThreadUse| ThreadFigures {
-            cpu_share: share(thread.cpu_ns),
-            run_queue_share: thread.run_queue_ns.map(share),
+        let of_thread = |thread: &ThreadUse| {
+            let share = |ns: u64| rounded(ns as f64 / thread.wall_ns.max(1) as f64);
+            ThreadFigures {
+                cpu_share: share(thread.cpu_ns),
+                run_queue_share: thread.run_queue_ns.map(share),
+            }
         };
         Self {
             threads: outcome.threads,

@@ -138,10 +138,12 @@ fn outcome(schedule: Option<Schedule>) -> StepOutcome {
         schedule,
         thread_use: vec![
             ThreadUse {
+                wall_ns: 20_000_000_000,
                 cpu_ns: 650_000_000,
                 run_queue_ns: Some(40_000_000),
             },
             ThreadUse {
+                wall_ns: 20_000_000_000,
                 cpu_ns: 550_000_000,
                 run_queue_ns: None,
             },
