@@ -59,7 +59,7 @@ impl Counts {
 fn bucket(ns: u64) -> usize {
     let shift = (u64::BITS - BITS).saturating_sub(ns.leading_zeros());
     // Below 2^11 there is no doubling yet.
-    (u64::from(shift) * HALF + (ns >> shift)) as usize
+    usize::try_from(u64::from(shift) * HALF + (ns >> shift)).unwrap_or(usize::MAX)
 }
 
 /// The lowest latency of a bucket.

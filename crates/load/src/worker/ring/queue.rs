@@ -40,7 +40,7 @@ const SEND: u64 = 1 << 63;
 const CANCEL: u64 = 1 << 62;
 
 /// A request is sent whole or not at all, and a closed socket is an error and no signal.
-const SEND_FLAGS: i32 = (SendFlags::NOSIGNAL.bits() | MSG_WAITALL) as i32;
+const SEND_FLAGS: i32 = (SendFlags::NOSIGNAL.bits() | MSG_WAITALL).cast_signed();
 /// Not among rustix' flags for sending, where only `io_uring` heeds it.
 const MSG_WAITALL: u32 = 0x100;
 
