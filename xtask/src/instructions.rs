@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::programs;
+use crate::programs::{self, Programs};
 use crate::table::Table;
 
 /// The most for one query that is prepared, ...
@@ -46,9 +46,9 @@ impl Case {
 
 /// Counts, and prints a table.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
-    let prony = programs::prony(root)?;
-    let mut command = Command::new(programs::bench(root, "instructions")?);
-    command.arg(prony);
+    let programs = Programs::build(root, &["instructions"])?;
+    let mut command = Command::new(programs.path("instructions")?);
+    command.arg(programs.path("prony")?);
     let raw = programs::lines(command, &mut |line| {
         eprintln!("{line}");
         Ok(())

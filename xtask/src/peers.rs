@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::peers::lines::{Line, Lines};
-use crate::programs;
+use crate::programs::{self, Programs};
 
 /// What to print.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,14 +76,13 @@ impl Options {
 
 /// Builds the programs and runs the benchmark. Returns its lines, and tells of each as it comes.
 fn measure(root: &Path, arguments: &[String]) -> Result<String, String> {
-    let prony = programs::prony(root)?;
-    let bare = programs::bench(root, "bare")?;
-    let mut command = Command::new(programs::bench(root, "peers")?);
+    let programs = Programs::build(root, &["bare", "peers"])?;
+    let mut command = Command::new(programs.path("peers")?);
     command
         .arg("--prony")
-        .arg(prony)
+        .arg(programs.path("prony")?)
         .arg("--bare")
-        .arg(bare)
+        .arg(programs.path("bare")?)
         .args(arguments);
     programs::lines(command, &mut |line| {
         eprintln!("{}", Line::parse(line)?);

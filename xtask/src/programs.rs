@@ -1,44 +1,50 @@
 //! Programs of the workspace, built with optimisation, and what they print.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use cargo_metadata::Message;
 
-/// Builds the binary `prony` and says where it is.
-pub(crate) fn prony(root: &Path) -> Result<PathBuf, String> {
-    build(root, &["build", "--release", "--package", "prony"], "prony")
-}
+/// Where programs are.
+pub(crate) struct Programs(HashMap<String, PathBuf>);
 
-/// Builds a benchmark of the load generator and says where it is.
-pub(crate) fn bench(root: &Path, name: &str) -> Result<PathBuf, String> {
-    let arguments = ["bench", "--no-run", "--package", "prony-load", "--bench"];
-    build(root, &[arguments.as_slice(), &[name]].concat(), name)
-}
-
-/// Runs cargo, and says where it put the executable of that name.
-fn build(root: &Path, arguments: &[&str], name: &str) -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(arguments)
-        .arg("--message-format=json-render-diagnostics")
-        .current_dir(root)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("run cargo: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("cargo failed to build {name}"));
-    }
-    Message::parse_stream(output.stdout.as_slice())
-        .filter_map(Result::ok)
-        .find_map(|message| match message {
-            Message::CompilerArtifact(artifact) if artifact.target.name == name => {
-                artifact.executable.map(PathBuf::from)
+impl Programs {
+    /// Builds the binary `prony` and benchmarks of the load generator: all at once, so that what
+    /// they share is built once.
+    pub(crate) fn build(root: &Path, benches: &[&str]) -> Result<Self, String> {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command
+            .args(["build", "--release", "--package", "prony", "--bin", "prony"])
+            .args(["--package", "prony-load"])
+            .arg("--message-format=json-render-diagnostics");
+        for bench in benches {
+            command.args(["--bench", bench]);
+        }
+        let output = command
+            .current_dir(root)
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| format!("run cargo: {error}"))?;
+        if !output.status.success() {
+            return Err("cargo failed to build the programs".to_owned());
+        }
+        let messages = Message::parse_stream(output.stdout.as_slice()).filter_map(Result::ok);
+        let executables = messages.filter_map(|message| match message {
+            Message::CompilerArtifact(artifact) => {
+                Some((artifact.target.name, artifact.executable?.into()))
             }
             _ => None,
-        })
-        .ok_or_else(|| format!("cargo did not say where {name} is"))
+        });
+        Ok(Self(executables.collect()))
+    }
+
+    /// Where one of them is.
+    pub(crate) fn path(&self, name: &str) -> Result<&Path, String> {
+        let path = self.0.get(name).map(PathBuf::as_path);
+        path.ok_or_else(|| format!("cargo did not say where {name} is"))
+    }
 }
 
 /// Runs a program and returns the lines that it prints; `tell` sees each as it comes.

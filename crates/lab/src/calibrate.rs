@@ -16,6 +16,7 @@ use prony_model::{
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
 use prony_servers::{Launcher, Roots};
+use rustix::process::{Resource, getrlimit};
 
 use crate::generator::{Generator, Next};
 use crate::null_server::NullServer;
@@ -35,6 +36,8 @@ const DRAIN_MS: u64 = 1_000;
 const STALL_MS: u64 = 20_000;
 /// How often a quiet generator is given up for a look at the user's wishes.
 const LOOK: Duration = Duration::from_millis(100);
+/// Files that a generator has open beside its connections, at most.
+const OTHER_FILES: u64 = 64;
 /// The version that is calibrated: all crates of Prony have the same.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -108,11 +111,14 @@ impl CalibrationPoints {
     /// The numbers of clients that are measured where nobody wants others.
     pub const CLIENTS: [u32; 5] = [1, 8, 64, 512, 1000];
 
-    /// Every backend that this host has, at the usual numbers of clients.
+    /// Every backend that this host has, at the usual numbers of clients, as far as this process may
+    /// have so many connections.
     pub fn usual(time_ms: u64) -> Self {
+        let files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+        let fits = |clients: &u32| u64::from(*clients) + OTHER_FILES <= files;
         Self {
             backends: available_backends(),
-            clients: Self::CLIENTS.to_vec(),
+            clients: Self::CLIENTS.into_iter().filter(fits).collect(),
             time_ms,
         }
     }

@@ -12,7 +12,7 @@ use prony_model::{Backend, Plan, PlannedTrial, Target};
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store};
 
-use crate::calibrate::Calibrator;
+use crate::calibrate::CalibrationPoints;
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault};
@@ -20,6 +20,10 @@ use crate::lab::Lab;
 use crate::prepare::{Fetched, Supply};
 use crate::ready::{Preparation, Ready, supplies};
 use crate::trial::Trial;
+
+/// Milliseconds for each point of a calibration that a run makes for itself: enough to see whether
+/// the generator is near its ceiling.
+const CALIBRATION_MS: u64 = 500;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +56,11 @@ pub fn run(
         return complete(store);
     }
     let backend = decide_backend(store)?;
-    record_calibration(lab, store)?;
     let Some(supplies) = supplies(lab, &plan, events)? else {
+        return Ok(RunEnd::Interrupted);
+    };
+    // Before images are made, which leaves the machine busy with writing them.
+    let Some(()) = record_calibration(lab, store, backend, events)? else {
         return Ok(RunEnd::Interrupted);
     };
     let table = VariableTable::embedded()?;
@@ -111,19 +118,32 @@ fn decide_backend(store: &mut Store) -> Result<Backend, LabError> {
     Ok(backend)
 }
 
-/// Keeps the generator's ceiling on this host with the run, where somebody has measured it.
-fn record_calibration(lab: &Lab<'_>, store: &mut Store) -> Result<(), LabError> {
-    let calibrator = Calibrator {
-        roots: lab.roots,
-        launcher: lab.launcher,
-        prony: &lab.prony,
-        proc: &lab.proc,
-        stop: lab.stop,
+/// Keeps the generator's ceiling on this host with the run, and measures it first where nobody has.
+/// `None` when the user stopped it. A run can do without: then it is said.
+fn record_calibration(
+    lab: &Lab<'_>,
+    store: &mut Store,
+    backend: Backend,
+    events: &mut Events<'_>,
+) -> Result<Option<()>, LabError> {
+    let calibrator = lab.calibrator();
+    let known = calibrator.recall();
+    let measured = if let Some(known) = known.filter(|known| known.covers(backend)) {
+        Ok(Some(known))
+    } else {
+        events(Event::Calibrating);
+        let points = CalibrationPoints::usual(CALIBRATION_MS);
+        calibrator.calibrate(&points, &mut |_| {})
     };
-    match calibrator.recall() {
-        Some(calibration) => Ok(store.record_calibration(&calibration, Timestamp::now())?),
-        None => Ok(()),
+    match measured {
+        Ok(Some(calibration)) => store.record_calibration(&calibration, Timestamp::now())?,
+        Ok(None) => return Ok(None),
+        Err(error) => {
+            let text = format!("the ceiling of the load generator is not known: failed to {error}");
+            warn_once(store, "calibration", &text)?;
+        }
     }
+    Ok(Some(()))
 }
 
 fn complete(store: &mut Store) -> Result<RunEnd, LabError> {

@@ -116,6 +116,7 @@ fn measure_round(round: usize, stage: &Stage<'_>, server: &mut Server) {
     if request.clients.contains(&1) {
         for contestant in Contestant::timed(round) {
             let program = Program::timed(contestant, stage, server);
+            server.wait_until_idle();
             let figures = latency::take(contestant, program);
             say(&Line::Latency {
                 round,

@@ -13,11 +13,18 @@ use crate::request::Request;
 pub(crate) const DATABASE: &str = "prony";
 const TIMEOUT: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(50);
+/// In so many polls the connections that filled the table are gone.
+const POLLS_IDLE: u32 = 20;
+
+/// Queries of each client, after all are connected, that show that it has begun.
+const BEGUN: u64 = 2;
 
 /// A server with the filled table.
 pub(crate) struct Server {
     running: Running,
     control: Connection,
+    /// Connections while nobody contends.
+    idle: u64,
 }
 
 /// What the server counts.
@@ -45,8 +52,16 @@ impl Server {
         let running = instance.start(&stop).unwrap();
         let control =
             Connection::connect(&running.admin_address(), &running.admin_login(), TIMEOUT).unwrap();
-        let server = Self { running, control };
+        let mut server = Self {
+            running,
+            control,
+            idle: u64::MAX,
+        };
         server.fill(request.rows);
+        for _ in 0..POLLS_IDLE {
+            server.idle = server.idle.min(server.counters().connections);
+            std::thread::sleep(POLL);
+        }
         server
     }
 
@@ -102,8 +117,32 @@ impl Server {
         }
     }
 
+    /// Waits until nobody contends any more: the server takes a moment to see that a client is gone.
+    pub(crate) fn wait_until_idle(&mut self) {
+        let idle = self.idle;
+        let gone = self.wait_until(|counters| counters.connections <= idle);
+        assert!(
+            gone,
+            "connections of a contestant were still there a minute after its end"
+        );
+    }
+
+    /// Waits until so many clients are connected and each has asked a few times.
+    pub(crate) fn wait_until_begun(&mut self, clients: u64) {
+        let connections = self.idle + clients;
+        let mut first = None;
+        let begun = self.wait_until(|counters| {
+            if counters.connections < connections {
+                return false;
+            }
+            let first = *first.get_or_insert(counters.queries);
+            counters.queries - first >= BEGUN * clients
+        });
+        assert!(begun, "a contestant did not begin within a minute");
+    }
+
     /// Waits until `done` says so of the counters; tells whether it did in time.
-    pub(crate) fn wait_until(&mut self, mut done: impl FnMut(Counters) -> bool) -> bool {
+    fn wait_until(&mut self, mut done: impl FnMut(Counters) -> bool) -> bool {
         let end = Instant::now() + TIMEOUT;
         while Instant::now() < end {
             if done(self.counters()) {

@@ -12,8 +12,6 @@ use crate::server::Server;
 
 /// From the first queries to the steady state.
 const WARMUP: Duration = Duration::from_secs(1);
-/// Queries of each client, after all are connected, that show that it has begun.
-const BEGUN: u64 = 2;
 
 /// The steady state, as differences between its two ends.
 #[derive(Serialize)]
@@ -47,28 +45,15 @@ struct Edge {
 /// Runs the program until `seconds` of its steady state are measured, and ends it.
 pub(crate) fn take(program: Program, seconds: u64, server: &mut Server) -> Figures {
     let clients = u64::from(program.clients);
-    let idle = server.counters().connections;
+    server.wait_until_idle();
     let contending = Contending::start(program);
-    let mut connected = None;
-    let begun = server.wait_until(|counters| {
-        if counters.connections < idle + clients {
-            return false;
-        }
-        let first = *connected.get_or_insert(counters.queries);
-        counters.queries - first >= BEGUN * clients
-    });
-    assert!(begun, "a contestant did not begin within a minute");
+    server.wait_until_begun(clients);
     thread::sleep(WARMUP);
     let before = Edge::look(&contending, server);
     thread::sleep(Duration::from_secs(seconds));
     let after = Edge::look(&contending, server);
     let peak = resident_peak_bytes(&Root::live(), contending.pid()).unwrap();
     contending.kill();
-    let gone = server.wait_until(|counters| counters.connections <= idle);
-    assert!(
-        gone,
-        "connections of a contestant were still there a minute after its end"
-    );
     Figures {
         wall_ns: after.at_ns - before.at_ns,
         queries: after.queries - before.queries,

@@ -1,7 +1,6 @@
 //! Workloads.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
@@ -27,7 +26,6 @@ crate::backend::behind_each_backend! {
     a_rollback_must_not_fail,
     endless_retries_end,
     hanging_up_is_fatal,
-    silence_is_fatal,
     broken_answers_are_fatal,
     unexpected_answers_are_counted,
     measured_time_has_sharp_edges,
@@ -371,23 +369,6 @@ fn hanging_up_is_fatal() {
         let error = run(&server, task(mixed(true), clients, count(100))).unwrap_err();
         assert!(matches!(error, LoadError::Closed { .. }), "{error}");
         assert!(error.to_string().contains("closed the connection"));
-    }
-}
-
-fn silence_is_fatal() {
-    for (clients, half) in [(1, false), (1, true), (4, false), (4, true)] {
-        let server = FakeServer::start(Delivery::Whole, move |request| match request.number {
-            // Column definitions, and then nothing.
-            5 if half => Reply::Packets(1, vec![vec![1]]),
-            5 => Reply::Silence,
-            _ => answer(request),
-        });
-        let mut task = task(mixed(true), clients, count(100));
-        task.stall_ms = 300;
-        let begun = Instant::now();
-        let error = run(&server, task).unwrap_err();
-        assert!(matches!(error, LoadError::Stalled { .. }), "{error}");
-        assert!(begun.elapsed().as_millis() < 3000);
     }
 }
 

@@ -16,33 +16,56 @@ use crate::testkit::{
 
 /// More than any of the runs takes on the busiest machine: what takes longer hangs.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The silence that is put up with where it is what is tested.
-const STALL_MS: u64 = 250;
+/// The silence that is put up with where it is what is tested: longer than a busy machine takes for
+/// anything else.
+const STALL_MS: u64 = 2_500;
 
-/// The backends that there are on this machine.
-fn backends() -> Vec<Backend> {
-    vec![Backend::Epoll]
+crate::backend::behind_each_backend! {
+    answers_gone_wrong_are_fatal_and_named,
+    open_loops_meet_the_same_faults,
+    silence_is_fatal_and_named,
+    every_statement_is_named,
+    a_connection_closed_between_requests_is_found_closed,
+    connections_that_fail_are_fatal_and_named,
+    connecting_anew_fails_in_the_same_ways,
+    silence_at_the_door_is_fatal,
+    packets_in_pieces_count_alike,
+    errors_in_the_middle_of_rows_are_counted,
+    answers_of_another_kind_are_counted_as_unexpected,
 }
 
-/// Kinds of loops and requests: backends, protocols, and numbers of clients.
-fn kinds() -> Vec<(Backend, Protocol, u32)> {
+/// How load is driven.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    backend: Backend,
+    protocol: Protocol,
+    clients: u32,
+}
+
+/// Every protocol, with one client and with several.
+fn kinds() -> Vec<Kind> {
+    let backend = crate::backend::chosen();
     let mut kinds = Vec::new();
-    for backend in backends() {
-        for protocol in [Protocol::Prepared, Protocol::Text] {
-            for clients in [1, 3] {
-                kinds.push((backend, protocol, clients));
-            }
+    for protocol in [Protocol::Prepared, Protocol::Text] {
+        for clients in [1, 3] {
+            kinds.push(Kind {
+                backend,
+                protocol,
+                clients,
+            });
         }
     }
     kinds
 }
 
 /// For tests that wait most of the time.
-fn for_all_kinds_at_once(test: impl Fn((Backend, Protocol, u32)) + Sync) {
+fn at_once<T: Sync>(cases: &[T], test: impl Fn(Kind, &T) + Sync) {
     thread::scope(|scope| {
         for kind in kinds() {
-            let test = &test;
-            scope.spawn(move || test(kind));
+            for case in cases {
+                let test = &test;
+                scope.spawn(move || test(kind, case));
+            }
         }
     });
 }
@@ -60,9 +83,10 @@ fn run(server: FakeServer, task: DriveTask) -> Result<StepOutcome, LoadError> {
     }
 }
 
-fn task_of(kind: (Backend, Protocol, u32), operations: u64) -> DriveTask {
-    let mut task = task(mixed(true), kind.2, Length::Count { operations });
-    (task.backend, task.protocol) = (kind.0, kind.1);
+fn task_of(kind: Kind, operations: u64) -> DriveTask {
+    let mut task = task(mixed(true), kind.clients, Length::Count { operations });
+    task.backend = kind.backend;
+    task.protocol = kind.protocol;
     task
 }
 
@@ -157,7 +181,6 @@ fn check(error: &LoadError, fault: &[&str], place: &str) {
     }
 }
 
-#[test]
 fn answers_gone_wrong_are_fatal_and_named() {
     for kind in kinds() {
         for (bytes, then, words) in [hang_ups(), surplus(), broken()].concat() {
@@ -170,39 +193,31 @@ fn answers_gone_wrong_are_fatal_and_named() {
 }
 
 /// Where operations arrive and clients are idle in between, the same is said.
-#[test]
 fn open_loops_meet_the_same_faults() {
-    for_all_kinds_at_once(|kind| {
-        for (bytes, then, words) in [hang_ups(), surplus(), broken(), silences()].concat() {
-            let mut task = task_of(kind, 100);
-            task.pace = Pace::Open {
-                rate: Thousandths(1_000_000),
-                spacing: Spacing::Poisson,
-            };
-            task.stall_ms = if then == Then::Silence {
-                STALL_MS
-            } else {
-                task.stall_ms
-            };
-            let error = run(at(2, bytes, then), task).unwrap_err();
-            check(&error, words, "`read`");
-        }
-    });
-}
-
-#[test]
-fn silence_is_fatal_and_named() {
-    for_all_kinds_at_once(|kind| {
-        for (bytes, then, words) in silences() {
-            let mut task = task_of(kind, 100);
+    let faults = [hang_ups(), surplus(), broken(), silences()].concat();
+    at_once(&faults, |kind, (bytes, then, words)| {
+        let mut task = task_of(kind, 100);
+        task.pace = Pace::Open {
+            rate: Thousandths(1_000_000),
+            spacing: Spacing::Poisson,
+        };
+        if *then == Then::Silence {
             task.stall_ms = STALL_MS;
-            let error = run(at(2, bytes, then), task).unwrap_err();
-            check(&error, words, "`read`");
         }
+        let error = run(at(2, bytes.clone(), *then), task).unwrap_err();
+        check(&error, words, "`read`");
     });
 }
 
-#[test]
+fn silence_is_fatal_and_named() {
+    at_once(&silences(), |kind, (bytes, then, words)| {
+        let mut task = task_of(kind, 100);
+        task.stall_ms = STALL_MS;
+        let error = run(at(2, bytes.clone(), *then), task).unwrap_err();
+        check(&error, words, "`read`");
+    });
+}
+
 fn every_statement_is_named() {
     for kind in kinds() {
         for (number, place) in [
@@ -228,7 +243,6 @@ fn every_statement_is_named() {
 }
 
 /// A server that closes connections while nobody waits for an answer of it.
-#[test]
 fn a_connection_closed_between_requests_is_found_closed() {
     for kind in kinds() {
         let closing = |request: &Request| match request.number {
@@ -315,11 +329,10 @@ fn place(door: &Door, connection: usize) -> &'static str {
     }
 }
 
-#[test]
 fn connections_that_fail_are_fatal_and_named() {
     for kind in kinds() {
         for (door, words) in faults_of_doors() {
-            if matches!(door, Door::Prepare(..)) && kind.1 == Protocol::Text {
+            if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
                 continue;
             }
             let place = place(&door, 0);
@@ -332,15 +345,14 @@ fn connections_that_fail_are_fatal_and_named() {
 }
 
 /// The same when clients connect anew, in the middle of the load.
-#[test]
 fn connecting_anew_fails_in_the_same_ways() {
     for kind in kinds() {
         for (door, words) in faults_of_doors() {
-            if matches!(door, Door::Prepare(..)) && kind.1 == Protocol::Text {
+            if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
                 continue;
             }
             let place = place(&door, 1);
-            let first = kind.2 as usize;
+            let first = kind.clients as usize;
             let doors = move |number| match number {
                 number if number == first => door.clone(),
                 _ => Door::Open,
@@ -354,32 +366,30 @@ fn connecting_anew_fails_in_the_same_ways() {
     }
 }
 
-#[test]
 fn silence_at_the_door_is_fatal() {
     let half = framed(0, &[greeting()])[..20].to_vec();
-    for_all_kinds_at_once(|kind| {
-        for door in [
-            Door::Greeting(vec![], Then::Silence),
-            Door::Greeting(half.clone(), Then::Silence),
-            Door::Login(vec![], Then::Silence),
-            Door::Prepare(vec![12, 0, 0, 1], Then::Silence),
-        ] {
-            if matches!(door, Door::Prepare(..)) && kind.1 == Protocol::Text {
-                continue;
-            }
-            for connection in [0, kind.2 as usize] {
-                let place = place(&door, connection);
-                let door = door.clone();
-                let doors = move |number| match number {
-                    number if number == connection => door.clone(),
-                    _ => Door::Open,
-                };
-                let mut task = task_of(kind, 100);
-                task.stall_ms = STALL_MS;
-                task.reconnect_every = Some(2);
-                let error = run(FakeServer::start_behind(doors, answer), task).unwrap_err();
-                check(&error, &["silent for"], place);
-            }
+    let doors = [
+        Door::Greeting(vec![], Then::Silence),
+        Door::Greeting(half, Then::Silence),
+        Door::Login(vec![], Then::Silence),
+        Door::Prepare(vec![12, 0, 0, 1], Then::Silence),
+    ];
+    at_once(&doors, |kind, door| {
+        if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
+            return;
+        }
+        for connection in [0, kind.clients as usize] {
+            let place = place(door, connection);
+            let door = door.clone();
+            let doors = move |number| match number {
+                number if number == connection => door.clone(),
+                _ => Door::Open,
+            };
+            let mut task = task_of(kind, 100);
+            task.stall_ms = STALL_MS;
+            task.reconnect_every = Some(2);
+            let error = run(FakeServer::start_behind(doors, answer), task).unwrap_err();
+            check(&error, &["silent for"], place);
         }
     });
 }
@@ -400,43 +410,40 @@ fn counts(outcome: &StepOutcome) -> Vec<(&str, u64, u64, u64, u64)> {
 }
 
 /// Answers are cut at every byte in turn, and come byte by byte: the counts are those of whole ones.
-#[test]
 fn packets_in_pieces_count_alike() {
-    for_all_kinds_at_once(|kind| {
-        for (delivery, operations) in [
-            (Delivery::Whole, 30),
-            // Enough for every place of the longest answer.
-            (Delivery::Cut, 240),
-            (Delivery::Trickle, 30),
-        ] {
-            let server = FakeServer::start(delivery, answer);
-            let outcome = run(server, task_of(kind, operations)).unwrap();
-            assert_eq!(
-                (outcome.operations, outcome.queries),
-                (operations, 5 * operations)
-            );
-            assert_eq!(
-                counts(&outcome),
-                [
-                    ("read", 2 * operations, 22 * operations, 0, 0),
-                    ("write", operations, 0, operations, 0),
-                    ("begin", operations, 0, 0, 0),
-                    ("commit", operations, 0, 0, 0),
-                ]
-            );
-            assert_eq!(outcome.errors, []);
-        }
+    let deliveries = [
+        (Delivery::Whole, 30),
+        // Enough for every place of the longest answer.
+        (Delivery::Cut, 240),
+        (Delivery::Trickle, 30),
+    ];
+    at_once(&deliveries, |kind, &(delivery, operations)| {
+        let server = FakeServer::start(delivery, answer);
+        let outcome = run(server, task_of(kind, operations)).unwrap();
+        assert_eq!(
+            (outcome.operations, outcome.queries),
+            (operations, 5 * operations)
+        );
+        assert_eq!(
+            counts(&outcome),
+            [
+                ("read", 2 * operations, 22 * operations, 0, 0),
+                ("write", operations, 0, operations, 0),
+                ("begin", operations, 0, 0, 0),
+                ("commit", operations, 0, 0, 0),
+            ]
+        );
+        assert_eq!(outcome.errors, []);
     });
 }
 
 /// Errors in the middle of a result: one after which the operation is tried again, and one that
 /// ends it. Rows that came before are not counted.
-#[test]
 fn errors_in_the_middle_of_rows_are_counted() {
     for kind in kinds() {
         for (code, class, operations) in [
             (1213, ErrorClass::Retryable, 12),
-            (1317, ErrorClass::Counted, 12 - u64::from(kind.2)),
+            (1317, ErrorClass::Counted, 12 - u64::from(kind.clients)),
         ] {
             let server = FakeServer::start(Delivery::Cut, move |request| match request.number {
                 2 => Reply::RowsThenErr(5, code),
@@ -448,17 +455,16 @@ fn errors_in_the_middle_of_rows_are_counted() {
                 panic!("{:?}", outcome.errors);
             };
             assert_eq!((error.code, error.class), (code, class));
-            assert_eq!(error.count, u64::from(kind.2));
+            assert_eq!(error.count, u64::from(kind.clients));
             let read = &outcome.statements[0];
             // The first of the two reads was answered before the error came.
-            assert_eq!(read.count, 2 * operations + u64::from(kind.2));
+            assert_eq!(read.count, 2 * operations + u64::from(kind.clients));
             assert_eq!(read.rows, 11 * read.count);
         }
     }
 }
 
 /// An OK in place of rows, and rows in place of an OK.
-#[test]
 fn answers_of_another_kind_are_counted_as_unexpected() {
     for kind in kinds() {
         let server = FakeServer::start(Delivery::Whole, |request| match request.number {
@@ -470,7 +476,7 @@ fn answers_of_another_kind_are_counted_as_unexpected() {
         task.workload.statements[0].expect.rows = Some("11".parse().unwrap());
         task.workload.statements[1].expect.affected = Some("1".parse().unwrap());
         let outcome = run(server, task).unwrap();
-        let clients = u64::from(kind.2);
+        let clients = u64::from(kind.clients);
         assert_eq!(
             counts(&outcome)[..2],
             [

@@ -44,8 +44,6 @@ pub(crate) enum Reply {
     Bytes(Vec<u8>, Then),
     /// Asks for rows to load, takes them into the record, and is content.
     LoadRows,
-    /// Nothing at all.
-    Silence,
 }
 
 /// What the server does after bytes that a test wants.
@@ -278,7 +276,6 @@ impl Peer {
             }
             Reply::Bytes(bytes, then) => self.say_bytes(&bytes, then),
             Reply::LoadRows => self.take_rows(),
-            Reply::Silence => Ok(()),
         }
     }
 
