@@ -223,7 +223,7 @@ impl Target {
 
 impl Step {
     /// Milliseconds after the measured time within which backlogs are worked off: four times the
-    /// measured time, and [`DRAIN_MS_MIN`] at least, so that a server which carries out a fifth of
+    /// measured time, and 10 seconds at least, so that a server which carries out a fifth of
     /// what is asked of it is still measured to the end. 0 where no clients work at a rate.
     pub fn drain_ms(&self) -> u64 {
         let groups = self.beside.iter().map(|group| group.pace);
