@@ -189,3 +189,69 @@ fn a_guard_without_its_parent_starts_nothing() {
         .says(&["parent"]);
     assert!(!marker.exists());
 }
+
+/// Runs `prony load` with a cache of its own, and checks that it told nothing as data.
+fn load(arguments: &[&str]) -> Finished {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments: Vec<&str> = ["load"].iter().chain(arguments).copied().collect();
+    let mut command = prony(folder.path(), &arguments);
+    command.env("PRONY_CACHE", folder.path().join("cache"));
+    let finished = finish(command);
+    assert_eq!(finished.stdout, "");
+    finished
+}
+
+const POINTS: [&str; 2] = ["--workload", "point-query"];
+const NOWHERE: [&str; 4] = ["--address", "unix:/nowhere/sock", "--user", "x"];
+
+#[test]
+fn a_load_that_makes_no_sense() {
+    let with = |parts: &[&[&str]]| load(&parts.concat());
+    with(&[&POINTS])
+        .exits(2)
+        .says(&["--address <ADDRESS>|--build <ID>"]);
+    with(&[&NOWHERE, &["--workload", "point-qury"]])
+        .exits(2)
+        .says(&["no workload `point-qury`", "did you mean `point-query`?"]);
+    let range = ["--workload", "read-only", "--param", "rnge=5"];
+    with(&[&NOWHERE, &range])
+        .exits(2)
+        .says(&["no parameter `rnge`", "did you mean `range`?"]);
+    let much = ["--workload", "read-only", "--param", "range=20000"];
+    with(&[&NOWHERE, &much]).exits(2).says(&["20000"]);
+    with(&[&POINTS, &["--build", "mysql-8.0"]])
+        .exits(2)
+        .says(&["no server build `mysql-8.0`", "mysql-8.0.31"]);
+    let setting = ["--build", "mysql-8.0.31", "--set", "bufer_pool=1G"];
+    with(&[&POINTS, &setting])
+        .exits(2)
+        .says(&["unknown intent `bufer_pool`", "did you mean `buffer_pool`?"]);
+    let elsewhere = ["--address", "10.0.0.1:3306", "--user", "x"];
+    with(&[&POINTS, &elsewhere])
+        .exits(2)
+        .says(&["not on this machine", "ssh"]);
+    let secret = ["--password", "pa55word"];
+    let refused = with(&[&NOWHERE, &POINTS, &secret]).exits(2);
+    assert!(!refused.stderr.contains("pa55word"), "{}", refused.stderr);
+    with(&[&NOWHERE, &POINTS, &["--rate", "100", "--think", "1ms"]])
+        .exits(2)
+        .says(&["--rate", "--think"]);
+    with(&[&NOWHERE, &POINTS, &["--tls", "verify-ca"]])
+        .exits(2)
+        .says(&["--tls-ca"]);
+}
+
+#[test]
+fn a_load_without_its_server_or_password() {
+    let with = |parts: &[&[&str]]| load(&parts.concat());
+    with(&[&NOWHERE, &POINTS])
+        .exits(4)
+        .says(&["/nowhere/sock", "No such file"]);
+    let variable = ["--password-env", "PRONY_NO_SUCH_VARIABLE"];
+    with(&[&NOWHERE, &POINTS, &variable])
+        .exits(2)
+        .says(&["PRONY_NO_SUCH_VARIABLE"]);
+    with(&[&NOWHERE, &POINTS, &["--hdr-log", "no/such/folder"]])
+        .exits(5)
+        .says(&["no/such/folder"]);
+}

@@ -9,14 +9,13 @@
 mod support;
 
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use support::{
-    Finished, SmallDisk, children_of, finish, live, nothing_left_of, only_run, prony, wait_for,
-    write,
+    Finished, SmallDisk, Watched, children_of, finish, live, only_run, prony, send, share_builds,
+    wait_for, write,
 };
 
 /// Two small targets, two blocks, three steps of 300 ms.
@@ -53,23 +52,13 @@ workload = "insert"
 "#;
 
 /// Starts `prony run` on an experiment and returns at once.
-fn begin(folder: &Path, experiment: &str) -> Child {
+fn begin(folder: &Path, experiment: &str) -> Watched {
     write(folder, "small.toml", experiment);
-    let mut command = prony(folder, &["run", "small.toml"]);
-    command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+    Watched::start(prony(folder, &["run", "small.toml"]))
 }
 
 fn run(folder: &Path, experiment: &str) -> Finished {
-    Finished::from(begin(folder, experiment).wait_with_output().unwrap())
-}
-
-fn signal(child: &Child, signal: Signal) {
-    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    kill_process(pid, signal).unwrap();
+    begin(folder, experiment).end()
 }
 
 fn open(run: &Path) -> Connection {
@@ -112,10 +101,7 @@ fn a_run_ends_with_its_report_in_every_format() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let child = begin(folder.path(), EXPERIMENT);
-    let id = child.id();
-    let finished = Finished::from(child.wait_with_output().unwrap()).exits(0);
-    nothing_left_of(id, Duration::from_secs(1));
+    let finished = begin(folder.path(), EXPERIMENT).end().exits(0);
     for word in [
         "point-query",
         "update-index",
@@ -148,25 +134,22 @@ fn interrupted_runs_stop_everything_and_are_resumed() {
     }
     for (sent, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = begin(folder.path(), EXPERIMENT);
+        let child = begin(folder.path(), EXPERIMENT);
         // Somewhere in the first trials, with a server and a load generator at work.
         wait_for("the load generator", Duration::from_mins(2), || {
             children_of(child.id())
                 .into_iter()
                 .find(|(_, command)| command.ends_with("generator "))
         });
-        signal(&child, sent);
+        child.signal(sent);
         let begin = Instant::now();
-        child.wait().unwrap();
+        let finished = child.end().exits(code);
         assert!(
             begin.elapsed() < Duration::from_secs(15),
             "stopping took {:?}",
             begin.elapsed()
         );
-        let id = child.id();
-        let finished = Finished::from(child.wait_with_output().unwrap()).exits(code);
         finished.says(&["interrupted", "prony resume runs/small-"]);
-        nothing_left_of(id, Duration::from_secs(1));
         let run = only_run(folder.path());
         finish(prony(folder.path(), &["resume", run.to_str().unwrap()])).exits(0);
         every_trial_exactly_once(&run);
@@ -192,21 +175,14 @@ fn killed_runs_are_resumed_with_every_trial_exactly_once() {
     for moment in moments {
         std::thread::sleep(Duration::from_millis(moment));
         // It may have ended by itself; there is nothing to kill then.
-        if child.try_wait().unwrap().is_none() {
-            signal(&child, Signal::KILL);
+        if child.is_running() {
             kills += 1;
         }
-        let id = child.id();
-        drop(child.wait_with_output().unwrap());
-        nothing_left_of(id, Duration::from_secs(5));
-        let mut command = prony(folder.path(), &["resume", run.to_str().unwrap()]);
-        child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        child.kill();
+        let resume = ["resume", run.to_str().unwrap()];
+        child = Watched::start(prony(folder.path(), &resume));
     }
-    Finished::from(child.wait_with_output().unwrap()).exits(0);
+    child.end().exits(0);
     assert!(
         kills >= 5,
         "only {kills} of the kills hit a running program"
@@ -279,12 +255,8 @@ fn a_server_that_dies_in_the_middle_of_a_step_fails_that_trial_only() {
             .into_iter()
             .find(|(_, command)| loaded && command.contains("mysqld"))
     });
-    kill_process(
-        Pid::from_raw(i32::try_from(victim.0).unwrap()).unwrap(),
-        Signal::KILL,
-    )
-    .unwrap();
-    let finished = Finished::from(child.wait_with_output().unwrap());
+    send(victim.0, Signal::KILL);
+    let finished = child.end();
     assert_eq!(finished.code, Some(6));
     assert!(
         finished.stdout.contains("signal 9"),
@@ -338,12 +310,7 @@ fn a_full_disk_fails_the_trials_that_it_hits() {
         return;
     };
     // Builds stay where they are; instances and images go to the small disk.
-    let cache = prony_servers::Roots::from_environment().unwrap().cache;
-    let fetch = ["servers", "fetch", "mysql-5.0.21", "mysql-5.7.22"];
-    finish(prony(folder.path(), &fetch)).exits(0);
-    for shared in ["builds", "support"] {
-        std::os::unix::fs::symlink(cache.join(shared), disk.path().join(shared)).unwrap();
-    }
+    share_builds(disk.path(), &["mysql-5.0.21", "mysql-5.7.22"]);
     write(
         folder.path(),
         "small.toml",
@@ -351,11 +318,7 @@ fn a_full_disk_fails_the_trials_that_it_hits() {
     );
     let mut command = prony(folder.path(), &["run", "small.toml"]);
     command.env("PRONY_CACHE", disk.path());
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = Watched::start(command);
     wait_for("a trial under load", Duration::from_mins(2), || {
         let images = std::fs::read_dir(disk.path().join("images")).ok()?.count();
         (images == 2 && has_load(&children_of(child.id()))).then_some(())
@@ -364,7 +327,7 @@ fn a_full_disk_fails_the_trials_that_it_hits() {
     let filler = disk.path().join("filler");
     let _ = std::fs::File::create(&filler)
         .and_then(|mut file| std::io::copy(&mut std::io::repeat(0), &mut file));
-    let finished = Finished::from(child.wait_with_output().unwrap());
+    let finished = child.end();
     assert_eq!(finished.code, Some(6), "{}", finished.stderr);
     let full = ["is full", "No space left", "disk full", "28"];
     assert!(

@@ -8,13 +8,9 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::path::Path;
 
-use rustix::process::{Pid, Signal, kill_process};
-use support::{Finished, finish, live, nothing_left_of, only_run, prony, write};
+use support::{Finished, Shell, finish, live, only_run, prony, write};
 
 /// One step, one block, few rows; targets follow.
 fn experiment(base: &str, targets: &str) -> String {
@@ -178,51 +174,10 @@ config = { allocator = "jemalloc", binlog = true }
     assert_eq!(value(last, "log_bin"), "ON");
 }
 
-/// A server that somebody else runs, as far as Prony knows.
-struct Shell {
-    child: Child,
-    socket: PathBuf,
-    password: PathBuf,
-}
-
-impl Shell {
-    fn start(folder: &Path, build: &str) -> Self {
-        let mut command = prony(folder, &["servers", "shell", build]);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        let (mut socket, mut password) = (None, None);
-        for line in output.lines().map_while(Result::ok) {
-            if let Some(path) = line.strip_prefix("socket") {
-                socket = Some(PathBuf::from(path.trim()));
-            }
-            if let Some((_, rest)) = line.split_once("its password is in ") {
-                password = Some(PathBuf::from(rest.split(',').next().unwrap()));
-            }
-            if line.starts_with("connect") {
-                break;
-            }
-        }
-        Self {
-            child,
-            socket: socket.unwrap(),
-            password: password.unwrap(),
-        }
-    }
-
-    fn stop(mut self) {
-        self.interrupt();
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
-        nothing_left_of(self.child.id(), Duration::from_secs(1));
-    }
-
-    fn interrupt(&self) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(pid, Signal::INT).unwrap();
-    }
-
-    fn target(&self, password: &str) -> String {
-        format!(
-            r#"
+/// The lines of a target for it.
+fn target(shell: &Shell, password: &str) -> String {
+    format!(
+        r#"
 [[target]]
 name = "theirs"
 [target.external]
@@ -230,19 +185,8 @@ address = "{}"
 user = "prony"
 {password}
 "#,
-            self.socket.display()
-        )
-    }
-}
-
-/// A failed assertion leaves no server behind.
-impl Drop for Shell {
-    fn drop(&mut self) {
-        if self.child.try_wait().is_ok_and(|status| status.is_none()) {
-            self.interrupt();
-            let _ = self.child.wait();
-        }
-    }
+        shell.socket.display()
+    )
 }
 
 #[test]
@@ -253,7 +197,7 @@ fn an_external_server_is_measured_and_left_running() {
     let folder = tempfile::tempdir().unwrap();
     let shell = Shell::start(folder.path(), "mysql-5.7.22");
     let password = format!("password_file = \"{}\"", shell.password.display());
-    let finished = run(folder.path(), "theirs", &shell.target(&password)).exits(0);
+    let finished = run(folder.path(), "theirs", &target(&shell, &password)).exits(0);
     assert!(finished.stdout.contains("5.7.22"), "{}", finished.stdout);
     let secret = std::fs::read_to_string(&shell.password).unwrap();
     let database = std::fs::read(only_run(folder.path()).join("run.sqlite")).unwrap();
@@ -284,13 +228,13 @@ fn an_external_server_that_can_not_be_compared_stops_the_run() {
     let wrong = write(folder.path(), "wrong", "not the password\n");
     let password = format!("password_file = \"{}\"", wrong.display());
     refused(
-        &shell.target(&password),
+        &target(&shell, &password),
         4,
         &["theirs", "Access denied for user 'prony'"],
     );
-    let unset = shell.target("password_env = \"PRONY_TEST_NOT_SET\"");
+    let unset = target(&shell, "password_env = \"PRONY_TEST_NOT_SET\"");
     refused(&unset, 3, &["theirs", "PRONY_TEST_NOT_SET"]);
-    let nobody = shell.target("").replace("/sock\"", "/nobody\"");
+    let nobody = target(&shell, "").replace("/sock\"", "/nobody\"");
     refused(&nobody, 4, &["theirs", "/nobody"]);
 
     // It has the common baseline, so that another value of an intent is the only difference; and
@@ -301,7 +245,7 @@ fn an_external_server_that_can_not_be_compared_stops_the_run() {
 build = "mysql-5.7.22"
 config = { flush_at_commit = 1 }
 "#;
-    let targets = format!("{}{ours}", shell.target(&password));
+    let targets = format!("{}{ours}", target(&shell, &password));
     let variable = "innodb_flush_log_at_trx_commit";
     refused(&targets, 3, &[variable, "2 in theirs"]);
     shell.stop();

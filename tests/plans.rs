@@ -83,6 +83,25 @@ fn a_plan_says_what_its_sequence_does() {
 }
 
 #[test]
+fn a_plan_says_at_which_pace_clients_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = workspace().join("experiments/readers-and-writers.toml");
+    let args = ["plan", path.to_str().unwrap(), "--profile", "small"];
+    let plan = finish(prony(folder.path(), &args)).exits(0).stdout;
+    for line in [
+        "  readers, 8 clients: 12 s after 1 s of warm-up",
+        "    beside: writers, 2 clients, update-nonindex, 600 operations/s, arriving at random",
+        "  lookups-at-a-rate, 16 clients: 12 s after 1 s of warm-up, setting in over 2 s, \
+         1000 operations/s, arriving at random, connecting anew after 200 operations",
+    ] {
+        assert!(plan.lines().any(|found| found == line), "{line}\n{plan}");
+    }
+    // Two steps of 12 s with a rate, in a trial of each of the three targets.
+    let added = "Servers that can't keep up with a rate add up to 4 min 48 s in all.";
+    assert!(plan.contains(added), "{plan}");
+}
+
+#[test]
 fn unknown_profiles() {
     let folder = tempfile::tempdir().unwrap();
     let path = workspace().join("experiments/myrocks-2021.toml");

@@ -16,12 +16,15 @@
 
 #[path = "live_gate.rs"]
 mod live_gate;
+#[path = "watched.rs"]
+mod watched;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 pub use live_gate::live;
+pub use watched::{Shell, Watched, send};
 
 /// The binary under test.
 pub const PRONY: &str = env!("CARGO_BIN_EXE_prony");
@@ -60,20 +63,26 @@ pub struct Finished {
 
 impl From<Output> for Finished {
     fn from(output: Output) -> Self {
-        let finished = Self {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        };
-        println!(
-            "exit code {:?}\n{}{}",
-            finished.code, finished.stdout, finished.stderr
-        );
-        finished
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self::new(
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
     }
 }
 
 impl Finished {
+    /// What is shown when the test fails.
+    fn new(code: Option<i32>, stdout: String, stderr: String) -> Self {
+        println!("exit code {code:?}\n{stdout}{stderr}");
+        Self {
+            code,
+            stdout,
+            stderr,
+        }
+    }
+
     /// Asserts the exit code.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
@@ -100,6 +109,17 @@ pub fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// Gives `cache` the builds of the usual cache, those named fetched, and nothing else of it.
+#[track_caller]
+pub fn share_builds(cache: &Path, builds: &[&str]) {
+    let usual = prony_servers::Roots::from_environment().unwrap().cache;
+    let fetch: Vec<&str> = ["servers", "fetch"].iter().chain(builds).copied().collect();
+    finish(prony(cache, &fetch)).exits(0);
+    for shared in ["builds", "support"] {
+        std::os::unix::fs::symlink(usual.join(shared), cache.join(shared)).unwrap();
+    }
 }
 
 /// The only folder in `runs`.

@@ -8,6 +8,9 @@ use prony_wire::{HEADER_SIZE, PAYLOAD_MAX, WireError, append_packet, append_quit
 
 use crate::{Address, ClientError, Socket, Stream, TlsError, TlsStream};
 
+/// Room that is made for a packet before it came.
+const RESERVE_MAX: usize = 1 << 16;
+
 /// One side of a conversation. Nothing is read ahead of the packet asked for but what the system
 /// had ready.
 pub(crate) struct Transport {
@@ -85,7 +88,8 @@ impl Transport {
             }));
         }
         self.sequence = self.sequence.wrapping_add(1);
-        // Memory is taken for what came, and not for what is only announced.
+        // Memory is taken for what came, and not for all that is only announced.
+        payload.reserve(length.min(RESERVE_MAX));
         let mut body = (&mut self.stream).take(length as u64);
         match body.read_to_end(payload) {
             Ok(read) if read < length => Err(ClientError::Closed),

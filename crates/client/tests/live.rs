@@ -11,15 +11,20 @@ mod live_gate;
 #[path = "support/server.rs"]
 mod server;
 
+use std::io::{Read, Write};
+
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use live_gate::live;
-use prony_client::{Address, ClientError, Connection, Login, TlsError};
+use prony_client::{
+    Address, ClientError, Connection, Login, Opening, OpeningProgress, Socket, Stream, TlsError,
+};
 use prony_model::{OptionOrigin, RenderedOption, Tls};
 use rcgen::{CertificateParams, KeyPair};
 use rsa::RsaPrivateKey;
 use rsa::pkcs1::EncodeRsaPrivateKey;
 use rsa::pkcs8::{EncodePrivateKey, LineEnding};
+use rustix::event::{PollFd, PollFlags, poll};
 use server::{Certificate, LIMIT, Server};
 
 const PASSWORD: &str = "a secret of more than twenty bytes";
@@ -49,10 +54,17 @@ impl Server {
                     .and_then(|row| row[1].clone());
                 let is_encrypted = cipher.is_some_and(|cipher| !cipher.is_empty());
                 assert_eq!(is_encrypted, *tls != Tls::Off, "{user} at {address}");
+                if *tls == Tls::Off {
+                    open(&address, user, password).unwrap();
+                }
             }
             for wrong in ["wrong", ""].into_iter().filter(|wrong| *wrong != password) {
                 let error = connect(&address, user, wrong, tls).unwrap_err();
                 let shown = error.to_string();
+                if *tls == Tls::Off {
+                    let error = open(&address, user, wrong).unwrap_err();
+                    assert_eq!(error.to_string(), shown);
+                }
                 let address = address.to_string();
                 for word in [user, plugin, &address, "error 1045", "check the password"] {
                     assert!(shown.contains(word), "{word} in {shown}");
@@ -78,13 +90,39 @@ fn connect(
     password: &str,
     tls: &Tls,
 ) -> Result<Connection, ClientError> {
-    let login = Login {
+    Connection::connect(address, &login(user, password, tls), LIMIT)
+}
+
+fn login(user: &str, password: &str, tls: &Tls) -> Login {
+    Login {
         user: user.to_owned(),
         password: password.to_owned(),
         database: None,
         tls: tls.clone(),
-    };
-    Connection::connect(address, &login, LIMIT)
+    }
+}
+
+/// Logs in and prepares without blocking.
+fn open(address: &Address, user: &str, password: &str) -> Result<(), ClientError> {
+    let login = login(user, password, &Tls::Off);
+    let statements = ["SELECT ?", "DO 1"].map(str::to_owned);
+    let mut opening = Opening::new(address, &login, statements).unwrap();
+    let mut stream = Stream::from(Socket::begin_connect(address).unwrap());
+    let mut buffer = [0; 1000];
+    let mut out = Vec::new();
+    let mut progress = OpeningProgress::More;
+    while progress == OpeningProgress::More {
+        let readable = PollFd::new(stream.socket(), PollFlags::IN);
+        poll(&mut [readable], None).unwrap();
+        let count = stream.read(&mut buffer).unwrap();
+        assert!(count > 0, "the server hung up");
+        out.clear();
+        progress = opening.feed(&buffer[..count], &mut out)?;
+        stream.write_all(&out).unwrap();
+    }
+    let params: Vec<u16> = opening.prepared().iter().map(|it| it.params).collect();
+    assert_eq!(params, [1, 0], "{user} at {address}");
+    Ok(())
 }
 
 /// What makes an account with a password, for a plugin where it has a name.
@@ -100,7 +138,7 @@ fn servers_with_one_kind_of_hash() {
     if !live() {
         return;
     }
-    for id in ["mysql-5.0.21", "mysql-5.7.22"] {
+    for id in ["mysql-5.0.21", "mysql-5.5.34", "mysql-5.7.22"] {
         let server = Server::start(id, Certificate::No);
         server.account("somebody", &identified(""));
         server.account("nobody", "");

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use prony_client::ClientError;
 use prony_equality::VariableTable;
-use prony_load::{Message, Task};
+use prony_load::{DriveTask, Message, Task, choose_backend};
 use prony_model::{Backend, Dataset, Plan, Step, StepOutcome, Target};
 use prony_servers::Image;
 
@@ -21,6 +21,7 @@ use crate::prepare::{ImageMaker, Supply, fill};
 use crate::ready::{Preparation, supplies};
 use crate::server::Server;
 use crate::start::Start;
+use crate::strain::conditions;
 use crate::trial::drive_task;
 
 /// What is driven, and how.
@@ -61,6 +62,9 @@ pub struct AdHocEnd {
     pub server_version: String,
     /// What was measured; `None` when the user stopped before the end.
     pub outcome: Option<StepOutcome>,
+    /// Processor time of the server over the measured time, in nanoseconds; `None` where it is not
+    /// known, as of servers that Prony did not start.
+    pub server_cpu_ns: Option<u64>,
     /// What should be known beside the figures.
     pub warnings: Vec<AdHocWarning>,
 }
@@ -111,10 +115,13 @@ pub fn adhoc(
     events: &mut Events<'_>,
     messages: &mut dyn FnMut(&Message),
 ) -> Result<AdHocEnd, AdHocError> {
+    let backend =
+        choose_backend(work.backend, work.target.is_encrypted()).map_err(LabError::from)?;
     let plan = plan_of(work);
     let mut end = AdHocEnd {
         server_version: String::new(),
         outcome: None,
+        server_cpu_ns: None,
         warnings: Vec::new(),
     };
     let Some(supplies) = supplies(lab, &plan, events)? else {
@@ -123,6 +130,7 @@ pub fn adhoc(
     let load = Load {
         lab,
         work,
+        backend,
         plan: &plan,
         supply: &supplies[0],
     };
@@ -159,6 +167,7 @@ fn plan_of(work: &AdHoc) -> Plan {
 struct Load<'a> {
     lab: &'a Lab<'a>,
     work: &'a AdHoc,
+    backend: Backend,
     plan: &'a Plan,
     supply: &'a Supply,
 }
@@ -276,11 +285,11 @@ impl Load<'_> {
         messages: &mut dyn FnMut(&Message),
     ) -> Result<(), Fault> {
         let work = self.work;
-        let task = prony_load::DriveTask {
+        let task = DriveTask {
             threads_max: work.threads_max,
             interval_ms: work.interval_ms,
             interval_histograms: true,
-            ..drive_task(self.plan, &work.target, &work.step, work.seed)
+            ..drive_task(self.plan, &work.target, &work.step, work.seed, self.backend)
         };
         let own = self.supply.own();
         let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
@@ -297,14 +306,17 @@ impl Load<'_> {
                 _ => None,
             })
         })?;
-        if let [start, stop] = edges.as_slice()
-            && let Some(text) = steal_warning(start, stop, self.lab.cpus)
-        {
-            end.warnings.push(AdHocWarning {
+        if let [start, stop] = edges.as_slice() {
+            end.server_cpu_ns = start.server_cpu_ns(stop);
+            let stolen = steal_warning(start, stop, self.lab.cpus);
+            end.warnings.extend(stolen.map(|text| AdHocWarning {
                 code: "steal",
                 text,
-            });
+            }));
         }
+        let limits = conditions(&work.step, &outcome).into_iter();
+        end.warnings
+            .extend(limits.map(|(code, text)| AdHocWarning { code, text }));
         end.warnings.extend(unexpected(&outcome));
         end.outcome = Some(*outcome);
         Ok(())

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use prony_load::{DriveTask, Job, Message, Task};
+use prony_load::{DriveTask, Job, Message, Task, choose_backend};
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, Dataset, Length,
     OpenPoint, Pace, Protocol, Spacing, StepOutcome, StopFlag, Thousandths, Timing, Tls, Workload,
@@ -16,6 +16,7 @@ use prony_model::{
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
 use prony_servers::{Launcher, Roots};
+use rustix::process::{Resource, getrlimit};
 
 use crate::generator::{Generator, Next};
 use crate::null_server::NullServer;
@@ -35,6 +36,8 @@ const DRAIN_MS: u64 = 1_000;
 const STALL_MS: u64 = 20_000;
 /// How often a quiet generator is given up for a look at the user's wishes.
 const LOOK: Duration = Duration::from_millis(100);
+/// Files that a generator has open beside its connections, at most.
+const OTHER_FILES: u64 = 64;
 /// The version that is calibrated: all crates of Prony have the same.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -63,20 +66,9 @@ pub struct CalibrationPoints {
     pub time_ms: u64,
 }
 
-/// What has been measured, for who watches.
+/// What has just been measured.
 #[derive(Debug, Clone, Copy)]
 pub enum CalibrationEvent<'a> {
-    /// A point begins.
-    Begin {
-        /// Its number, counted from 1.
-        number: usize,
-        /// Points in all.
-        total: usize,
-        /// What carries the connections' bytes.
-        backend: Backend,
-        /// Connections.
-        clients: u32,
-    },
     /// A closed loop ended.
     Closed(&'a ClosedPoint),
     /// An open loop ended.
@@ -119,13 +111,22 @@ impl CalibrationPoints {
     /// The numbers of clients that are measured where nobody wants others.
     pub const CLIENTS: [u32; 5] = [1, 8, 64, 512, 1000];
 
-    /// Every backend that this host has, at the usual numbers of clients.
+    /// Every backend that this host has, at the usual numbers of clients, as far as this process may
+    /// have so many connections.
     pub fn usual(time_ms: u64) -> Self {
+        let files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+        let fits = |clients: &u32| u64::from(*clients) + OTHER_FILES <= files;
         Self {
             backends: available_backends(),
-            clients: Self::CLIENTS.to_vec(),
+            clients: Self::CLIENTS.into_iter().filter(fits).collect(),
             time_ms,
         }
+    }
+
+    /// Milliseconds that it takes, warm-up included and connecting not.
+    pub fn predicted_ms(&self) -> u64 {
+        let points = self.backends.len() * (self.clients.len() + 1);
+        (self.time_ms + warmup_ms(self.time_ms)) * points as u64
     }
 
     /// By backend: a closed loop for each number of clients, then the open loop.
@@ -143,7 +144,11 @@ impl CalibrationPoints {
 
 /// The backends that this host has.
 pub fn available_backends() -> Vec<Backend> {
-    vec![Backend::Epoll]
+    let has = |backend: &Backend| choose_backend(Some(*backend), false).is_ok();
+    [Backend::Epoll, Backend::IoUring]
+        .into_iter()
+        .filter(has)
+        .collect()
 }
 
 impl Calibrator<'_> {
@@ -171,14 +176,7 @@ impl Calibrator<'_> {
             closed: Vec::new(),
             open: Vec::new(),
         };
-        let tasks = points.tasks(&workload);
-        for (index, task) in tasks.iter().enumerate() {
-            events(CalibrationEvent::Begin {
-                number: index + 1,
-                total: tasks.len(),
-                backend: task.backend,
-                clients: task.clients,
-            });
+        for task in &points.tasks(&workload) {
             let Some((outcome, server_ns)) = self.drive(&mut null, task)? else {
                 return Ok(None);
             };
@@ -278,6 +276,11 @@ fn point_query() -> Result<Workload, CalibrationError> {
         .ok_or_else(|| failed("there is none of this name".to_owned()))
 }
 
+/// Load before a point is measured.
+const fn warmup_ms(time_ms: u64) -> u64 {
+    time_ms.div_ceil(4)
+}
+
 /// A closed loop.
 fn closed_loop(workload: &Workload, backend: Backend, clients: u32, time_ms: u64) -> DriveTask {
     DriveTask {
@@ -289,7 +292,7 @@ fn closed_loop(workload: &Workload, backend: Backend, clients: u32, time_ms: u64
         clients,
         threads_max: THREADS_MAX,
         seed: 1,
-        warmup_ms: time_ms.div_ceil(4),
+        warmup_ms: warmup_ms(time_ms),
         length: Length::Time { ms: time_ms },
         interval_ms: time_ms,
         stall_ms: STALL_MS,

@@ -25,6 +25,13 @@ impl Edge {
         }
     }
 
+    /// Processor time of the server from `self` until `end`, in nanoseconds. `None` where it is not
+    /// known.
+    pub(crate) fn server_cpu_ns(&self, end: &Self) -> Option<u64> {
+        let total = |edge: &Self| edge.server.map(|server| server.user_ns + server.system_ns);
+        total(end)?.checked_sub(total(self)?)
+    }
+
     /// The counters as the result file keeps them.
     pub(crate) fn readings(&self) -> Vec<Reading> {
         let server = self.server.iter().flat_map(|server| {

@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use prony_equality::{UnequalTargets, VariableTableError};
+use prony_load::BackendError;
+use prony_model::Backend;
 use prony_servers::{FetchError, IoError, RenderError, RoomError};
 use prony_store::StoreError;
 
@@ -41,6 +43,20 @@ pub enum LabError {
         target: String,
         /// Why, in words that can stand alone.
         reason: String,
+    },
+    /// What the experiment wants to drive the load with can't be had.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// What a run began to drive the load with can't be had any more.
+    #[error(
+        "go on over {backend}, with which this run began: {source}; or start a new run, since \
+         figures of two backends can't be compared"
+    )]
+    BackendLost {
+        /// The backend on record.
+        backend: Backend,
+        /// Why it can't be had.
+        source: BackendError,
     },
     /// The table of variables can't be read: a defect of this program.
     #[error(transparent)]
@@ -87,12 +103,15 @@ impl LabError {
             | Self::Render { .. }
             | Self::Password { .. }
             | Self::External { .. }
+            | Self::Backend(_)
             | Self::Variables(_)
             | Self::Unequal(_)
             | Self::Room(_) => true,
-            Self::Images { .. } | Self::Fetch { .. } | Self::Store(_) | Self::Artefact { .. } => {
-                false
-            }
+            Self::BackendLost { .. }
+            | Self::Images { .. }
+            | Self::Fetch { .. }
+            | Self::Store(_)
+            | Self::Artefact { .. } => false,
         }
     }
 }

@@ -14,6 +14,8 @@ pub enum Event<'a> {
         /// What happens to it.
         event: &'a FetchEvent,
     },
+    /// The load generator is calibrated, which takes some seconds.
+    Calibrating,
     /// A target is being made ready: its image is looked up or made.
     Prepare {
         /// The target's name.

@@ -7,6 +7,8 @@ use prony_model::{CpuSet, StopFlag};
 use prony_probe::Root;
 use prony_servers::{Catalogue, Launcher, Placement, Roots};
 
+use crate::calibrate::Calibrator;
+
 /// The surroundings of a run: where things are, and how processes are started.
 pub struct Lab<'a> {
     /// The cache: builds, images, instances.
@@ -29,6 +31,17 @@ pub struct Lab<'a> {
 }
 
 impl Lab<'_> {
+    /// What measures the load generator itself.
+    pub(crate) fn calibrator(&self) -> Calibrator<'_> {
+        Calibrator {
+            roots: self.roots,
+            launcher: self.launcher,
+            prony: &self.prony,
+            proc: &self.proc,
+            stop: self.stop,
+        }
+    }
+
     /// The load generator on these processors, or on all, ready to be handed a job.
     pub(crate) fn generator_command(&self, cpus: Option<&CpuSet>) -> Command {
         let placement = Placement {

@@ -21,6 +21,7 @@ mod run;
 mod server;
 mod settle;
 mod start;
+mod strain;
 mod survey;
 mod trial;
 mod verify;

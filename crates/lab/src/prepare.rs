@@ -118,12 +118,8 @@ fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendere
             target: target.name.clone(),
             build: target.build.id.clone(),
         })?;
-    let clients_max = plan
-        .steps
-        .iter()
-        .map(Step::connections_max)
-        .max()
-        .unwrap_or(1);
+    let clients = plan.steps.iter().map(Step::connections_max);
+    let clients_max = clients.max().unwrap_or(1);
     let wanted = Wanted {
         engine: target.engine,
         config: &target.config,

@@ -7,10 +7,12 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use prony_equality::VariableTable;
-use prony_model::{Plan, PlannedTrial, Target};
+use prony_load::choose_backend;
+use prony_model::{Backend, Plan, PlannedTrial, Target};
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store};
 
+use crate::calibrate::CalibrationPoints;
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault};
@@ -18,6 +20,10 @@ use crate::lab::Lab;
 use crate::prepare::{Fetched, Supply};
 use crate::ready::{Preparation, Ready, supplies};
 use crate::trial::Trial;
+
+/// Milliseconds for each point of a calibration that a run makes for itself: enough to see whether
+/// the generator is near its ceiling.
+const CALIBRATION_MS: u64 = 500;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +55,12 @@ pub fn run(
     if missing.is_empty() {
         return complete(store);
     }
+    let backend = decide_backend(store)?;
     let Some(supplies) = supplies(lab, &plan, events)? else {
+        return Ok(RunEnd::Interrupted);
+    };
+    // Before images are made, which leaves the machine busy with writing them.
+    let Some(()) = record_calibration(lab, store, backend, events)? else {
         return Ok(RunEnd::Interrupted);
     };
     let table = VariableTable::embedded()?;
@@ -58,6 +69,7 @@ pub fn run(
         plan: &plan,
         supplies: &supplies,
         table: &table,
+        backend,
     };
     session.write_configurations(artefacts)?;
     session.record_options(store)?;
@@ -92,6 +104,48 @@ pub fn run(
     complete(store)
 }
 
+/// What carries the connections of the run's load: what carried them before it was resumed, or what
+/// the experiment wants, or what does it best. The same for all targets, so that their figures can be
+/// compared.
+fn decide_backend(store: &mut Store) -> Result<Backend, LabError> {
+    let encrypted = store.plan().targets.iter().any(Target::is_encrypted);
+    let backend = match store.run()?.backend {
+        Some(backend) => choose_backend(Some(backend), encrypted)
+            .map_err(|source| LabError::BackendLost { backend, source })?,
+        None => choose_backend(store.plan().backend, encrypted)?,
+    };
+    store.record_backend(backend)?;
+    Ok(backend)
+}
+
+/// Keeps the generator's ceiling on this host with the run, and measures it first where nobody has.
+/// `None` when the user stopped it. A run can do without: then it is said.
+fn record_calibration(
+    lab: &Lab<'_>,
+    store: &mut Store,
+    backend: Backend,
+    events: &mut Events<'_>,
+) -> Result<Option<()>, LabError> {
+    let calibrator = lab.calibrator();
+    let known = calibrator.recall();
+    let measured = if let Some(known) = known.filter(|known| known.covers(backend)) {
+        Ok(Some(known))
+    } else {
+        events(Event::Calibrating);
+        let points = CalibrationPoints::usual(CALIBRATION_MS);
+        calibrator.calibrate(&points, &mut |_| {})
+    };
+    match measured {
+        Ok(Some(calibration)) => store.record_calibration(&calibration, Timestamp::now())?,
+        Ok(None) => return Ok(None),
+        Err(error) => {
+            let text = format!("the ceiling of the load generator is not known: failed to {error}");
+            warn_once(store, "calibration", &text)?;
+        }
+    }
+    Ok(Some(()))
+}
+
 fn complete(store: &mut Store) -> Result<RunEnd, LabError> {
     store.set_run_ended(Timestamp::now())?;
     Ok(RunEnd::Complete {
@@ -111,6 +165,7 @@ struct Session<'a> {
     plan: &'a Plan,
     supplies: &'a [Supply],
     table: &'a VariableTable,
+    backend: Backend,
 }
 
 impl Session<'_> {
@@ -169,6 +224,7 @@ impl Session<'_> {
                 image: image.as_ref(),
                 surveyed: variables,
                 table: self.table,
+                backend: self.backend,
                 store,
             }
             .run(events),

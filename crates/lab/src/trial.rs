@@ -3,7 +3,8 @@
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
 use prony_model::{
-    Backend, CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState, Workload,
+    Backend, ClientGroup, CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState,
+    Workload,
 };
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
@@ -18,6 +19,7 @@ use crate::prepare::{Loaded, Supply};
 use crate::server::Server;
 use crate::settle::{debt, empty_binlog, settle};
 use crate::start::Start;
+use crate::strain::conditions;
 use crate::survey::{self, Variables, subject};
 
 /// Threads of the load generator. Two drive a thousand connections; more would take processors
@@ -40,6 +42,8 @@ pub(crate) struct Trial<'a> {
     /// What the server said of its variables before anything was loaded.
     pub(crate) surveyed: &'a Variables,
     pub(crate) table: &'a VariableTable,
+    /// What carries the connections of the load.
+    pub(crate) backend: Backend,
     pub(crate) store: &'a mut Store,
 }
 
@@ -163,7 +167,7 @@ impl Trial<'_> {
             clients: step.clients,
         });
         let seed = step_seed(self.plan.seed, self.planned.block, index);
-        let task = drive_task(self.plan, self.target(), step, seed);
+        let task = drive_task(self.plan, self.target(), step, seed, self.backend);
         let task = Task::Drive(Box::new(task));
         let pid = server.pid();
         let mut edges = Vec::new();
@@ -229,6 +233,10 @@ impl Trial<'_> {
             self.store
                 .record_warning(Some(self.id), Some(index), "steal", &text)?;
         }
+        for (code, text) in conditions(&self.plan.steps[index], outcome) {
+            self.store
+                .record_warning(Some(self.id), Some(index), code, &text)?;
+        }
         Ok(())
     }
 
@@ -238,10 +246,21 @@ impl Trial<'_> {
 }
 
 /// What the load generator does in a step.
-pub(crate) fn drive_task(plan: &Plan, target: &Target, step: &Step, seed: u64) -> DriveTask {
+pub(crate) fn drive_task(
+    plan: &Plan,
+    target: &Target,
+    step: &Step,
+    seed: u64,
+    backend: Backend,
+) -> DriveTask {
     let transactional = target.engine.transactional();
+    let gaps = sees_gaps(step, transactional);
+    let group = |group: &ClientGroup| ClientGroup {
+        workload: expected(&group.workload, gaps),
+        ..group.clone()
+    };
     DriveTask {
-        workload: expected_of(step, transactional),
+        workload: expected(&step.workload, gaps),
         parameters: step.parameters.clone(),
         dataset: plan.dataset,
         transactional,
@@ -255,9 +274,9 @@ pub(crate) fn drive_task(plan: &Plan, target: &Target, step: &Step, seed: u64) -
         pace: step.pace,
         reconnect_every: step.reconnect_every,
         ramp_ms: step.ramp_ms,
-        drain_ms: 0,
-        beside: step.beside.clone(),
-        backend: Backend::Epoll,
+        drain_ms: step.drain_ms(),
+        beside: step.beside.iter().map(group).collect(),
+        backend,
         interval_histograms: false,
         interval_ms: INTERVAL_MS,
         stall_ms: STALL_MS,
@@ -267,16 +286,21 @@ pub(crate) fn drive_task(plan: &Plan, target: &Target, step: &Step, seed: u64) -
 /// Whether clients can see each other's rows half changed: a row that one deletes to insert it again
 /// is missing for the others meanwhile, and two who do so to the same row insert it twice.
 pub(crate) fn sees_gaps(step: &Step, transactional: bool) -> bool {
-    let statements = &step.workload.statements;
-    let changes = |rows: i64| statements.iter().any(|other| other.change.rows == rows);
-    let atomic = transactional && step.workload.transaction;
-    !atomic && step.clients > 1 && changes(-1) && changes(1)
+    let makes_gaps = |workload: &Workload| {
+        let statements = &workload.statements;
+        let changes = |rows: i64| statements.iter().any(|other| other.change.rows == rows);
+        let atomic = transactional && workload.transaction;
+        !atomic && changes(-1) && changes(1)
+    };
+    let beside = step.beside.iter().map(|group| &group.workload);
+    let mut workloads = std::iter::once(&step.workload).chain(beside);
+    step.all_clients() > 1 && workloads.any(makes_gaps)
 }
 
-/// The workload of a step with what can be expected of its answers.
-fn expected_of(step: &Step, transactional: bool) -> Workload {
-    let mut workload = step.workload.clone();
-    if sees_gaps(step, transactional) {
+/// A workload with what can be expected of its answers.
+fn expected(workload: &Workload, gaps: bool) -> Workload {
+    let mut workload = workload.clone();
+    if gaps {
         workload.expect_missing_rows();
     }
     workload

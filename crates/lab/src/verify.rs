@@ -8,9 +8,11 @@
 use std::collections::BTreeMap;
 
 use prony_equality::VariableTable;
-use prony_load::{CheckOutcome, CheckTask, CheckedStatement, Message, TableSums, Task, table_sums};
+use prony_load::{
+    CheckOutcome, CheckTask, CheckedStatement, Message, TableSums, Task, choose_backend, table_sums,
+};
 use prony_model::{
-    Effect, ErrorClass, ErrorCount, Length, Plan, Step, StepOutcome, Target, Timing,
+    Backend, Effect, ErrorClass, ErrorCount, Length, Pace, Plan, Step, StepOutcome, Target, Timing,
 };
 
 use crate::drive::drive;
@@ -52,7 +54,7 @@ pub struct VerifiedTarget {
 }
 
 /// What came out for one cell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerifiedCell {
     /// Answers looked at.
     pub answers: u64,
@@ -98,6 +100,8 @@ pub fn verify(
     else {
         return Ok(None);
     };
+    let encrypted = plan.targets.iter().any(Target::is_encrypted);
+    let backend = choose_backend(plan.backend, encrypted)?;
     let mut targets = Vec::new();
     let mut digests = Vec::new();
     for (index, target) in plan.targets.iter().enumerate() {
@@ -108,7 +112,7 @@ pub fn verify(
             blocks: 1,
             target: &target.name,
         });
-        let mut checked = Checked::default();
+        let mut checked = Checked::new(backend);
         let end = match &ready[index] {
             Ok(ready) => checked.target(lab, plan, target, &supplies[index], ready, events),
             Err(failure) => Err(Fault::Failed(failure.clone())),
@@ -137,13 +141,21 @@ pub fn verify(
 }
 
 /// What is known of one target so far.
-#[derive(Default)]
 struct Checked {
+    backend: Backend,
     cells: Vec<VerifiedCell>,
     digests: Digests,
 }
 
 impl Checked {
+    fn new(backend: Backend) -> Self {
+        Self {
+            backend,
+            cells: Vec::new(),
+            digests: Digests::new(),
+        }
+    }
+
     fn target(
         &mut self,
         lab: &Lab<'_>,
@@ -171,8 +183,19 @@ impl Checked {
                 step: &step.name,
                 clients: step.clients,
             });
-            let mut cell = drive_cell(&start, plan, index, &mut server, &mut sums)
-                .map_err(|fault| fault.during(&step.name, step.clients))?;
+            let mut cell = VerifiedCell::default();
+            for (place, work) in works(step).iter().enumerate() {
+                let driven = Driven {
+                    start: &start,
+                    plan,
+                    seed: step_seed(plan.seed, 1, index + place * plan.steps.len()),
+                    backend: self.backend,
+                };
+                let found = driven
+                    .cell(work, &mut server, &mut sums)
+                    .map_err(|fault| fault.during(&step.name, step.clients))?;
+                cell.add(found, work, step);
+            }
             // What one client found holds for the entry at all its numbers of clients.
             if let Some(found) = found.get(&step.entry) {
                 cell.answers += found.answers;
@@ -195,15 +218,23 @@ impl Checked {
             if cells.contains_key(&step.entry) {
                 continue;
             }
-            let outcome = check(start, plan, index, &mut server)
-                .map_err(|fault| fault.during(&step.name, 1))?;
-            let digest = |statement: &CheckedStatement| (statement.name.clone(), statement.digest);
-            self.digests
-                .insert(step.entry, outcome.statements.iter().map(digest).collect());
-            let cell = VerifiedCell {
-                answers: outcome.statements.iter().map(|s| s.count).sum(),
-                wrong: outcome.wrong(&step.workload),
-            };
+            let mut cell = VerifiedCell::default();
+            for (place, work) in works(step).iter().enumerate() {
+                let seed = step_seed(plan.seed, 0, index + place * plan.steps.len());
+                let outcome = check(start, plan, work, seed, &mut server)
+                    .map_err(|fault| fault.during(&step.name, 1))?;
+                let prefix = prefix(work, step);
+                let digest = |statement: &CheckedStatement| {
+                    (format!("{prefix}{}", statement.name), statement.digest)
+                };
+                let digests = outcome.statements.iter().map(digest);
+                self.digests.entry(step.entry).or_default().extend(digests);
+                let found = VerifiedCell {
+                    answers: outcome.statements.iter().map(|s| s.count).sum(),
+                    wrong: outcome.wrong(&work.workload),
+                };
+                cell.add(found, work, step);
+            }
             cells.insert(step.entry, cell);
         }
         server.stop()?;
@@ -218,20 +249,80 @@ fn begin(start: &Start<'_>) -> Result<Server, Fault> {
     Ok(server)
 }
 
+/// What a step does, each part as a step of its own: its own clients, then the groups beside them,
+/// one after the other, at no pace, on connections that last. Answers do not depend on when they are
+/// asked for, and what a group changes can then be told from what others do.
+fn works(step: &Step) -> Vec<Step> {
+    let own = Step {
+        length: Length::Count {
+            operations: u64::from(step.clients) * DRIVEN_PER_CLIENT,
+        },
+        warmup_ms: 0,
+        timing: Timing::Operations,
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        beside: Vec::new(),
+        ..step.clone()
+    };
+    let beside = step.beside.iter().map(|group| Step {
+        name: group.name.clone(),
+        workload: group.workload.clone(),
+        parameters: group.parameters.clone(),
+        clients: group.clients,
+        length: Length::Count {
+            operations: u64::from(group.clients) * DRIVEN_PER_CLIENT,
+        },
+        ..own.clone()
+    });
+    let beside: Vec<_> = beside.collect();
+    std::iter::once(own).chain(beside).collect()
+}
+
+/// What leads words about a part of a step.
+fn prefix(work: &Step, step: &Step) -> String {
+    if work.name == step.name {
+        String::new()
+    } else {
+        format!("{}: ", work.name)
+    }
+}
+
+impl VerifiedCell {
+    /// Adds what was found of a part of the step.
+    fn add(&mut self, found: Self, work: &Step, step: &Step) {
+        self.answers += found.answers;
+        let prefix = prefix(work, step);
+        let wrong = found.wrong.into_iter();
+        self.wrong
+            .extend(wrong.map(|wrong| format!("{prefix}{wrong}")));
+    }
+}
+
+/// Has one client ask what a part of a step asks.
 fn check(
     start: &Start<'_>,
     plan: &Plan,
-    index: usize,
+    work: &Step,
+    seed: u64,
     server: &mut Server,
 ) -> Result<CheckOutcome, Fault> {
-    let step = &plan.steps[index];
+    let mut workload = work.workload.clone();
+    let mut operations = CHECKED;
+    if workload.is_mix() {
+        // What is asked rarely is checked as well as the rest.
+        operations *= workload.statements.len() as u64;
+        for statement in &mut workload.statements {
+            statement.weight = Some(1);
+        }
+    }
     let task = Task::Check(Box::new(CheckTask {
-        workload: step.workload.clone(),
-        parameters: step.parameters.clone(),
+        workload,
+        parameters: work.parameters.clone(),
         dataset: plan.dataset,
         transactional: start.target.engine.transactional(),
-        operations: CHECKED,
-        seed: step_seed(plan.seed, 0, index),
+        operations,
+        seed,
     }));
     drive(
         start.lab,
@@ -245,65 +336,71 @@ fn check(
     )
 }
 
-/// Runs a cell as in a trial, for a few operations of each client. `before` are the tables' sums,
-/// where they are known; they are known again afterwards, where the cell can tell.
-fn drive_cell(
-    start: &Start<'_>,
-    plan: &Plan,
-    index: usize,
-    server: &mut Server,
-    known: &mut Option<Vec<TableSums>>,
-) -> Result<VerifiedCell, Fault> {
-    let step = Step {
-        length: Length::Count {
-            operations: u64::from(plan.steps[index].clients) * DRIVEN_PER_CLIENT,
-        },
-        warmup_ms: 0,
-        timing: Timing::Operations,
-        ..plan.steps[index].clone()
-    };
-    let writes = step.workload.effect != Effect::None;
-    let before = match known.take() {
-        None if writes => Some(sums(start, server)?),
-        known => known,
-    };
-    let seed = step_seed(plan.seed, 1, index);
-    let task = Task::Drive(Box::new(drive_task(plan, start.target, &step, seed)));
-    let own = start.supply.own();
-    let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
-    let outcome = drive(
-        start.lab,
-        server,
-        cpus,
-        task,
-        &mut |message| match message {
-            Message::Done { outcome } => Ok(Some(outcome)),
-            _ => Ok(None),
-        },
-    )?;
-    let transactional = start.target.engine.transactional();
-    let (before, after) = match before {
-        Some(before) if writes => (before, sums(start, server)?),
-        // What only reads is not asked for sums; one client's check did that.
-        before => {
-            known.clone_from(&before);
-            (Vec::new(), Vec::new())
+/// How parts of steps are run as in a trial.
+struct Driven<'a> {
+    start: &'a Start<'a>,
+    plan: &'a Plan,
+    seed: u64,
+    backend: Backend,
+}
+
+impl Driven<'_> {
+    /// Runs a part of a step. `known` are the tables' sums, where they are known; they are known
+    /// again afterwards, where it can tell.
+    fn cell(
+        &self,
+        step: &Step,
+        server: &mut Server,
+        known: &mut Option<Vec<TableSums>>,
+    ) -> Result<VerifiedCell, Fault> {
+        let start = self.start;
+        let writes = step.workload.effect != Effect::None;
+        let before = match known.take() {
+            None if writes => Some(sums(start, server)?),
+            known => known,
+        };
+        let outcome = self.outcome(step, server)?;
+        let transactional = start.target.engine.transactional();
+        let (before, after) = match before {
+            Some(before) if writes => (before, sums(start, server)?),
+            // What only reads is not asked for sums; one client's check did that.
+            before => {
+                known.clone_from(&before);
+                (Vec::new(), Vec::new())
+            }
+        };
+        let mut wrong = unexpected(&outcome, sees_gaps(step, transactional));
+        if writes {
+            *known = Some(after.clone());
         }
-    };
-    let mut wrong = unexpected(&outcome, sees_gaps(&step, transactional));
-    if writes {
-        *known = Some(after.clone());
+        let mut check = as_check(&outcome, before, after);
+        if step.workload.transaction && retried(&outcome) {
+            // The counts have what was rolled back to be tried again, and say nothing of the tables.
+            check.forget_tables();
+        }
+        wrong.extend(check.wrong(&step.workload));
+        Ok(VerifiedCell {
+            answers: outcome.queries,
+            wrong,
+        })
     }
-    let mut check = as_check(&outcome, before, after);
-    if step.workload.transaction && retried(&outcome) {
-        // The counts have what was rolled back to be tried again, and say nothing of the tables.
-        check.forget_tables();
+
+    fn outcome(&self, step: &Step, server: &mut Server) -> Result<Box<StepOutcome>, Fault> {
+        let start = self.start;
+        let task = drive_task(self.plan, start.target, step, self.seed, self.backend);
+        let own = start.supply.own();
+        let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
+        drive(
+            start.lab,
+            server,
+            cpus,
+            Task::Drive(Box::new(task)),
+            &mut |message| match message {
+                Message::Done { outcome } => Ok(Some(outcome)),
+                _ => Ok(None),
+            },
+        )
     }
-    wrong.extend(check.wrong(&step.workload));
-    Ok(VerifiedCell {
-        answers: outcome.queries,
-        wrong,
-    })
 }
 
 fn sums(start: &Start<'_>, server: &Server) -> Result<Vec<TableSums>, Fault> {

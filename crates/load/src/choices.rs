@@ -68,7 +68,7 @@ impl Choices {
         }
         if statement.repeats_values {
             self.draws.go_to(&self.statement);
-        } else {
+        } else if program.repeats_values {
             self.statement.go_to(&self.draws);
         }
         statement.draw(&mut self.draws, values);

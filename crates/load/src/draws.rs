@@ -26,7 +26,9 @@ impl Draws {
     /// Goes to where `other` is: a draw of the same program and client. Allocates nothing.
     pub(crate) fn go_to(&mut self, other: &Self) {
         self.random.clone_from(&other.random);
-        self.positions.copy_from_slice(&other.positions);
+        if !self.positions.is_empty() {
+            self.positions.copy_from_slice(&other.positions);
+        }
     }
 
     /// The client's number.

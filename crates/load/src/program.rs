@@ -28,6 +28,8 @@ pub(crate) struct Program {
     pub(crate) transaction: bool,
     /// Statements that a completed operation had answered, `BEGIN` and `COMMIT` included.
     pub(crate) queries_per_operation: u64,
+    /// Whether a statement begins with the values of the one before.
+    pub(crate) repeats_values: bool,
     /// Number of parameters that go through their range in an order.
     pub(crate) ordered: usize,
     /// Where an operation is one statement of a mix: the sums of the weights up to each statement.

@@ -1,5 +1,6 @@
 //! What one thread measures. Nothing here is shared; threads' records are added up at the end.
 
+mod counts;
 pub(crate) mod intervals;
 
 use hdrhistogram::Histogram;
@@ -8,6 +9,7 @@ use prony_model::{ErrorClass, ErrorCount, Expect, Schedule, StatementOutcome};
 use prony_wire::{ErrPacket, Tally};
 
 use crate::LoadError;
+use crate::recorder::counts::Counts;
 
 /// One hour: the longest latency that is told from longer ones.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
@@ -55,10 +57,19 @@ pub(crate) struct Period {
     pub(crate) backlog: u64,
 }
 
+/// A period that is not over yet.
+#[derive(Debug)]
+struct OpenPeriod {
+    operations: Counts,
+    queries: u64,
+    errors: u64,
+    response: Option<Counts>,
+}
+
 /// What happened to one kind of statement.
 #[derive(Debug)]
 struct StatementRecord {
-    latencies: Latencies,
+    latencies: Counts,
     rows: u64,
     affected: u64,
     unexpected: u64,
@@ -70,7 +81,7 @@ pub(crate) struct Recorder {
     /// Operations of the periods that are over.
     operations: Latencies,
     /// Since the last period ended.
-    period: Period,
+    period: OpenPeriod,
     /// In the order of the program; then `BEGIN` and `COMMIT`.
     statements: Vec<StatementRecord>,
     errors: Vec<ErrorCount>,
@@ -83,7 +94,7 @@ struct ScheduleRecord {
     /// Response time, of the periods that are over.
     response: Latencies,
     /// Send minus intended start, where a client was idle in time.
-    error: Latencies,
+    error: Counts,
     planned: u64,
     backlog: u64,
     left: u64,
@@ -94,42 +105,37 @@ impl Recorder {
     pub(crate) fn new(statements: usize, scheduled: bool) -> Result<Self, LoadError> {
         Ok(Self {
             operations: new_latencies()?,
-            period: Period {
-                operations: new_latencies()?,
+            period: OpenPeriod {
+                operations: Counts::new(),
                 queries: 0,
                 errors: 0,
-                response: scheduled.then(new_latencies).transpose()?,
-                backlog: 0,
+                response: scheduled.then(Counts::new),
             },
             schedule: scheduled.then(ScheduleRecord::new).transpose()?,
-            statements: (0..statements)
-                .map(|_| StatementRecord::new())
-                .collect::<Result<_, _>>()?,
+            statements: (0..statements).map(|_| StatementRecord::new()).collect(),
             errors: Vec::new(),
         })
     }
 
     /// An operation ended well.
     pub(crate) fn operation(&mut self, latency_ns: u64) {
-        self.period.operations.saturating_record(latency_ns);
+        self.period.operations.record(latency_ns);
     }
 
     /// The same of one that had an intended start: its response time, and how late it was sent
     /// where its client was idle in time.
     pub(crate) fn scheduled_operation(&mut self, response_ns: u64, error_ns: Option<u64>) {
         if let Some(response) = &mut self.period.response {
-            response.saturating_record(response_ns);
+            response.record(response_ns);
         }
         if let (Some(schedule), Some(error_ns)) = (&mut self.schedule, error_ns) {
-            schedule.error.saturating_record(error_ns);
+            schedule.error.record(error_ns);
         }
     }
 
     /// Connecting anew took so long.
     pub(crate) fn connected(&mut self, kind: usize, latency_ns: u64) {
-        self.statements[kind]
-            .latencies
-            .saturating_record(latency_ns);
+        self.statements[kind].latencies.record(latency_ns);
     }
 
     /// Counts what was planned, what of it had not begun when the measured time was over, and what
@@ -152,7 +158,7 @@ impl Recorder {
     ) {
         self.period.queries += 1;
         let record = &mut self.statements[statement];
-        record.latencies.saturating_record(latency_ns);
+        record.latencies.record(latency_ns);
         record.rows += tally.rows;
         record.affected += tally.affected;
         let fits = expect.rows.is_none_or(|range| range.contains(tally.rows))
@@ -179,13 +185,23 @@ impl Recorder {
 
     /// Ends the period and returns it.
     pub(crate) fn end_period(&mut self) -> Result<Period, LoadError> {
-        let period = self.period.clone();
+        let open = &mut self.period;
+        let response = open.response.as_ref().map(Counts::histogram).transpose()?;
+        let period = Period {
+            operations: open.operations.histogram()?,
+            queries: open.queries,
+            errors: open.errors,
+            response,
+            backlog: 0,
+        };
         add(&mut self.operations, &period.operations)?;
-        self.period.operations.reset();
-        self.period.queries = 0;
-        self.period.errors = 0;
-        if let (Some(schedule), Some(response)) = (&mut self.schedule, &mut self.period.response) {
+        if let (Some(schedule), Some(response)) = (&mut self.schedule, &period.response) {
             add(&mut schedule.response, response)?;
+        }
+        open.operations.reset();
+        open.queries = 0;
+        open.errors = 0;
+        if let Some(response) = &mut open.response {
             response.reset();
         }
         Ok(period)
@@ -195,7 +211,7 @@ impl Recorder {
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), LoadError> {
         add(&mut self.operations, &other.operations)?;
         for (sum, part) in self.statements.iter_mut().zip(&other.statements) {
-            add(&mut sum.latencies, &part.latencies)?;
+            sum.latencies.add(&part.latencies);
             sum.rows += part.rows;
             sum.affected += part.affected;
             sum.unexpected += part.unexpected;
@@ -234,7 +250,7 @@ impl Recorder {
                     backlog: schedule.backlog,
                     left: schedule.left,
                     response: serialise(&schedule.response)?,
-                    error: serialise(&schedule.error)?,
+                    error: serialise(&schedule.error.histogram()?)?,
                 })
             })
             .transpose()
@@ -248,13 +264,14 @@ impl Recorder {
         kinds
             .map(|(index, name)| {
                 let record = &self.statements[index];
+                let latencies = record.latencies.histogram()?;
                 Ok(StatementOutcome {
                     name: name.to_owned(),
-                    count: record.latencies.len(),
+                    count: latencies.len(),
                     rows: record.rows,
                     affected: record.affected,
                     unexpected: record.unexpected,
-                    histogram: serialise(&record.latencies)?,
+                    histogram: serialise(&latencies)?,
                 })
             })
             .collect()
@@ -265,7 +282,7 @@ impl ScheduleRecord {
     fn new() -> Result<Self, LoadError> {
         Ok(Self {
             response: new_latencies()?,
-            error: new_latencies()?,
+            error: Counts::new(),
             planned: 0,
             backlog: 0,
             left: 0,
@@ -277,18 +294,19 @@ impl ScheduleRecord {
         self.backlog += other.backlog;
         self.left += other.left;
         add(&mut self.response, &other.response)?;
-        add(&mut self.error, &other.error)
+        self.error.add(&other.error);
+        Ok(())
     }
 }
 
 impl StatementRecord {
-    fn new() -> Result<Self, LoadError> {
-        Ok(Self {
-            latencies: new_latencies()?,
+    fn new() -> Self {
+        Self {
+            latencies: Counts::new(),
             rows: 0,
             affected: 0,
             unexpected: 0,
-        })
+        }
     }
 }
 
@@ -354,7 +372,9 @@ mod tests {
             let mut merged = new_latencies().unwrap();
             for part in values.chunks(7) {
                 let mut thread = new_latencies().unwrap();
-                part.iter().for_each(|value| thread.saturating_record(*value));
+                for value in part {
+                    thread.saturating_record(*value);
+                }
                 add(&mut merged, &thread).unwrap();
             }
             values.sort_unstable();

@@ -111,6 +111,50 @@ impl<'a> Opener<'a> {
     }
 }
 
+/// What to say when a client could not connect anew: `opening` tells how far it came.
+pub(crate) fn opening_error(
+    program: &Program,
+    number: u32,
+    opening: &Opening,
+    source: ClientError,
+) -> LoadError {
+    let statement = opening
+        .preparing()
+        .and_then(|index| prepared_statements(program, number).nth(index));
+    match statement {
+        Some(statement) => explain(&statement.name, source),
+        None => LoadError::Reconnect { source },
+    }
+}
+
+/// Fails when the server takes other numbers of parameters than when the client first connected.
+pub(crate) fn check_params(
+    program: &Program,
+    number: u32,
+    opening: &Opening,
+) -> Result<(), LoadError> {
+    prepared_statements(program, number)
+        .zip(opening.prepared())
+        .try_for_each(|(statement, answer)| check_param_count(statement, answer.params))
+}
+
+/// The statements that a client prepares, each as often as it has texts.
+fn prepared_statements(program: &Program, number: u32) -> impl Iterator<Item = &Statement> {
+    texts(program, number).flat_map(|(statement, texts)| texts.into_iter().map(move |_| statement))
+}
+
+fn check_param_count(statement: &Statement, found: u16) -> Result<(), LoadError> {
+    let expected = statement.encoding.params();
+    if usize::from(found) == expected {
+        return Ok(());
+    }
+    Err(LoadError::ParamCount {
+        statement: statement.name.clone(),
+        expected,
+        found,
+    })
+}
+
 /// For each statement of a program, the texts that a client prepares: one for each table that it
 /// may go to. None where statements go as text.
 fn texts(program: &Program, number: u32) -> impl Iterator<Item = (&Statement, Vec<&str>)> {
@@ -138,14 +182,7 @@ fn prepare(
                     let answer = connection
                         .prepare(sql)
                         .map_err(|source| explain(&statement.name, source))?;
-                    let expected = statement.encoding.params();
-                    if usize::from(answer.params) != expected {
-                        return Err(LoadError::ParamCount {
-                            statement: statement.name.clone(),
-                            expected,
-                            found: answer.params,
-                        });
-                    }
+                    check_param_count(statement, answer.params)?;
                     Ok(PreparedId::new(answer.id))
                 })
                 .collect()

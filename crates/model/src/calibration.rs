@@ -89,6 +89,11 @@ impl Calibration {
         self.prony_version == prony_version && self.host == *host
     }
 
+    /// Whether it says something of a backend.
+    pub fn covers(&self, backend: Backend) -> bool {
+        self.closed.iter().any(|point| point.backend == backend)
+    }
+
     /// The closed loop of `backend` with the number of clients that is nearest to `clients`, the
     /// smaller one of two that are as near.
     pub fn nearest(&self, backend: Backend, clients: u32) -> Option<&ClosedPoint> {
@@ -198,6 +203,12 @@ mod tests {
         assert_eq!(nearest(Backend::Epoll, 40), 64);
         assert_eq!(nearest(Backend::Epoll, 1_000), 64);
         assert_eq!(nearest(Backend::IoUring, 1), 512);
+        let epoll_only = Calibration {
+            closed: vec![point(Backend::Epoll, 1)],
+            ..calibration
+        };
+        assert!(epoll_only.covers(Backend::Epoll) && !epoll_only.covers(Backend::IoUring));
+        assert_eq!(epoll_only.nearest(Backend::IoUring, 1), None);
     }
 
     #[test]

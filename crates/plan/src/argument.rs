@@ -6,7 +6,7 @@ use prony_model::{
     Address, CpuSet, Dataset, IntentFacts, IntentKind, IntentValue, Thousandths, Workload,
 };
 
-use crate::duration::Milliseconds;
+use crate::duration::{Microseconds, Milliseconds};
 use crate::endpoint::{self, Rejected};
 use crate::experiment::resolve_workload;
 use crate::suggest;
@@ -65,6 +65,19 @@ pub fn parse_duration(text: &str) -> Result<u64, BadArgument> {
     text.parse()
         .map(|Milliseconds(ms)| ms)
         .map_err(|error| BadArgument::new(error.to_string(), help))
+}
+
+/// Reads a length of time that may be short, such as `500us`, in microseconds, at least 1.
+///
+/// # Errors
+/// When it is none, 0, negative, or longer than a year.
+pub fn parse_short_duration(text: &str) -> Result<u64, BadArgument> {
+    let help = "write a whole number above 0 and a unit: 500us, 10ms, 2s";
+    match text.parse() {
+        Ok(Microseconds(0)) => Err(BadArgument::new("it must be longer than 0", help)),
+        Ok(Microseconds(us)) => Ok(us),
+        Err(error) => Err(BadArgument::new(error.to_string(), help)),
+    }
 }
 
 /// Most operations per second: more than any generator sends from one machine.

@@ -17,7 +17,7 @@ mod workload;
 
 pub use argument::{
     BadArgument, parse_address, parse_database, parse_duration, parse_intent, parse_parameter,
-    parse_rate, workload_on,
+    parse_rate, parse_short_duration, workload_on,
 };
 pub use embedded::{embedded_definitions, embedded_presets, embedded_workloads};
 pub use experiment::{Honours, Knowledge, Preset, Refused, parse_experiment, parse_preset};

@@ -1,5 +1,6 @@
 //! The command line. Doc comments are the help texts.
 
+mod calibrate;
 mod load;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prony_model::{CpuSet, IntentValue, IntentValueError};
 
+pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 
 /// Measures what database servers really deliver, version by version.
@@ -33,8 +35,11 @@ pub(crate) enum Command {
     /// Print the report of a run
     Report(ReportArgs),
     /// Drive load against one server by hand, and say how it went
-    #[command(after_help = load::EXAMPLES)]
+    #[command(after_long_help = load::EXAMPLES)]
     Load(Box<LoadArgs>),
+    /// Show what the load generator itself can do on this machine
+    #[command(after_help = calibrate::EXPLANATION)]
+    Calibrate(CalibrateArgs),
     /// Server builds: list, fetch, verify, or start one to look at
     #[command(subcommand)]
     Servers(ServersCommand),

@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod calibrate;
 pub(crate) mod generator;
 pub(crate) mod guard;
 pub(crate) mod images;

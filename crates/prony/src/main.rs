@@ -34,6 +34,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Guard(args) => commands::guard::guard(args),
         Command::Generator => commands::generator::generator(),
         Command::Null(args) => commands::null::null(args, &watch()?),
+        Command::Calibrate(args) => commands::calibrate::calibrate(args, &watch()?),
         Command::Plan(args) if args.effective => commands::plan::effective(args, &watch()?),
         Command::Plan(args) => commands::plan::plan(args),
         Command::Report(args) => commands::report::report(args),

@@ -11,6 +11,9 @@ use prony_lab::Event;
 use self::lines::Lines;
 use self::terminal::Terminal;
 
+/// Said when a run is the first on its machine.
+const CALIBRATING: &str = "calibrating the load generator";
+
 /// Shows the events of a run on standard error.
 pub(crate) struct Progress {
     clock: Clock,

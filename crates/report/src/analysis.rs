@@ -1,7 +1,12 @@
 //! What a run amounts to, before anybody decides how to show it.
 
-use prony_model::{Plan, PlannedTrial, Target, TrialState};
-use prony_store::{BuildRow, HostRow, RunRow, Store, TrialCounts, TrialId, TrialRow, WarningRow};
+use std::collections::BTreeMap;
+
+use prony_model::{Backend, Calibration, Plan, PlannedTrial, Target, TrialState};
+use prony_store::{
+    BuildRow, GroupRow, HostRow, OutcomeRow, RunRow, Store, TrialCounts, TrialId, TrialRow,
+    WarningRow,
+};
 
 use crate::cell::{Cell, Measurement};
 use crate::debt;
@@ -9,6 +14,8 @@ use crate::effective::Effective;
 use crate::explain::{self, ExplainedStatement};
 use crate::loads::{self, Load};
 use crate::notes;
+use crate::paced;
+use crate::place::Place;
 use crate::render::ReportError;
 
 /// A run with its figures.
@@ -26,8 +33,11 @@ pub(crate) struct Analysis<'a> {
     pub(crate) statements: Vec<ExplainedStatement>,
     /// Of each target, in the order of the plan.
     pub(crate) loads: Vec<Load>,
-    /// By step, then by target, in the order of the plan.
-    cells: Vec<Vec<Cell>>,
+    /// What the load generator reaches on the host, where that was known.
+    pub(crate) calibration: Option<Calibration>,
+    /// By step, then the step's own clients and the groups beside them, then by target, in the
+    /// order of the plan.
+    cells: Vec<Vec<Vec<Cell>>>,
 }
 
 impl<'a> Analysis<'a> {
@@ -46,55 +56,96 @@ impl<'a> Analysis<'a> {
             effective: Effective::of_run(store, &columns(plan))?,
             statements: explain::read(store)?,
             loads: Vec::new(),
-            cells: vec![vec![Cell::default(); plan.targets.len()]; plan.steps.len()],
+            calibration: store.calibration()?,
+            cells: plan
+                .steps
+                .iter()
+                .map(|step| vec![vec![Cell::default(); plan.targets.len()]; 1 + step.beside.len()])
+                .collect(),
         };
-        for row in store.outcomes()? {
-            analysis.cells[row.step][row.planned.target].push(row);
-        }
-        for cells in &mut analysis.cells {
-            cells.iter_mut().for_each(Cell::summarise);
-        }
+        analysis.take(store)?;
         debt::attach(&mut analysis, store)?;
+        paced::attach(&mut analysis, store)?;
         analysis.compare();
         analysis.loads = loads::read(&analysis, store)?;
         notes::add(&mut analysis, store)?;
         Ok(analysis)
     }
 
+    /// Takes in what was counted.
+    fn take(&mut self, store: &Store) -> Result<(), ReportError> {
+        let mut backends: BTreeMap<(TrialId, usize), Backend> = BTreeMap::new();
+        for row in store.outcomes()? {
+            backends.insert((row.trial, row.step), row.backend);
+            let accompanied = !self.plan.steps[row.step].beside.is_empty();
+            self.cells[row.step][0][row.planned.target].push(row, accompanied);
+        }
+        for row in store.groups()? {
+            let Some(backend) = backends.get(&(row.trial, row.step)) else {
+                continue;
+            };
+            let (step, group, target) = (row.step, row.position, row.planned.target);
+            self.cells[step][group][target].push(as_outcome(&row, *backend), true);
+        }
+        let cells = self.cells.iter_mut().flatten().flatten();
+        cells.for_each(Cell::summarise);
+        Ok(())
+    }
+
     /// Derives what relates targets to the base, of all steps that do not only warm up.
     fn compare(&mut self) {
         let base = self.plan.base;
-        for (step, cells) in self.plan.steps.iter().zip(&mut self.cells) {
+        for (step, groups) in self.plan.steps.iter().zip(&mut self.cells) {
             if step.warm_only {
                 continue;
             }
-            let of_base = cells[base].clone();
-            for (target, cell) in cells.iter_mut().enumerate() {
-                if target != base {
-                    cell.ratio = cell.ratio_to(&of_base);
-                    cell.unequal = debt::unequal(cell, &of_base);
+            for cells in groups {
+                let of_base = cells[base].clone();
+                for (target, cell) in cells.iter_mut().enumerate() {
+                    if target != base {
+                        cell.ratio = cell.ratio_to(&of_base);
+                        cell.unequal = debt::unequal(cell, &of_base);
+                    }
                 }
             }
         }
     }
 
+    /// The figures of a step's own clients.
     pub(crate) fn cell(&self, step: usize, target: usize) -> &Cell {
-        &self.cells[step][target]
+        self.cell_at(Place::own(step), target)
     }
 
-    /// What this trial measured of a step. `None` where it has no outcome.
+    pub(crate) fn cell_at(&self, place: Place, target: usize) -> &Cell {
+        &self.cells[place.step][place.group][target]
+    }
+
+    /// All clients of the plan that have figures of their own.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> + use<'a> {
+        let plan = self.plan;
+        (0..plan.steps.len()).flat_map(|step| Place::of_step(plan, step))
+    }
+
+    /// Whatever was measured.
+    pub(crate) fn measurements(&self) -> impl Iterator<Item = &Measurement> {
+        let cells = self.cells.iter().flatten().flatten();
+        cells.flat_map(|cell| &cell.measurements)
+    }
+
+    /// What this trial measured at a place. `None` where it has no outcome.
     pub(crate) fn measurement_mut(
         &mut self,
         trial: TrialId,
-        step: usize,
+        place: Place,
     ) -> Option<&mut Measurement> {
         let target = self.trial(trial)?.planned.target;
-        let measurements = &mut self.cells[step][target].measurements;
+        let cell = self.cells.get_mut(place.step)?.get_mut(place.group)?;
+        let measurements = &mut cell[target].measurements;
         measurements.iter_mut().find(|m| m.row().trial == trial)
     }
 
-    pub(crate) fn cell_mut(&mut self, step: usize, target: usize) -> &mut Cell {
-        &mut self.cells[step][target]
+    pub(crate) fn cell_mut(&mut self, place: Place, target: usize) -> &mut Cell {
+        &mut self.cells[place.step][place.group][target]
     }
 
     pub(crate) fn base(&self) -> &Target {
@@ -114,7 +165,8 @@ impl<'a> Analysis<'a> {
 
     /// Whether there is any ratio.
     pub(crate) fn compares(&self) -> bool {
-        self.cells.iter().flatten().any(|cell| cell.ratio.is_some())
+        let mut cells = self.cells.iter().flatten().flatten();
+        cells.any(|cell| cell.ratio.is_some())
     }
 
     /// Numbers of clients in the plan, ascending.
@@ -147,6 +199,25 @@ impl<'a> Analysis<'a> {
         self.trials
             .iter()
             .any(|trial| trial.planned.target == target && trial.state == TrialState::Failed)
+    }
+}
+
+/// The counts of a group in the form of a step's. The generator's processor time is not its own.
+fn as_outcome(row: &GroupRow, backend: Backend) -> OutcomeRow {
+    OutcomeRow {
+        trial: row.trial,
+        planned: row.planned,
+        step: row.step,
+        backend,
+        clients: row.clients,
+        threads: 0,
+        operations: row.operations,
+        queries: row.queries,
+        busy_ns: row.busy_ns,
+        client_user_ns: 0,
+        client_system_ns: 0,
+        errors: row.errors,
+        unexpected: row.unexpected,
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{DebtKind, Display, SettleOutcome};
+use prony_model::{DebtKind, Display, SettleOutcome, ThreadUse};
 use prony_stats::{PairedRatio, Summary};
 use prony_store::OutcomeRow;
 
 use crate::debt::Unequal;
+use crate::paced::{Connects, Kept};
 
 /// What one trial measured of a cell, with the rates that follow from its counts.
 #[derive(Debug, Clone)]
@@ -16,6 +17,14 @@ pub(crate) struct Measurement {
     pub(crate) debt: BTreeMap<DebtKind, u64>,
     /// How settling before the step went, where that was asked for.
     pub(crate) settle: Option<SettleOutcome>,
+    /// How intended starts were kept to, where operations have one.
+    pub(crate) kept: Option<Kept>,
+    /// What connecting anew cost, where clients do so.
+    pub(crate) connects: Option<Connects>,
+    /// What the generator's threads did, for all clients of the step.
+    pub(crate) threads: Vec<ThreadUse>,
+    /// Whether other clients shared the generator with these.
+    pub(crate) accompanied: bool,
 }
 
 /// All measurements of a cell and what they amount to.
@@ -63,8 +72,12 @@ impl Measurement {
             .map(|rate| f64::from(self.row.clients) * 1e3 / rate)
     }
 
-    /// Processor time of the load generator. `None` when nothing was done.
+    /// Processor time of the load generator. `None` when nothing was done, and where clients of
+    /// several groups shared it.
     pub(crate) fn client_cpu_us_per_operation(&self) -> Option<f64> {
+        if self.accompanied {
+            return None;
+        }
         let cpu_ns = self.row.client_user_ns + self.row.client_system_ns;
         (self.row.operations > 0).then(|| cpu_ns as f64 / 1e3 / self.row.operations as f64)
     }
@@ -76,12 +89,16 @@ impl Measurement {
 }
 
 impl Cell {
-    /// Takes in the next block's outcome.
-    pub(crate) fn push(&mut self, row: OutcomeRow) {
+    /// Takes in the next block's outcome, of clients that were `accompanied` by others or alone.
+    pub(crate) fn push(&mut self, row: OutcomeRow, accompanied: bool) {
         self.measurements.push(Measurement {
             row,
             debt: BTreeMap::new(),
             settle: None,
+            kept: None,
+            connects: None,
+            threads: Vec::new(),
+            accompanied,
         });
     }
 
@@ -92,10 +109,12 @@ impl Cell {
         self.milliseconds = self.summary(Measurement::milliseconds);
     }
 
-    /// Operations per second ÷ those of `base`, from the blocks in which both were measured.
+    /// Operations per second ÷ those of `base`, from the blocks in which both were measured over
+    /// the same backend: what carries the connections moves cost between client and server.
     pub(crate) fn ratio_to(&self, base: &Self) -> Option<PairedRatio> {
         let pairs: Vec<(f64, f64)> = self
             .paired(base)
+            .filter(|(mine, other)| mine.row.backend == other.row.backend)
             .filter_map(|(mine, other)| {
                 Some((
                     mine.operations_per_second()?,

@@ -1,11 +1,11 @@
 //! The blocks of a report for people, in reading order.
 
-use prony_model::{Display, Plan, Step, Timing};
+use prony_model::{Display, Pace, Plan, Step, Timing};
 
 use crate::analysis::Analysis;
 use crate::document::Block;
 use crate::effective::Detail;
-use crate::{debt, explain, heading, loads, pairs, remarks, sections, tables, trees};
+use crate::{debt, explain, heading, loads, pairs, remarks, response, sections, tables, trees};
 
 /// The whole report.
 pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
@@ -31,6 +31,7 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
                     .into(),
             ));
         }
+        blocks.extend(response::blocks(analysis));
         blocks.extend(pairs::blocks(analysis));
         blocks.extend(debt::blocks(analysis, detail));
         blocks.extend(trees::blocks(analysis));
@@ -61,6 +62,7 @@ fn legend(analysis: &Analysis<'_>) -> Vec<String> {
             analysis.base().name
         ));
     }
+    items.extend(paced_items(analysis.plan));
     items.extend(pairs_item(analysis));
     items.extend(warm_item(analysis.plan));
     items.push(
@@ -107,6 +109,36 @@ fn units(plan: &Plan) -> Vec<String> {
             "In steps marked `whole run` the time counts from before the first connection is made \
              until the last client has disconnected, as mysqlslap counts it; in others, \
              connecting is not counted.",
+        ),
+    ];
+    let said = items.into_iter().filter(|(holds, _)| *holds);
+    said.map(|(_, text)| text.to_owned()).collect()
+}
+
+/// What paces and groups make of figures.
+fn paced_items(plan: &Plan) -> Vec<String> {
+    let steps = || plan.steps.iter().filter(|step| !step.warm_only);
+    let groups = || steps().flat_map(|step| &step.beside);
+    let paces = || {
+        let own = steps().map(|step| step.pace);
+        own.chain(groups().map(|group| group.pace))
+    };
+    let items = [
+        (
+            paces().any(|pace| matches!(pace, Pace::Open { .. })),
+            "Operations that arrive at a rate are done at that rate by every server that keeps up: \
+             a relative figure near 1 says no more than that, and the response times say the rest.",
+        ),
+        (
+            paces().any(Pace::is_scheduled),
+            "Service time is from send to last byte, response time from intended start to last \
+             byte: the difference was spent waiting for an idle client. `late` is by how much the \
+             load generator itself was late, `backlog` how many operations were due and had not \
+             begun when the measured time was over, in the worst block.",
+        ),
+        (
+            groups().next().is_some(),
+            "Rows `beside:` are other clients that ran at the same time, with figures of their own.",
         ),
     ];
     let said = items.into_iter().filter(|(holds, _)| *holds);

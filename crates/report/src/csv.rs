@@ -1,6 +1,6 @@
 //! One row per target, step and block, for spreadsheets. RFC 4180, line ends of Unix.
 
-use prony_model::DebtKind;
+use prony_model::{DebtKind, Pace};
 use prony_store::Store;
 
 use crate::analysis::Analysis;
@@ -8,6 +8,8 @@ use crate::cell::Measurement;
 use crate::figures::word;
 use crate::latency::Latency;
 use crate::loads::DoneLoad;
+use crate::paced::Kept;
+use crate::place::Place;
 use crate::render::ReportError;
 use crate::sections;
 
@@ -39,6 +41,25 @@ const HEADER: [&str; 24] = [
     "timing",
 ];
 
+/// The columns after those for debt: of paces, groups and reconnecting.
+const PACED: [&str; 15] = [
+    "backend",
+    "beside",
+    "rate",
+    "planned",
+    "backlog",
+    "left",
+    "response_us_mean",
+    "response_us_p50",
+    "response_us_p95",
+    "response_us_p99",
+    "response_us_max",
+    "schedule_error_us_p99",
+    "connects",
+    "connect_us_mean",
+    "connect_us_p99",
+];
+
 /// The phase, and the step, under which loads are listed.
 const LOAD: &str = "load";
 
@@ -46,6 +67,7 @@ const LOAD: &str = "load";
 pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, ReportError> {
     let debts = DebtKind::all().map(|kind| format!("debt_{}", word(&kind).replace('-', "_")));
     let header = HEADER.map(str::to_owned).into_iter().chain(debts);
+    let header = header.chain(PACED.map(str::to_owned));
     let mut text = line(&header.collect::<Vec<_>>());
     let parts = sections::parts(analysis.plan);
     for target in 0..analysis.plan.targets.len() {
@@ -54,9 +76,12 @@ pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, Re
         }
         for step in 0..analysis.plan.steps.len() {
             let section = sections::title(&parts, step).unwrap_or_default();
-            for measurement in &analysis.cell(step, target).measurements {
-                let latency = Latency::of(measurement, analysis, store)?;
-                text.push_str(&line(&row(analysis, section, measurement, latency)));
+            for place in Place::of_step(analysis.plan, step) {
+                for measurement in &analysis.cell_at(place, target).measurements {
+                    let latency = Latency::of(measurement, place, analysis, store)?;
+                    let row = row(analysis, section, measurement, place, latency);
+                    text.push_str(&line(&row));
+                }
             }
         }
     }
@@ -79,7 +104,10 @@ fn target_fields(analysis: &Analysis<'_>, index: usize) -> [String; 4] {
 fn load_row(analysis: &Analysis<'_>, load: &DoneLoad) -> Option<Vec<String>> {
     let outcome = load.row.outcome.as_ref()?;
     let mut row = target_fields(analysis, load.row.target).to_vec();
-    row.resize(HEADER.len() + DebtKind::all().count(), String::new());
+    row.resize(
+        HEADER.len() + DebtKind::all().count() + PACED.len(),
+        String::new(),
+    );
     for (column, value) in [
         ("step", LOAD.to_owned()),
         (
@@ -103,6 +131,7 @@ fn row(
     analysis: &Analysis<'_>,
     section: &str,
     measurement: &Measurement,
+    place: Place,
     latency: Option<Latency>,
 ) -> Vec<String> {
     let row = measurement.row();
@@ -123,7 +152,7 @@ fn row(
         row.errors.to_string(),
         row.unexpected.to_string(),
         figure(measurement.client_cpu_us_per_operation()),
-        warnings(analysis, measurement).to_string(),
+        warnings(analysis, measurement, place).to_string(),
         section.to_owned(),
         step.phase.as_ref().map(word).unwrap_or_default(),
         yes_or_no(step.warm_only),
@@ -137,15 +166,56 @@ fn row(
         .into_iter()
         .chain(of_step)
         .chain(debts)
+        .chain(paced(analysis, measurement, place))
         .collect()
+}
+
+/// What belongs to paces, groups and reconnecting.
+fn paced(analysis: &Analysis<'_>, measurement: &Measurement, place: Place) -> [String; 15] {
+    let work = place.work(analysis.plan);
+    let rate = match work.pace {
+        Pace::Open { rate, .. } => rate.to_string(),
+        Pace::Closed { .. } => String::new(),
+    };
+    let kept = measurement.kept;
+    let counted = |of: fn(&Kept) -> u64| kept.as_ref().map(of).map_or_else(String::new, text);
+    let response = kept.and_then(|kept| kept.response);
+    let error = kept.and_then(|kept| kept.error);
+    let connects = measurement.connects;
+    let connect = connects.and_then(|connects| connects.latency);
+    [
+        measurement.row().backend.name().to_owned(),
+        work.group.unwrap_or_default().to_owned(),
+        rate,
+        counted(|kept| kept.planned),
+        counted(|kept| kept.backlog),
+        counted(|kept| kept.left),
+        figure(response.map(|latency| latency.mean)),
+        figure(response.and_then(|latency| latency.p50)),
+        figure(response.and_then(|latency| latency.p95)),
+        figure(response.and_then(|latency| latency.p99)),
+        figure(response.map(|latency| latency.max)),
+        figure(error.and_then(|latency| latency.p99)),
+        connects.map_or_else(String::new, |connects| text(connects.count)),
+        figure(connect.map(|latency| latency.mean)),
+        figure(connect.and_then(|latency| latency.p99)),
+    ]
+}
+
+fn text(count: u64) -> String {
+    count.to_string()
 }
 
 fn yes_or_no(value: bool) -> String {
     if value { "yes" } else { "no" }.to_owned()
 }
 
-/// Number of stored warnings about this step of the trial or about the whole trial.
-fn warnings(analysis: &Analysis<'_>, measurement: &Measurement) -> usize {
+/// Number of stored warnings about this step of the trial or about the whole trial; they are counted
+/// with the step's own clients.
+fn warnings(analysis: &Analysis<'_>, measurement: &Measurement, place: Place) -> usize {
+    if !place.is_own() {
+        return 0;
+    }
     let row = measurement.row();
     analysis
         .warnings

@@ -10,6 +10,7 @@ use crate::cell::Cell;
 use crate::document::{Align, Block, Table};
 use crate::effective::Detail;
 use crate::figures::{self, plural};
+use crate::place::Place;
 use crate::sections::parts;
 use crate::tables::{MARK, NONE, column_name};
 
@@ -31,12 +32,12 @@ pub(crate) struct Unequal {
 /// Gives every measurement its debt, and how settling before it went.
 pub(crate) fn attach(analysis: &mut Analysis<'_>, store: &Store) -> Result<(), StoreError> {
     for row in store.debts()? {
-        if let Some(measurement) = analysis.measurement_mut(row.trial, row.step) {
+        if let Some(measurement) = analysis.measurement_mut(row.trial, Place::own(row.step)) {
             measurement.debt.insert(row.debt.kind, row.debt.value);
         }
     }
     for row in store.settles()? {
-        if let Some(measurement) = analysis.measurement_mut(row.trial, row.step) {
+        if let Some(measurement) = analysis.measurement_mut(row.trial, Place::own(row.step)) {
             measurement.settle = Some(row.outcome);
         }
     }

@@ -35,6 +35,15 @@ pub(crate) fn ratio(ratio: &PairedRatio) -> String {
     )
 }
 
+/// A measured value that is no mean of blocks, to three digits.
+pub(crate) fn significant(value: f64) -> String {
+    if value > 0.0 {
+        number(value, place(value, None))
+    } else {
+        "0".to_owned()
+    }
+}
+
 /// A count with thousands separators.
 pub(crate) fn count(value: u64) -> String {
     separated(&value.to_string())
@@ -213,6 +222,19 @@ mod tests {
         assert_eq!(plural(1, "row"), "1 row");
         assert_eq!(plural(2000, "row"), "2,000 rows");
         assert_eq!(separated("12345.6789"), "12,345.6789");
+    }
+
+    #[test]
+    fn values_alone() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.012_345, "0.0123"),
+            (1.0, "1.00"),
+            (98.76, "98.8"),
+            (207_640.0, "208,000"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
     }
 
     #[test]

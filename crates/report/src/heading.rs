@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::analysis::Analysis;
 use crate::document::{Align, Table};
 use crate::figures::{plural, seconds};
+use crate::generator;
 
 /// Facts of the run as a whole.
 pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
@@ -35,6 +36,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
         ),
     )];
     facts.extend(analysis.hosts.first().map(|host| ("Host", host_line(host))));
+    facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
     facts.push(("Data", data(&plan.dataset)));
     facts.extend(sequence(plan).map(|text| ("Sequence", text)));
     facts.extend(settling(plan).map(|text| ("Settling", text)));

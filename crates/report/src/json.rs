@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::analysis::Analysis;
 use crate::effective::{DifferenceEntry, EffectiveEntry, SettingEntry};
 use crate::figures::rounded;
+use crate::generator::{self, GeneratorEntry};
 use crate::json::cells::CellEntry;
 use crate::json::state::{LoadEntry, PairEntry};
 use crate::render::ReportError;
@@ -27,6 +28,7 @@ struct Document<'a> {
     format: u32,
     experiment: Experiment<'a>,
     run: Run<'a>,
+    generator: GeneratorEntry<'a>,
     dataset: &'a Dataset,
     blocks: Blocks,
     trials: Trials,
@@ -169,6 +171,7 @@ pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, Re
             profile: plan.profile.as_deref(),
         },
         run: run(analysis),
+        generator: generator::entry(analysis),
         dataset: &plan.dataset,
         blocks: Blocks {
             planned: plan.blocks(),

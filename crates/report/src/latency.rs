@@ -2,12 +2,14 @@
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use prony_store::Store;
+use prony_store::{Store, TrialId};
 use serde::Serialize;
 
 use crate::analysis::Analysis;
 use crate::cell::Measurement;
 use crate::figures::rounded;
+use crate::paced::histogram;
+use crate::place::Place;
 use crate::render::ReportError;
 
 /// Latency of one cell in one block, in microseconds. A percentile p is there only where enough
@@ -22,22 +24,36 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Reads the histogram of a measurement. `None` when it is empty.
+    /// Reads the histogram of what was measured at a place. `None` when it is empty.
     pub(crate) fn of(
         measurement: &Measurement,
+        place: Place,
         analysis: &Analysis<'_>,
         store: &Store,
     ) -> Result<Option<Self>, ReportError> {
-        let row = measurement.row();
-        let hdr = store.histogram(row.trial, row.step, 0)?;
-        let decoded = Deserializer::new()
-            .deserialize::<u64, _>(&mut hdr.unwrap_or_default().as_slice())
-            .map_err(|error| ReportError::Histogram {
-                target: analysis.plan.targets[row.planned.target].name.clone(),
-                step: analysis.plan.steps[row.step].name.clone(),
-                block: measurement.block(),
+        let trial = measurement.row().trial;
+        let hdr = histogram(store, trial, place, 0)?;
+        Self::decode(&hdr, analysis, trial, place.step)
+    }
+
+    /// Reads a stored histogram of a step of a trial. `None` when it is empty.
+    pub(crate) fn decode(
+        mut hdr: &[u8],
+        analysis: &Analysis<'_>,
+        trial: TrialId,
+        step: usize,
+    ) -> Result<Option<Self>, ReportError> {
+        let decoded = Deserializer::new().deserialize::<u64, _>(&mut hdr);
+        let decoded = decoded.map_err(|error| {
+            let planned = analysis.trial(trial).map(|trial| trial.planned);
+            let target = planned.map(|planned| &analysis.plan.targets[planned.target].name);
+            ReportError::Histogram {
+                target: target.cloned().unwrap_or_default(),
+                step: analysis.plan.steps[step].name.clone(),
+                block: planned.map_or(0, |planned| planned.block + 1),
                 problem: error.to_string(),
-            })?;
+            }
+        })?;
         Ok(Self::of_histogram(&decoded))
     }
 

@@ -4,6 +4,7 @@
 //! here prints. The four formats are described in `docs/formats/report.md`.
 
 mod analysis;
+mod calibration;
 mod cell;
 mod compose;
 mod csv;
@@ -14,19 +15,24 @@ mod excerpt;
 mod explain;
 mod figures;
 mod found;
+mod generator;
 mod heading;
 mod json;
 mod latency;
 mod loads;
 mod markdown;
 mod notes;
+mod paced;
 mod pairs;
+mod place;
 mod remarks;
 mod render;
+mod response;
 mod sections;
 mod tables;
 mod text;
 mod trees;
 
+pub use calibration::{calibration_json, calibration_text};
 pub use effective::{EffectiveTarget, effective_settings};
 pub use render::{Format, ReportError, render};

@@ -9,6 +9,7 @@ use crate::excerpt::excerpt;
 use crate::figures::{count, plural, sentence};
 use crate::heading::host_line;
 use crate::loads;
+use crate::place::Place;
 
 /// Notes that are shown; the JSON report has them all.
 const NOTES_MAX: usize = 40;
@@ -29,13 +30,16 @@ pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
         steps().filter(|(_, step)| step.warm_only),
     );
     for (index, step) in shown.chain(warming) {
-        for target in analysis.columns() {
-            let name = &analysis.plan.targets[target].name;
-            let clients = plural(step.clients.into(), "client");
-            let notes = analysis.cell(index, target).notes.iter();
-            items.extend(
-                notes.map(|note| sentence(&format!("{}, {name}, {clients}: {note}", step.name))),
-            );
+        for place in Place::of_step(analysis.plan, index) {
+            let whose = place.named(analysis.plan, &step.name);
+            let clients = plural(place.work(analysis.plan).clients.into(), "client");
+            for target in analysis.columns() {
+                let name = &analysis.plan.targets[target].name;
+                let notes = analysis.cell_at(place, target).notes.iter();
+                items.extend(
+                    notes.map(|note| sentence(&format!("{whose}, {name}, {clients}: {note}"))),
+                );
+            }
         }
     }
     let with_figures = items.len();

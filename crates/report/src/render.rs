@@ -1,6 +1,7 @@
 //! The one entry: a store and a format in, a text out.
 
 use prony_equality::VariableTableError;
+use prony_model::Backend;
 use prony_store::{Store, StoreError};
 
 use crate::analysis::Analysis;
@@ -42,6 +43,14 @@ pub enum ReportError {
         step: String,
         /// The block, counted from 1.
         block: u32,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The schedule errors of a calibration can't be decoded.
+    #[error("decode the schedule errors of {backend}: {problem}; calibrate again")]
+    Calibration {
+        /// What was calibrated.
+        backend: Backend,
         /// What is wrong.
         problem: String,
     },

@@ -10,6 +10,7 @@ use crate::cell::Cell;
 use crate::document::{Align, Block, Table};
 use crate::figures::{self, plural};
 use crate::heading;
+use crate::place::Place;
 use crate::sections::Part;
 
 /// Shown where there is no figure.
@@ -24,8 +25,8 @@ struct View {
     place: String,
     /// Heading of the first column.
     first: &'static str,
-    /// Index of the step of each row, and what the row is called.
-    rows: Vec<(usize, String)>,
+    /// Whose figures are in each row, and what the row is called.
+    rows: Vec<(Place, String)>,
 }
 
 /// The tables of one part of a report.
@@ -79,7 +80,7 @@ fn views(plan: &Plan, part: &Part) -> Vec<View> {
         first: "step",
         rows: steps()
             .filter(|(_, step)| step.clients == clients)
-            .map(|(index, step)| (index, named(step)))
+            .flat_map(|(index, step)| rows(plan, index, &named(step)))
             .collect(),
     };
     clients.into_iter().map(at).collect()
@@ -100,9 +101,17 @@ fn sweep(plan: &Plan, part: &Part, entry: usize) -> View {
         first: "clients",
         rows: steps
             .iter()
-            .map(|(index, step)| (*index, figures::count(step.clients.into())))
+            .flat_map(|(index, step)| rows(plan, *index, &figures::count(step.clients.into())))
             .collect(),
     }
+}
+
+/// The row of a step, and those of the groups beside it.
+fn rows(plan: &Plan, step: usize, name: &str) -> Vec<(Place, String)> {
+    let places = Place::of_step(plan, step);
+    places
+        .map(|place| (place, place.named(plan, name)))
+        .collect()
 }
 
 /// A step with what must be known of its figures.
@@ -115,22 +124,22 @@ fn named(step: &Step) -> String {
 
 fn measured(analysis: &Analysis<'_>, view: &View, heading: impl Fn(String) -> Block) -> Vec<Block> {
     let columns = analysis.columns();
-    let display = |step: usize| analysis.plan.steps[step].workload.display;
-    let shown = |step: usize, target| analysis.cell(step, target).shown(display(step));
-    let n_max = n_max(view, &columns, |step, target| {
-        shown(step, target).map(|summary| summary.n)
+    let display = |place: Place| place.display(analysis.plan);
+    let shown = |place, target| analysis.cell_at(place, target).shown(display(place));
+    let n_max = n_max(view, &columns, |place, target| {
+        shown(place, target).map(|summary| summary.n)
     });
     let Some(n_max) = n_max else {
         return Vec::new();
     };
-    let cell = |step: usize, target: usize| {
-        let figure = shown(step, target)
+    let cell = |place: Place, target: usize| {
+        let figure = shown(place, target)
             .map(|summary: &Summary| with_n(figures::mean(summary), summary.n, n_max));
-        marked(figure.as_deref(), analysis.cell(step, target))
+        marked(figure.as_deref(), analysis.cell_at(place, target))
     };
     let common = common_display(analysis.plan, view);
-    let name = |(step, name): &(usize, String)| {
-        let display = display(*step);
+    let name = |(place, name): &(Place, String)| {
+        let display = display(*place);
         if display == common {
             name.clone()
         } else {
@@ -154,9 +163,9 @@ fn relative(
     remark: Option<&Block>,
 ) -> Vec<Block> {
     let columns: Vec<usize> = analysis.contenders().collect();
-    let ratio = |step, target| analysis.cell(step, target).ratio;
-    let n_max = n_max(view, &columns, |step, target| {
-        ratio(step, target).map(|ratio| ratio.n)
+    let ratio = |place, target| analysis.cell_at(place, target).ratio;
+    let n_max = n_max(view, &columns, |place, target| {
+        ratio(place, target).map(|ratio| ratio.n)
     });
     let Some(n_max) = n_max else {
         return vec![Block::Paragraph(format!(
@@ -164,13 +173,13 @@ fn relative(
             view.place
         ))];
     };
-    let cell = |step, target| {
-        let figure = ratio(step, target)
+    let cell = |place, target| {
+        let figure = ratio(place, target)
             .map(|ratio: PairedRatio| with_n(figures::ratio(&ratio), ratio.n, n_max));
-        let base_is_noted = analysis.cell(step, analysis.plan.base).is_noted();
+        let base_is_noted = analysis.cell_at(place, analysis.plan.base).is_noted();
         match figure {
             Some(figure) if base_is_noted => format!("{MARK}{figure}"),
-            figure => marked(figure.as_deref(), analysis.cell(step, target)),
+            figure => marked(figure.as_deref(), analysis.cell_at(place, target)),
         }
     };
     let text = format!(
@@ -179,7 +188,7 @@ fn relative(
         view.place,
         over_blocks("geometric mean", n_max)
     );
-    let name = |(_, name): &(usize, String)| name.clone();
+    let name = |(_, name): &(Place, String)| name.clone();
     let table = table(analysis, view, &columns, 1, name, cell);
     std::iter::once(heading(text))
         .chain(remark.cloned())
@@ -191,12 +200,12 @@ fn relative(
 fn n_max(
     view: &View,
     columns: &[usize],
-    n: impl Fn(usize, usize) -> Option<usize>,
+    n: impl Fn(Place, usize) -> Option<usize>,
 ) -> Option<usize> {
-    let steps = view.rows.iter().map(|(step, _)| *step);
-    steps
-        .flat_map(|step| columns.iter().map(move |&target| (step, target)))
-        .filter_map(|(step, target)| n(step, target))
+    let places = view.rows.iter().map(|(place, _)| *place);
+    places
+        .flat_map(|place| columns.iter().map(move |&target| (place, target)))
+        .filter_map(|(place, target)| n(place, target))
         .max()
 }
 
@@ -204,8 +213,8 @@ fn n_max(
 /// what a figure without unit is taken for.
 fn common_display(plan: &Plan, view: &View) -> Display {
     let displays = || {
-        let steps = view.rows.iter().map(|(step, _)| *step);
-        steps.map(|step| plan.steps[step].workload.display)
+        let places = view.rows.iter().map(|(place, _)| *place);
+        places.map(|place| place.display(plan))
     };
     let first = displays().next().unwrap_or(Display::Rate);
     if displays().any(|display| display == Display::Rate) {
@@ -236,8 +245,8 @@ fn table(
     view: &View,
     columns: &[usize],
     repeated: usize,
-    row_name: impl Fn(&(usize, String)) -> String,
-    cell: impl Fn(usize, usize) -> String,
+    row_name: impl Fn(&(Place, String)) -> String,
+    cell: impl Fn(Place, usize) -> String,
 ) -> Table {
     let header = std::iter::once(view.first.to_owned())
         .chain(columns.iter().map(|&target| column_name(analysis, target)))
@@ -279,7 +288,8 @@ pub(crate) fn with_n(figure: String, n: usize, n_max: usize) -> String {
     }
 }
 
-fn marked(figure: Option<&str>, cell: &Cell) -> String {
+/// A figure, with a mark where something must be said beside it.
+pub(crate) fn marked(figure: Option<&str>, cell: &Cell) -> String {
     let mark = if cell.is_noted() { MARK } else { "" };
     format!("{mark}{}", figure.unwrap_or(NONE))
 }

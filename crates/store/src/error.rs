@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use prony_model::TrialState;
+use prony_model::{Backend, TrialState};
 
 /// Why a result file could not be created, opened, written or read.
 #[derive(Debug, thiserror::Error)]
@@ -149,6 +149,16 @@ pub enum StoreError {
         target: String,
         /// The first option that is not the same.
         option: String,
+    },
+    /// The load was to be driven in another way than before.
+    #[error(
+        "go on over {now}: this run began over {before}, and figures of two backends can't be compared; start a new run"
+    )]
+    BackendChanged {
+        /// The backend on record.
+        before: Backend,
+        /// The backend now.
+        now: Backend,
     },
     /// There is no target with this index.
     #[error("record something of target {target}: the plan has no such target")]

@@ -9,11 +9,14 @@
 //! hands of the operating system. A power failure can lose the last transactions but never
 //! corrupts the file: the trials concerned are then missing, and `resume` runs them again.
 
+mod calibrations;
 mod error;
+mod groups;
 mod lock;
 mod read;
 mod record;
 mod rows;
+mod schedules;
 mod schema;
 mod settings;
 mod state;
@@ -22,10 +25,12 @@ mod trials;
 mod values;
 
 pub use error::StoreError;
+pub use groups::GroupRow;
 pub use record::{BuildRecord, Reading};
 pub use rows::{
     BuildRow, ErrorRow, HostRow, OutcomeRow, ReadingRow, RunRow, StatementRow, TrialRow, WarningRow,
 };
+pub use schedules::{ScheduleRow, ThreadUseRow};
 pub use settings::PlanTextRow;
 pub use state::{DebtRow, LoadRecord, LoadRow, SettleRow};
 pub use store::{NewRun, Store};

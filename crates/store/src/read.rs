@@ -1,11 +1,12 @@
 //! Typed answers for reports. What is asked for often is read whole; histograms one by one.
 
 use jiff::Timestamp;
-use prony_model::PlannedTrial;
+use prony_model::{Backend, PlannedTrial};
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 use serde::de::DeserializeOwned;
 
 use crate::error::Context as _;
+use crate::schedules::SINCE;
 use crate::values::{Time, Word};
 use crate::{
     BuildRow, ErrorRow, HostRow, OutcomeRow, Reading, ReadingRow, RunRow, StatementRow, Store,
@@ -18,9 +19,14 @@ impl Store {
     /// # Errors
     /// When the file can't be read.
     pub fn run(&self) -> Result<RunRow, StoreError> {
+        let backend = if self.version < SINCE {
+            "(SELECT 'epoll' FROM outcome LIMIT 1)"
+        } else {
+            "backend"
+        };
         self.connection
             .query_row(
-                "SELECT run_id, prony_version, started_at, ended_at FROM run",
+                &format!("SELECT run_id, prony_version, started_at, ended_at, {backend} FROM run"),
                 [],
                 |row| {
                     Ok(RunRow {
@@ -28,6 +34,9 @@ impl Store {
                         prony_version: row.get(1)?,
                         started_at: time(row, 2)?,
                         ended_at: row.get::<_, Option<Time>>(3)?.map(|at| at.0),
+                        backend: row
+                            .get::<_, Option<Word<Backend>>>(4)?
+                            .map(|backend| backend.0),
                     })
                 },
             )
@@ -109,16 +118,24 @@ impl Store {
     /// # Errors
     /// When the file can't be read.
     pub fn outcomes(&self) -> Result<Vec<OutcomeRow>, StoreError> {
+        let backend = if self.version < SINCE {
+            "'epoll'"
+        } else {
+            "outcome.backend"
+        };
         self.rows(
             "read the outcomes",
-            "SELECT trial_id, block, target_id, step_id, clients, operations, queries, busy_ns,
+            &format!(
+                "SELECT trial_id, block, target_id, step_id, clients, operations, queries, busy_ns,
                  client_user_ns, client_system_ns,
                  (SELECT coalesce(sum(count), 0) FROM error_count AS e
                   WHERE e.trial_id = outcome.trial_id AND e.step_id = outcome.step_id),
                  (SELECT coalesce(sum(unexpected), 0) FROM operation_count AS c
-                  WHERE c.trial_id = outcome.trial_id AND c.step_id = outcome.step_id)
+                  WHERE c.trial_id = outcome.trial_id AND c.step_id = outcome.step_id),
+                 {backend}, threads
              FROM outcome JOIN trial ON trial.id = outcome.trial_id
-             WHERE state = 'done' ORDER BY block, target_id, step_id",
+             WHERE state = 'done' ORDER BY block, target_id, step_id"
+            ),
             [],
             |row| {
                 Ok(OutcomeRow {
@@ -136,6 +153,8 @@ impl Store {
                     client_system_ns: row.get(9)?,
                     errors: row.get(10)?,
                     unexpected: row.get(11)?,
+                    backend: word(row, 12)?,
+                    threads: row.get(13)?,
                 })
             },
         )

@@ -4,6 +4,8 @@ use prony_model::StepOutcome;
 use rusqlite::{CachedStatement, Transaction, params};
 
 use crate::error::Context as _;
+use crate::groups::insert_groups;
+use crate::schedules::{insert_schedules, insert_thread_use};
 use crate::trials::require_running;
 use crate::values::Word;
 use crate::{Store, StoreError, TrialId};
@@ -129,7 +131,10 @@ impl Store {
             insert_outcome(transaction, trial, step, outcome)?;
             insert_statements(transaction, trial, step, outcome)?;
             insert_errors(transaction, trial, step, outcome)?;
-            insert_intervals(transaction, trial, step, outcome)
+            insert_intervals(transaction, trial, step, outcome)?;
+            insert_groups(transaction, trial, step, outcome)?;
+            insert_schedules(transaction, trial, step, outcome)?;
+            insert_thread_use(transaction, trial, step, outcome)
         })
     }
 
@@ -199,8 +204,8 @@ fn insert_outcome(
     prepare(
         transaction,
         "INSERT INTO outcome (trial_id, step_id, clients, threads, operations, queries, busy_ns,
-             client_user_ns, client_system_ns, start_ns, end_ns, timing)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             client_user_ns, client_system_ns, start_ns, end_ns, timing, backend)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?
     .execute(params![
         trial.0,
@@ -214,7 +219,8 @@ fn insert_outcome(
         outcome.client_system_ns,
         outcome.start_ns,
         outcome.end_ns,
-        Word(&outcome.timing)
+        Word(&outcome.timing),
+        Word(&outcome.backend)
     ])
     .during("record the counts of a step")?;
     insert_histogram(transaction, trial, step, 0, &outcome.histogram)
@@ -300,8 +306,8 @@ fn insert_intervals(
     let mut insert = prepare(
         transaction,
         "INSERT INTO interval (trial_id, step_id, position, start_ns, end_ns, operations, queries,
-             errors, latency_ns_p99, latency_ns_max)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             errors, latency_ns_p99, latency_ns_max, response_ns_p99, backlog)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?;
     for (position, interval) in outcome.intervals.iter().enumerate() {
         insert
@@ -315,7 +321,9 @@ fn insert_intervals(
                 interval.queries,
                 interval.errors,
                 interval.latency_ns_p99,
-                interval.latency_ns_max
+                interval.latency_ns_max,
+                interval.response_ns_p99,
+                interval.backlog
             ])
             .during("record the intervals of a step")?;
     }

@@ -1,7 +1,7 @@
 //! The shapes in which the file answers.
 
 use jiff::Timestamp;
-use prony_model::{ErrorClass, PlannedTrial, TrialState};
+use prony_model::{Backend, ErrorClass, PlannedTrial, TrialState};
 
 use crate::{Reading, TrialId};
 
@@ -16,6 +16,8 @@ pub struct RunRow {
     pub started_at: Timestamp,
     /// When a program last stopped working on it in good order.
     pub ended_at: Option<Timestamp>,
+    /// What carries the connections of its load; `None` before that is decided.
+    pub backend: Option<Backend>,
 }
 
 /// The host at one time.
@@ -68,8 +70,12 @@ pub struct OutcomeRow {
     pub planned: PlannedTrial,
     /// Index of the step in the plan.
     pub step: usize,
+    /// What carried the connections' bytes.
+    pub backend: Backend,
     /// Connections used.
     pub clients: u32,
+    /// Threads of the load generator.
+    pub threads: u32,
     /// Operations completed without a final error.
     pub operations: u64,
     /// Statements answered inside those operations.
@@ -91,7 +97,7 @@ pub struct OutcomeRow {
 pub struct StatementRow {
     /// Its place in the workload, from 1.
     pub position: usize,
-    /// Its name in the workload, or `begin`, `commit`.
+    /// Its name in the workload, or `begin`, `commit`, `connect`.
     pub name: String,
     /// Times answered without error.
     pub count: u64,

@@ -11,10 +11,11 @@ use crate::error::Context as _;
 const APPLICATION_ID: i64 = 0x5052_4E59;
 
 /// What brings a file from the version before to the one named. Entries are only ever appended.
-const MIGRATIONS: [(i64, &str); 3] = [
+const MIGRATIONS: [(i64, &str); 4] = [
     (1, include_str!("schema/1.sql")),
     (2, include_str!("schema/2.sql")),
     (3, include_str!("schema/3.sql")),
+    (4, include_str!("schema/4.sql")),
 ];
 
 /// The version that this program writes.

@@ -32,6 +32,7 @@ impl Frame<'_> {
 }
 
 /// The first frame of `bytes` and what follows it, or `None` when more bytes are needed.
+#[inline]
 pub fn split_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
     let (header, rest) = bytes.split_first_chunk::<HEADER_SIZE>()?;
     let (length, sequence) = read_header(*header);
@@ -40,6 +41,7 @@ pub fn split_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
 }
 
 /// Payload length and sequence number of a frame.
+#[inline]
 pub fn read_header(header: [u8; HEADER_SIZE]) -> (usize, u8) {
     let [.., sequence] = header;
     let length = u32::from_le_bytes(header) & 0xff_ffff;

@@ -102,12 +102,14 @@ impl Default for Skimmer {
 impl Skimmer {
     /// Gets ready for the answer to a new request, whose first packet carries `sequence`: 1 where
     /// the request was one frame.
+    #[inline]
     pub fn start(&mut self, sequence: u8) {
         self.stage = Stage::First;
         self.tally = Tally::default();
         self.sequence = sequence;
         self.refused = false;
-        self.piece = Piece::default();
+        self.piece.header_length = 0;
+        self.piece.continues = false;
     }
 
     /// What was counted so far.
@@ -116,10 +118,16 @@ impl Skimmer {
     }
 
     /// The error with which the answer ended, if it did. Longer messages than servers send are cut.
+    #[inline]
     pub fn error(&self) -> Option<ErrPacket<'_>> {
         if !self.refused {
             return None;
         }
+        self.parse_error()
+    }
+
+    #[cold]
+    fn parse_error(&self) -> Option<ErrPacket<'_>> {
         ErrPacket::parse(&self.head[..self.head_length]).ok()
     }
 
@@ -146,7 +154,8 @@ impl Skimmer {
     }
 
     /// Takes the packets at the front of `rest` that are whole and in one frame, and returns what
-    /// follows them.
+    /// follows them. Rows come by the thousand, and no answer with rows is without definitions and
+    /// EOF packets, so these get short ways.
     fn take_whole<'a>(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8], WireError> {
         while self.stage != Stage::Done
             && let Some((frame, after)) = split_frame(rest)
@@ -156,20 +165,28 @@ impl Skimmer {
                 return Err(self.out_of_order(frame.sequence));
             }
             self.sequence = self.sequence.wrapping_add(1);
-            let size = frame.payload.len();
-            match (self.stage, frame.payload.first().copied()) {
-                // Rows come by the thousand, so they get a short way.
-                (Stage::Rows, Some(first)) if is_row(first, size) => {
-                    self.tally.packets += 1;
-                    self.tally.rows += 1;
-                }
-                (_, first) => self.end_packet(first, size, frame.payload)?,
-            }
             rest = after;
+            let size = frame.payload.len();
+            match (self.stage, frame.payload) {
+                (Stage::Rows, &[first, ..]) if is_row(first, size) => self.tally.rows += 1,
+                (Stage::Columns { left }, &[..=DEFINITION_MAX, ..]) => {
+                    self.stage = after_columns(left - 1);
+                }
+                (Stage::First, &[count @ 1..=0xfa]) => {
+                    self.stage = after_columns(count.into());
+                }
+                (Stage::ColumnsEnd, &[0xfe, _, _, _, _]) => self.stage = Stage::Rows,
+                (_, payload) => {
+                    self.end_packet(payload.first().copied(), size, payload)?;
+                    continue;
+                }
+            }
+            self.tally.packets += 1;
         }
         Ok(rest)
     }
 
+    #[cold]
     const fn out_of_order(&self, found: u8) -> WireError {
         WireError::Sequence {
             expected: self.sequence,

@@ -181,6 +181,7 @@ impl Scope<'_> {
             1
         };
         Ok(Program {
+            repeats_values: statements.iter().any(|s| s.repeats_values),
             statements,
             tables,
             transaction,

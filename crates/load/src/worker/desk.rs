@@ -316,10 +316,7 @@ impl<'a> Desk<'a> {
     pub(super) fn check_silence(&self, link: &Link, now_ns: u64) -> Result<(), LoadError> {
         let silent_ns = now_ns.saturating_sub(link.client.heard_ns);
         if link.client.is_busy() && silent_ns >= self.stall_ns {
-            return Err(LoadError::Stalled {
-                statement: link.statement(self.program(link)),
-                seconds: silent_ns as f64 / 1e9,
-            });
+            return Err(link.stalled(silent_ns, self.program(link)));
         }
         Ok(())
     }

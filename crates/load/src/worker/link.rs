@@ -1,6 +1,7 @@
 //! A client and its socket.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::time::Duration;
 
 use prony_client::{ClientError, Opening, OpeningProgress, Socket, Stream};
 use prony_wire::append_quit;
@@ -8,7 +9,7 @@ use prony_wire::append_quit;
 use crate::LoadError;
 use crate::client::Client;
 use crate::program::Program;
-use crate::setup::Opener;
+use crate::setup::{Opener, check_params, opening_error};
 
 /// A client and its socket. Dropping it says goodbye to the server.
 pub(crate) struct Link {
@@ -123,15 +124,14 @@ impl Link {
         program: &Program,
     ) -> Result<Transfer, LoadError> {
         match received {
-            Ok([]) => Err(LoadError::Closed {
-                statement: self.statement(program),
-            }),
-            Ok(bytes) if self.opening.is_some() => self.hear_opening(bytes),
+            Ok([]) => Err(self.explain(ErrorKind::UnexpectedEof.into(), program)),
+            Ok(bytes) if self.opening.is_some() => self.hear_opening(bytes, program),
             Ok(bytes) if self.client.feed(bytes, program)? => Ok(Transfer::Complete),
             Ok(_) => Ok(Transfer::Partial),
             Err(error) => match error.kind() {
-                // Whoever waits for the rest tries again soon enough.
-                ErrorKind::Interrupted | ErrorKind::WouldBlock => Ok(Transfer::NotReady),
+                ErrorKind::WouldBlock => Ok(Transfer::NotReady),
+                // To be tried again at once: there may be no other sign of what is there.
+                ErrorKind::Interrupted => Ok(Transfer::Partial),
                 _ => Err(self.explain(error, program)),
             },
         }
@@ -159,18 +159,22 @@ impl Link {
     }
 
     /// Takes what the server says while the connection is being opened.
-    fn hear_opening(&mut self, bytes: &[u8]) -> Result<Transfer, LoadError> {
+    fn hear_opening(&mut self, bytes: &[u8], program: &Program) -> Result<Transfer, LoadError> {
         let Some(opening) = &mut self.opening else {
             return Ok(Transfer::Partial);
         };
+        let number = self.client.number();
         let reply = self.client.request_mut();
         reply.clear();
         let progress = opening
             .feed(bytes, reply)
-            .map_err(|source| LoadError::Reconnect { source })?;
+            .map_err(|source| opening_error(program, number, opening, source))?;
         self.sent = 0;
         match progress {
-            OpeningProgress::Done => Ok(Transfer::Opened),
+            OpeningProgress::Done => {
+                check_params(program, number, opening)?;
+                Ok(Transfer::Opened)
+            }
             OpeningProgress::More if self.client.request().is_empty() => Ok(Transfer::Partial),
             OpeningProgress::More => Ok(Transfer::Reply),
         }
@@ -191,14 +195,37 @@ impl Link {
             .and_then(|()| self.stream.flush());
     }
 
-    fn explain(&self, source: io::Error, program: &Program) -> LoadError {
-        let statement = self.statement(program);
-        match source.kind() {
-            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof => {
-                LoadError::Closed { statement }
-            }
-            _ => LoadError::Socket { statement, source },
+    /// What to say when the server has been silent for too long.
+    pub(super) fn stalled(&self, silent_ns: u64, program: &Program) -> LoadError {
+        if let Some(opening) = &self.opening {
+            let after = Duration::from_nanos(silent_ns);
+            let number = self.client.number();
+            return opening_error(program, number, opening, ClientError::Timeout { after });
         }
+        LoadError::Stalled {
+            statement: self.statement(program),
+            seconds: silent_ns as f64 / 1e9,
+        }
+    }
+
+    fn explain(&self, source: io::Error, program: &Program) -> LoadError {
+        let closed = matches!(
+            source.kind(),
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof
+        );
+        if let Some(opening) = &self.opening {
+            let source = if closed {
+                ClientError::Closed
+            } else {
+                ClientError::Io { source }
+            };
+            return opening_error(program, self.client.number(), opening, source);
+        }
+        let statement = self.statement(program);
+        if closed {
+            return LoadError::Closed { statement };
+        }
+        LoadError::Socket { statement, source }
     }
 }
 

@@ -8,7 +8,7 @@ use hdrhistogram::serialization::Deserializer;
 use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
     Backend, Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Hot,
-    Length, Pace, Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing,
+    Length, Pace, Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing, Tls,
     Workload,
 };
 

@@ -9,6 +9,7 @@
 mod backend;
 mod check;
 mod drive;
+mod faults;
 mod fill;
 mod pacing;
 mod samples;

@@ -13,7 +13,7 @@ use prony_model::{
 };
 
 use crate::drive::{answer, mixed, task};
-use crate::testkit::{Delivery, FakeServer};
+use crate::testkit::{Delivery, Door, FakeServer, Then, err, framed};
 
 crate::backend::behind_each_backend! {
     what_arrives_is_counted_twice_over,
@@ -233,10 +233,11 @@ fn who_must_connect_after_the_warm_up_connects_first() {
 }
 
 fn a_server_that_refuses_new_connections_is_named() {
-    let server = FakeServer::start(Delivery::Whole, answer);
+    let full = Door::Greeting(framed(0, &[err(1040)]), Then::HangUp);
+    let doors = move |number| if number < 3 { Door::Open } else { full.clone() };
+    let server = FakeServer::start_behind(doors, answer);
     let mut task = task(update(), 1, Length::Count { operations: 9 });
     task.reconnect_every = Some(1);
-    server.refuse_after(3);
     let error = crate::run(&server, Task::Drive(Box::new(task))).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("connect anew"), "{text}");

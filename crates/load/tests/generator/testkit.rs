@@ -7,16 +7,12 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use prony_client::Address;
 use prony_wire::append_packet;
-
-/// `ER_CON_COUNT_ERROR`.
-const TOO_MANY_CONNECTIONS: u16 = 1040;
 
 /// What a client asked, in words: SQL with its values.
 #[derive(Debug, Clone)]
@@ -44,10 +40,36 @@ pub(crate) enum Reply {
     Packets(u8, Vec<Vec<u8>>),
     /// Half an answer, and the connection closed.
     HangUp,
+    /// These bytes, and what follows them.
+    Bytes(Vec<u8>, Then),
     /// Asks for rows to load, takes them into the record, and is content.
     LoadRows,
     /// Nothing at all.
     Silence,
+}
+
+/// What the server does after bytes that a test wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Goes on as if nothing were wrong.
+    GoOn,
+    /// Closes the connection.
+    HangUp,
+    /// Says nothing until the client closes it.
+    Silence,
+}
+
+/// What the server does wrong before the first statement of a connection.
+#[derive(Debug, Clone)]
+pub(crate) enum Door {
+    /// Nothing.
+    Open,
+    /// These bytes in place of the greeting.
+    Greeting(Vec<u8>, Then),
+    /// These in place of the answer to the login.
+    Login(Vec<u8>, Then),
+    /// These in place of the answer to the first statement that is to be prepared.
+    Prepare(Vec<u8>, Then),
 }
 
 /// How the server's bytes arrive.
@@ -57,12 +79,17 @@ pub(crate) enum Delivery {
     Whole,
     /// Byte by byte.
     Trickle,
+    /// In two parts: the first answer of a length cut after its first byte, the next after its
+    /// second, and so on, over and over.
+    Cut,
 }
 
 type Script = dyn Fn(&Request) -> Reply + Send + Sync;
+/// What happens to a connection, by its number.
+type Doors = dyn Fn(usize) -> Door + Send + Sync;
 type Record = Arc<Mutex<BTreeMap<usize, Vec<String>>>>;
-/// Connections that are let in; later ones are refused.
-type Room = Arc<AtomicUsize>;
+/// A server's side of a new connection, of either kind.
+type Accept = dyn FnMut() -> OwnedFd + Send;
 
 /// A server that runs as long as the process.
 pub(crate) struct FakeServer {
@@ -70,11 +97,15 @@ pub(crate) struct FakeServer {
     _folder: Option<tempfile::TempDir>,
     address: Address,
     record: Record,
-    room: Room,
 }
 
-/// A server's side of a new connection, of either kind.
-type Accept = dyn FnMut() -> OwnedFd + Send;
+/// What a server does.
+#[derive(Clone)]
+struct Play {
+    delivery: Delivery,
+    doors: Arc<Doors>,
+    script: Arc<Script>,
+}
 
 impl FakeServer {
     /// Starts a server on a unix socket that answers by `script`.
@@ -82,20 +113,38 @@ impl FakeServer {
         delivery: Delivery,
         script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
+        Self::start_on_unix(Play {
+            delivery,
+            doors: Arc::new(|_| Door::Open),
+            script: Arc::new(script),
+        })
+    }
+
+    /// Starts a server on a unix socket that does wrong when somebody connects.
+    pub(crate) fn start_behind(
+        doors: impl Fn(usize) -> Door + Send + Sync + 'static,
+        script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        Self::start_on_unix(Play {
+            delivery: Delivery::Whole,
+            doors: Arc::new(doors),
+            script: Arc::new(script),
+        })
+    }
+
+    fn start_on_unix(play: Play) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
         let accept = Box::new(move || listener.accept().unwrap().0.into());
-        let (record, room) = serve(accept, delivery, Arc::new(script));
         Self {
             _folder: Some(folder),
             address: Address::Unix(path),
-            record,
-            room,
+            record: serve(accept, play),
         }
     }
 
-    /// The same over TCP.
+    /// Starts a server on TCP that answers by `script`.
     pub(crate) fn start_over_tcp(
         delivery: Delivery,
         script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
@@ -103,12 +152,15 @@ impl FakeServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let accept = Box::new(move || listener.accept().unwrap().0.into());
-        let (record, room) = serve(accept, delivery, Arc::new(script));
+        let play = Play {
+            delivery,
+            doors: Arc::new(|_| Door::Open),
+            script: Arc::new(script),
+        };
         Self {
             _folder: None,
             address: Address::Tcp(address),
-            record,
-            room,
+            record: serve(accept, play),
         }
     }
 
@@ -117,50 +169,41 @@ impl FakeServer {
         self.address.clone()
     }
 
-    /// Lets so many connections in altogether; it is full for later ones.
-    pub(crate) fn refuse_after(&self, connections: usize) {
-        self.room.store(connections, Ordering::Relaxed);
-    }
-
     /// What was asked so far, by connection.
     pub(crate) fn record(&self) -> BTreeMap<usize, Vec<String>> {
         self.record.lock().unwrap().clone()
     }
 }
 
-/// Answers every connection from now on; returns the record that is kept, and how many it lets in.
-fn serve(mut accept: Box<Accept>, delivery: Delivery, script: Arc<Script>) -> (Record, Room) {
+/// Answers every connection from now on; returns the record that is kept.
+fn serve(mut accept: Box<Accept>, play: Play) -> Record {
     let record = Record::default();
-    let room = Arc::new(AtomicUsize::new(usize::MAX));
-    let (for_server, door) = (Arc::clone(&record), Arc::clone(&room));
+    let for_server = Arc::clone(&record);
     thread::spawn(move || {
         for connection in 0.. {
             let mut peer = Peer {
                 stream: accept().into(),
-                delivery,
                 connection,
-                script: Arc::clone(&script),
+                play: play.clone(),
                 record: Arc::clone(&for_server),
                 prepared: Vec::new(),
+                cuts: BTreeMap::new(),
             };
-            if connection >= door.load(Ordering::Relaxed) {
-                let _ = peer.say(0, &[err(TOO_MANY_CONNECTIONS)]);
-                continue;
-            }
             // A client that hangs up ends its conversation, not the test.
             thread::spawn(move || peer.converse());
         }
     });
-    (record, room)
+    record
 }
 
 struct Peer {
     stream: File,
-    delivery: Delivery,
     connection: usize,
-    script: Arc<Script>,
+    play: Play,
     record: Record,
     prepared: Vec<PreparedText>,
+    /// Where the last answer of each length was cut.
+    cuts: BTreeMap<usize, usize>,
 }
 
 struct PreparedText {
@@ -171,12 +214,18 @@ struct PreparedText {
 
 impl Peer {
     fn converse(&mut self) -> std::io::Result<()> {
-        let mut greeting = b"\x0a5.6.24\0\x01\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\x08\0\x15".to_vec();
-        greeting.extend_from_slice(&[0; 10]);
-        greeting.extend_from_slice(b"ijklmnopqrst\0mysql_native_password\0");
-        self.say(0, &[greeting])?;
+        let mut door = (self.play.doors)(self.connection);
+        if let Door::Greeting(bytes, then) = &door {
+            self.say_bytes(bytes, *then)?;
+        } else {
+            self.say(0, &[greeting()])?;
+        }
         self.hear()?;
-        self.say(2, &[ok(0)])?;
+        if let Door::Login(bytes, then) = &door {
+            self.say_bytes(bytes, *then)?;
+        } else {
+            self.say(2, &[ok(0)])?;
+        }
         let mut number = 0;
         loop {
             let request = self.hear()?;
@@ -184,7 +233,10 @@ impl Peer {
                 0x01 => return Ok(()),
                 0x03 => text(&request[1..]),
                 0x16 => {
-                    self.prepare(&text(&request[1..]))?;
+                    match std::mem::replace(&mut door, Door::Open) {
+                        Door::Prepare(bytes, then) => self.say_bytes(&bytes, then)?,
+                        _ => self.prepare(&text(&request[1..]))?,
+                    }
                     continue;
                 }
                 0x17 => self.execution(&request),
@@ -200,7 +252,7 @@ impl Peer {
                 .or_default()
                 .push(request.sql.clone());
             drop(record);
-            self.reply((self.script)(&request))?;
+            self.reply((self.play.script)(&request))?;
         }
     }
 
@@ -224,6 +276,7 @@ impl Peer {
                 self.say(1, &rows(1))?;
                 Err(ErrorKind::ConnectionAborted.into())
             }
+            Reply::Bytes(bytes, then) => self.say_bytes(&bytes, then),
             Reply::LoadRows => self.take_rows(),
             Reply::Silence => Ok(()),
         }
@@ -250,19 +303,37 @@ impl Peer {
         self.say(sequence, &[ok(0)])
     }
 
-    fn say(&mut self, mut sequence: u8, packets: &[Vec<u8>]) -> std::io::Result<()> {
-        let mut bytes = Vec::new();
-        for packet in packets {
-            sequence = append_packet(&mut bytes, sequence, packet);
+    fn say(&mut self, sequence: u8, packets: &[Vec<u8>]) -> std::io::Result<()> {
+        let bytes = framed(sequence, packets);
+        match self.play.delivery {
+            Delivery::Whole => self.stream.write_all(&bytes),
+            Delivery::Trickle => {
+                for byte in bytes {
+                    self.stream.write_all(&[byte])?;
+                    thread::sleep(Duration::from_micros(20));
+                }
+                Ok(())
+            }
+            Delivery::Cut => {
+                let cut = self.cuts.entry(bytes.len()).or_default();
+                *cut = 1 + *cut % bytes.len();
+                let (first, second) = bytes.split_at(*cut);
+                self.stream.write_all(first)?;
+                thread::sleep(Duration::from_micros(200));
+                self.stream.write_all(second)
+            }
         }
-        if self.delivery == Delivery::Whole {
-            return self.stream.write_all(&bytes);
+    }
+
+    fn say_bytes(&mut self, bytes: &[u8], then: Then) -> std::io::Result<()> {
+        self.stream.write_all(bytes)?;
+        match then {
+            Then::GoOn => Ok(()),
+            Then::HangUp => Err(ErrorKind::ConnectionAborted.into()),
+            Then::Silence => loop {
+                self.hear()?;
+            },
         }
-        for byte in bytes {
-            self.stream.write_all(&[byte])?;
-            thread::sleep(Duration::from_micros(20));
-        }
-        Ok(())
     }
 
     fn hear(&mut self) -> std::io::Result<Vec<u8>> {
@@ -331,26 +402,42 @@ impl Peer {
     }
 }
 
+pub(crate) fn greeting() -> Vec<u8> {
+    let mut greeting = b"\x0a5.6.24\0\x01\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\x08\0\x15".to_vec();
+    greeting.extend_from_slice(&[0; 10]);
+    greeting.extend_from_slice(b"ijklmnopqrst\0mysql_native_password\0");
+    greeting
+}
+
+/// Packets as bytes, numbered from the given number on.
+pub(crate) fn framed(mut sequence: u8, packets: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for packet in packets {
+        sequence = append_packet(&mut bytes, sequence, packet);
+    }
+    bytes
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-fn ok(affected: u8) -> Vec<u8> {
+pub(crate) fn ok(affected: u8) -> Vec<u8> {
     vec![0, affected, 0, 2, 0, 0, 0]
 }
 
-fn eof() -> Vec<u8> {
+pub(crate) fn eof() -> Vec<u8> {
     vec![0xfe, 0, 0, 2, 0]
 }
 
-fn err(code: u16) -> Vec<u8> {
+pub(crate) fn err(code: u16) -> Vec<u8> {
     let mut packet = vec![0xff];
     packet.extend_from_slice(&code.to_le_bytes());
     packet.extend_from_slice(b"#HY000as the test wants");
     packet
 }
 
-fn definition() -> Vec<u8> {
+pub(crate) fn definition() -> Vec<u8> {
     named_definition("k")
 }
 
@@ -381,7 +468,7 @@ fn text_result(values: &[(&str, String)]) -> Vec<Vec<u8>> {
     packets
 }
 
-fn rows(count: usize) -> Vec<Vec<u8>> {
+pub(crate) fn rows(count: usize) -> Vec<Vec<u8>> {
     let mut packets = vec![vec![1], definition(), eof()];
     packets.extend((0..count).map(|_| b"\x03abc".to_vec()));
     packets

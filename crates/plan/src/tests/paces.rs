@@ -278,3 +278,22 @@ fn backlogs_take_time_where_there_is_a_rate() {
     assert_eq!(backlogs(RIGHT), 0);
     assert_eq!(backlogs(&with("rate = 100")), 6 * 2 * 12_000);
 }
+
+#[test]
+fn documented_paces_are_right() {
+    let document = include_str!("../../../../docs/formats/experiment.md");
+    let after = |title: &str| {
+        let part = &document[document.find(title).unwrap()..];
+        let part = part.split_once("```toml\n").unwrap().1;
+        part.split_once("```").unwrap().0
+    };
+    let text = with(after("\n### Paces\n")) + after("\n### Groups of clients\n");
+    let plan = World::new()
+        .parse(&text.replacen("[16]", "[16]\nname = \"paced\"", 1))
+        .unwrap();
+    let [.., paced, grouped] = plan.steps.as_slice() else {
+        panic!("two steps more")
+    };
+    assert!(paced.pace.is_scheduled());
+    assert_eq!(grouped.beside.len(), 1);
+}

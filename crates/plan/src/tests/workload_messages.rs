@@ -217,3 +217,46 @@ fn statements() {
         &parse_workloads("mine.toml", &twice).unwrap_err(),
     );
 }
+
+/// The mix of the documentation, with one place changed.
+fn mix(from: &str, to: &str) -> String {
+    let document = include_str!("../../../../docs/formats/workload.md");
+    let start = document.find("name = \"nineteen-to-one\"").unwrap();
+    let end = start + document[start..].find("```").unwrap();
+    let text = format!("[[workload]]\n{}", &document[start..end]);
+    assert_eq!(text.matches(from).count(), 1, "{from}");
+    text.replacen(from, to, 1)
+}
+
+#[test]
+fn mixes_have_weights() {
+    let read = parse_workloads("mine.toml", &mix("weight = 1\n", "weight = 1\n")).unwrap();
+    assert!(read[0].is_mix());
+    let weights: Vec<_> = read[0].statements.iter().map(|s| s.weight).collect();
+    assert_eq!(weights, [Some(19), Some(1)]);
+    let plain = parse_workloads("mine.toml", RIGHT).unwrap();
+    assert!(!plain[0].is_mix());
+}
+
+#[test]
+fn mixes_that_are_wrong() {
+    let refused = |name: &str, from: &str, to: &str| {
+        golden(
+            name,
+            &parse_workloads("mine.toml", &mix(from, to)).unwrap_err(),
+        );
+    };
+    refused("workload-mix-half", "weight = 1\n", "");
+    refused("workload-mix-zero", "weight = 1\n", "weight = 0\n");
+    refused(
+        "workload-mix-repeat",
+        "weight = 1\n",
+        "weight = 1\nrepeat = 2\n",
+    );
+    let update = "sql = \"UPDATE {table} SET k = k + 1 WHERE id = {id}\"\n";
+    refused(
+        "workload-mix-previous",
+        &format!("{update}params.id = {{ from = \"1..rows\" }}\n"),
+        &format!("{update}table = \"previous\"\n"),
+    );
+}

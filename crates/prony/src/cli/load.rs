@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use prony_model::{Address, Engine, Protocol, Spacing, Thousandths};
 use prony_plan::{
     BadArgument, parse_address, parse_database, parse_duration, parse_parameter, parse_rate,
+    parse_short_duration,
 };
 
 use super::{CatalogueArgs, ImagesLimitArgs, WorkloadFileArgs};
@@ -30,6 +31,11 @@ Lines of intervals and progress go to standard error, the summary to standard ou
 pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) server: ServerArgs,
+    // Under the same heading.
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+    #[command(flatten)]
+    pub(crate) images: ImagesLimitArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     #[command(flatten)]
@@ -38,20 +44,16 @@ pub(crate) struct LoadArgs {
     pub(crate) generator: GeneratorArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    #[command(flatten)]
-    pub(crate) catalogue: CatalogueArgs,
-    #[command(flatten)]
-    pub(crate) images: ImagesLimitArgs,
 }
 
 /// The server: one that runs already, or a throw-away instance of a build.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Server")]
+#[command(group(clap::ArgGroup::new("one-server").required(true).args(["address", "build"])))]
 pub(crate) struct ServerArgs {
     /// A server of this machine that runs already: `unix:/path/to.sock`, or an address and port such
     /// as 127.0.0.1:3306
-    #[arg(long, value_parser = address, required_unless_present = "build",
-        conflicts_with = "build", requires = "user")]
+    #[arg(long, value_parser = address, requires = "user")]
     pub(crate) address: Option<Address>,
     /// Its account
     #[arg(long, requires = "address")]
@@ -160,7 +162,7 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_enum, default_value_t = SpacingArg::Poisson, requires = "rate")]
     pub(crate) arrivals: SpacingArg,
     /// What a client waits before each operation on average, such as 10ms
-    #[arg(long, value_name = "TIME", value_parser = positive)]
+    #[arg(long, value_name = "TIME", value_parser = short)]
     pub(crate) think: Option<u64>,
     /// How these waits spread
     #[arg(long, value_enum, default_value_t = SpacingArg::Poisson, requires = "think")]
@@ -236,8 +238,12 @@ fn duration(text: &str) -> Result<u64, String> {
     told(parse_duration(text))
 }
 
+fn short(text: &str) -> Result<u64, String> {
+    told(parse_short_duration(text))
+}
+
 /// A length of time that is not 0.
-fn positive(text: &str) -> Result<u64, String> {
+pub(super) fn positive(text: &str) -> Result<u64, String> {
     match duration(text)? {
         0 => Err("it must be longer than 0".to_owned()),
         ms => Ok(ms),

@@ -4,6 +4,8 @@ mod figures;
 mod hdr_log;
 mod live;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod text;
 mod times;
 mod watch;
@@ -45,7 +47,7 @@ pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
     let seen = watch.into_inner().finish();
     let end = end.map_err(|error| adhoc_failure(&error))?;
     let figures = match &end.outcome {
-        Some(outcome) => Some(Figures::of(outcome)),
+        Some(outcome) => Some(Figures::of(outcome, end.server_cpu_ns)),
         None => Figures::so_far(&seen.intervals, seen.service.as_ref()),
     };
     print(&Summary::new(&work, &end, figures, &seen.intervals), args)?;
@@ -85,6 +87,7 @@ fn adhoc_failure(error: &AdHocError) -> Failure {
         AdHocError::Lab(error @ (LabError::Render { .. } | LabError::Password { .. })) => {
             Failure::to(ExitStatus::Usage, error)
         }
+        AdHocError::Lab(error @ LabError::Backend(_)) => Failure::to(ExitStatus::Host, error),
         AdHocError::Lab(error) => lab_failure(error),
         AdHocError::Tables { .. } => Failure::new(ExitStatus::Server, error.to_string())
             .with_hint("--fill makes and fills the tables; --tables says how many there are"),

@@ -114,9 +114,11 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         LabError::UnknownBuild { .. }
         | LabError::Render { .. }
         | LabError::Password { .. }
+        | LabError::Backend(_)
         | LabError::Unequal(_) => ExitStatus::Invalid,
         LabError::Variables(_) => ExitStatus::Defect,
         LabError::Store(_)
+        | LabError::BackendLost { .. }
         | LabError::Artefact { .. }
         | LabError::Room(_)
         | LabError::Images { .. } => ExitStatus::Host,

@@ -3,7 +3,7 @@
 use prony_lab::{Activity, Event};
 use prony_servers::FetchEvent;
 
-use super::Clock;
+use super::{CALIBRATING, Clock};
 use crate::output::talk;
 use crate::words::{mebibytes, plural, rate, whole};
 
@@ -29,6 +29,7 @@ impl Lines {
 fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
     Some(match event {
         Event::Fetch { event, .. } => fetch(event),
+        Event::Calibrating => CALIBRATING.to_owned(),
         Event::Prepare { target, activity } => format!("{target}: {}", activity_words(*activity)),
         Event::PrepareFailed { target, reason } => {
             format!("{target}: can't be made ready: {reason}")

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use prony_lab::{Activity, Event};
 use prony_servers::FetchEvent;
 
-use super::Clock;
+use super::{CALIBRATING, Clock};
 use crate::words::{mebibytes, plural, rate, whole};
 
 /// How often the live line is drawn while nothing happens, so that the clock moves.
@@ -47,6 +47,7 @@ impl Terminal {
         }
         match event {
             Event::Fetch { event, .. } => self.bar.set_message(fetch(event)),
+            Event::Calibrating => self.bar.set_message(CALIBRATING),
             Event::Prepare { target, activity } => {
                 self.bar
                     .set_message(format!("{target}: {}", activity_words(*activity)));

@@ -8,6 +8,7 @@ use prony_model::{
 use prony_report::{Format, effective_settings, render};
 use serde_json::Value;
 
+use crate::paces::paced;
 use crate::sample::{Sample, at, plan, planned};
 
 /// A run in which every list of the JSON report has an entry.
@@ -68,6 +69,8 @@ fn full() -> Sample {
 fn every_key_is_documented() {
     let sample = full();
     let json: Value = serde_json::from_str(&render(&sample.store, Format::Json).unwrap()).unwrap();
+    let paced = render(&paced().store, Format::Json).unwrap();
+    let paced: Value = serde_json::from_str(&paced).unwrap();
     let csv = render(&sample.store, Format::Csv).unwrap();
     let mut keys: BTreeSet<String> = csv
         .lines()
@@ -79,6 +82,7 @@ fn every_key_is_documented() {
     let settings = effective_settings(&[], &[], Format::Csv).unwrap();
     keys.extend(settings.trim_end().split(',').map(str::to_owned));
     collect(&json, &mut keys);
+    collect(&paced, &mut keys);
     assert!(keys.len() > 60, "{keys:?}");
     let document = include_str!("../../../../docs/formats/report.md");
     for key in keys {

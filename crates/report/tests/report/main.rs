@@ -5,5 +5,6 @@
 mod documentation;
 mod effective;
 mod golden;
+mod paces;
 mod sample;
 mod studies;

@@ -247,7 +247,7 @@ fn outcome(planned: PlannedTrial, step: &Step) -> StepOutcome {
 }
 
 /// Half of the operations at the mean, a twentieth each somewhat below and far above.
-fn histogram(mean_ns: u64, operations: u64) -> Vec<u8> {
+pub(crate) fn histogram(mean_ns: u64, operations: u64) -> Vec<u8> {
     let mut histogram = Histogram::<u64>::new(3).unwrap();
     let tail = operations / 20;
     histogram.record_n(mean_ns, operations - 2 * tail).unwrap();

@@ -5,6 +5,7 @@
 mod documentation;
 mod killed;
 mod opening;
+mod pacing;
 mod recording;
 mod sample;
 mod settings;

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use prony_model::Backend;
 use prony_store::{Store, StoreError};
 
 use crate::sample::{Sample, assert_whole, at, begin_with_steps, create, plan, planned, settled};
@@ -107,7 +108,7 @@ fn newer_files_are_refused() {
     let sample = Sample::new();
     drop(sample.create());
     rusqlite::Connection::open(sample.path())
-        .and_then(|connection| connection.pragma_update(None, "user_version", 4))
+        .and_then(|connection| connection.pragma_update(None, "user_version", 5))
         .unwrap();
     for result in [
         Store::open(&sample.path()),
@@ -116,8 +117,8 @@ fn newer_files_are_refused() {
         assert!(matches!(
             result,
             Err(StoreError::Newer {
-                found: 4,
-                known: 3,
+                found: 5,
+                known: 4,
                 ..
             })
         ));
@@ -125,13 +126,21 @@ fn newer_files_are_refused() {
 }
 
 /// Every older version, and what makes up its schema.
-const OLDER: [(i64, &[&str]); 2] = [
+const OLDER: [(i64, &[&str]); 3] = [
     (1, &[include_str!("../../src/schema/1.sql")]),
     (
         2,
         &[
             include_str!("../../src/schema/1.sql"),
             include_str!("../../src/schema/2.sql"),
+        ],
+    ),
+    (
+        3,
+        &[
+            include_str!("../../src/schema/1.sql"),
+            include_str!("../../src/schema/2.sql"),
+            include_str!("../../src/schema/3.sql"),
         ],
     ),
 ];
@@ -180,6 +189,8 @@ fn files_of_older_versions_are_read_and_brought_up_to_date() {
     store.finish_trial(trial, at(2)).unwrap();
     store.set_run_ended(at(3)).unwrap();
     let outcomes = store.outcomes().unwrap();
+    let intervals = store.intervals(trial, 0).unwrap();
+    assert_eq!(intervals.len(), 5);
     drop(store);
     for (version, schema) in OLDER {
         let older = as_older_version(&sample, version, schema);
@@ -192,10 +203,21 @@ fn files_of_older_versions_are_read_and_brought_up_to_date() {
         assert_eq!(reader.loads().unwrap(), []);
         assert_eq!(reader.settles().unwrap(), []);
         assert_eq!(reader.debts().unwrap(), []);
+        assert_eq!(reader.groups().unwrap(), []);
+        assert_eq!(reader.group_errors().unwrap(), []);
+        assert_eq!(reader.group_statements(trial, 0, 1).unwrap(), []);
+        assert_eq!(reader.group_histogram(trial, 0, 1, 0).unwrap(), None);
+        assert_eq!(reader.schedules().unwrap(), []);
+        assert_eq!(reader.thread_uses().unwrap(), []);
+        assert_eq!(reader.calibration().unwrap(), None);
+        assert_eq!(reader.intervals(trial, 0).unwrap(), intervals);
+        assert_eq!(reader.run().unwrap().backend, Some(Backend::Epoll));
         drop(reader);
 
         let mut store = older.open();
         assert_eq!(store.outcomes().unwrap(), outcomes);
+        assert_eq!(store.intervals(trial, 0).unwrap(), intervals);
+        assert_eq!(store.run().unwrap().backend, Some(Backend::Epoll));
         store.record_plan_text(0, 0, "select", "[]").unwrap();
         assert_eq!(store.plan_texts().unwrap().len(), 1);
         let next = begin_with_steps(&mut store, 0, 1);

@@ -151,7 +151,7 @@ impl<'r> Queue<'r> {
             return Ok(());
         }
         let place = self.memory.answer(index).as_ptr().cast();
-        let receive = opcode::Recv::new(file(index), place, ANSWER_SIZE as u32)
+        let receive = opcode::Recv::new(file(index), place, ANSWER_SIZE)
             .ioprio(POLL_FIRST)
             .build()
             .user_data(index as u64);

@@ -68,14 +68,13 @@ impl Expansion<'_> {
                 .steps_of(run, index, settle.take(), place)
                 .and_then(|mut of| {
                     self.check_unique(&of, place, &mut seen)?;
-                    if shrunk {
+                    // Who shrinks does so while others beside it ask.
+                    if shrunk || (shrinks(run) && !run.beside.is_empty()) {
                         of.iter_mut().for_each(expect_missing_rows);
                     }
                     Ok(of)
                 });
-            shrunk |= run
-                .works()
-                .any(|work| work.workload.effect == Effect::Shrink);
+            shrunk |= shrinks(run);
             match (expanded, &self.origin) {
                 (Ok(of), _) => steps.extend(of),
                 // The same line would be said to be wrong once for each step of the preset.
@@ -115,7 +114,7 @@ impl Expansion<'_> {
         let (warmup_ms, ramp_ms) = self.before_of(run, timing, limit);
         let ((workload, parameters), beside) = (fitted?, beside?);
         enough?;
-        let pace = &run.work.pace;
+        let written = &run.work.pace;
         let step = |(place, clients): (usize, u32)| Step {
             name: run.work.name.value.clone(),
             entry,
@@ -129,8 +128,8 @@ impl Expansion<'_> {
             // Who comes first finds the engine settled.
             settle: settle.filter(|_| place == 0),
             timing,
-            pace: pace.pace,
-            reconnect_every: pace.reconnect_every.as_ref().map(|every| every.value),
+            pace: written.pace,
+            reconnect_every: written.reconnect_every.as_ref().map(|every| every.value),
             ramp_ms,
             beside: beside.clone(),
         };
@@ -197,14 +196,14 @@ impl Expansion<'_> {
                 Origin::Preset { .. } => place,
             };
             let (workload, parameters) = self.fit(&beside.work, "group", place)?;
-            let pace = &beside.work.pace;
+            let written = &beside.work.pace;
             Ok(ClientGroup {
                 name: beside.work.name.value.clone(),
                 workload,
                 parameters,
                 clients: beside.clients.with(tables),
-                pace: pace.pace,
-                reconnect_every: pace.reconnect_every.as_ref().map(|every| every.value),
+                pace: written.pace,
+                reconnect_every: written.reconnect_every.as_ref().map(|every| every.value),
             })
         };
         let groups: Vec<_> = run.beside.iter().map(group).collect();
@@ -336,6 +335,12 @@ impl Expansion<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a step, or a group beside it, leaves fewer rows.
+fn shrinks(run: &Run) -> bool {
+    run.works()
+        .any(|work| work.workload.effect == Effect::Shrink)
 }
 
 /// Lets the answers of a step's clients, and of those beside them, lack rows.

@@ -25,6 +25,8 @@ pub(super) struct Figures {
     pub(super) error_count: u64,
     pub(super) errors: Vec<ErrorFigures>,
     pub(super) client: Option<ClientFigures>,
+    /// Processor time of the server, where it is known.
+    pub(super) server_cpu_us_per_query: Option<f64>,
 }
 
 /// How a schedule was kept.
@@ -79,8 +81,9 @@ pub(super) struct ThreadFigures {
 }
 
 impl Figures {
-    /// Those of a load that came to its end.
-    pub(super) fn of(outcome: &StepOutcome) -> Self {
+    /// Those of a load that came to its end. The server took `server_cpu_ns` of processor time.
+    pub(super) fn of(outcome: &StepOutcome, server_cpu_ns: Option<u64>) -> Self {
+        let per_query = |ns: u64| us_per_query(ns, outcome.queries);
         Self {
             seconds: rounded(outcome.busy_seconds()),
             operations: outcome.operations,
@@ -101,6 +104,7 @@ impl Figures {
             error_count: outcome.errors.iter().map(|error| error.count).sum(),
             errors: outcome.errors.iter().map(ErrorFigures::of).collect(),
             client: Some(ClientFigures::of(outcome)),
+            server_cpu_us_per_query: server_cpu_ns.and_then(per_query),
         }
     }
 
@@ -125,6 +129,7 @@ impl Figures {
             error_count: sum(|interval| interval.errors),
             errors: Vec::new(),
             client: None,
+            server_cpu_us_per_query: None,
         })
     }
 }
@@ -167,7 +172,6 @@ impl ErrorFigures {
 impl ClientFigures {
     fn of(outcome: &StepOutcome) -> Self {
         let cpu_ns = outcome.client_user_ns + outcome.client_system_ns;
-        let per_query = cpu_ns as f64 / 1e3 / outcome.queries as f64;
         let measured_ns = outcome.end_ns.saturating_sub(outcome.start_ns).max(1) as f64;
         let share = |ns: u64| rounded(ns as f64 / measured_ns);
         let of_thread = |thread: &ThreadUse| ThreadFigures {
@@ -179,10 +183,14 @@ impl ClientFigures {
             backend: outcome.backend.name(),
             user_us: outcome.client_user_ns as f64 / 1e3,
             system_us: outcome.client_system_ns as f64 / 1e3,
-            cpu_us_per_query: (outcome.queries > 0).then(|| rounded(per_query)),
+            cpu_us_per_query: us_per_query(cpu_ns, outcome.queries),
             thread_use: outcome.thread_use.iter().map(of_thread).collect(),
         }
     }
+}
+
+fn us_per_query(ns: u64, queries: u64) -> Option<f64> {
+    (queries > 0).then(|| rounded(ns as f64 / 1e3 / queries as f64))
 }
 
 fn times(histogram: &[u8]) -> Option<Times> {

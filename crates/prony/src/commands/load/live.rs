@@ -21,13 +21,18 @@ pub(super) fn connected(work: &AdHoc, clients: u32, threads: u32) -> String {
     )
 }
 
-/// The line of an interval; `scheduled` where operations have an intended start.
-pub(super) fn interval(interval: &Interval, scheduled: bool) -> String {
+/// The line of an interval.
+pub(super) fn interval(work: &AdHoc, interval: &Interval) -> String {
+    line(interval, work.interval_ms, work.step.pace.is_scheduled())
+}
+
+fn line(interval: &Interval, length_ms: u64, scheduled: bool) -> String {
+    let decimals = if length_ms.is_multiple_of(100) { 1 } else { 3 };
     let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
     let per_second = |count: u64| rate(count as f64 / seconds.max(1e-9));
     let ms = |ns: u64| milliseconds(ns as f64 / 1e3);
     let mut line = format!(
-        "{:>7.1} s {:>9} operations/s {:>9} queries/s  p99 {} ms  max {} ms",
+        "{:>9.decimals$} s {:>9} operations/s {:>9} queries/s  p99 {} ms  max {} ms",
         interval.end_ns as f64 / 1e9,
         per_second(interval.operations),
         per_second(interval.queries),
@@ -65,12 +70,13 @@ mod tests {
             backlog: 1_200,
         };
         assert_eq!(
-            interval(&second, false),
-            "    2.0 s    12,345 operations/s    24,690 queries/s  p99 0.210 ms  max 15.4 ms  \
+            line(&second, 1_000, false),
+            "      2.0 s    12,345 operations/s    24,690 queries/s  p99 0.210 ms  max 15.4 ms  \
              errors 3"
         );
-        assert!(
-            interval(&second, true).ends_with("response p99 0.320 ms  backlog 1,200  errors 3")
-        );
+        let scheduled = line(&second, 50, true);
+        assert!(scheduled.starts_with("    2.000 s "), "{scheduled}");
+        let end = "response p99 0.320 ms  backlog 1,200  errors 3";
+        assert!(scheduled.ends_with(end), "{scheduled}");
     }
 }

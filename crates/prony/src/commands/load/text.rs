@@ -24,6 +24,10 @@ pub(super) fn text(summary: &Summary) -> String {
             if let Some(client) = &figures.client {
                 text.push_str(&client_line(client));
             }
+            if let Some(us) = figures.server_cpu_us_per_query {
+                let us = format!("server       {us:.1} µs of processor time per query");
+                line(&mut text, &us);
+            }
             text.push_str(&errors(figures));
         }
     }
@@ -45,11 +49,14 @@ fn heading(summary: &Summary) -> String {
         // Writing to a String can't fail.
         let _ = write!(workload, " {name}={value}");
     }
+    let version = match server.version.as_str() {
+        "" => String::new(),
+        version => format!(" ({version})"),
+    };
     let name = server.build.as_ref().or(server.address.as_ref());
     format!(
-        "{workload} on {} ({}), {} of {} rows, {}, {}, {}\n",
+        "{workload} on {}{version}, {} of {} rows, {}, {}, {}\n",
         name.map_or("a server", String::as_str),
-        server.version,
         plural(work.tables.into(), "table"),
         rate(work.rows as f64),
         work.engine,
@@ -70,8 +77,8 @@ fn totals(figures: &Figures) -> String {
     };
     format!(
         "\nmeasured     {:.1} s\n\
-         operations   {}, {} per second\n\
-         queries      {}, {} per second\n\
+         operations   {} ({} per second)\n\
+         queries      {} ({} per second)\n\
          errors       {}\n",
         figures.seconds,
         rate(figures.operations as f64),
@@ -135,14 +142,23 @@ pub(super) fn milliseconds(us: f64) -> String {
 }
 
 fn schedule_line(schedule: &ScheduleFigures) -> String {
-    let error = schedule.error_us.as_ref().and_then(|times| times.p99);
-    format!(
-        "\nschedule     {} planned, {} waiting at the end, {} never begun; own error p99 {} ms\n",
-        rate(schedule.planned as f64),
-        rate(schedule.backlog as f64),
-        rate(schedule.left as f64),
-        error.map_or("-".to_owned(), milliseconds),
-    )
+    let mut parts = Vec::new();
+    // Think times plan nothing ahead.
+    if schedule.planned > 0 {
+        parts.push(format!(
+            "{} planned, {} waiting at the end, {} never begun",
+            rate(schedule.planned as f64),
+            rate(schedule.backlog as f64),
+            rate(schedule.left as f64),
+        ));
+    }
+    if let Some(p99) = schedule.error_us.as_ref().and_then(|times| times.p99) {
+        parts.push(format!("own lateness p99 {} ms", milliseconds(p99)));
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("\nschedule     {}\n", parts.join("; "))
 }
 
 fn client_line(client: &ClientFigures) -> String {

@@ -95,10 +95,7 @@ impl<'a> Watch<'a> {
     }
 
     fn interval(&mut self, interval: &Interval, histogram: Option<&Histogram<u64>>) {
-        talk(&live::interval(
-            interval,
-            self.work.step.pace.is_scheduled(),
-        ));
+        talk(&live::interval(self.work, interval));
         self.seen.intervals.push(interval.clone());
         let Some(histogram) = histogram else {
             return;

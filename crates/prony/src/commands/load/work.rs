@@ -21,7 +21,6 @@ const TIME_MS: u64 = 10_000;
 const WARMUP_MS: u64 = 1_000;
 /// The seed of the tables: those of experiments that set none.
 const DATASET_SEED: u64 = 1;
-const US_PER_MS: u64 = 1_000;
 
 /// Checks the arguments against each other, the workloads and the catalogue.
 pub(super) fn work(args: &LoadArgs, catalogue: &Catalogue) -> Result<AdHoc, Failure> {
@@ -162,8 +161,8 @@ fn pace(args: &LoadArgs) -> Pace {
             spacing: args.pace.arrivals.into(),
         },
         None => Pace::Closed {
-            think: args.pace.think.map(|ms| Think {
-                mean_us: ms.saturating_mul(US_PER_MS),
+            think: args.pace.think.map(|mean_us| Think {
+                mean_us,
                 spacing: args.pace.think_spacing.into(),
             }),
         },

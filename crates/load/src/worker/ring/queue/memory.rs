@@ -7,7 +7,7 @@ pub(super) const REQUEST_SIZE: usize = 1024;
 
 /// Bytes received at once. Long results take several rounds. No multiple of a page, so that the
 /// beginnings of all answers do not compete for the same lines of the processor's cache.
-pub(super) const ANSWER_SIZE: usize = 16 * 1024 + 7 * 64;
+pub(super) const ANSWER_SIZE: u32 = 16 * 1024 + 7 * 64;
 
 /// A place for a request and one for an answer of each connection, all zeros at first. Pages that
 /// are never used take no memory. Nobody but the owner of a `Memory` knows whether the kernel is
@@ -49,10 +49,10 @@ impl Memory {
     /// When there is no such place.
     pub(super) fn answer(&self, place: usize) -> NonNull<[u8]> {
         assert!(place < self.places);
-        let at = self.places * REQUEST_SIZE + place * ANSWER_SIZE;
+        let at = self.places * REQUEST_SIZE + place * ANSWER_SIZE as usize;
         // SAFETY: that is inside the block.
         let first = unsafe { self.block.add(at) };
-        NonNull::slice_from_raw_parts(first, ANSWER_SIZE)
+        NonNull::slice_from_raw_parts(first, ANSWER_SIZE as usize)
     }
 }
 
@@ -66,7 +66,7 @@ impl Drop for Memory {
 }
 
 const fn size(places: usize) -> usize {
-    places * (REQUEST_SIZE + ANSWER_SIZE)
+    places * (REQUEST_SIZE + ANSWER_SIZE as usize)
 }
 
 #[cfg(test)]

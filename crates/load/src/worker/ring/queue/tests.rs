@@ -68,7 +68,7 @@ fn requests_out_and_answers_in() {
 #[test]
 fn long_requests_arrive_whole() {
     with_queue(1, |queue, mut theirs| {
-        let request: Vec<u8> = (0..LONG).map(|at| (at % 251) as u8).collect();
+        let request: Vec<u8> = (0..=250).cycle().take(LONG).collect();
         let mut peer = theirs.remove(0);
         let expected = request.clone();
         let reader = thread::spawn(move || {
@@ -88,7 +88,7 @@ fn long_answers_take_several_receives() {
     with_queue(1, |queue, mut theirs| {
         queue.ask(0, b"tell").unwrap();
         queue.submit().unwrap();
-        let said = vec![7; 3 * ANSWER_SIZE + 1];
+        let said = vec![7; 3 * ANSWER_SIZE as usize + 1];
         theirs[0].write_all(&said).unwrap();
         let mut heard = next(queue).1.unwrap();
         while heard.len() < said.len() {

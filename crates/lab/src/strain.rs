@@ -1,0 +1,265 @@
+//! Where the load generator, or the rate that was asked of a server, was too much: conditions to be
+//! shown beside the figures of a step. Their bounds are documented in `docs/formats/report.md`.
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use prony_model::{Pace, Schedule, Step, StepOutcome, ThreadUse};
+
+/// Share of the measured time from which on a thread of the generator counts as saturated. What is
+/// left then is less than what the kernel's own work takes now and then.
+const BUSY_SHARE: f64 = 0.9;
+/// Share of the measured time from which on waiting for a processor is said: that much of each
+/// answer's way back may not be the server's.
+const WAITED_SHARE: f64 = 0.1;
+/// Lateness of the generator, 99th percentile in nanoseconds, below which nothing is said: a busy
+/// machine's scheduler does as much to any program.
+const LATE_NS: u64 = 1_000_000;
+/// Share of the response time from which on lateness is said: below it, the response time shown
+/// can't be wrong by more.
+const LATE_SHARE: f64 = 0.1;
+/// A backlog is said where it is more than one in so many planned operations. Fewer can wait at any
+/// instant where arrivals come at random.
+const BACKLOG_ONE_IN: u64 = 100;
+
+/// A condition: its code and its words.
+pub(crate) type Condition = (&'static str, String);
+
+/// Clients whose schedule is looked at.
+#[derive(Debug, Clone, Copy)]
+struct Clients {
+    count: u32,
+    pace: Pace,
+    /// Operations that can be left at the end although nothing is wrong: a group beside a step's
+    /// own clients ends when those do, whatever its clients were about to begin.
+    cut_off: u64,
+}
+
+/// What must be shown beside the figures of a step.
+pub(crate) fn conditions(step: &Step, outcome: &StepOutcome) -> Vec<Condition> {
+    let measured_ns = outcome.end_ns.saturating_sub(outcome.start_ns);
+    let mut found = threads(&outcome.thread_use, measured_ns);
+    if let Some(schedule) = &outcome.schedule {
+        let clients = Clients {
+            count: step.clients,
+            pace: step.pace,
+            cut_off: 0,
+        };
+        found.extend(of_schedule(schedule, clients, step.drain_ms()));
+    }
+    for (group, planned) in outcome.beside.iter().zip(&step.beside) {
+        let Some(schedule) = &group.schedule else {
+            continue;
+        };
+        let clients = Clients {
+            count: group.clients,
+            pace: planned.pace,
+            cut_off: group.clients.into(),
+        };
+        let said = of_schedule(schedule, clients, step.drain_ms());
+        found.extend(said.map(|(code, text)| (code, format!("{}: {text}", group.name))));
+    }
+    found
+}
+
+/// What the generator's threads say of the busiest of them, and of the one that waited longest.
+fn threads(used: &[ThreadUse], measured_ns: u64) -> Vec<Condition> {
+    if measured_ns == 0 {
+        return Vec::new();
+    }
+    let most = |ns: &dyn Fn(&ThreadUse) -> Option<u64>| {
+        let most = used.iter().filter_map(ns).max().unwrap_or(0);
+        most as f64 / measured_ns as f64
+    };
+    let busy = most(&|thread| Some(thread.cpu_ns));
+    let waited = most(&|thread| thread.run_queue_ns);
+    let mut found = Vec::new();
+    if busy >= BUSY_SHARE {
+        found.push((
+            "generator-busy",
+            format!(
+                "a thread of the load generator worked for {:.0} % of the measured time: the \
+                 figure may be the generator's limit and not the server's",
+                busy * 100.0
+            ),
+        ));
+    }
+    if waited >= WAITED_SHARE {
+        found.push((
+            "generator-waited",
+            format!(
+                "a thread of the load generator was ready to run and waited for a processor for \
+                 {:.0} % of the measured time: that is part of the latencies",
+                waited * 100.0
+            ),
+        ));
+    }
+    found
+}
+
+/// What a schedule says of how it was kept.
+fn of_schedule(
+    schedule: &Schedule,
+    clients: Clients,
+    waited_ms: u64,
+) -> impl Iterator<Item = Condition> {
+    let slipped = slipped(schedule).map(|text| ("schedule-slipped", text));
+    let backlog = match clients.pace {
+        Pace::Open { rate, .. } => {
+            let many = u64::from(clients.count).max(schedule.planned / BACKLOG_ONE_IN);
+            (schedule.backlog > many).then(|| {
+                format!(
+                    "{} of {} operations were due and had not begun when the measured time was \
+                     over: the server, or the generator, could not keep up with {rate}/s",
+                    schedule.backlog, schedule.planned
+                )
+            })
+        }
+        Pace::Closed { .. } => None,
+    };
+    let left = (schedule.left > clients.cut_off).then(|| {
+        format!(
+            "{} of {} operations were never begun, because the backlog was not worked off within \
+             {} s: the longest response times are missing",
+            schedule.left,
+            schedule.planned,
+            waited_ms as f64 / 1000.0
+        )
+    });
+    let backlog = backlog.map(|text| ("backlog", text));
+    let left = left.map(|text| ("operations-left", text));
+    slipped.into_iter().chain(backlog).chain(left)
+}
+
+/// Whether the generator itself was so late that the response time says something else.
+fn slipped(schedule: &Schedule) -> Option<String> {
+    let error_ns = percentile_99(&schedule.error)?;
+    let response_ns = percentile_99(&schedule.response)?;
+    let late = error_ns >= LATE_NS && error_ns as f64 >= response_ns as f64 * LATE_SHARE;
+    late.then(|| {
+        format!(
+            "one in a hundred operations began {:.1} ms or more late although a client was idle \
+             (response time at the same percentile: {:.1} ms): the load generator itself was held \
+             up",
+            error_ns as f64 / 1e6,
+            response_ns as f64 / 1e6
+        )
+    })
+}
+
+/// The 99th percentile of a stored histogram. `None` where it is empty or can't be read.
+fn percentile_99(mut bytes: &[u8]) -> Option<u64> {
+    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes).ok()?;
+    (!histogram.is_empty()).then(|| histogram.value_at_quantile(0.99))
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+    use prony_model::{Spacing, Thousandths};
+
+    use super::*;
+
+    fn histogram(ns: u64) -> Vec<u8> {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        histogram.record_n(ns, 1000).unwrap();
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&histogram, &mut bytes)
+            .unwrap();
+        bytes
+    }
+
+    fn schedule(response_ns: u64, error_ns: u64) -> Schedule {
+        Schedule {
+            planned: 10_000,
+            backlog: 0,
+            left: 0,
+            response: histogram(response_ns),
+            error: histogram(error_ns),
+        }
+    }
+
+    fn said(schedule: &Schedule) -> Vec<Condition> {
+        said_of(0, schedule)
+    }
+
+    fn said_of(cut_off: u64, schedule: &Schedule) -> Vec<Condition> {
+        let pace = Pace::Open {
+            rate: Thousandths(500_000),
+            spacing: Spacing::Poisson,
+        };
+        let clients = Clients {
+            count: 4,
+            pace,
+            cut_off,
+        };
+        of_schedule(schedule, clients, 10_000).collect()
+    }
+
+    fn used(cpu_ns: u64, run_queue_ns: Option<u64>) -> ThreadUse {
+        ThreadUse {
+            cpu_ns,
+            run_queue_ns,
+        }
+    }
+
+    #[test]
+    fn saturated_threads_are_named() {
+        assert_eq!(threads(&[used(899, Some(99))], 1000), []);
+        assert_eq!(threads(&[used(899, None)], 1000), []);
+        assert_eq!(threads(&[used(5, None)], 0), []);
+        let found = threads(&[used(10, Some(250)), used(951, None)], 1000);
+        assert_eq!(found[0].0, "generator-busy");
+        assert!(found[0].1.contains("95 %"), "{found:?}");
+        assert_eq!(found[1].0, "generator-waited");
+        assert!(found[1].1.contains("25 %"), "{found:?}");
+    }
+
+    #[test]
+    fn lateness_counts_where_it_is_long_and_a_part_of_the_response_time() {
+        assert_eq!(said(&schedule(200_000, 900_000)), []);
+        assert_eq!(said(&schedule(50_000_000, 2_000_000)), []);
+        let found = said(&schedule(5_000_000, 2_000_000));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].0, "schedule-slipped");
+        assert!(found[0].1.contains("2.0 ms"), "{found:?}");
+    }
+
+    #[test]
+    fn backlogs_count_beyond_the_clients_and_one_in_a_hundred() {
+        let mut late = schedule(1000, 1000);
+        late.backlog = 100;
+        assert_eq!(said(&late), []);
+        late.backlog = 101;
+        assert_eq!(said(&late)[0].0, "backlog");
+        assert!(said(&late)[0].1.contains("500/s"));
+        late.left = 7;
+        let found = said(&late);
+        assert_eq!(found[1].0, "operations-left");
+        assert!(found[1].1.starts_with("7 of 10000"), "{found:?}");
+        // As many as there are clients can always be under way.
+        let mut few = schedule(1000, 1000);
+        few.planned = 100;
+        few.backlog = 4;
+        assert_eq!(said(&few), []);
+    }
+
+    #[test]
+    fn groups_are_cut_off_where_the_step_ends() {
+        let mut cut = schedule(1000, 1000);
+        cut.left = 4;
+        assert_eq!(said_of(4, &cut), []);
+        assert_eq!(said_of(0, &cut)[0].0, "operations-left");
+        cut.left = 5;
+        assert_eq!(said_of(4, &cut)[0].0, "operations-left");
+    }
+
+    #[test]
+    fn what_can_not_be_read_says_nothing() {
+        let broken = Schedule {
+            error: vec![1, 2],
+            ..schedule(1, 1)
+        };
+        assert_eq!(said(&broken), []);
+    }
+}

@@ -1,0 +1,492 @@
+//! Everything that a server can do wrong: each yields an error that says so and names what was
+//! under way, or is counted; nothing hangs, and nothing is counted wrongly.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use prony_load::{DriveTask, LoadError, Message, Task};
+use prony_model::{Backend, ErrorClass, Length, Pace, Protocol, Spacing, StepOutcome, Thousandths};
+
+use crate::drive::{answer, mixed, task};
+use crate::testkit::{
+    Delivery, Door, FakeServer, Reply, Request, Then, definition, eof, err, framed, greeting, ok,
+    rows,
+};
+
+/// More than any of the runs takes on the busiest machine: what takes longer hangs.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// The silence that is put up with where it is what is tested.
+const STALL_MS: u64 = 250;
+
+crate::backend::behind_each_backend! {
+    answers_gone_wrong_are_fatal_and_named,
+    open_loops_meet_the_same_faults,
+    silence_is_fatal_and_named,
+    every_statement_is_named,
+    a_connection_closed_between_requests_is_found_closed,
+    connections_that_fail_are_fatal_and_named,
+    connecting_anew_fails_in_the_same_ways,
+    silence_at_the_door_is_fatal,
+    packets_in_pieces_count_alike,
+    errors_in_the_middle_of_rows_are_counted,
+    answers_of_another_kind_are_counted_as_unexpected,
+}
+
+/// How load is driven.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    backend: Backend,
+    protocol: Protocol,
+    clients: u32,
+}
+
+/// Every protocol, with one client and with several.
+fn kinds() -> Vec<Kind> {
+    let backend = crate::backend::chosen();
+    let mut kinds = Vec::new();
+    for protocol in [Protocol::Prepared, Protocol::Text] {
+        for clients in [1, 3] {
+            kinds.push(Kind {
+                backend,
+                protocol,
+                clients,
+            });
+        }
+    }
+    kinds
+}
+
+/// For tests that wait most of the time.
+fn for_all_kinds_at_once(test: impl Fn(Kind) + Sync) {
+    thread::scope(|scope| {
+        for kind in kinds() {
+            let test = &test;
+            scope.spawn(move || test(kind));
+        }
+    });
+}
+
+/// Runs a task, and fails when it hangs.
+fn run(server: FakeServer, task: DriveTask) -> Result<StepOutcome, LoadError> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let result = crate::run(&server, Task::Drive(Box::new(task)));
+        let _ = sender.send(result);
+    });
+    match receiver.recv_timeout(PATIENCE).unwrap()?.pop() {
+        Some(Message::Done { outcome }) => Ok(*outcome),
+        other => panic!("expected the outcome, got {other:?}"),
+    }
+}
+
+fn task_of(kind: Kind, operations: u64) -> DriveTask {
+    let mut task = task(mixed(true), kind.clients, Length::Count { operations });
+    task.backend = kind.backend;
+    task.protocol = kind.protocol;
+    task
+}
+
+/// A fault, and words of the error.
+type Fault = (Vec<u8>, Then, &'static [&'static str]);
+
+/// The answer that is gone wrong.
+fn good_answer() -> Vec<u8> {
+    framed(1, &[rows(3), vec![eof()]].concat())
+}
+
+fn hang_ups() -> Vec<Fault> {
+    const CLOSED: &[&str] = &["the server closed the connection"];
+    let answer = good_answer();
+    [0, 3, 4, 20, answer.len() - 1]
+        .map(|size| (answer[..size].to_vec(), Then::HangUp, CLOSED))
+        .to_vec()
+}
+
+fn surplus() -> Vec<Fault> {
+    const SURPLUS: &[&str] = &["bytes after its answer"];
+    let answer = good_answer();
+    [
+        framed(1, &[ok(1), ok(1)]),
+        [&answer[..], &[0]].concat(),
+        [&answer[..], &answer].concat(),
+    ]
+    .map(|bytes| (bytes, Then::GoOn, SURPLUS))
+    .to_vec()
+}
+
+/// Answers that are none, and one that ends in an error.
+fn broken() -> Vec<Fault> {
+    type Words = &'static [&'static str];
+    let wrong = |packets: &[Vec<u8>], words: Words| (framed(1, packets), Then::GoOn, words);
+    let numbered = |number: u8, words: Words| (framed(number, &[ok(0)]), Then::GoOn, words);
+    let after_rows = |packet: Vec<u8>, words: Words| {
+        let bytes = framed(1, &[rows(2), vec![packet]].concat());
+        (bytes, Then::GoOn, words)
+    };
+    // The last packet comes with the number of the one before.
+    let mut repeated = framed(1, &rows(3));
+    repeated.extend(framed(6, &[eof()]));
+    vec![
+        numbered(0, &["expected packet number 1, got 0"]),
+        numbered(2, &["expected packet number 1, got 2"]),
+        (repeated, Then::GoOn, &["expected packet number 7, got 6"]),
+        wrong(&[vec![]], &["number of columns: it ends too early"]),
+        wrong(&[vec![0xff]], &["error packet: it ends too early"]),
+        wrong(&[vec![0, 0xfe]], &["OK packet: it ends too early"]),
+        wrong(&[b"\xfbfile".to_vec()], &["byte 0xfb is not allowed"]),
+        wrong(&[vec![1], eof()], &["column definition: byte 0xfe"]),
+        wrong(
+            &[vec![1], definition(), definition()],
+            &["EOF packet: byte 0x03"],
+        ),
+        after_rows(vec![0xfe, 0], &["EOF packet: it ends too early"]),
+        after_rows(err(1146), &["error 1146 (HY000): as the test wants"]),
+    ]
+}
+
+/// Claims that nothing follows, or too little.
+fn silences() -> Vec<Fault> {
+    const SILENT: &[&str] = &["the server was silent for"];
+    let answer = good_answer();
+    let count = [&[0xfe][..], &(1_u64 << 60).to_le_bytes()].concat();
+    vec![
+        (Vec::new(), Then::Silence, SILENT),
+        (answer[..3].to_vec(), Then::Silence, SILENT),
+        (answer[..answer.len() - 1].to_vec(), Then::Silence, SILENT),
+        // A packet of 16 MB; 2^60 columns.
+        (vec![0xff, 0xff, 0xff, 1, 1], Then::Silence, SILENT),
+        (framed(1, &[count]), Then::Silence, SILENT),
+    ]
+}
+
+/// Answers the statement at `number` of the first connection with a fault.
+fn at(number: usize, bytes: Vec<u8>, then: Then) -> FakeServer {
+    FakeServer::start(Delivery::Whole, move |request| {
+        if request.number == number {
+            Reply::Bytes(bytes.clone(), then)
+        } else {
+            answer(request)
+        }
+    })
+}
+
+fn check(error: &LoadError, fault: &[&str], place: &str) {
+    let shown = error.to_string();
+    for word in fault.iter().chain([&place]) {
+        assert!(shown.contains(word), "`{word}` in: {shown}");
+    }
+}
+
+fn answers_gone_wrong_are_fatal_and_named() {
+    for kind in kinds() {
+        for (bytes, then, words) in [hang_ups(), surplus(), broken()].concat() {
+            // `BEGIN` and the first statement come before.
+            let server = at(2, bytes, then);
+            let error = run(server, task_of(kind, 100)).unwrap_err();
+            check(&error, words, "`read`");
+        }
+    }
+}
+
+/// Where operations arrive and clients are idle in between, the same is said.
+fn open_loops_meet_the_same_faults() {
+    for_all_kinds_at_once(|kind| {
+        for (bytes, then, words) in [hang_ups(), surplus(), broken(), silences()].concat() {
+            let mut task = task_of(kind, 100);
+            task.pace = Pace::Open {
+                rate: Thousandths(1_000_000),
+                spacing: Spacing::Poisson,
+            };
+            task.stall_ms = if then == Then::Silence {
+                STALL_MS
+            } else {
+                task.stall_ms
+            };
+            let error = run(at(2, bytes, then), task).unwrap_err();
+            check(&error, words, "`read`");
+        }
+    });
+}
+
+fn silence_is_fatal_and_named() {
+    for_all_kinds_at_once(|kind| {
+        for (bytes, then, words) in silences() {
+            let mut task = task_of(kind, 100);
+            task.stall_ms = STALL_MS;
+            let error = run(at(2, bytes, then), task).unwrap_err();
+            check(&error, words, "`read`");
+        }
+    });
+}
+
+fn every_statement_is_named() {
+    for kind in kinds() {
+        for (number, place) in [
+            (0, "`begin`"),
+            (1, "`read`"),
+            (3, "`write`"),
+            (4, "`commit`"),
+        ] {
+            for (bytes, then, word) in [
+                (vec![], Then::HangUp, "closed the connection"),
+                (framed(9, &[ok(0)]), Then::GoOn, "expected packet number 1"),
+                (
+                    framed(1, &[ok(0), ok(0)]),
+                    Then::GoOn,
+                    "11 bytes after its answer",
+                ),
+            ] {
+                let error = run(at(number, bytes, then), task_of(kind, 100)).unwrap_err();
+                check(&error, &[word], place);
+            }
+        }
+    }
+}
+
+/// A server that closes connections while nobody waits for an answer of it.
+fn a_connection_closed_between_requests_is_found_closed() {
+    for kind in kinds() {
+        let closing = |request: &Request| match request.number {
+            9 => Reply::Bytes(framed(1, &[ok(0)]), Then::HangUp),
+            _ => answer(request),
+        };
+        let server = FakeServer::start(Delivery::Whole, closing);
+        let error = run(server, task_of(kind, 100)).unwrap_err();
+        check(&error, &["the server closed the connection"], "`begin`");
+        let server = FakeServer::start_over_tcp(Delivery::Whole, closing);
+        let mut slow = task_of(kind, 100);
+        slow.pace = Pace::Open {
+            rate: Thousandths(300_000),
+            spacing: Spacing::Regular,
+        };
+        let error = run(server, slow).unwrap_err();
+        check(&error, &["the server closed the connection"], "`begin`");
+    }
+}
+
+/// What is wrong with the greeting, the answer to the login, and the answer to a prepare.
+fn faults_of_doors() -> Vec<(Door, &'static [&'static str])> {
+    const CLOSED: &[&str] = &["it closed the connection"];
+    let greeting = framed(0, &[greeting()]);
+    let half = || greeting[..20].to_vec();
+    let hang_up = Then::HangUp;
+    let go_on = Then::GoOn;
+    let login = |number: u8, packet: Vec<u8>| Door::Login(framed(number, &[packet]), go_on);
+    let prepare = |packets: &[Vec<u8>]| Door::Prepare(framed(1, packets), go_on);
+    let one_parameter = vec![0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
+    vec![
+        (Door::Greeting(vec![], hang_up), CLOSED),
+        (Door::Greeting(half(), hang_up), CLOSED),
+        (
+            Door::Greeting(framed(0, &[err(1040)]), hang_up),
+            &["error 1040 (HY000)"],
+        ),
+        (
+            Door::Greeting(framed(1, &[vec![10]]), hang_up),
+            &["expected packet number 0, got 1"],
+        ),
+        (
+            Door::Greeting(framed(0, &[b"\x09three\0".to_vec()]), hang_up),
+            &["protocol version 9"],
+        ),
+        (
+            Door::Greeting(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), hang_up),
+            &["expected packet number 0"],
+        ),
+        (Door::Login(vec![], hang_up), CLOSED),
+        (Door::Login(vec![7, 0], hang_up), CLOSED),
+        (
+            login(2, err(1045)),
+            &["error 1045", "`prony`", "check the password"],
+        ),
+        (login(3, ok(0)), &["expected packet number 2, got 3"]),
+        (login(2, vec![7]), &["answer to the login: byte 0x07"]),
+        (login(2, b"\xfedialog\0x\0".to_vec()), &["asks for dialog"]),
+        (Door::Prepare(vec![], hang_up), CLOSED),
+        (Door::Prepare(vec![12, 0, 0, 1, 0], hang_up), CLOSED),
+        (prepare(&[err(1146)]), &["error 1146"]),
+        (
+            prepare(&[err(1295)]),
+            &["the server can't prepare this kind"],
+        ),
+        (prepare(&[vec![0, 1]]), &["ends too early"]),
+        (
+            prepare(&[one_parameter.clone(), eof()]),
+            &["column definition"],
+        ),
+        (
+            prepare(&[one_parameter, definition(), eof()]),
+            &["counts 1 parameters, expected 2"],
+        ),
+    ]
+}
+
+/// What stands before the words: what was being done.
+fn place(door: &Door, connection: usize) -> &'static str {
+    match (door, connection) {
+        (Door::Prepare(..), _) => "prepare statement `read`",
+        (_, 0) => "connect client 1 of",
+        _ => "connect",
+    }
+}
+
+fn connections_that_fail_are_fatal_and_named() {
+    for kind in kinds() {
+        for (door, words) in faults_of_doors() {
+            if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
+                continue;
+            }
+            let place = place(&door, 0);
+            let doors = move |_| door.clone();
+            let server = FakeServer::start_behind(doors, answer);
+            let error = run(server, task_of(kind, 10)).unwrap_err();
+            check(&error, words, place);
+        }
+    }
+}
+
+/// The same when clients connect anew, in the middle of the load.
+fn connecting_anew_fails_in_the_same_ways() {
+    for kind in kinds() {
+        for (door, words) in faults_of_doors() {
+            if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
+                continue;
+            }
+            let place = place(&door, 1);
+            let first = kind.clients as usize;
+            let doors = move |number| match number {
+                number if number == first => door.clone(),
+                _ => Door::Open,
+            };
+            let server = FakeServer::start_behind(doors, answer);
+            let mut task = task_of(kind, 100);
+            task.reconnect_every = Some(2);
+            let error = run(server, task).unwrap_err();
+            check(&error, words, place);
+        }
+    }
+}
+
+fn silence_at_the_door_is_fatal() {
+    let half = framed(0, &[greeting()])[..20].to_vec();
+    for_all_kinds_at_once(|kind| {
+        for door in [
+            Door::Greeting(vec![], Then::Silence),
+            Door::Greeting(half.clone(), Then::Silence),
+            Door::Login(vec![], Then::Silence),
+            Door::Prepare(vec![12, 0, 0, 1], Then::Silence),
+        ] {
+            if matches!(door, Door::Prepare(..)) && kind.protocol == Protocol::Text {
+                continue;
+            }
+            for connection in [0, kind.clients as usize] {
+                let place = place(&door, connection);
+                let door = door.clone();
+                let doors = move |number| match number {
+                    number if number == connection => door.clone(),
+                    _ => Door::Open,
+                };
+                let mut task = task_of(kind, 100);
+                task.stall_ms = STALL_MS;
+                task.reconnect_every = Some(2);
+                let error = run(FakeServer::start_behind(doors, answer), task).unwrap_err();
+                check(&error, &["silent for"], place);
+            }
+        }
+    });
+}
+
+fn counts(outcome: &StepOutcome) -> Vec<(&str, u64, u64, u64, u64)> {
+    let statements = outcome.statements.iter();
+    statements
+        .map(|it| {
+            (
+                it.name.as_str(),
+                it.count,
+                it.rows,
+                it.affected,
+                it.unexpected,
+            )
+        })
+        .collect()
+}
+
+/// Answers are cut at every byte in turn, and come byte by byte: the counts are those of whole ones.
+fn packets_in_pieces_count_alike() {
+    for_all_kinds_at_once(|kind| {
+        for (delivery, operations) in [
+            (Delivery::Whole, 30),
+            // Enough for every place of the longest answer.
+            (Delivery::Cut, 240),
+            (Delivery::Trickle, 30),
+        ] {
+            let server = FakeServer::start(delivery, answer);
+            let outcome = run(server, task_of(kind, operations)).unwrap();
+            assert_eq!(
+                (outcome.operations, outcome.queries),
+                (operations, 5 * operations)
+            );
+            assert_eq!(
+                counts(&outcome),
+                [
+                    ("read", 2 * operations, 22 * operations, 0, 0),
+                    ("write", operations, 0, operations, 0),
+                    ("begin", operations, 0, 0, 0),
+                    ("commit", operations, 0, 0, 0),
+                ]
+            );
+            assert_eq!(outcome.errors, []);
+        }
+    });
+}
+
+/// Errors in the middle of a result: one after which the operation is tried again, and one that
+/// ends it. Rows that came before are not counted.
+fn errors_in_the_middle_of_rows_are_counted() {
+    for kind in kinds() {
+        for (code, class, operations) in [
+            (1213, ErrorClass::Retryable, 12),
+            (1317, ErrorClass::Counted, 12 - u64::from(kind.clients)),
+        ] {
+            let server = FakeServer::start(Delivery::Cut, move |request| match request.number {
+                2 => Reply::RowsThenErr(5, code),
+                _ => answer(request),
+            });
+            let outcome = run(server, task_of(kind, 12)).unwrap();
+            assert_eq!(outcome.operations, operations);
+            let [error] = outcome.errors.as_slice() else {
+                panic!("{:?}", outcome.errors);
+            };
+            assert_eq!((error.code, error.class), (code, class));
+            assert_eq!(error.count, u64::from(kind.clients));
+            let read = &outcome.statements[0];
+            // The first of the two reads was answered before the error came.
+            assert_eq!(read.count, 2 * operations + u64::from(kind.clients));
+            assert_eq!(read.rows, 11 * read.count);
+        }
+    }
+}
+
+/// An OK in place of rows, and rows in place of an OK.
+fn answers_of_another_kind_are_counted_as_unexpected() {
+    for kind in kinds() {
+        let server = FakeServer::start(Delivery::Whole, |request| match request.number {
+            2 => Reply::Ok(0),
+            3 => Reply::Rows(2),
+            _ => answer(request),
+        });
+        let mut task = task_of(kind, 12);
+        task.workload.statements[0].expect.rows = Some("11".parse().unwrap());
+        task.workload.statements[1].expect.affected = Some("1".parse().unwrap());
+        let outcome = run(server, task).unwrap();
+        let clients = u64::from(kind.clients);
+        assert_eq!(
+            counts(&outcome)[..2],
+            [
+                ("read", 24, 11 * (24 - clients), 0, clients),
+                ("write", 12, 2 * clients, 12 - clients, clients),
+            ]
+        );
+    }
+}

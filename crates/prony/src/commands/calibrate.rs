@@ -1,0 +1,89 @@
+//! `prony calibrate`: what the load generator itself can do here.
+
+use prony_lab::{
+    CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, available_backends,
+};
+use prony_load::choose_backend;
+use prony_model::{Backend, CalibrationCounts};
+use prony_report::{ReportError, calibration_json, calibration_text};
+
+use crate::cli::{CalibrateArgs, ListFormatArg};
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+use crate::session::Surroundings;
+use crate::signals::Signals;
+use crate::words::{duration, plural, rate};
+
+/// Measures, keeps the result in the cache and prints it.
+pub(crate) fn calibrate(args: &CalibrateArgs, signals: &Signals) -> Result<(), Failure> {
+    let points = points(args)?;
+    let surroundings = Surroundings::find()?;
+    output::talk(&format!(
+        "calibrating the load generator: about {}",
+        duration(points.predicted_ms())
+    ));
+    let calibrator = Calibrator {
+        roots: &surroundings.roots,
+        launcher: &surroundings.launcher,
+        prony: &surroundings.prony,
+        proc: &surroundings.proc,
+        stop: &signals.stop,
+    };
+    let calibration = calibrator
+        .calibrate(&points, &mut |event| output::talk(&line(event)))
+        .map_err(|error| failure(&error))?;
+    let Some(calibration) = calibration else {
+        let code = ExitStatus::Interrupted(signals.exit_code());
+        return Err(Failure::new(code, "interrupted; nothing is kept"));
+    };
+    let text = match args.format {
+        ListFormatArg::Text => calibration_text(&calibration),
+        ListFormatArg::Json => calibration_json(&calibration),
+    };
+    let text = text.map_err(|error: ReportError| Failure::to(ExitStatus::Defect, &error))?;
+    output::data(&text)
+}
+
+fn points(args: &CalibrateArgs) -> Result<CalibrationPoints, Failure> {
+    let backends = match args.backend {
+        None => available_backends(),
+        Some(backend) => {
+            choose_backend(Some(backend), false)
+                .map_err(|error| Failure::to(ExitStatus::Host, &error))?;
+            vec![backend]
+        }
+    };
+    Ok(CalibrationPoints {
+        backends,
+        clients: args.clients.clone(),
+        time_ms: args.time,
+    })
+}
+
+/// One point in one line.
+fn line(event: CalibrationEvent<'_>) -> String {
+    let of = |backend: Backend, clients: u32, counts: &CalibrationCounts| {
+        let done = counts.queries_per_second().map_or_else(
+            || "nothing done".to_owned(),
+            |done| format!("{} queries/s", rate(done)),
+        );
+        format!("  {backend}, {}: {done}", plural(clients.into(), "client"))
+    };
+    match event {
+        CalibrationEvent::Closed(point) => of(point.backend, point.clients, &point.counts),
+        CalibrationEvent::Open(point) => {
+            let done = of(point.backend, point.clients, &point.counts);
+            format!("{done} by schedule")
+        }
+    }
+}
+
+fn failure(error: &CalibrationError) -> Failure {
+    let code = match error {
+        CalibrationError::Workload { .. } => ExitStatus::Defect,
+        CalibrationError::NullServer { .. }
+        | CalibrationError::Drive { .. }
+        | CalibrationError::Keep(_) => ExitStatus::Host,
+    };
+    Failure::to(code, error)
+}

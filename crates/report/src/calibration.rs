@@ -1,0 +1,265 @@
+//! What the load generator reaches on a host, for people and for programs.
+
+#[cfg(test)]
+mod tests;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use prony_model::{
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, OpenPoint, Spacing,
+};
+use serde::Serialize;
+
+use crate::document::{Align, Block, Table};
+use crate::figures::{count, plural, rounded};
+use crate::render::ReportError;
+use crate::tables::NONE;
+use crate::text;
+
+/// Changes whenever a key vanishes or changes its meaning.
+const FORMAT: u32 = 1;
+
+/// Writes a calibration for a terminal of 100 columns or more; ends with a line feed.
+///
+/// # Errors
+/// When the distribution of schedule errors can't be decoded.
+pub fn calibration_text(calibration: &Calibration) -> Result<String, ReportError> {
+    Ok(text::write(&blocks(calibration)?))
+}
+
+/// Writes a calibration for programs: the raw counts and what follows from them. Ends with a line
+/// feed.
+///
+/// # Errors
+/// When the distribution of schedule errors can't be decoded.
+pub fn calibration_json(calibration: &Calibration) -> Result<String, ReportError> {
+    let document = Document {
+        format: FORMAT,
+        prony_version: &calibration.prony_version,
+        host: &calibration.host,
+        made_at_ms: calibration.made_at_ms,
+        closed: calibration.closed.iter().map(ClosedEntry::of).collect(),
+        open: calibration
+            .open
+            .iter()
+            .map(OpenEntry::of)
+            .collect::<Result<_, _>>()?,
+    };
+    let mut text =
+        serde_json::to_string_pretty(&document).map_err(|source| ReportError::Json { source })?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn blocks(calibration: &Calibration) -> Result<Vec<Block>, ReportError> {
+    let CalibratedHost {
+        cpu_model,
+        cpus,
+        kernel,
+    } = &calibration.host;
+    let unknown = "unknown".to_owned();
+    let host = format!(
+        "{}, {}, kernel {}",
+        cpu_model.as_ref().unwrap_or(&unknown),
+        plural(u64::from(*cpus), "processor"),
+        kernel.as_ref().unwrap_or(&unknown),
+    );
+    let mut blocks = vec![Block::Facts(vec![
+        ("host", host),
+        ("version", format!("Prony {}", calibration.prony_version)),
+    ])];
+    if !calibration.closed.is_empty() {
+        blocks.push(Block::Heading(
+            "As fast as it goes: a prepared point query to the null server, unix socket".to_owned(),
+        ));
+        blocks.push(Block::Table(closed_table(&calibration.closed)));
+    }
+    if !calibration.open.is_empty() {
+        blocks.push(Block::Heading(
+            "By schedule: the same query at a rate, and how late it was sent".to_owned(),
+        ));
+        blocks.push(Block::Table(open_table(&calibration.open)?));
+    }
+    Ok(blocks)
+}
+
+fn closed_table(points: &[ClosedPoint]) -> Table {
+    let row = |point: &ClosedPoint| {
+        let counts = &point.counts;
+        vec![
+            name(point.backend, point.clients),
+            point.threads.to_string(),
+            counts.queries_per_second().map_or(NONE.to_owned(), rate),
+            microseconds(counts.client_us_per_query()),
+            microseconds(counts.client_user_us_per_query()),
+            microseconds(counts.server_us_per_query()),
+        ]
+    };
+    Table {
+        header: [
+            "generator",
+            "threads",
+            "queries/s",
+            "CPU µs/query",
+            "of it user",
+            "null server's CPU",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        rows: points.iter().map(row).collect(),
+        align: Align::Right,
+        repeated: 1,
+    }
+}
+
+fn open_table(points: &[OpenPoint]) -> Result<Table, ReportError> {
+    let row = |point: &OpenPoint| {
+        let lateness = Lateness::of(point)?;
+        Ok(vec![
+            name(point.backend, point.clients),
+            format!("{} {}", rate(point.rate.as_f64()), point.spacing.name()),
+            count(point.counts.queries),
+            microseconds(point.counts.client_us_per_query()),
+            microseconds(Some(lateness.p50)),
+            microseconds(Some(lateness.p99)),
+            microseconds(Some(lateness.max)),
+        ])
+    };
+    Ok(Table {
+        header: [
+            "generator",
+            "rate/s",
+            "queries",
+            "CPU µs/query",
+            "late µs p50",
+            "p99",
+            "max",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        rows: points.iter().map(row).collect::<Result<_, ReportError>>()?,
+        align: Align::Right,
+        repeated: 1,
+    })
+}
+
+fn name(backend: Backend, clients: u32) -> String {
+    format!("{backend}, {}", plural(u64::from(clients), "client"))
+}
+
+/// A rate without decimals; rates here are far below what a float holds exactly.
+fn rate(per_second: f64) -> String {
+    format!("{per_second:.0}")
+        .parse()
+        .map_or_else(|_| NONE.to_owned(), count)
+}
+
+fn microseconds(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.2}"))
+}
+
+/// How late operations were sent, in microseconds.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Lateness {
+    p50: f64,
+    p99: f64,
+    max: f64,
+}
+
+impl Lateness {
+    fn of(point: &OpenPoint) -> Result<Self, ReportError> {
+        let histogram: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut point.error.as_slice())
+            .map_err(|error| ReportError::Calibration {
+                backend: point.backend,
+                problem: error.to_string(),
+            })?;
+        let microseconds = |nanoseconds: u64| rounded(nanoseconds as f64 / 1e3, 3);
+        Ok(Self {
+            p50: microseconds(histogram.value_at_quantile(0.5)),
+            p99: microseconds(histogram.value_at_quantile(0.99)),
+            max: microseconds(histogram.max()),
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: u32,
+    prony_version: &'a str,
+    host: &'a CalibratedHost,
+    made_at_ms: u64,
+    closed: Vec<ClosedEntry>,
+    open: Vec<OpenEntry>,
+}
+
+#[derive(Serialize)]
+struct ClosedEntry {
+    backend: Backend,
+    clients: u32,
+    threads: u32,
+    counts: CalibrationCounts,
+    figures: Figures,
+}
+
+#[derive(Serialize)]
+struct OpenEntry {
+    backend: Backend,
+    clients: u32,
+    threads: u32,
+    rate: f64,
+    spacing: Spacing,
+    planned: u64,
+    counts: CalibrationCounts,
+    figures: Figures,
+    schedule_error_us: Lateness,
+}
+
+/// What follows from the counts.
+#[derive(Serialize)]
+struct Figures {
+    queries_per_second: Option<f64>,
+    client_cpu_us_per_query: Option<f64>,
+    client_user_us_per_query: Option<f64>,
+    server_cpu_us_per_query: Option<f64>,
+}
+
+impl Figures {
+    fn of(counts: &CalibrationCounts) -> Self {
+        let three = |value: Option<f64>| value.map(|value| rounded(value, 3));
+        Self {
+            queries_per_second: three(counts.queries_per_second()),
+            client_cpu_us_per_query: three(counts.client_us_per_query()),
+            client_user_us_per_query: three(counts.client_user_us_per_query()),
+            server_cpu_us_per_query: three(counts.server_us_per_query()),
+        }
+    }
+}
+
+impl ClosedEntry {
+    fn of(point: &ClosedPoint) -> Self {
+        Self {
+            backend: point.backend,
+            clients: point.clients,
+            threads: point.threads,
+            counts: point.counts,
+            figures: Figures::of(&point.counts),
+        }
+    }
+}
+
+impl OpenEntry {
+    fn of(point: &OpenPoint) -> Result<Self, ReportError> {
+        Ok(Self {
+            backend: point.backend,
+            clients: point.clients,
+            threads: point.threads,
+            rate: point.rate.as_f64(),
+            spacing: point.spacing,
+            planned: point.planned,
+            counts: point.counts,
+            figures: Figures::of(&point.counts),
+            schedule_error_us: Lateness::of(point)?,
+        })
+    }
+}

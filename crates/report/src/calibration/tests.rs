@@ -1,0 +1,93 @@
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use insta::assert_snapshot;
+use prony_model::Thousandths;
+
+use super::*;
+
+fn counts(queries: u64) -> CalibrationCounts {
+    CalibrationCounts {
+        queries,
+        wall_ns: 2_000_000_000,
+        client_user_ns: 300 * queries,
+        client_system_ns: 4_950 * queries,
+        server_ns: 4_000 * queries,
+    }
+}
+
+fn closed(backend: Backend, clients: u32, queries: u64) -> ClosedPoint {
+    ClosedPoint {
+        backend,
+        clients,
+        threads: clients.min(2),
+        counts: counts(queries),
+    }
+}
+
+/// Ten thousand operations, one in a hundred of them much later than the others.
+fn lateness() -> Vec<u8> {
+    let mut histogram = Histogram::<u64>::new(3).unwrap();
+    histogram.record_n(6_000, 9_899).unwrap();
+    histogram.record_n(48_000, 100).unwrap();
+    histogram.record(210_000).unwrap();
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(&histogram, &mut bytes)
+        .unwrap();
+    bytes
+}
+
+fn calibration() -> Calibration {
+    Calibration {
+        prony_version: "1.2.3".into(),
+        host: CalibratedHost {
+            cpu_model: Some("Example 1".into()),
+            cpus: 2,
+            kernel: Some("6.1.0-18-amd64".into()),
+        },
+        made_at_ms: 1_700_000_000_000,
+        closed: vec![
+            closed(Backend::Epoll, 1, 190_246),
+            closed(Backend::Epoll, 1_000, 401_000),
+            closed(Backend::IoUring, 1_000, 0),
+        ],
+        open: vec![OpenPoint {
+            backend: Backend::Epoll,
+            clients: 8,
+            threads: 2,
+            rate: Thousandths(10_000_000),
+            spacing: Spacing::Regular,
+            counts: counts(10_000),
+            planned: 10_000,
+            error: lateness(),
+        }],
+    }
+}
+
+#[test]
+fn as_text() {
+    assert_snapshot!("text", calibration_text(&calibration()).unwrap());
+}
+
+#[test]
+fn as_json() {
+    assert_snapshot!("json", calibration_json(&calibration()).unwrap());
+}
+
+#[test]
+fn what_is_not_known_and_not_measured_is_left_out() {
+    let mut calibration = calibration();
+    calibration.host.cpu_model = None;
+    calibration.host.kernel = None;
+    calibration.open.clear();
+    calibration.closed.truncate(1);
+    assert_snapshot!("closed-only", calibration_text(&calibration).unwrap());
+}
+
+#[test]
+fn damage_is_said() {
+    let mut calibration = calibration();
+    calibration.open[0].error.truncate(9);
+    let error = calibration_json(&calibration).unwrap_err().to_string();
+    assert!(error.contains("epoll"), "{error}");
+    assert!(error.contains("calibrate again"), "{error}");
+}

@@ -1,0 +1,203 @@
+//! Schedules, threads, groups of clients, backends and calibrations.
+
+use prony_model::{
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, ErrorClass, ErrorCount,
+    GroupOutcome, Schedule, StatementOutcome, StepOutcome, ThreadUse,
+};
+use prony_store::{GroupRow, ScheduleRow, StoreError, ThreadUseRow};
+
+use crate::sample::{Sample, assert_whole, at, outcome, planned};
+
+fn schedule(planned: u64) -> Schedule {
+    Schedule {
+        planned,
+        backlog: 3,
+        left: 1,
+        response: vec![7, 7],
+        error: vec![8],
+    }
+}
+
+fn group(name: &str, schedule: Option<Schedule>) -> GroupOutcome {
+    GroupOutcome {
+        name: name.into(),
+        clients: 2,
+        operations: 500,
+        queries: 600,
+        busy_ns: 4_000_000_000,
+        histogram: vec![9, 9, 9],
+        statements: vec![
+            StatementOutcome {
+                name: "update".into(),
+                count: 500,
+                rows: 0,
+                affected: 499,
+                unexpected: 1,
+                histogram: vec![10],
+            },
+            StatementOutcome {
+                name: "connect".into(),
+                count: 5,
+                rows: 0,
+                affected: 0,
+                unexpected: 0,
+                histogram: vec![11],
+            },
+        ],
+        errors: vec![ErrorCount {
+            code: 1205,
+            class: ErrorClass::Counted,
+            count: 2,
+            message: "Lock wait timeout".into(),
+        }],
+        schedule,
+    }
+}
+
+fn paced() -> StepOutcome {
+    let mut outcome = outcome(1);
+    outcome.backend = Backend::IoUring;
+    outcome.schedule = Some(schedule(1000));
+    outcome.thread_use = vec![
+        ThreadUse {
+            cpu_ns: 5,
+            run_queue_ns: Some(6),
+        },
+        ThreadUse {
+            cpu_ns: 7,
+            run_queue_ns: None,
+        },
+    ];
+    outcome.beside = vec![group("writers", Some(schedule(500))), group("scans", None)];
+    outcome.intervals[2].response_ns_p99 = 44;
+    outcome.intervals[2].backlog = 55;
+    outcome
+}
+
+#[test]
+fn what_a_paced_step_yields_comes_back() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
+    store.record_step(trial, 0, &paced()).unwrap();
+    store.record_step(trial, 1, &outcome(2)).unwrap();
+    assert_eq!(store.groups().unwrap(), [], "not done yet");
+    assert_eq!(store.schedules().unwrap(), [], "not done yet");
+    assert_eq!(store.thread_uses().unwrap(), [], "not done yet");
+    store.finish_trial(trial, at(2)).unwrap();
+
+    let row = |group, schedule| ScheduleRow {
+        trial,
+        step: 0,
+        group,
+        schedule,
+    };
+    assert_eq!(
+        store.schedules().unwrap(),
+        [row(0, schedule(1000)), row(1, schedule(500))]
+    );
+    let thread = |thread: usize| ThreadUseRow {
+        trial,
+        step: 0,
+        thread,
+        used: paced().thread_use[thread],
+    };
+    assert_eq!(store.thread_uses().unwrap(), [thread(0), thread(1)]);
+    assert_eq!(store.intervals(trial, 0).unwrap(), paced().intervals);
+    let backends: Vec<_> = store.outcomes().unwrap();
+    assert_eq!(backends[0].backend, Backend::IoUring);
+    assert_eq!(backends[1].backend, Backend::Epoll);
+    drop(store);
+    assert_whole(&sample.path());
+}
+
+#[test]
+fn groups_have_figures_of_their_own() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
+    store.record_step(trial, 0, &outcome(1)).unwrap();
+    let mut second = paced();
+    second.clients = 2;
+    store.record_step(trial, 1, &second).unwrap();
+    store.finish_trial(trial, at(2)).unwrap();
+
+    let groups = store.groups().unwrap();
+    assert_eq!(groups.len(), 2);
+    let expected = GroupRow {
+        trial,
+        planned: planned(0, 1),
+        step: 1,
+        position: 1,
+        name: "writers".into(),
+        clients: 2,
+        operations: 500,
+        queries: 600,
+        busy_ns: 4_000_000_000,
+        errors: 2,
+        unexpected: 1,
+    };
+    assert_eq!(groups[0], expected);
+    assert_eq!((groups[1].position, &*groups[1].name), (2, "scans"));
+    // The step's own figures are not touched.
+    let own = &store.outcomes().unwrap()[1];
+    assert_eq!((own.operations, own.errors, own.unexpected), (1000, 7, 1));
+
+    let statements = store.group_statements(trial, 1, 2).unwrap();
+    assert_eq!(statements[0].name, "update");
+    assert_eq!((statements[0].affected, statements[0].unexpected), (499, 1));
+    assert_eq!((&*statements[1].name, statements[1].count), ("connect", 5));
+    let hdr = |group, statement| store.group_histogram(trial, 1, group, statement).unwrap();
+    assert_eq!(hdr(1, 0), Some(vec![9, 9, 9]));
+    assert_eq!(hdr(2, 1), Some(vec![10]));
+    assert_eq!(hdr(2, 3), None);
+    assert_eq!(hdr(3, 0), None);
+    let errors = store.group_errors().unwrap();
+    assert_eq!(errors.len(), 2);
+    assert_eq!((errors[1].0, errors[1].1.code), (2, 1205));
+}
+
+#[test]
+fn a_run_keeps_its_backend() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    assert_eq!(store.run().unwrap().backend, None);
+    store.record_backend(Backend::IoUring).unwrap();
+    store.record_backend(Backend::IoUring).unwrap();
+    assert_eq!(store.run().unwrap().backend, Some(Backend::IoUring));
+    let error = store.record_backend(Backend::Epoll).unwrap_err();
+    assert!(matches!(error, StoreError::BackendChanged { .. }));
+    insta::assert_snapshot!(error, @"go on over epoll: this run began over io-uring, and figures of two backends can't be compared; start a new run");
+}
+
+#[test]
+fn the_last_calibration_counts() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    assert_eq!(store.calibration().unwrap(), None);
+    let calibration = |queries| Calibration {
+        prony_version: "0.1.0".into(),
+        host: CalibratedHost {
+            cpu_model: None,
+            cpus: 2,
+            kernel: Some("6.1".into()),
+        },
+        made_at_ms: 5,
+        closed: vec![ClosedPoint {
+            backend: Backend::Epoll,
+            clients: 64,
+            threads: 2,
+            counts: CalibrationCounts {
+                queries,
+                wall_ns: 1,
+                client_user_ns: 2,
+                client_system_ns: 3,
+                server_ns: 4,
+            },
+        }],
+        open: vec![],
+    };
+    store.record_calibration(&calibration(1), at(1)).unwrap();
+    store.record_calibration(&calibration(2), at(2)).unwrap();
+    assert_eq!(store.calibration().unwrap(), Some(calibration(2)));
+}

@@ -1,0 +1,315 @@
+//! The null server and what is measured against it: calibrating, thousands of connections, and a
+//! server of known capacity that is asked for twice as much.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use prony_load::{DriveTask, Job, Message, Task};
+use prony_model::{
+    Address, Backend, Dataset, Length, Pace, Protocol, Spacing, StepOutcome, Thousandths, Timing,
+    Tls,
+};
+use prony_plan::embedded_workloads;
+use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process};
+use serde_json::Value;
+use support::{Finished, children_of, finish, nothing_left_of, prony, wait_for};
+
+/// A null server of its own; ended when dropped.
+struct Null {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Null {
+    fn start(folder: &Path, service_us: u64) -> Self {
+        let socket = folder.join("null");
+        let arguments = ["null", "--socket", socket.to_str().unwrap()];
+        let mut child = prony(folder, &arguments)
+            .args(["--service-us", &service_us.to_string()])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        assert_eq!(line, "ready\n");
+        Self { child, socket }
+    }
+
+    /// Drives it to the end of a task.
+    fn drive(&self, folder: &Path, task: DriveTask) -> StepOutcome {
+        let job = Job {
+            address: Address::Unix(self.socket.clone()),
+            user: "anybody".into(),
+            password: "any password".into(),
+            tls: Tls::Off,
+            database: "sbtest".into(),
+            task: Task::Drive(Box::new(task)),
+        };
+        let mut child = prony(folder, &["generator"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&serde_json::to_vec(&job).unwrap()).unwrap();
+        drop(input);
+        let mut said = String::new();
+        let mut output = child.stdout.take().unwrap();
+        output.read_to_string(&mut said).unwrap();
+        assert!(child.wait().unwrap().success(), "{said}");
+        let last = said.lines().last().unwrap();
+        match serde_json::from_str(last).unwrap() {
+            Message::Done { outcome } => *outcome,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+impl Drop for Null {
+    fn drop(&mut self) {
+        // It may have ended, as tests want it to.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A point query, as many clients as are wanted.
+fn task(clients: u32, length: Length) -> DriveTask {
+    let workloads = embedded_workloads().unwrap();
+    let workload = workloads.into_iter().find(|one| one.name == "point-query");
+    DriveTask {
+        workload: workload.unwrap(),
+        parameters: BTreeMap::new(),
+        dataset: Dataset::sbtest(1, 1_000_000, 1),
+        transactional: true,
+        protocol: Protocol::Prepared,
+        clients,
+        threads_max: 2,
+        seed: 1,
+        warmup_ms: 0,
+        length,
+        interval_ms: 1_000,
+        stall_ms: 60_000,
+        timing: Timing::Operations,
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        drain_ms: 0,
+        beside: Vec::new(),
+        backend: Backend::Epoll,
+        interval_histograms: false,
+    }
+}
+
+fn histogram(bytes: &[u8]) -> Histogram<u64> {
+    Deserializer::new().deserialize(&mut &*bytes).unwrap()
+}
+
+/// The number at a path of keys and indexes.
+fn number(json: &Value, pointer: &str) -> f64 {
+    let value = json.pointer(pointer).and_then(Value::as_f64);
+    value.unwrap_or_else(|| panic!("{pointer} in {json}"))
+}
+
+#[test]
+fn a_calibration_is_printed_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let arguments = "calibrate --backend epoll --time 100ms --clients 1,64 --format json";
+    let mut command = prony(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+    command.env("PRONY_CACHE", &cache);
+    let finished = finish(command).exits(0).says(&["epoll, 64 clients: "]);
+    let json: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(json["closed"].as_array().unwrap().len(), 2);
+    for (index, clients, threads) in [(0, 1, 1), (1, 64, 2)] {
+        let at = |name: &str| number(&json, &format!("/closed/{index}/{name}"));
+        let point = &json["closed"][index];
+        assert_eq!(point["clients"], clients);
+        assert_eq!(point["threads"], threads);
+        let queries = at("counts/queries");
+        let wall_ns = at("counts/wall_ns");
+        assert!(queries > 0.0 && wall_ns >= 100e6, "{json}");
+        let client_ns = at("counts/client_user_ns") + at("counts/client_system_ns");
+        assert!(client_ns > 0.0 && at("counts/server_ns") > 0.0, "{json}");
+        let rate = queries / wall_ns * 1e9;
+        let shown = at("figures/queries_per_second");
+        assert!((shown / rate - 1.0).abs() < 1e-6, "{shown} {rate}");
+    }
+    assert_eq!(json["open"].as_array().unwrap().len(), 1);
+    let at = |name: &str| number(&json, &format!("/open/0/{name}"));
+    assert_eq!(json["open"][0]["clients"], 8);
+    assert_eq!(json["open"][0]["rate"], 10_000.0);
+    let planned = json["open"][0]["planned"].as_u64().unwrap();
+    let queries = json["open"][0]["counts"]["queries"].as_u64();
+    assert!((999..=1_001).contains(&planned), "{json}");
+    assert_eq!(queries, Some(planned));
+    assert!(at("schedule_error_us/p50") <= at("schedule_error_us/p99"));
+    assert!(at("schedule_error_us/p99") <= at("schedule_error_us/max"));
+
+    let kept = std::fs::read(cache.join("calibration.json")).unwrap();
+    let kept: Value = serde_json::from_slice(&kept).unwrap();
+    assert_eq!(kept["made_at_ms"], json["made_at_ms"]);
+    // The folder of the null server is gone.
+    let left = std::fs::read_dir(cache.join("instances")).unwrap().count();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn calibrating_can_be_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let mut command = prony(folder.path(), &["calibrate", "--time", "10m"]);
+    let child = command
+        .env("PRONY_CACHE", &cache)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = child.id();
+    wait_for("the load generator", Duration::from_mins(1), || {
+        let children = children_of(pid);
+        children
+            .iter()
+            .any(|(_, command)| command.ends_with("generator "))
+            .then_some(())
+    });
+    let raw = Pid::from_raw(pid.cast_signed()).unwrap();
+    kill_process(raw, Signal::INT).unwrap();
+    Finished::from(child.wait_with_output().unwrap())
+        .exits(130)
+        .says(&["interrupted"]);
+    nothing_left_of(pid, Duration::from_secs(10));
+    assert!(!cache.join("calibration.json").exists());
+}
+
+#[test]
+fn numbers_that_make_no_sense_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, word) in [
+        (["calibrate", "--clients", "1,0"], "0"),
+        (["calibrate", "--time", "0s"], "longer than 0"),
+        (["calibrate", "--backend", "select"], "io-uring"),
+    ] {
+        finish(prony(folder.path(), &arguments))
+            .exits(2)
+            .says(&[word]);
+    }
+}
+
+#[test]
+fn the_null_server_ends_when_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut null = Null::start(folder.path(), 0);
+    assert!(null.socket.exists());
+    let taken = ["null", "--socket", null.socket.to_str().unwrap()];
+    finish(prony(folder.path(), &taken))
+        .exits(5)
+        .says(&["failed to listen on", "null"]);
+    let pid = Pid::from_child(&null.child);
+    kill_process(pid, Signal::TERM).unwrap();
+    assert!(null.child.wait().unwrap().success());
+    assert!(!null.socket.exists());
+}
+
+#[test]
+fn ten_thousand_clients() {
+    const CLIENTS: u32 = 10_000;
+    const OPERATIONS: u64 = 30_001;
+    let limit = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    if limit < u64::from(CLIENTS) + 100 {
+        println!("skipped: the hard limit of open files is {limit}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let null = Null::start(folder.path(), 0);
+    let length = Length::Count {
+        operations: OPERATIONS,
+    };
+    let outcome = null.drive(folder.path(), task(CLIENTS, length));
+    assert_eq!(outcome.clients, CLIENTS);
+    assert_eq!(outcome.operations, OPERATIONS);
+    assert_eq!(outcome.queries, OPERATIONS);
+    assert_eq!(outcome.statements[0].rows, OPERATIONS);
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+}
+
+/// A server that can do 2000 operations per second is sent 4000 for two seconds.
+///
+/// Nothing here needs a quiet machine: that the server is never faster than its capacity is certain,
+/// and where it was slower, all that is expected follows from how long it took.
+#[test]
+fn twice_the_capacity_makes_a_backlog_and_no_longer_service() {
+    const SERVICE_US: u64 = 500;
+    const RATE: u32 = 4_000;
+    const TIME_S: f64 = 2.0;
+    const CLIENTS: u32 = 8;
+    let folder = tempfile::tempdir().unwrap();
+    let null = Null::start(folder.path(), SERVICE_US);
+    let overload = DriveTask {
+        pace: Pace::Open {
+            rate: Thousandths(RATE * 1_000),
+            spacing: Spacing::Regular,
+        },
+        drain_ms: 60_000,
+        ..task(CLIENTS, Length::Time { ms: 2_000 })
+    };
+    let outcome = null.drive(folder.path(), overload);
+    let schedule = outcome.schedule.unwrap();
+
+    // Every operation that was planned is done, and only those.
+    assert!((7_999..=8_001).contains(&schedule.planned));
+    assert_eq!((schedule.left, outcome.operations), (0, schedule.planned));
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    let response = histogram(&schedule.response);
+    let service = histogram(&outcome.histogram);
+    assert_eq!(response.len(), schedule.planned);
+    assert_eq!(service.len(), schedule.planned);
+
+    // The server takes its time for each of them.
+    let planned = schedule.planned as f64;
+    let took_s = (outcome.end_ns - outcome.start_ns) as f64 / 1e9;
+    let capacity_s = planned * SERVICE_US as f64 / 1e6;
+    assert!(
+        took_s >= capacity_s * 0.999,
+        "{took_s} s for {capacity_s} s of work"
+    );
+
+    // What was not served in the measured time waits at its end, and the last operation, which was
+    // due then, waits for all of it.
+    let served = planned * TIME_S / took_s;
+    let backlog = schedule.backlog as f64;
+    assert!(near(backlog, planned - served), "{backlog} of {planned}");
+    let longest_s = response.max() as f64 / 1e9;
+    assert!(
+        near(longest_s, took_s - TIME_S),
+        "{longest_s} s of {took_s} s"
+    );
+
+    // Each client has one operation under way, so that service takes as long on average as all
+    // clients together take for one operation each (Little's law); half of it all less than twice
+    // that. Response times are hundreds of times longer.
+    let mean_ns = f64::from(CLIENTS) * took_s * 1e9 / planned;
+    let typical_ns = service.value_at_quantile(0.5) as f64;
+    assert!(typical_ns <= 2.0 * mean_ns, "{typical_ns} ns, {mean_ns} ns");
+    assert!(response.value_at_quantile(0.5) as f64 > 50.0 * mean_ns);
+}
+
+/// Within a tenth.
+fn near(value: f64, expected: f64) -> bool {
+    (value / expected - 1.0).abs() <= 0.1
+}
