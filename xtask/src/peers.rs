@@ -76,7 +76,7 @@ impl Options {
 
 /// Builds the programs and runs the benchmark. Returns its lines, and tells of each as it comes.
 fn measure(root: &Path, arguments: &[String]) -> Result<String, String> {
-    let programs = Programs::build(root, &["bare", "peers"])?;
+    let programs = Programs::build(root, &["bare", "peers"], None)?;
     let mut command = Command::new(programs.path("peers")?);
     command
         .arg("--prony")

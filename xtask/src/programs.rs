@@ -12,8 +12,12 @@ pub(crate) struct Programs(HashMap<String, PathBuf>);
 
 impl Programs {
     /// Builds the binary `prony` and benchmarks of the load generator: all at once, so that what
-    /// they share is built once.
-    pub(crate) fn build(root: &Path, benches: &[&str]) -> Result<Self, String> {
+    /// they share is built once. `features` are cargo's.
+    pub(crate) fn build(
+        root: &Path,
+        benches: &[&str],
+        features: Option<&str>,
+    ) -> Result<Self, String> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command
             .args(["build", "--release", "--package", "prony", "--bin", "prony"])
@@ -21,6 +25,9 @@ impl Programs {
             .arg("--message-format=json-render-diagnostics");
         for bench in benches {
             command.args(["--bench", bench]);
+        }
+        if let Some(features) = features {
+            command.args(["--features", features]);
         }
         let output = command
             .current_dir(root)

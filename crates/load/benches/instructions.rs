@@ -15,7 +15,7 @@ mod job;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use prony_client::{Address, Login};
 use prony_load::choose_backend;
@@ -54,12 +54,16 @@ struct Line {
 }
 
 fn main() {
-    let prony = PathBuf::from(std::env::args().nth(1).unwrap());
+    let mut arguments = std::env::args().skip(1);
+    let prony = PathBuf::from(arguments.next().unwrap());
+    let counter = match arguments.next().as_deref() {
+        Some("perf") => Counter::Perf,
+        _ => Counter::Callgrind,
+    };
     let launcher = Launcher::new(prony.clone()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("null.sock");
     let _server = start_server(&launcher, &prony, &socket);
-    let counter = Counter::choose();
     for clients in CLIENTS {
         for protocol in [Protocol::Prepared, Protocol::Text] {
             for backend in [Backend::IoUring, Backend::Epoll] {
@@ -123,15 +127,6 @@ fn task(socket: &Path, clients: u32, protocol: Protocol, queries: u64) -> Task {
 }
 
 impl Counter {
-    /// The processor's counters, where there are any for us.
-    fn choose() -> Self {
-        let counted = Command::new("perf")
-            .args(["stat", "-x,", "-e", "instructions:u", "true"])
-            .output()
-            .is_ok_and(|output| parse_perf(&String::from_utf8_lossy(&output.stderr)).is_some());
-        if counted { Self::Perf } else { Self::Callgrind }
-    }
-
     /// Instructions of the generator's whole life.
     fn count(self, launcher: &Launcher, prony: &Path, job: &[u8]) -> u64 {
         let mut command = match self {

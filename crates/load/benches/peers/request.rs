@@ -44,7 +44,9 @@ impl Request {
             .map_err(|error| {
                 format!("failed to run sysbench: {error}; is it installed?\n\n{USAGE}")
             })?;
-        request.sysbench = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        String::from_utf8_lossy(&output.stdout)
+            .trim()
+            .clone_into(&mut request.sysbench);
         Ok(request)
     }
 
