@@ -94,13 +94,13 @@ impl Calibration {
         self.closed.iter().any(|point| point.backend == backend)
     }
 
-    /// The closed loop of `backend` with the number of clients that is nearest to `clients`, the
-    /// smaller one of two that are as near.
-    pub fn nearest(&self, backend: Backend, clients: u32) -> Option<&ClosedPoint> {
+    /// The closed loop of `backend` with the smallest measured number of clients that is `clients`
+    /// or more. `None` where none is.
+    pub fn at_or_above(&self, backend: Backend, clients: u32) -> Option<&ClosedPoint> {
         self.closed
             .iter()
-            .filter(|point| point.backend == backend)
-            .min_by_key(|point| (point.clients.abs_diff(clients), point.clients))
+            .filter(|point| point.backend == backend && point.clients >= clients)
+            .min_by_key(|point| point.clients)
     }
 }
 
@@ -196,19 +196,23 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_point_is_of_the_same_backend() {
+    fn the_point_at_or_above_is_of_the_same_backend() {
         let calibration = calibration();
-        let nearest = |backend, clients| calibration.nearest(backend, clients).unwrap().clients;
-        assert_eq!(nearest(Backend::Epoll, 2), 1);
-        assert_eq!(nearest(Backend::Epoll, 40), 64);
-        assert_eq!(nearest(Backend::Epoll, 1_000), 64);
-        assert_eq!(nearest(Backend::IoUring, 1), 512);
+        let found = |backend, clients| {
+            let point = calibration.at_or_above(backend, clients);
+            point.map(|point| point.clients)
+        };
+        assert_eq!(found(Backend::Epoll, 1), Some(1));
+        assert_eq!(found(Backend::Epoll, 2), Some(64));
+        assert_eq!(found(Backend::Epoll, 64), Some(64));
+        assert_eq!(found(Backend::Epoll, 65), None);
+        assert_eq!(found(Backend::IoUring, 1), Some(512));
         let epoll_only = Calibration {
             closed: vec![point(Backend::Epoll, 1)],
             ..calibration
         };
         assert!(epoll_only.covers(Backend::Epoll) && !epoll_only.covers(Backend::IoUring));
-        assert_eq!(epoll_only.nearest(Backend::IoUring, 1), None);
+        assert_eq!(epoll_only.at_or_above(Backend::IoUring, 1), None);
     }
 
     #[test]

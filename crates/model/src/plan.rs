@@ -219,12 +219,19 @@ impl Target {
             None => self.config.intents.get("tls") == Some(&IntentValue::Flag(true)),
         }
     }
+
+    /// Whether the load generator is bound to some of the processors.
+    pub fn binds_clients(&self) -> bool {
+        self.config.intents.contains_key("client_cpus")
+    }
 }
 
 impl Step {
     /// Milliseconds after the measured time within which backlogs are worked off: four times the
     /// measured time, and 10 seconds at least, so that a server which carries out a fifth of
-    /// what is asked of it is still measured to the end. 0 where no clients work at a rate.
+    /// what is asked of it is still measured to the end. 10 seconds where only the server decides the
+    /// measured time: the step's own clients count operations in a closed loop, and groups beside
+    /// them work at a rate. 0 where no clients work at a rate.
     pub fn drain_ms(&self) -> u64 {
         let groups = self.beside.iter().map(|group| group.pace);
         let mut paces = std::iter::once(self.pace).chain(groups);
@@ -343,5 +350,7 @@ mod tests {
             reconnect_every: None,
         });
         assert_eq!((mixed.drain_ms(), mixed.all_clients()), (80_000, 5));
+        mixed.length = count;
+        assert_eq!(mixed.drain_ms(), 10_000);
     }
 }

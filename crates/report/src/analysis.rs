@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Backend, Calibration, Plan, PlannedTrial, Target, TrialState};
+use prony_model::{Backend, CalibratedHost, Calibration, Plan, PlannedTrial, Target, TrialState};
 use prony_store::{
     BuildRow, GroupRow, HostRow, OutcomeRow, RunRow, Store, TrialCounts, TrialId, TrialRow,
     WarningRow,
@@ -33,7 +33,7 @@ pub(crate) struct Analysis<'a> {
     pub(crate) statements: Vec<ExplainedStatement>,
     /// Of each target, in the order of the plan.
     pub(crate) loads: Vec<Load>,
-    /// What the load generator reaches on the host, where that was known.
+    /// What the load generator reaches on the host that the run was last on, where that is known.
     pub(crate) calibration: Option<Calibration>,
     /// By step, then the step's own clients and the groups beside them, then by target, in the
     /// order of the plan.
@@ -44,10 +44,13 @@ impl<'a> Analysis<'a> {
     /// Reads the run and derives its figures.
     pub(crate) fn of(store: &'a Store) -> Result<Self, ReportError> {
         let plan = store.plan();
+        let hosts = store.hosts()?;
+        let calibration = store.calibration()?;
+        let calibration = calibration.filter(|calibration| is_of_last(calibration, &hosts));
         let mut analysis = Self {
             plan,
             run: store.run()?,
-            hosts: store.hosts()?,
+            hosts,
             builds: store.builds()?,
             trials: store.trials()?,
             counts: store.trial_counts()?,
@@ -56,7 +59,7 @@ impl<'a> Analysis<'a> {
             effective: Effective::of_run(store, &columns(plan))?,
             statements: explain::read(store)?,
             loads: Vec::new(),
-            calibration: store.calibration()?,
+            calibration,
             cells: plan
                 .steps
                 .iter()
@@ -66,6 +69,8 @@ impl<'a> Analysis<'a> {
         analysis.take(store)?;
         debt::attach(&mut analysis, store)?;
         paced::attach(&mut analysis, store)?;
+        let cells = analysis.cells.iter_mut().flatten().flatten();
+        cells.for_each(Cell::summarise);
         analysis.compare();
         analysis.loads = loads::read(&analysis, store)?;
         notes::add(&mut analysis, store)?;
@@ -77,18 +82,23 @@ impl<'a> Analysis<'a> {
         let mut backends: BTreeMap<(TrialId, usize), Backend> = BTreeMap::new();
         for row in store.outcomes()? {
             backends.insert((row.trial, row.step), row.backend);
-            let accompanied = !self.plan.steps[row.step].beside.is_empty();
-            self.cells[row.step][0][row.planned.target].push(row, accompanied);
+            let step = &self.plan.steps[row.step];
+            let cell = &mut self.cells[row.step][0][row.planned.target];
+            cell.push(row, step.pace, !step.beside.is_empty());
         }
         for row in store.groups()? {
             let Some(backend) = backends.get(&(row.trial, row.step)) else {
                 continue;
             };
-            let (step, group, target) = (row.step, row.position, row.planned.target);
-            self.cells[step][group][target].push(as_outcome(&row, *backend), true);
+            let place = Place {
+                step: row.step,
+                group: row.position,
+            };
+            let outcome = as_outcome(&row, *backend);
+            let work = place.work(self.plan);
+            let cell = self.cell_mut(place, row.planned.target);
+            cell.push(outcome, work.pace, true);
         }
-        let cells = self.cells.iter_mut().flatten().flatten();
-        cells.for_each(Cell::summarise);
         Ok(())
     }
 
@@ -200,6 +210,15 @@ impl<'a> Analysis<'a> {
             .iter()
             .any(|trial| trial.planned.target == target && trial.state == TrialState::Failed)
     }
+}
+
+/// Whether a calibration is of the host that the run was last on: what an earlier one reached says
+/// nothing after the run was resumed elsewhere.
+fn is_of_last(calibration: &Calibration, hosts: &[HostRow]) -> bool {
+    hosts.last().is_some_and(|host| {
+        let facts = serde_json::from_str::<CalibratedHost>(&host.facts_json);
+        facts.is_ok_and(|facts| facts == calibration.host)
+    })
 }
 
 /// The counts of a group in the form of a step's. The generator's processor time is not its own.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{DebtKind, Display, SettleOutcome, ThreadUse};
+use prony_model::{DebtKind, Display, Pace, SettleOutcome, ThreadUse};
 use prony_stats::{PairedRatio, Summary};
 use prony_store::OutcomeRow;
 
@@ -21,6 +21,8 @@ pub(crate) struct Measurement {
     pub(crate) kept: Option<Kept>,
     /// What connecting anew cost, where clients do so.
     pub(crate) connects: Option<Connects>,
+    /// When the operations began.
+    pace: Pace,
     /// What the generator's threads did, for all clients of the step.
     pub(crate) threads: Vec<ThreadUse>,
     /// Whether other clients shared the generator with these.
@@ -66,8 +68,14 @@ impl Measurement {
         self.rate(self.row.operations)
     }
 
-    /// Mean time that a client spent on an operation. `None` when nothing was done.
+    /// Mean time that a client spent on an operation: service time where operations have an intended
+    /// start, so that clients also wait for the next. `None` when nothing was done, and where the
+    /// service time is not known.
     pub(crate) fn milliseconds(&self) -> Option<f64> {
+        if self.pace.is_scheduled() {
+            let service = self.kept.and_then(|kept| kept.service);
+            return service.map(|latency| latency.mean / 1e3);
+        }
         self.operations_per_second()
             .map(|rate| f64::from(self.row.clients) * 1e3 / rate)
     }
@@ -90,19 +98,20 @@ impl Measurement {
 
 impl Cell {
     /// Takes in the next block's outcome, of clients that were `accompanied` by others or alone.
-    pub(crate) fn push(&mut self, row: OutcomeRow, accompanied: bool) {
+    pub(crate) fn push(&mut self, row: OutcomeRow, pace: Pace, accompanied: bool) {
         self.measurements.push(Measurement {
             row,
             debt: BTreeMap::new(),
             settle: None,
             kept: None,
             connects: None,
+            pace,
             threads: Vec::new(),
             accompanied,
         });
     }
 
-    /// Derives the summaries, once all outcomes are in.
+    /// Derives the summaries, once all outcomes, and what is known of their paces, are in.
     pub(crate) fn summarise(&mut self) {
         self.queries_per_second = self.summary(Measurement::queries_per_second);
         self.operations_per_second = self.summary(Measurement::operations_per_second);

@@ -1,10 +1,11 @@
 //! The blocks of a report for people, in reading order.
 
-use prony_model::{Display, Pace, Plan, Step, Timing};
+use prony_model::{Display, Pace, Plan, Timing};
 
 use crate::analysis::Analysis;
 use crate::document::Block;
 use crate::effective::Detail;
+use crate::place::{Place, Work};
 use crate::{debt, explain, heading, loads, pairs, remarks, response, sections, tables, trees};
 
 /// The whole report.
@@ -81,10 +82,14 @@ fn legend(analysis: &Analysis<'_>) -> Vec<String> {
 
 /// What the figures of the steps count.
 fn units(plan: &Plan) -> Vec<String> {
-    let shown = |display| {
-        let of = move |step: &&Step| !step.warm_only && step.workload.display == display;
-        plan.steps.iter().find(of).is_some()
+    let works = || {
+        let places = (0..plan.steps.len()).flat_map(|step| Place::of_step(plan, step));
+        let places = places.filter(|place| !plan.steps[place.step].warm_only);
+        places.map(|place| place.work(plan))
     };
+    let shown = |display| works().any(|work| work.workload.display == display);
+    let waits =
+        |work: Work<'_>| work.workload.display == Display::Milliseconds && work.pace.is_scheduled();
     let whole_run = plan
         .steps
         .iter()
@@ -103,6 +108,11 @@ fn units(plan: &Plan) -> Vec<String> {
         (
             shown(Display::Milliseconds),
             "Rows in ms/op show the mean milliseconds of an operation instead: less is faster.",
+        ),
+        (
+            works().any(waits),
+            "Where operations arrive at a rate or clients think in between, ms/op is the mean service \
+             time: the ratio is of operations per second all the same.",
         ),
         (
             whole_run,

@@ -12,6 +12,7 @@ use crate::paced::Kept;
 use crate::place::Place;
 use crate::render::ReportError;
 use crate::sections;
+use crate::warned;
 
 /// The columns before those for debt.
 const HEADER: [&str; 24] = [
@@ -210,18 +211,18 @@ fn yes_or_no(value: bool) -> String {
     if value { "yes" } else { "no" }.to_owned()
 }
 
-/// Number of stored warnings about this step of the trial or about the whole trial; they are counted
-/// with the step's own clients.
+/// Number of stored warnings about these clients in this trial. Those about the whole trial are
+/// counted with the steps' own clients.
 fn warnings(analysis: &Analysis<'_>, measurement: &Measurement, place: Place) -> usize {
-    if !place.is_own() {
-        return 0;
-    }
     let row = measurement.row();
     analysis
         .warnings
         .iter()
         .filter(|warning| warning.trial == Some(row.trial))
-        .filter(|warning| warning.step.is_none_or(|step| step == row.step))
+        .filter(|warning| match warning.step {
+            Some(_) => warned::said_of(analysis.plan, warning, place).is_some(),
+            None => place.is_own(),
+        })
         .count()
 }
 

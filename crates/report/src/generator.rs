@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Backend, Calibration, Step};
+use prony_model::{Backend, Calibration, Step, Target};
 use serde::Serialize;
 
 use crate::analysis::Analysis;
@@ -48,24 +48,41 @@ pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
     let threads = threads.map(|threads| plural(threads.into(), "thread"));
     let known = std::iter::once(names.join(" and ")).chain(threads);
     let known: Vec<String> = known.collect();
-    let ceiling = backends
-        .first()
-        .and_then(|&backend| ceiling(analysis, backend));
+    let ceiling = backends.first().and_then(|&b| ceiling(analysis, b));
     Some(match ceiling {
         Some(ceiling) if backends.len() == 1 => format!("{}; {ceiling}", known.join(", ")),
         _ => known.join(", "),
     })
 }
 
-/// The ceiling at the number of clients that is nearest to the greatest of the plan.
+/// The ceiling for the least and the greatest number of clients of the plan, each at the nearest
+/// measured number that is not smaller. `None` where none is, and where the generator was to do
+/// more than when it was measured, or with less.
 fn ceiling(analysis: &Analysis<'_>, backend: Backend) -> Option<String> {
-    let clients = analysis.plan.steps.iter().map(Step::all_clients).max()?;
-    let point = analysis.calibration.as_ref()?.nearest(backend, clients)?;
-    let rate = significant(point.counts.queries_per_second()?);
-    Some(format!(
-        "ceiling on this machine {rate} queries/s at {}",
-        plural(point.clients.into(), "client")
-    ))
+    let other_work = |target: &Target| target.is_encrypted() || target.binds_clients();
+    if analysis.plan.targets.iter().any(other_work) {
+        return None;
+    }
+    let calibration = analysis.calibration.as_ref()?;
+    let clients = || analysis.plan.steps.iter().map(Step::all_clients);
+    let ends = [clients().min()?, clients().max()?];
+    let points = ends.into_iter().filter_map(|clients| {
+        let point = calibration.at_or_above(backend, clients)?;
+        Some((point.clients, point.counts.queries_per_second()?))
+    });
+    let mut points: Vec<(u32, f64)> = points.collect();
+    points.dedup_by_key(|(clients, _)| *clients);
+    let rates: Vec<String> = points
+        .into_iter()
+        .map(|(clients, rate)| {
+            let clients = plural(clients.into(), "client");
+            format!("{} queries/s at {clients}", significant(rate))
+        })
+        .collect();
+    (!rates.is_empty()).then(|| {
+        let rates = rates.join(" and ");
+        format!("ceiling on this machine (prepared point query, unix socket) {rates}")
+    })
 }
 
 /// What drove the load, and all that is known of its ceiling.

@@ -32,6 +32,7 @@ mod sections;
 mod tables;
 mod text;
 mod trees;
+mod warned;
 
 pub use calibration::{calibration_json, calibration_text};
 pub use effective::{EffectiveTarget, effective_settings};

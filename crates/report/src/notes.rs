@@ -10,6 +10,7 @@ use crate::figures::{count, plural, seconds};
 use crate::found;
 use crate::paced::statements;
 use crate::place::Place;
+use crate::warned;
 
 /// Gives every cell its notes: nothing done, other backends, unexpected answers, rows that were gone,
 /// server errors, engines that were not quiet, stored warnings.
@@ -27,8 +28,8 @@ pub(crate) fn add(analysis: &mut Analysis<'_>, store: &Store) -> Result<(), Stor
             if place.is_own() {
                 notes.insert(3, found::notes(analysis, store, place.step, target)?);
                 notes.push(unsettled(analysis, place.step, target));
-                notes.push(stored_warnings(analysis, place.step, target));
             }
+            notes.push(stored_warnings(analysis, place, target));
             analysis.cell_mut(place, target).notes = notes.concat();
         }
     }
@@ -156,17 +157,17 @@ fn unsettled(analysis: &Analysis<'_>, step: usize, target: usize) -> Vec<String>
         .collect()
 }
 
-fn stored_warnings(analysis: &Analysis<'_>, step: usize, target: usize) -> Vec<String> {
-    let measurements = &analysis.cell(step, target).measurements;
+fn stored_warnings(analysis: &Analysis<'_>, place: Place, target: usize) -> Vec<String> {
+    let measurements = &analysis.cell_at(place, target).measurements;
     analysis
         .warnings
         .iter()
-        .filter(|warning| warning.step == Some(step))
         .filter_map(|warning| {
+            let text = warned::said_of(analysis.plan, warning, place)?;
             let measurement = measurements
                 .iter()
                 .find(|measurement| Some(measurement.row().trial) == warning.trial)?;
-            Some(format!("block {}: {}", measurement.block(), warning.text))
+            Some(format!("block {}: {text}", measurement.block()))
         })
         .collect()
 }

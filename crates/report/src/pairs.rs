@@ -1,6 +1,6 @@
 //! Steps that are run before and after the writes, and what the writes changed for them.
 
-use prony_model::{Plan, Step};
+use prony_model::{Pace, Plan, Step};
 use prony_stats::PairedRatio;
 
 use crate::analysis::Analysis;
@@ -23,23 +23,32 @@ pub(crate) struct Pair {
     pub(crate) after: usize,
 }
 
-/// The pairs of a plan, in the order of the steps after: `X.pre` with `X` or `X.post`.
+/// The pairs of a plan, in the order of the steps after: `X.pre` with `X` or `X.post`. Operations
+/// that arrive at a rate are as many before as after, so that steps of them are no pairs.
 pub(crate) fn of(plan: &Plan) -> Vec<Pair> {
-    let measured = || plan.steps.iter().enumerate().filter(|(_, s)| !s.warm_only);
+    let paired = |step: &Step| !step.warm_only && !matches!(step.pace, Pace::Open { .. });
+    let measured = || plan.steps.iter().enumerate().filter(|(_, s)| paired(s));
     measured()
         .filter(|(_, step)| !has(step, BEFORE))
         .filter_map(|(after, step)| {
             let same = |other: &Step| {
-                has(other, BEFORE)
-                    && stem(other) == stem(step)
-                    && other.clients == step.clients
-                    && other.workload.name == step.workload.name
-                    && other.parameters == step.parameters
+                has(other, BEFORE) && stem(other) == stem(step) && does_the_same(other, step)
             };
             let (before, _) = measured().find(|(_, other)| same(other))?;
             (before < after).then_some(Pair { before, after })
         })
         .collect()
+}
+
+/// Whether nothing but what the server went through makes the figures of two steps differ.
+fn does_the_same(one: &Step, other: &Step) -> bool {
+    one.clients == other.clients
+        && one.workload.name == other.workload.name
+        && one.parameters == other.parameters
+        && one.pace == other.pace
+        && one.reconnect_every == other.reconnect_every
+        && one.beside == other.beside
+        && one.timing == other.timing
 }
 
 fn has(step: &Step, word: &str) -> bool {

@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
+mod beside;
+mod ceiling;
 mod documentation;
 mod effective;
 mod golden;
 mod paces;
+mod pairs;
 mod sample;
 mod studies;

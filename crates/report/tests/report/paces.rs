@@ -135,7 +135,8 @@ fn pace(target: u64, step: usize, outcome: &mut StepOutcome) {
     }
 }
 
-fn calibration() -> Calibration {
+/// Of the host of the samples.
+pub(crate) fn calibration() -> Calibration {
     let point = |backend, clients, queries| ClosedPoint {
         backend,
         clients,
@@ -151,9 +152,9 @@ fn calibration() -> Calibration {
     Calibration {
         prony_version: "0.1.0".into(),
         host: CalibratedHost {
-            cpu_model: None,
+            cpu_model: Some("Example CPU @ 2.00GHz".into()),
             cpus: 2,
-            kernel: None,
+            kernel: Some("6.1.0-18-amd64".into()),
         },
         made_at_ms: 1_763_755_000_000,
         closed: vec![
@@ -166,7 +167,12 @@ fn calibration() -> Calibration {
 }
 
 pub(crate) fn paced() -> Sample {
-    let mut sample = Sample::new(&paced_plan());
+    paced_of(&paced_plan())
+}
+
+/// The run of a plan like [`paced_plan`].
+pub(crate) fn paced_of(plan: &Plan) -> Sample {
+    let mut sample = Sample::new(plan);
     sample.store.record_backend(Backend::IoUring).unwrap();
     sample
         .store

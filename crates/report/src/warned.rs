@@ -1,0 +1,30 @@
+//! Which clients a stored warning about a step concerns.
+
+use prony_model::Plan;
+use prony_store::WarningRow;
+
+use crate::place::Place;
+
+/// Codes of what the machine did to all clients of a step: they share the generator's threads, and
+/// the processors.
+const OF_ALL: [&str; 3] = ["generator-busy", "generator-waited", "steal"];
+
+/// What a warning says of these clients, in the words for their place. `None` where it is about
+/// others, or about no step.
+///
+/// The text of a warning about a group begins with the group's name, a colon and a space.
+pub(crate) fn said_of<'a>(plan: &Plan, warning: &'a WarningRow, place: Place) -> Option<&'a str> {
+    if warning.step != Some(place.step) {
+        return None;
+    }
+    if OF_ALL.contains(&warning.code.as_str()) {
+        return Some(&warning.text);
+    }
+    let of_group = |group: &str| warning.text.strip_prefix(group)?.strip_prefix(": ");
+    if let Some(group) = place.work(plan).group {
+        return of_group(group);
+    }
+    let mut groups = plan.steps[place.step].beside.iter();
+    let of_other = groups.any(|group| of_group(&group.name).is_some());
+    (!of_other).then_some(warning.text.as_str())
+}

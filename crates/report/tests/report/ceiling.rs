@@ -1,0 +1,90 @@
+//! What is said of the load generator's ceiling, and where nothing is.
+
+use prony_model::{Backend, IntentValue, Plan};
+use prony_report::{Format, render};
+use serde_json::Value;
+
+use crate::paces::{calibration, paced_of, paced_plan};
+use crate::sample::{Sample, at};
+
+/// The line of the heading.
+fn line(sample: &Sample) -> String {
+    let text = render(&sample.store, Format::Text).unwrap();
+    let mut lines = text
+        .lines()
+        .skip_while(|line| !line.starts_with("Generator"));
+    let first = lines.next().unwrap();
+    let more = lines
+        .take_while(|line| line.starts_with(' '))
+        .map(str::trim);
+    std::iter::once(first)
+        .chain(more)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn with(change: impl Fn(&mut Plan)) -> Sample {
+    let mut plan = paced_plan();
+    change(&mut plan);
+    paced_of(&plan)
+}
+
+/// Sets the clients of the first step; the second has 4 and 3 beside them.
+fn with_clients(clients: u32) -> String {
+    line(&with(|plan| plan.steps[0].clients = clients))
+}
+
+#[test]
+fn it_is_named_for_the_least_and_the_greatest_number_of_clients() {
+    let of_one = "Generator io-uring, 2 threads; ceiling on this machine (prepared point query, unix \
+                  socket) 45,000 queries/s at 1 client and 208,000 queries/s at 8 clients";
+    assert_eq!(with_clients(1), of_one);
+    let of_four = "Generator io-uring, 2 threads; ceiling on this machine (prepared point query, unix \
+                   socket) 208,000 queries/s at 8 clients";
+    assert_eq!(with_clients(4), of_four);
+    // More than were ever measured.
+    assert_eq!(with_clients(9), of_four);
+}
+
+#[test]
+fn it_is_not_compared_with_other_work() {
+    let none = "Generator io-uring, 2 threads";
+    let asks = |name: &'static str, value: IntentValue| {
+        with(move |plan| {
+            let intents = &mut plan.targets[1].config.intents;
+            intents.insert(name.into(), value.clone());
+        })
+    };
+    assert_eq!(line(&asks("tls", IntentValue::Flag(true))), none);
+    assert_ne!(line(&asks("tls", IntentValue::Flag(false))), none);
+    assert_eq!(
+        line(&asks("client_cpus", IntentValue::Text("1".into()))),
+        none
+    );
+    let many = with(|plan| {
+        for step in &mut plan.steps {
+            step.clients = 9;
+        }
+    });
+    assert_eq!(line(&many), none);
+}
+
+#[test]
+fn it_is_of_the_host_that_the_run_was_last_on() {
+    let none = "Generator io-uring, 2 threads";
+    let mut sample = paced_of(&paced_plan());
+    let first = line(&sample);
+    assert_ne!(first, none);
+    let other = r#"{"cpu_model": "Example CPU @ 2.00GHz", "cpus": 2, "kernel": "6.1.0-19-amd64"}"#;
+    sample.store.record_host(other, at(500)).unwrap();
+    assert_eq!(line(&sample), none);
+    let json = render(&sample.store, Format::Json).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["generator"]["calibration"], Value::Null);
+    assert_eq!(json["generator"]["backend"], Backend::IoUring.name());
+    let mut of_other = calibration();
+    of_other.host.kernel = Some("6.1.0-19-amd64".into());
+    let stored = sample.store.record_calibration(&of_other, at(501));
+    stored.unwrap();
+    assert_eq!(line(&sample), first);
+}
