@@ -188,10 +188,7 @@ mod tests {
             rate: Thousandths(500_000),
             spacing: Spacing::Poisson,
         };
-        let clients = Clients {
-            count: 4,
-            pace,
-        };
+        let clients = Clients { count: 4, pace };
         of_schedule(schedule, clients, 10_000).collect()
     }
 
