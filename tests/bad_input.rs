@@ -242,6 +242,31 @@ fn a_load_that_makes_no_sense() {
 }
 
 #[test]
+fn a_load_with_options_that_do_not_go_together() {
+    let with = |parts: &[&[&str]]| load(&parts.concat());
+    let build = ["--build", "mysql-8.0.31"];
+    with(&[&POINTS, &build, &["--database", "other"]])
+        .exits(2)
+        .says(&["--address"]);
+    with(&[&NOWHERE, &POINTS, &["--images-limit", "1G"]])
+        .exits(2)
+        .says(&["--address", "--images-limit"]);
+    let anew = ["--reconnect-every", "10"];
+    for server in [
+        [&NOWHERE[..], &["--tls", "required"]].concat(),
+        [&build[..], &["--set", "tls=true"]].concat(),
+    ] {
+        with(&[&POINTS, &server, &anew])
+            .exits(2)
+            .says(&["TLS", "--reconnect-every"]);
+    }
+    let ring = ["--tls", "required", "--backend", "io-uring"];
+    with(&[&NOWHERE, &POINTS, &ring])
+        .exits(2)
+        .says(&["encrypted connections", "epoll"]);
+}
+
+#[test]
 fn a_load_without_its_server_or_password() {
     let with = |parts: &[&[&str]]| load(&parts.concat());
     with(&[&NOWHERE, &POINTS])
@@ -254,4 +279,14 @@ fn a_load_without_its_server_or_password() {
     with(&[&NOWHERE, &POINTS, &["--hdr-log", "no/such/folder"]])
         .exits(5)
         .says(&["no/such/folder"]);
+}
+
+#[test]
+fn a_load_that_does_not_begin_leaves_an_older_log_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("x.hlog");
+    std::fs::write(&log, "an older log").unwrap();
+    let arguments = ["--hdr-log", log.to_str().unwrap()];
+    load(&[&NOWHERE[..], &POINTS, &arguments].concat()).exits(4);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "an older log");
 }

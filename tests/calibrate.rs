@@ -127,13 +127,15 @@ fn number(json: &Value, pointer: &str) -> f64 {
 }
 
 #[test]
-fn a_calibration_is_printed_and_kept() {
+fn an_unusual_calibration_is_printed_and_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("cache");
     let arguments = "calibrate --backend epoll --time 100ms --clients 1,64 --format json";
     let mut command = prony(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
     command.env("PRONY_CACHE", &cache);
-    let finished = finish(command).exits(0).says(&["epoll, 64 clients: "]);
+    let finished = finish(command)
+        .exits(0)
+        .says(&["epoll, 64 clients: ", "not be kept"]);
     let json: Value = serde_json::from_str(&finished.stdout).unwrap();
     assert_eq!(json["closed"].as_array().unwrap().len(), 2);
     for (index, clients, threads) in [(0, 1, 1), (1, 64, 2)] {
@@ -161,12 +163,39 @@ fn a_calibration_is_printed_and_kept() {
     assert!(at("schedule_error_us/p50") <= at("schedule_error_us/p99"));
     assert!(at("schedule_error_us/p99") <= at("schedule_error_us/max"));
 
-    let kept = std::fs::read(cache.join("calibration.json")).unwrap();
-    let kept: Value = serde_json::from_slice(&kept).unwrap();
-    assert_eq!(kept["made_at_ms"], json["made_at_ms"]);
+    assert!(!cache.join("calibration.json").exists());
     // The folder of the null server is gone.
     let left = std::fs::read_dir(cache.join("instances")).unwrap().count();
     assert_eq!(left, 0);
+}
+
+#[test]
+fn a_calibration_with_all_usual_points_is_kept() {
+    const CLIENTS: u64 = 1_000;
+    let limit = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    if limit < CLIENTS + 100 {
+        println!("skipped: the hard limit of open files is {limit}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let file = cache.join("calibration.json");
+    let calibrate = |arguments: &str| {
+        let mut command = prony(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+        command.env("PRONY_CACHE", &cache);
+        finish(command).exits(0)
+    };
+    let first = calibrate("calibrate --time 500ms --format json");
+    assert!(!first.stderr.contains("not be kept"), "{}", first.stderr);
+    let json: Value = serde_json::from_str(&first.stdout).unwrap();
+    let bytes = std::fs::read(&file).unwrap();
+    let kept: Value = serde_json::from_slice(&bytes).unwrap();
+    let calibration = &kept["calibration"];
+    assert_eq!(calibration["made_at_ms"], json["made_at_ms"]);
+    let closed = calibration["closed"].as_array().unwrap();
+    assert!(closed.iter().any(|point| point["clients"] == CLIENTS));
+    calibrate("calibrate --time 10ms --clients 1").says(&["not be kept"]);
+    assert_eq!(std::fs::read(&file).unwrap(), bytes);
 }
 
 #[test]
@@ -250,16 +279,16 @@ fn ten_thousand_clients() {
 
 /// A server that can do 2000 operations per second is sent 4000 for two seconds.
 ///
-/// Nothing here needs a quiet machine: that the server is never faster than its capacity is certain,
-/// and where it was slower, all that is expected follows from how long it took.
+/// Nothing here needs a quiet machine: the server is never faster than its capacity, and all that is
+/// expected follows from that, however often it, or the generator, had to wait for a processor.
 #[test]
 fn twice_the_capacity_makes_a_backlog_and_no_longer_service() {
-    const SERVICE_US: u64 = 500;
+    const SERVICE_S: f64 = 500e-6;
     const RATE: u32 = 4_000;
     const TIME_S: f64 = 2.0;
     const CLIENTS: u32 = 8;
     let folder = tempfile::tempdir().unwrap();
-    let null = Null::start(folder.path(), SERVICE_US);
+    let null = Null::start(folder.path(), 500);
     let overload = DriveTask {
         pace: Pace::Open {
             rate: Thousandths(RATE * 1_000),
@@ -283,33 +312,37 @@ fn twice_the_capacity_makes_a_backlog_and_no_longer_service() {
     // The server takes its time for each of them.
     let planned = schedule.planned as f64;
     let took_s = (outcome.end_ns - outcome.start_ns) as f64 / 1e9;
-    let capacity_s = planned * SERVICE_US as f64 / 1e6;
-    assert!(
-        took_s >= capacity_s * 0.999,
-        "{took_s} s for {capacity_s} s of work"
-    );
+    let capacity_s = planned * SERVICE_S;
+    at_least(took_s, capacity_s);
 
-    // What was not served in the measured time waits at its end, and the last operation, which was
-    // due then, waits for all of it.
-    let served = planned * TIME_S / took_s;
+    // More than its capacity was not served in the measured time; what is under way has begun. A
+    // thread that comes late to count the backlog may have let each client begin once more.
+    let served = TIME_S / SERVICE_S;
+    let begun = served + 2.0 * f64::from(CLIENTS);
     let backlog = schedule.backlog as f64;
-    assert!(near(backlog, planned - served), "{backlog} of {planned}");
-    let longest_s = response.max() as f64 / 1e9;
-    assert!(
-        near(longest_s, took_s - TIME_S),
-        "{longest_s} s of {took_s} s"
-    );
+    at_least(backlog, planned - begun);
+    let ended = outcome.intervals.iter();
+    let ended = ended.filter(|interval| interval.end_ns as f64 <= TIME_S * 1e9);
+    let ended: u64 = ended.map(|interval| interval.operations).sum();
+    assert!(schedule.backlog <= schedule.planned - ended);
 
-    // Each client has one operation under way, so that service takes as long on average as all
-    // clients together take for one operation each (Little's law); half of it all less than twice
-    // that. Response times are hundreds of times longer.
-    let mean_ns = f64::from(CLIENTS) * took_s * 1e9 / planned;
-    let typical_ns = service.value_at_quantile(0.5) as f64;
-    assert!(typical_ns <= 2.0 * mean_ns, "{typical_ns} ns, {mean_ns} ns");
-    assert!(response.value_at_quantile(0.5) as f64 > 50.0 * mean_ns);
+    // The operation that ended last was due when the measured time was over, or earlier, and none
+    // was due before it began.
+    let longest_s = response.max() as f64 / 1e9;
+    at_least(longest_s, took_s - TIME_S);
+    at_least(took_s, longest_s);
+
+    // The operation that ends as number n ends n service times after the start at least, and the
+    // mean of the times at which they are due is the middle of the measured time.
+    at_least(response.mean() / 1e9, (capacity_s - TIME_S) / 2.0);
+
+    // Each client has one operation under way at most, so that service takes no longer on average
+    // than all clients together had for one operation each (Little's law).
+    at_least(f64::from(CLIENTS) * took_s / planned, service.mean() / 1e9);
 }
 
-/// Within a tenth.
-fn near(value: f64, expected: f64) -> bool {
-    (value / expected - 1.0).abs() <= 0.1
+/// Not less, but for the hundredth that histograms and the edges of measured times may take.
+#[track_caller]
+fn at_least(value: f64, least: f64) {
+    assert!(value >= 0.99 * least, "{value} is less than {least}");
 }

@@ -2,42 +2,35 @@
 //! next to nothing.
 
 mod kept;
+mod points;
+mod program;
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use prony_load::{DriveTask, Job, Message, Task, choose_backend};
+use prony_load::{DriveTask, Job, Message, Task};
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, Dataset, Length,
-    OpenPoint, Pace, Protocol, Spacing, StepOutcome, StopFlag, Thousandths, Timing, Tls, Workload,
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, OpenPoint, Spacing,
+    StepOutcome, StopFlag, Tls, Workload,
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
 use prony_servers::{Launcher, Roots};
-use rustix::process::{Resource, getrlimit};
 
+pub use self::kept::KeepError;
+use self::kept::{Kept, keep, recall};
+use self::points::RATE;
+pub use self::points::{CalibrationPoints, available_backends};
+use self::program::Program;
 use crate::generator::{Generator, Next};
 use crate::null_server::NullServer;
-use crate::trial::THREADS_MAX;
 
 /// What is run: one row by its primary key.
 const WORKLOAD: &str = "point-query";
-/// The table that its keys are drawn for; there is none.
-const DATASET: Dataset = Dataset::sbtest(1, 1_000_000, 1);
-/// Operations per second of the open loop, far below what any host can do.
-const RATE: Thousandths = Thousandths(10_000_000);
-/// Clients of the open loop: one is idle whenever an operation is due.
-const OPEN_CLIENTS: u32 = 8;
-/// Milliseconds within which what is overdue at the end of the open loop is worked off.
-const DRAIN_MS: u64 = 1_000;
-/// Silence of the null server, in milliseconds, after which something is wrong.
-const STALL_MS: u64 = 20_000;
 /// How often a quiet generator is given up for a look at the user's wishes.
 const LOOK: Duration = Duration::from_millis(100);
-/// Files that a generator has open beside its connections, at most.
-const OTHER_FILES: u64 = 64;
 /// The version that is calibrated: all crates of Prony have the same.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -53,17 +46,6 @@ pub struct Calibrator<'a> {
     pub proc: &'a Root,
     /// Set when the user wants to stop.
     pub stop: &'a StopFlag,
-}
-
-/// What is measured.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CalibrationPoints {
-    /// One after the other.
-    pub backends: Vec<Backend>,
-    /// Numbers of clients of the closed loops.
-    pub clients: Vec<u32>,
-    /// Milliseconds of measured time for each point, at least 1. A quarter of it before is warm-up.
-    pub time_ms: u64,
 }
 
 /// What has just been measured.
@@ -100,64 +82,36 @@ pub enum CalibrationError {
         /// What the generator said.
         reason: String,
     },
+    /// The program that is to be measured is not where it was, as when it was just replaced.
+    #[error("read {path}, the program that is calibrated: {source}")]
+    Program {
+        /// Where it was.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The result can't be kept in the cache.
     #[error(transparent)]
     Keep(#[from] KeepError),
 }
 
-pub use kept::KeepError;
-
-impl CalibrationPoints {
-    /// The numbers of clients that are measured where nobody wants others.
-    pub const CLIENTS: [u32; 5] = [1, 8, 64, 512, 1000];
-
-    /// Every backend that this host has, at the usual numbers of clients, as far as this process may
-    /// have so many connections.
-    pub fn usual(time_ms: u64) -> Self {
-        let files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
-        let fits = |clients: &u32| u64::from(*clients) + OTHER_FILES <= files;
-        Self {
-            backends: available_backends(),
-            clients: Self::CLIENTS.into_iter().filter(fits).collect(),
-            time_ms,
-        }
-    }
-
-    /// Milliseconds that it takes, warm-up included and connecting not.
-    pub fn predicted_ms(&self) -> u64 {
-        let points = self.backends.len() * (self.clients.len() + 1);
-        (self.time_ms + warmup_ms(self.time_ms)) * points as u64
-    }
-
-    /// By backend: a closed loop for each number of clients, then the open loop.
-    fn tasks(&self, workload: &Workload) -> Vec<DriveTask> {
-        let of_backend = |&backend: &Backend| {
-            let closed = self
-                .clients
-                .iter()
-                .map(move |&clients| closed_loop(workload, backend, clients, self.time_ms));
-            closed.chain([open_loop(workload, backend, self.time_ms)])
-        };
-        self.backends.iter().flat_map(of_backend).collect()
-    }
-}
-
-/// The backends that this host has.
-pub fn available_backends() -> Vec<Backend> {
-    let has = |backend: &Backend| choose_backend(Some(*backend), false).is_ok();
-    [Backend::Epoll, Backend::IoUring]
-        .into_iter()
-        .filter(has)
-        .collect()
-}
-
 impl Calibrator<'_> {
-    /// What was measured before of this version on this host, where the cache has it.
+    /// What was measured before of this very program on this host, where the cache has it.
     pub fn recall(&self) -> Option<Calibration> {
-        kept::recall(&self.roots.calibration(), VERSION, &self.host())
+        let program = Program::read(self.prony).ok()?;
+        recall(&self.roots.calibration(), &program, VERSION, &self.host())
     }
 
-    /// Measures, and keeps the result in the cache. `None` when the user stopped it.
+    /// Whether the result of [`Self::calibrate`] will be kept: if it has all usual points, and each
+    /// of them for the usual time at least, or for [`CalibrationPoints::SHORT_MS`] where nothing
+    /// with its backends is kept.
+    pub fn keeps(&self, points: &CalibrationPoints) -> bool {
+        let usual = CalibrationPoints::usual(CalibrationPoints::TIME_MS);
+        points.worth_keeping(&usual, self.recall().as_ref())
+    }
+
+    /// Measures, and keeps the result in the cache where [`Self::keeps`] says so. `None` when the
+    /// user stopped it.
     ///
     /// # Errors
     /// When null server or load generator can't do their work, or the result can't be written.
@@ -167,6 +121,10 @@ impl Calibrator<'_> {
         events: &mut dyn FnMut(CalibrationEvent<'_>),
     ) -> Result<Option<Calibration>, CalibrationError> {
         let workload = point_query()?;
+        let program = Program::read(self.prony).map_err(|source| CalibrationError::Program {
+            path: self.prony.to_owned(),
+            source,
+        })?;
         let mut null = NullServer::start(self.roots, self.launcher, self.prony)
             .map_err(|reason| CalibrationError::NullServer { reason })?;
         let mut calibration = Calibration {
@@ -190,8 +148,15 @@ impl Calibrator<'_> {
                 calibration.closed.push(point);
             }
         }
-        kept::keep(&self.roots.calibration(), &calibration)?;
-        Ok(Some(calibration))
+        if !self.keeps(points) {
+            return Ok(Some(calibration));
+        }
+        let kept = Kept {
+            program,
+            calibration,
+        };
+        keep(&self.roots.calibration(), &kept)?;
+        Ok(Some(kept.calibration))
     }
 
     fn host(&self) -> CalibratedHost {
@@ -274,49 +239,6 @@ fn point_query() -> Result<Workload, CalibrationError> {
         .into_iter()
         .find(|workload| workload.name == WORKLOAD)
         .ok_or_else(|| failed("there is none of this name".to_owned()))
-}
-
-/// Load before a point is measured.
-const fn warmup_ms(time_ms: u64) -> u64 {
-    time_ms.div_ceil(4)
-}
-
-/// A closed loop.
-fn closed_loop(workload: &Workload, backend: Backend, clients: u32, time_ms: u64) -> DriveTask {
-    DriveTask {
-        workload: workload.clone(),
-        parameters: BTreeMap::new(),
-        dataset: DATASET,
-        transactional: true,
-        protocol: Protocol::Prepared,
-        clients,
-        threads_max: THREADS_MAX,
-        seed: 1,
-        warmup_ms: warmup_ms(time_ms),
-        length: Length::Time { ms: time_ms },
-        interval_ms: time_ms,
-        stall_ms: STALL_MS,
-        timing: Timing::Operations,
-        pace: Pace::default(),
-        reconnect_every: None,
-        ramp_ms: 0,
-        drain_ms: 0,
-        beside: Vec::new(),
-        backend,
-        interval_histograms: false,
-    }
-}
-
-/// The open loop, whose operations a client is idle for whenever one is due.
-fn open_loop(workload: &Workload, backend: Backend, time_ms: u64) -> DriveTask {
-    DriveTask {
-        pace: Pace::Open {
-            rate: RATE,
-            spacing: Spacing::Regular,
-        },
-        drain_ms: DRAIN_MS,
-        ..closed_loop(workload, backend, OPEN_CLIENTS, time_ms)
-    }
 }
 
 fn closed_point(task: &DriveTask, outcome: &StepOutcome, server_ns: u64) -> ClosedPoint {

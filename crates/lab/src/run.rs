@@ -21,10 +21,6 @@ use crate::prepare::{Fetched, Supply};
 use crate::ready::{Preparation, Ready, supplies};
 use crate::trial::Trial;
 
-/// Milliseconds for each point of a calibration that a run makes for itself: enough to see whether
-/// the generator is near its ceiling.
-const CALIBRATION_MS: u64 = 500;
-
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEnd {
@@ -132,7 +128,7 @@ fn record_calibration(
         Ok(Some(known))
     } else {
         events(Event::Calibrating);
-        let points = CalibrationPoints::usual(CALIBRATION_MS);
+        let points = CalibrationPoints::usual(CalibrationPoints::SHORT_MS);
         calibrator.calibrate(&points, &mut |_| {})
     };
     match measured {

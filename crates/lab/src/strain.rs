@@ -116,7 +116,7 @@ fn of_schedule(
         }
         Pace::Closed { .. } => None,
     };
-    let left = (schedule.left > clients.cut_off).then(|| {
+    let left = (schedule.left > 0).then(|| {
         format!(
             "{} of {} operations were never begun, because the backlog was not worked off within \
              {} s: the longest response times are missing",
@@ -180,18 +180,11 @@ mod tests {
     }
 
     fn said(schedule: &Schedule) -> Vec<Condition> {
-        said_of(0, schedule)
-    }
-
-    fn said_of(cut_off: u64, schedule: &Schedule) -> Vec<Condition> {
         let pace = Pace::Open {
             rate: Thousandths(500_000),
             spacing: Spacing::Poisson,
         };
-        let clients = Clients {
-            count: 4,
-            pace,
-        };
+        let clients = Clients { count: 4, pace };
         of_schedule(schedule, clients, 10_000).collect()
     }
 

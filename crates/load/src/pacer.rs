@@ -61,18 +61,19 @@ pub(crate) enum GroupPace {
 }
 
 impl GroupPace {
-    /// `plan` is asked for open loops only; at `give_up_ns` a backlog is left as it is.
+    /// `plan` is asked for open loops only. At `over_ns` all operations should have begun; a backlog
+    /// is worked off for `drain_ns`.
     pub(crate) fn new(
         pace: Pace,
         clients: usize,
-        give_up_ns: u64,
+        (over_ns, drain_ns): (u64, u64),
         plan: impl FnOnce(prony_model::Thousandths, Spacing) -> Plan,
     ) -> Self {
         match pace {
             Pace::Closed { think } => Self::Closed { think },
             Pace::Open { rate, spacing } => {
                 let arrivals = Arrivals::new(plan(rate, spacing));
-                Self::Open(Box::new(Open::new(arrivals, clients, give_up_ns)))
+                Self::Open(Box::new(Open::new(arrivals, clients, over_ns, drain_ns)))
             }
         }
     }

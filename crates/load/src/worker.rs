@@ -174,8 +174,8 @@ impl<'a> Worker<'a> {
             } else {
                 phase.end_ns
             };
-            let give_up_ns = over_ns.saturating_add(phase.drain_ns);
-            GroupPace::new(part.pace, numbers.len(), give_up_ns, |rate, spacing| Plan {
+            let limits = (over_ns, phase.drain_ns);
+            GroupPace::new(part.pace, numbers.len(), limits, |rate, spacing| Plan {
                 rate,
                 spacing,
                 numbers,

@@ -104,6 +104,15 @@ impl Calibration {
     }
 }
 
+impl OpenPoint {
+    /// Operations that were planned and never begun, since what was overdue when the measured time
+    /// was over could not be worked off. An operation is one query here, and its failure would have
+    /// ended the calibration.
+    pub fn left(&self) -> u64 {
+        self.planned.saturating_sub(self.counts.queries)
+    }
+}
+
 impl CalibrationCounts {
     /// Queries per second. `None` when nothing was answered.
     pub fn queries_per_second(&self) -> Option<f64> {
@@ -223,6 +232,17 @@ mod tests {
         assert!(!calibration.is_of("1.2.4", &host));
         let other = CalibratedHost { cpus: 4, ..host };
         assert!(!calibration.is_of("1.2.3", &other));
+    }
+
+    #[test]
+    fn what_was_planned_and_not_answered_is_left() {
+        let [point] = <[OpenPoint; 1]>::try_from(calibration().open).unwrap();
+        assert_eq!(point.left(), 0);
+        let overloaded = OpenPoint {
+            planned: 1_020,
+            ..point
+        };
+        assert_eq!(overloaded.left(), 20);
     }
 
     #[test]

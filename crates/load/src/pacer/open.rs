@@ -18,13 +18,15 @@ pub(crate) struct Open {
     begun: u64,
     /// Idle clients and since when, who is idle longest first.
     idle: VecDeque<(usize, u64)>,
-    /// From here on what has not begun is left.
+    /// From here on, what has waited for `drain_ns` is left, and all that follows.
     give_up_ns: u64,
+    drain_ns: u64,
 }
 
 impl Open {
-    /// `clients` is how many may be idle at once.
-    pub(super) fn new(mut arrivals: Arrivals, clients: usize, give_up_ns: u64) -> Self {
+    /// `clients` is how many may be idle at once. At `over_ns` all should have begun; a backlog is
+    /// worked off for `drain_ns`.
+    pub(super) fn new(mut arrivals: Arrivals, clients: usize, over_ns: u64, drain_ns: u64) -> Self {
         let mut counting = arrivals.clone();
         Self {
             next_ns: arrivals.next(),
@@ -34,7 +36,8 @@ impl Open {
             planned: 0,
             begun: 0,
             idle: VecDeque::with_capacity(clients),
-            give_up_ns,
+            give_up_ns: over_ns.saturating_add(drain_ns),
+            drain_ns,
         }
     }
 
@@ -65,7 +68,9 @@ impl Open {
 
     /// A client is idle: it gets the arrival that waits longest, if one does.
     pub(super) fn wait(&mut self, client: usize, now_ns: u64) -> Waiting {
-        if now_ns >= self.give_up_ns {
+        // Arrivals may come later than their number lets one expect; those are not late.
+        let is_late = |next_ns: u64| next_ns.saturating_add(self.drain_ns) <= now_ns;
+        if now_ns >= self.give_up_ns && self.next_ns.is_some_and(is_late) {
             self.next_ns = None;
         }
         match self.next_ns {
@@ -105,6 +110,7 @@ impl Open {
 
     /// Nothing arrives from this instant on.
     pub(super) fn close(&mut self, now_ns: u64, drain_ns: u64) {
+        self.drain_ns = drain_ns;
         self.upcoming.end_at(now_ns);
         self.counting.end_at(now_ns);
         self.next_ns = self.next_ns.filter(|next_ns| *next_ns < now_ns);
@@ -136,7 +142,7 @@ mod tests {
     use crate::pacer::arrivals::Plan;
 
     /// Ten arrivals, one every 233 ns from 0 on; two clients.
-    fn open(give_up_ns: u64) -> Open {
+    fn open(drain_ns: u64) -> Open {
         let arrivals = Arrivals::new(Plan {
             rate: Thousandths(u32::MAX),
             spacing: Spacing::Regular,
@@ -148,7 +154,7 @@ mod tests {
             operations: 10,
             seed: 1,
         });
-        Open::new(arrivals, 2, give_up_ns)
+        Open::new(arrivals, 2, 2320, drain_ns)
     }
 
     #[test]
@@ -178,7 +184,7 @@ mod tests {
 
     #[test]
     fn nothing_is_begun_after_the_time_for_working_off() {
-        let mut open = open(3320);
+        let mut open = open(1000);
         assert!(matches!(open.wait(0, 3000), Waiting::Begins(_)));
         assert_eq!(open.wait(0, 3320), Waiting::Done);
         assert_eq!((open.planned(), open.backlog(3320)), (10, 9));

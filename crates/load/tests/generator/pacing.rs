@@ -91,6 +91,7 @@ fn what_arrives_is_counted_twice_over() {
         for clients in [1, 5] {
             let mut task = task(mixed(true), clients, Length::Count { operations: 101 });
             task.pace = open(2000, spacing);
+            task.drain_ms = 60_000;
             let outcome = run(&server, task);
             assert_eq!((outcome.operations, outcome.queries), (101, 505));
             let schedule = schedule(&outcome);
@@ -216,6 +217,7 @@ fn connecting_anew_in_an_open_loop_drops_nothing() {
     let mut task = task(update(), 3, Length::Count { operations: 60 });
     task.pace = open(1000, Spacing::Poisson);
     task.reconnect_every = Some(1);
+    task.drain_ms = 60_000;
     let outcome = run(&server, task);
     assert_eq!((outcome.operations, schedule(&outcome).left), (60, 0));
     // A client connects when it has ended an operation, whether or not it gets another.
@@ -227,6 +229,7 @@ fn who_must_connect_after_the_warm_up_connects_first() {
     for pace in [Pace::default(), open(500, Spacing::Regular)] {
         let mut task = task(update(), 2, Length::Count { operations: 10 });
         task.pace = pace;
+        task.drain_ms = 60_000;
         task.reconnect_every = Some(1);
         task.warmup_ms = 50;
         let outcome = run(&server, task);
@@ -333,6 +336,7 @@ fn who_has_nothing_to_do_does_nothing() {
         let server = FakeServer::start(Delivery::Whole, answer);
         let mut task = task(update(), 5, Length::Count { operations: 3 });
         task.pace = pace;
+        task.drain_ms = 60_000;
         assert_eq!(run(&server, task).operations, 3);
     }
 }

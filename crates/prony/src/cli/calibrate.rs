@@ -14,7 +14,8 @@ Prony that answers at once and does nothing. What comes out is its ceiling: a se
 nearly as many queries per second is not what limits them. The last point of each backend sends
 10,000 queries per second by schedule, and shows how late they were sent.
 
-The result is kept in the cache and stored with every run on this machine.";
+With the usual backends, clients and time, or more, the result is kept in the cache and stored with
+every run of this program on this machine; other results are only printed.";
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
@@ -42,4 +43,25 @@ fn backend() -> impl TypedValueParser<Value = Backend> {
             .find(|backend| backend.name() == name)
             .ok_or("there is no such backend")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        args: CalibrateArgs,
+    }
+
+    #[test]
+    fn what_is_usual_is_what_is_done_by_itself() {
+        let Alone { args } = Alone::parse_from(["calibrate"]);
+        assert_eq!(args.time, CalibrationPoints::TIME_MS);
+        assert_eq!(args.clients, CalibrationPoints::CLIENTS);
+        assert_eq!(args.backend, None);
+    }
 }

@@ -53,7 +53,13 @@ pub(crate) struct LoadArgs {
 pub(crate) struct ServerArgs {
     /// A server of this machine that runs already: `unix:/path/to.sock`, or an address and port such
     /// as 127.0.0.1:3306
-    #[arg(long, value_parser = address, requires = "user")]
+    // Only throw-away servers are copied from data images.
+    #[arg(
+        long,
+        value_parser = address,
+        requires = "user",
+        conflicts_with = "images_limit"
+    )]
     pub(crate) address: Option<Address>,
     /// Its account
     #[arg(long, requires = "address")]
@@ -71,7 +77,7 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "FILE", requires = "address")]
     pub(crate) password_file: Option<PathBuf>,
     /// The database with the tables
-    #[arg(long, value_parser = database, default_value = "prony")]
+    #[arg(long, value_parser = database, default_value = "prony", requires = "address")]
     pub(crate) database: String,
     /// Encryption, and what the server must prove
     #[arg(long, value_enum, default_value_t = TlsArg::Off, requires = "address")]

@@ -29,6 +29,12 @@ pub(crate) fn calibrate(args: &CalibrateArgs, signals: &Signals) -> Result<(), F
         proc: &surroundings.proc,
         stop: &signals.stop,
     };
+    if !calibrator.keeps(&points) {
+        output::talk(&format!(
+            "the result will not be kept: that needs all usual backends and clients, each for {}",
+            duration(CalibrationPoints::TIME_MS)
+        ));
+    }
     let calibration = calibrator
         .calibrate(&points, &mut |event| output::talk(&line(event)))
         .map_err(|error| failure(&error))?;
@@ -73,7 +79,15 @@ fn line(event: CalibrationEvent<'_>) -> String {
         CalibrationEvent::Closed(point) => of(point.backend, point.clients, &point.counts),
         CalibrationEvent::Open(point) => {
             let done = of(point.backend, point.clients, &point.counts);
-            format!("{done} by schedule")
+            let left = match point.left() {
+                0 => String::new(),
+                left => format!(
+                    "; {} of {} planned operations were never begun",
+                    rate(left as f64),
+                    rate(point.planned as f64)
+                ),
+            };
+            format!("{done} by schedule{left}")
         }
     }
 }
@@ -82,8 +96,42 @@ fn failure(error: &CalibrationError) -> Failure {
     let code = match error {
         CalibrationError::Workload { .. } => ExitStatus::Defect,
         CalibrationError::NullServer { .. }
+        | CalibrationError::Program { .. }
         | CalibrationError::Drive { .. }
         | CalibrationError::Keep(_) => ExitStatus::Host,
     };
     Failure::to(code, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use prony_model::{OpenPoint, Spacing, Thousandths};
+
+    use super::*;
+
+    #[test]
+    fn what_was_never_begun_is_said() {
+        let mut point = OpenPoint {
+            backend: Backend::Epoll,
+            clients: 8,
+            threads: 2,
+            rate: Thousandths(10_000_000),
+            spacing: Spacing::Regular,
+            counts: CalibrationCounts {
+                queries: 20_000,
+                wall_ns: 2_000_000_000,
+                client_user_ns: 1,
+                client_system_ns: 1,
+                server_ns: 1,
+            },
+            planned: 20_000,
+            error: Vec::new(),
+        };
+        let kept_up = line(CalibrationEvent::Open(&point));
+        assert_eq!(kept_up, "  epoll, 8 clients: 10,000 queries/s by schedule");
+        point.counts.queries -= 1_500;
+        let overloaded = line(CalibrationEvent::Open(&point));
+        let said = "; 1,500 of 20,000 planned operations were never begun";
+        assert!(overloaded.ends_with(said), "{overloaded}");
+    }
 }

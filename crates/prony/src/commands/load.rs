@@ -14,6 +14,7 @@ mod work;
 use std::cell::RefCell;
 
 use prony_lab::{AdHoc, AdHocEnd, AdHocError, LabError};
+use prony_load::BackendError;
 
 use self::figures::Figures;
 use self::hdr_log::HdrFile;
@@ -33,7 +34,7 @@ pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
     let work = work::work(args, &catalogue)?;
     let host_failure = |error| Failure::to(ExitStatus::Host, &error);
     let log = args.output.hdr_log.as_deref();
-    let mut log = log.map(HdrFile::create).transpose().map_err(host_failure)?;
+    let mut log = log.map(HdrFile::open).transpose().map_err(host_failure)?;
     let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let lab = surroundings.lab(&catalogue, &signals.stop);
     // Events and messages come at different times, and both are shown.
@@ -84,10 +85,11 @@ fn interrupted(work: &AdHoc, end: &AdHocEnd, signals: &Signals) -> Result<(), Fa
 /// line.
 fn adhoc_failure(error: &AdHocError) -> Failure {
     match error {
-        AdHocError::Lab(error @ (LabError::Render { .. } | LabError::Password { .. })) => {
-            Failure::to(ExitStatus::Usage, error)
-        }
-        AdHocError::Lab(error @ LabError::Backend(_)) => Failure::to(ExitStatus::Host, error),
+        AdHocError::Lab(
+            error @ (LabError::Render { .. }
+            | LabError::Password { .. }
+            | LabError::Backend(BackendError::Encrypted)),
+        ) => Failure::to(ExitStatus::Usage, error),
         AdHocError::Lab(error) => lab_failure(error),
         AdHocError::Tables { .. } => Failure::new(ExitStatus::Server, error.to_string())
             .with_hint("--fill makes and fills the tables; --tables says how many there are"),

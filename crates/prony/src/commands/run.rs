@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use prony_lab::{LabError, RunEnd};
+use prony_load::BackendError;
 use prony_model::Plan;
 use prony_plan::{Assumptions, predicted_ms};
 use prony_servers::Catalogue;
@@ -114,10 +115,11 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         LabError::UnknownBuild { .. }
         | LabError::Render { .. }
         | LabError::Password { .. }
-        | LabError::Backend(_)
+        | LabError::Backend(BackendError::Encrypted)
         | LabError::Unequal(_) => ExitStatus::Invalid,
         LabError::Variables(_) => ExitStatus::Defect,
         LabError::Store(_)
+        | LabError::Backend(_)
         | LabError::BackendLost { .. }
         | LabError::Artefact { .. }
         | LabError::Room(_)
@@ -173,5 +175,22 @@ fn new_folder(runs: &Path, name: &str, now: Timestamp) -> std::io::Result<PathBu
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
             other => return other.map(|()| folder),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backend_is_refused_by_the_experiment_or_by_the_host() {
+        let code = |error| lab_failure(&LabError::Backend(error)).code;
+        assert_eq!(code(BackendError::Encrypted), ExitStatus::Invalid);
+        assert_eq!(code(BackendError::TooOld), ExitStatus::Host);
+        assert_eq!(code(BackendError::NotPermitted), ExitStatus::Host);
+        assert_eq!(
+            code(BackendError::Disabled { setting: 2 }),
+            ExitStatus::Host
+        );
     }
 }

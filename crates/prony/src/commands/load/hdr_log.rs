@@ -1,7 +1,7 @@
 //! The log of interval histograms that other tools read: `HdrHistogram` interval log, version 1.3,
 //! with a histogram of version 2 on each line, in nanoseconds.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -24,7 +24,7 @@ pub(super) struct HdrLogError {
     reason: String,
 }
 
-/// A file that is still empty, and what writes histograms into it.
+/// The file, and what writes histograms into it.
 pub(super) struct HdrFile {
     path: PathBuf,
     file: File,
@@ -38,9 +38,12 @@ pub(super) struct HdrLog<'a> {
 }
 
 impl HdrFile {
-    /// Makes the file, or empties the one that is there, so that a wrong path is noticed at once.
-    pub(super) fn create(path: &Path) -> Result<Self, HdrLogError> {
-        let file = File::create(path).map_err(|error| failure(path, &error))?;
+    /// Opens or makes the file, so that a wrong path is noticed at once. What is in it stays until
+    /// there is something to write.
+    pub(super) fn open(path: &Path) -> Result<Self, HdrLogError> {
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(|error| failure(path, &error))?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -48,9 +51,10 @@ impl HdrFile {
         })
     }
 
-    /// Writes the heading. Times of intervals count from `start`.
+    /// Empties the file and writes the heading. Times of intervals count from `start`.
     pub(super) fn begin(&mut self, start: SystemTime) -> Result<HdrLog<'_>, HdrLogError> {
         let path = self.path.as_path();
+        empty(&self.file).map_err(|error| failure(path, &error))?;
         let writer = IntervalLogWriterBuilder::new()
             .add_comment("[Histogram log format version 1.3]")
             .add_comment("Service times of operations in nanoseconds, by prony load")
@@ -88,6 +92,14 @@ impl HdrLog<'_> {
     }
 }
 
+/// Removes what is in the file. Pipes and devices keep nothing, and can't be cut.
+fn empty(file: &File) -> io::Result<()> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(())
+}
+
 fn failure(path: &Path, error: &io::Error) -> HdrLogError {
     HdrLogError {
         path: path.to_owned(),
@@ -108,7 +120,7 @@ mod tests {
     fn the_log_reads_back_and_sums_up() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.hlog");
-        let mut file = HdrFile::create(&path).unwrap();
+        let mut file = HdrFile::open(&path).unwrap();
         let mut log = file.begin(SystemTime::UNIX_EPOCH).unwrap();
         let mut all = Histogram::<u64>::new(3).unwrap();
         for number in 0..3_u64 {
@@ -150,5 +162,25 @@ mod tests {
             times,
             [(Duration::ZERO, half), (half, half), (half * 2, half)]
         );
+    }
+
+    #[test]
+    fn an_older_log_stays_until_the_new_one_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.hlog");
+        let older = "older ".repeat(1_000);
+        std::fs::write(&path, &older).unwrap();
+        let mut file = HdrFile::open(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), older);
+        file.begin(SystemTime::UNIX_EPOCH).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("#[Histogram log format"), "{text}");
+        assert!(!text.contains("older"), "{text}");
+    }
+
+    #[test]
+    fn a_log_may_be_a_device() {
+        let mut file = HdrFile::open(Path::new("/dev/null")).unwrap();
+        assert!(file.begin(SystemTime::UNIX_EPOCH).is_ok());
     }
 }

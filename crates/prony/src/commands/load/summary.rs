@@ -49,7 +49,7 @@ pub(super) struct WorkFacts {
     think_us: Option<u64>,
     think_spacing: Option<&'static str>,
     ramp_s: f64,
-    reconnect_every: Option<u64>,
+    pub(super) reconnect_every: Option<u64>,
     seed: u64,
 }
 

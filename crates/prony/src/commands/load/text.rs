@@ -21,13 +21,10 @@ pub(super) fn text(summary: &Summary) -> String {
             if let Some(schedule) = &figures.schedule {
                 text.push_str(&schedule_line(schedule));
             }
-            if let Some(client) = &figures.client {
-                text.push_str(&client_line(client));
-            }
-            if let Some(us) = figures.server_cpu_us_per_query {
-                let us = format!("server       {us:.1} µs of processor time per query");
-                line(&mut text, &us);
-            }
+            text.push_str(&processor_time(
+                figures,
+                summary.work.reconnect_every.is_some(),
+            ));
             text.push_str(&errors(figures));
         }
     }
@@ -161,7 +158,24 @@ fn schedule_line(schedule: &ScheduleFigures) -> String {
     format!("\nschedule     {}\n", parts.join("; "))
 }
 
-fn client_line(client: &ClientFigures) -> String {
+/// What a query took of the processors. Connecting anew is not a query, but in all that was used.
+fn processor_time(figures: &Figures, reconnects: bool) -> String {
+    let per = if reconnects {
+        "of processor time per query, connecting included"
+    } else {
+        "of processor time per query"
+    };
+    let mut text = String::new();
+    if let Some(client) = &figures.client {
+        text.push_str(&client_line(client, per));
+    }
+    if let Some(us) = figures.server_cpu_us_per_query {
+        line(&mut text, &format!("server       {us:.1} µs {per}"));
+    }
+    text
+}
+
+fn client_line(client: &ClientFigures, per: &str) -> String {
     let per_query = client
         .cpu_us_per_query
         .map_or("-".to_owned(), |us| format!("{us:.1}"));
@@ -175,7 +189,7 @@ fn client_line(client: &ClientFigures) -> String {
         shares => format!(", busy {}", listed(shares)),
     };
     format!(
-        "\ngenerator    {per_query} µs of processor time per query, {}{shares}, {}\n",
+        "\ngenerator    {per_query} µs {per}, {}{shares}, {}\n",
         plural(client.threads.into(), "thread"),
         client.backend,
     )

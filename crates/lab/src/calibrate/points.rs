@@ -1,0 +1,207 @@
+//! What a calibration measures, and what of it is worth keeping.
+
+use std::collections::BTreeMap;
+
+use prony_load::{DriveTask, choose_backend};
+use prony_model::{
+    Backend, Calibration, Dataset, Length, Pace, Protocol, Spacing, Thousandths, Timing, Workload,
+};
+use rustix::process::{Resource, getrlimit};
+
+use crate::trial::THREADS_MAX;
+
+/// The table that its keys are drawn for; there is none.
+const DATASET: Dataset = Dataset::sbtest(1, 1_000_000, 1);
+/// Operations per second of the open loop, far below what any host can do.
+pub(super) const RATE: Thousandths = Thousandths(10_000_000);
+/// Clients of the open loop: one is idle whenever an operation is due.
+const OPEN_CLIENTS: u32 = 8;
+/// Milliseconds within which what is overdue at the end of the open loop is worked off.
+const DRAIN_MS: u64 = 1_000;
+/// Silence of the null server, in milliseconds, after which something is wrong.
+const STALL_MS: u64 = 20_000;
+/// Files that a generator has open beside its connections, at most.
+const OTHER_FILES: u64 = 64;
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CalibrationPoints {
+    /// One after the other.
+    pub backends: Vec<Backend>,
+    /// Numbers of clients of the closed loops.
+    pub clients: Vec<u32>,
+    /// Milliseconds of measured time for each point, at least 1. A quarter of it before is warm-up.
+    pub time_ms: u64,
+}
+
+impl CalibrationPoints {
+    /// The numbers of clients that are measured where nobody wants others.
+    pub const CLIENTS: [u32; 5] = [1, 8, 64, 512, 1000];
+    /// Milliseconds of measured time for each point where nobody wants others.
+    pub const TIME_MS: u64 = 2_000;
+    /// The same where a run calibrates for itself: enough to see whether the generator is near its
+    /// ceiling. What took less is never kept.
+    pub const SHORT_MS: u64 = 500;
+
+    /// Every backend that this host has, at the usual numbers of clients, as far as this process may
+    /// have so many connections.
+    pub fn usual(time_ms: u64) -> Self {
+        let files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+        let fits = |clients: &u32| u64::from(*clients) + OTHER_FILES <= files;
+        Self {
+            backends: available_backends(),
+            clients: Self::CLIENTS.into_iter().filter(fits).collect(),
+            time_ms,
+        }
+    }
+
+    /// Milliseconds that it takes, warm-up included and connecting not.
+    pub fn predicted_ms(&self) -> u64 {
+        let points = self.backends.len() * (self.clients.len() + 1);
+        (self.time_ms + warmup_ms(self.time_ms)) * points as u64
+    }
+
+    /// Whether what comes out replaces what is in the cache. It must have all that a usual one has,
+    /// since it may stand for the generator in reports from then on. A short one makes way for a full
+    /// one, and only takes the place of one that lacks a backend.
+    pub(super) fn worth_keeping(&self, usual: &Self, kept: Option<&Calibration>) -> bool {
+        let has_backend = |backend| self.backends.contains(backend);
+        let has_clients = |clients| self.clients.contains(clients);
+        let whole = usual.backends.iter().all(has_backend) && usual.clients.iter().all(has_clients);
+        let lacking = |kept: &Calibration| self.backends.iter().any(|&one| !kept.covers(one));
+        let time_will_do = self.time_ms >= Self::TIME_MS
+            || self.time_ms >= Self::SHORT_MS && kept.is_none_or(lacking);
+        whole && time_will_do
+    }
+
+    /// By backend: a closed loop for each number of clients, then the open loop.
+    pub(super) fn tasks(&self, workload: &Workload) -> Vec<DriveTask> {
+        let of_backend = |&backend: &Backend| {
+            let closed = self
+                .clients
+                .iter()
+                .map(move |&clients| closed_loop(workload, backend, clients, self.time_ms));
+            closed.chain([open_loop(workload, backend, self.time_ms)])
+        };
+        self.backends.iter().flat_map(of_backend).collect()
+    }
+}
+
+/// The backends that this host has.
+pub fn available_backends() -> Vec<Backend> {
+    let has = |backend: &Backend| choose_backend(Some(*backend), false).is_ok();
+    [Backend::Epoll, Backend::IoUring]
+        .into_iter()
+        .filter(has)
+        .collect()
+}
+
+/// Load before a point is measured.
+const fn warmup_ms(time_ms: u64) -> u64 {
+    time_ms.div_ceil(4)
+}
+
+/// A closed loop.
+fn closed_loop(workload: &Workload, backend: Backend, clients: u32, time_ms: u64) -> DriveTask {
+    DriveTask {
+        workload: workload.clone(),
+        parameters: BTreeMap::new(),
+        dataset: DATASET,
+        transactional: true,
+        protocol: Protocol::Prepared,
+        clients,
+        threads_max: THREADS_MAX,
+        seed: 1,
+        warmup_ms: warmup_ms(time_ms),
+        length: Length::Time { ms: time_ms },
+        interval_ms: time_ms,
+        stall_ms: STALL_MS,
+        timing: Timing::Operations,
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        drain_ms: 0,
+        beside: Vec::new(),
+        backend,
+        interval_histograms: false,
+    }
+}
+
+/// The open loop, whose operations a client is idle for whenever one is due.
+fn open_loop(workload: &Workload, backend: Backend, time_ms: u64) -> DriveTask {
+    DriveTask {
+        pace: Pace::Open {
+            rate: RATE,
+            spacing: Spacing::Regular,
+        },
+        drain_ms: DRAIN_MS,
+        ..closed_loop(workload, backend, OPEN_CLIENTS, time_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prony_model::{CalibratedHost, CalibrationCounts, ClosedPoint};
+
+    use super::*;
+
+    fn points(backends: &[Backend], clients: &[u32], time_ms: u64) -> CalibrationPoints {
+        CalibrationPoints {
+            backends: backends.to_vec(),
+            clients: clients.to_vec(),
+            time_ms,
+        }
+    }
+
+    /// What was measured over these backends.
+    fn calibration(backends: &[Backend]) -> Calibration {
+        let counts = CalibrationCounts {
+            queries: 1,
+            wall_ns: 1,
+            client_user_ns: 1,
+            client_system_ns: 1,
+            server_ns: 1,
+        };
+        let closed = |&backend: &Backend| ClosedPoint {
+            backend,
+            clients: 1,
+            threads: 1,
+            counts,
+        };
+        Calibration {
+            prony_version: "1.2.3".into(),
+            host: CalibratedHost {
+                cpu_model: None,
+                cpus: 2,
+                kernel: None,
+            },
+            made_at_ms: 7,
+            closed: backends.iter().map(closed).collect(),
+            open: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn only_what_has_all_usual_points_is_kept() {
+        let both = [Backend::Epoll, Backend::IoUring];
+        let usual = points(&both, &[1, 8], CalibrationPoints::TIME_MS);
+        let kept = |points: &CalibrationPoints| points.worth_keeping(&usual, None);
+        assert!(kept(&usual));
+        assert!(kept(&points(&both, &[1, 8, 9], 60_000)));
+        assert!(!kept(&points(&both, &[8], 60_000)));
+        assert!(!kept(&points(&[Backend::Epoll], &[1, 8], 60_000)));
+    }
+
+    #[test]
+    fn a_short_one_does_not_replace_another() {
+        let both = [Backend::Epoll, Backend::IoUring];
+        let usual = points(&both, &[1], CalibrationPoints::TIME_MS);
+        let short = points(&both, &[1], CalibrationPoints::SHORT_MS);
+        assert!(short.worth_keeping(&usual, None));
+        assert!(short.worth_keeping(&usual, Some(&calibration(&both[..1]))));
+        assert!(!short.worth_keeping(&usual, Some(&calibration(&both))));
+        assert!(usual.worth_keeping(&usual, Some(&calibration(&both))));
+        let hasty = points(&both, &[1], CalibrationPoints::SHORT_MS - 1);
+        assert!(!hasty.worth_keeping(&usual, None));
+    }
+}
