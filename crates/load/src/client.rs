@@ -107,6 +107,10 @@ pub(crate) struct Client {
     skimmer: Skimmer,
     stage: Stage,
     request: Vec<u8>,
+    /// The prepared statement that `request` executes without its types, so that only values need
+    /// to change where it is executed again. Each table has its own number, which changes too, and
+    /// its own first execution, with types.
+    laid_out: Option<usize>,
     limit: Limit,
     /// When the first statement of the operation was sent; 0 until it was.
     operation_ns: u64,
@@ -150,6 +154,7 @@ impl Client {
             skimmer: Skimmer::default(),
             stage: Stage::Idle,
             request: Vec::new(),
+            laid_out: None,
             limit: Limit {
                 end_ns: 0,
                 operations: 0,
@@ -184,6 +189,7 @@ impl Client {
 
     /// Room for the next request.
     pub(crate) fn request_mut(&mut self) -> &mut Vec<u8> {
+        self.laid_out = None;
         &mut self.request
     }
 
@@ -287,6 +293,7 @@ impl Client {
     }
 
     /// Goes on after an answer without error.
+    #[inline]
     fn advance(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
         match self.stage {
             Stage::Idle | Stage::Connect => Next::Rest,
@@ -352,6 +359,7 @@ impl Client {
         Ok(self.advance(now_ns, context))
     }
 
+    #[inline]
     fn complete_operation(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
         context
             .recorder
@@ -368,6 +376,7 @@ impl Client {
     }
 
     /// What an idle client does next.
+    #[inline]
     pub(crate) fn go_on(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
         self.stage = Stage::Idle;
         if self.limit.operations == 0 || now_ns >= self.limit.end_ns || context.closing {
@@ -390,6 +399,7 @@ impl Client {
 
     /// Begins an operation that was to begin at `planned_ns`, when the client was idle or not; or
     /// goes on to connect, if that is what it was called for.
+    #[inline]
     pub(crate) fn begin(
         &mut self,
         planned_ns: u64,
@@ -437,6 +447,7 @@ impl Client {
         self.begin_operation(context)
     }
 
+    #[inline]
     fn begin_operation(&mut self, context: &mut Context<'_>) -> Next {
         if context.program.transaction {
             self.ask_control(Stage::Begin, b"BEGIN")
@@ -445,6 +456,7 @@ impl Client {
         }
     }
 
+    #[inline]
     fn ask_first_statement(&mut self, context: &mut Context<'_>) -> Next {
         let first = self.choices.first(context.program);
         self.ask_statement(first, 0, context)
@@ -452,6 +464,7 @@ impl Client {
 
     fn ask_control(&mut self, stage: Stage, sql: &[u8]) -> Next {
         self.stage = stage;
+        self.laid_out = None;
         self.request.clear();
         let start = begin_query(&mut self.request);
         self.request.extend_from_slice(sql);
@@ -466,9 +479,10 @@ impl Client {
         self.choices
             .choose(context.program, index, repetition, values);
         let table = self.choices.table();
-        self.request.clear();
         match &statement.encoding {
             Encoding::Text(pieces) => {
+                self.request.clear();
+                self.laid_out = None;
                 let table = &context.program.tables[table];
                 crate::program::append_text(pieces, &mut self.request, table, values);
             }
@@ -476,8 +490,14 @@ impl Client {
                 let ids = &mut self.prepared[index];
                 let last = ids.len() - 1;
                 let known = &mut ids[table.min(last)];
-                prepared.append(&mut self.request, known.id, known.types, values);
-                known.types = Types::Omitted;
+                if known.types == Types::Omitted && self.laid_out == Some(index) {
+                    prepared.repeat(&mut self.request, known.id, values);
+                } else {
+                    self.request.clear();
+                    prepared.append(&mut self.request, known.id, known.types, values);
+                    self.laid_out = (known.types == Types::Omitted).then_some(index);
+                    known.types = Types::Omitted;
+                }
             }
         }
         self.stage = Stage::Statement { index, repetition };

@@ -22,9 +22,10 @@ fn read(clock: ClockId) -> u64 {
 /// What the calling thread has used and waited for since it started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadTime {
-    at_ns: u64,
-    cpu_ns: u64,
-    run_queue_ns: Option<u64>,
+    /// All in nanoseconds.
+    at: u64,
+    cpu: u64,
+    run_queue: Option<u64>,
 }
 
 impl ThreadTime {
@@ -32,18 +33,18 @@ impl ThreadTime {
     pub(crate) fn now() -> Self {
         let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok();
         Self {
-            at_ns: now_ns(),
-            cpu_ns: read(ClockId::ThreadCPUTime),
-            run_queue_ns: schedstat.as_deref().and_then(parse_schedstat),
+            at: now_ns(),
+            cpu: read(ClockId::ThreadCPUTime),
+            run_queue: schedstat.as_deref().and_then(parse_schedstat),
         }
     }
 
     /// What was used and waited for since `earlier`.
     pub(crate) fn since(self, earlier: Self) -> ThreadUse {
-        let waited = self.run_queue_ns.zip(earlier.run_queue_ns);
+        let waited = self.run_queue.zip(earlier.run_queue);
         ThreadUse {
-            wall_ns: self.at_ns.saturating_sub(earlier.at_ns),
-            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            wall_ns: self.at.saturating_sub(earlier.at),
+            cpu_ns: self.cpu.saturating_sub(earlier.cpu),
             run_queue_ns: waited.map(|(later, earlier)| later.saturating_sub(earlier)),
         }
     }

@@ -27,7 +27,10 @@ impl Draws {
     pub(crate) fn go_to(&mut self, other: &Self) {
         self.random.clone_from(&other.random);
         if !self.positions.is_empty() {
-            self.positions.copy_from_slice(&other.positions);
+            // Hardly any program has some, and this is done for every operation.
+            if !self.positions.is_empty() {
+                self.positions.copy_from_slice(&other.positions);
+            }
         }
     }
 

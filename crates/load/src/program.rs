@@ -64,6 +64,8 @@ enum Param {
         low: Linear,
         count: Linear,
     },
+    /// The same of one integer whose range never changes: what most statements draw.
+    UniformFixed { slot: usize, low: i64, count: u64 },
     /// Integers by another distribution, from `low` on.
     Drawn {
         slots: Range<usize>,
@@ -148,6 +150,9 @@ impl Statement {
     pub(crate) fn draw(&self, draws: &mut Draws, values: &mut Values) {
         for param in &self.params {
             match param {
+                Param::UniformFixed { slot, low, count } => {
+                    values.integers[*slot] = low.wrapping_add(draws.below(*count).cast_signed());
+                }
                 Param::Uniform { slots, low, count } => {
                     let count = count.eval(&values.integers).cast_unsigned();
                     let low = low.eval(&values.integers);

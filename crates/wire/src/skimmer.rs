@@ -8,6 +8,7 @@
 mod tests;
 
 use crate::frame::{HEADER_SIZE, read_header};
+use crate::response::STATUS_MORE_RESULTS;
 use crate::{Eof, ErrPacket, FirstPacket, PAYLOAD_MAX, WireError, split_frame};
 
 /// The first byte of an ERR packet, which no row begins with.
@@ -19,6 +20,12 @@ const DEFINITION_MAX: u8 = 0xfa;
 /// Bytes kept of a packet that is read and not skipped: an ERR packet with the longest message
 /// that servers send (512 bytes; `MYSQL_ERRMSG_SIZE`), and what stands before it.
 const HEAD_SIZE: usize = 9 + 512;
+
+/// Bytes kept of what stands before the rows of an answer: a column's definition takes some 60.
+const KNOWN_SIZE: usize = 256;
+
+/// The greatest number of columns whose definitions are read with those of the others.
+const COLUMNS_MAX: u8 = 0xfa;
 
 /// What an answer held, all its results together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,6 +73,7 @@ pub struct Skimmer {
     head: [u8; HEAD_SIZE],
     /// In `0..=HEAD_SIZE`.
     head_length: usize,
+    known: Known,
 }
 
 /// A packet of which a part has come.
@@ -85,6 +93,53 @@ struct Piece {
     first_size: usize,
 }
 
+/// What stood before the rows of an answer. The next answer of the same statement begins with the
+/// same bytes, which then need not be read again.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    bytes: [u8; KNOWN_SIZE],
+    /// In `0..=KNOWN_SIZE`; 0 where nothing is known.
+    length: usize,
+    /// Packets of the answer read last, known or not.
+    packets: u8,
+}
+
+impl Known {
+    /// How many bytes of an answer that begins with number `sequence` stand before its rows; `None`
+    /// where not all of them have come, or it is not like most answers with rows.
+    #[inline]
+    fn length_in(&mut self, bytes: &[u8], sequence: u8) -> Option<usize> {
+        let known = &self.bytes[..self.length];
+        if self.length > 0 && self.bytes[HEADER_SIZE - 1] == sequence && bytes.starts_with(known) {
+            return Some(self.length);
+        }
+        self.read(bytes, sequence)
+    }
+
+    fn read(&mut self, bytes: &[u8], mut sequence: u8) -> Option<usize> {
+        self.length = 0;
+        let first = sequence;
+        let (count, mut rest) = next_payload(bytes, &mut sequence)?;
+        let &[columns @ 1..=COLUMNS_MAX] = count else {
+            return None;
+        };
+        for _ in 0..columns {
+            let (definition, after) = next_payload(rest, &mut sequence)?;
+            matches!(definition, [..=DEFINITION_MAX, ..]).then_some(())?;
+            rest = after;
+        }
+        let (end, rest) = next_payload(rest, &mut sequence)?;
+        matches!(end, [0xfe, _, _, _, _]).then_some(())?;
+        self.packets = sequence.wrapping_sub(first);
+        let length = bytes.len() - rest.len();
+        if let Some(known) = self.bytes.get_mut(..length) {
+            known.copy_from_slice(&bytes[..length]);
+            self.length = length;
+        }
+        Some(length)
+    }
+}
+
 impl Default for Skimmer {
     fn default() -> Self {
         Self {
@@ -95,6 +150,11 @@ impl Default for Skimmer {
             piece: Piece::default(),
             head: [0; HEAD_SIZE],
             head_length: 0,
+            known: Known {
+                bytes: [0; KNOWN_SIZE],
+                length: 0,
+                packets: 0,
+            },
         }
     }
 }
@@ -153,10 +213,45 @@ impl Skimmer {
         }
     }
 
+    /// Takes what is at the front of `bytes` of an answer with rows, as most are: a count of columns,
+    /// their definitions, EOF, and rows in frames of their own, up to the end of the answer, of the
+    /// bytes, or to whatever is not like that. Returns how many bytes it took: none where not even
+    /// the first rows are reached. Nothing is stored before that, which is what makes it short.
+    fn take_rows_answer(&mut self, bytes: &[u8]) -> usize {
+        let Some(length) = self.known.length_in(bytes, self.sequence) else {
+            return 0;
+        };
+        let mut rest = &bytes[length..];
+        let mut sequence = self.sequence.wrapping_add(self.known.packets);
+        let mut stage = Stage::Rows;
+        let (mut rows, mut ends, mut next) = (0, 0, sequence);
+        while let Some((payload, after)) = next_payload(rest, &mut next) {
+            match payload {
+                [first, ..] if is_row(*first, payload.len()) => rows += 1,
+                [0xfe, _, _, status, _] if u16::from(*status) & STATUS_MORE_RESULTS == 0 => {
+                    ends = 1;
+                    stage = Stage::Done;
+                }
+                _ => break,
+            }
+            (rest, sequence) = (after, next);
+            if stage == Stage::Done {
+                break;
+            }
+        }
+        self.stage = stage;
+        self.sequence = sequence;
+        self.tally.rows += rows;
+        self.tally.packets += u64::from(self.known.packets) + rows + ends;
+        bytes.len() - rest.len()
+    }
+
     /// Takes the packets at the front of `rest` that are whole and in one frame, and returns what
-    /// follows them. Rows come by the thousand, and no answer with rows is without definitions and
-    /// EOF packets, so these get short ways.
+    /// follows them. Rows come by the thousand, so they get a short way.
     fn take_whole<'a>(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8], WireError> {
+        if self.stage == Stage::First {
+            rest = &rest[self.take_rows_answer(rest)..];
+        }
         while self.stage != Stage::Done
             && let Some((frame, after)) = split_frame(rest)
             && !frame.continues()
@@ -166,22 +261,15 @@ impl Skimmer {
             }
             self.sequence = self.sequence.wrapping_add(1);
             rest = after;
-            let size = frame.payload.len();
             match (self.stage, frame.payload) {
-                (Stage::Rows, &[first, ..]) if is_row(first, size) => self.tally.rows += 1,
-                (Stage::Columns { left }, &[..=DEFINITION_MAX, ..]) => {
-                    self.stage = after_columns(left - 1);
+                (Stage::Rows, &[first, ..]) if is_row(first, frame.payload.len()) => {
+                    self.tally.packets += 1;
+                    self.tally.rows += 1;
                 }
-                (Stage::First, &[count @ 1..=0xfa]) => {
-                    self.stage = after_columns(count.into());
-                }
-                (Stage::ColumnsEnd, &[0xfe, _, _, _, _]) => self.stage = Stage::Rows,
                 (_, payload) => {
-                    self.end_packet(payload.first().copied(), size, payload)?;
-                    continue;
+                    self.end_packet(payload.first().copied(), payload.len(), payload)?;
                 }
             }
-            self.tally.packets += 1;
         }
         Ok(rest)
     }
@@ -328,6 +416,18 @@ impl Piece {
         *rest = after;
         self.header_length == HEADER_SIZE
     }
+}
+
+/// The payload at the front of `bytes` and what follows it, where it is whole, in one frame, and
+/// numbered as it should be; the number after it then takes its place.
+#[inline]
+fn next_payload<'a>(bytes: &'a [u8], sequence: &mut u8) -> Option<(&'a [u8], &'a [u8])> {
+    let (frame, after) = split_frame(bytes)?;
+    if frame.sequence != *sequence || frame.continues() {
+        return None;
+    }
+    *sequence = sequence.wrapping_add(1);
+    Some((frame.payload, after))
 }
 
 /// Whether a packet among rows, with this first byte and size, is one.

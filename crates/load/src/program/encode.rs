@@ -94,15 +94,29 @@ impl Prepared {
         };
         let start = out.len();
         out.extend_from_slice(template.bytes());
-        let request = &mut out[start..];
+        self.patch(&mut out[start..], template, id, values);
+    }
+
+    /// Makes a request without types, which executed the statement before, execute it again, with
+    /// these values.
+    #[inline]
+    pub(crate) fn repeat(&self, request: &mut [u8], id: u32, values: &Values) {
+        self.patch(request, &self.without_types, id, values);
+    }
+
+    #[inline]
+    fn patch(&self, request: &mut [u8], template: &ExecuteTemplate, id: u32, values: &Values) {
         request[ExecuteTemplate::ID].copy_from_slice(&id.to_le_bytes());
         for (hole, place) in self.holes.iter().zip(template.values()) {
-            let place = &mut request[place.clone()];
             match *hole {
                 Hole::Integer(index) => {
-                    place.copy_from_slice(&values.integers[index].to_le_bytes());
+                    if let Some(place) = request[place.start..].first_chunk_mut() {
+                        *place = values.integers[index].to_le_bytes();
+                    }
                 }
-                Hole::Text(index) => place.copy_from_slice(&values.texts[index]),
+                Hole::Text(index) => {
+                    request[place.clone()].copy_from_slice(&values.texts[index]);
+                }
             }
         }
     }

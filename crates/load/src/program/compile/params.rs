@@ -191,7 +191,14 @@ impl<'a> Params<'a> {
             max: high.bounds(&self.bounds).max,
         };
         let param = if distribution == Distribution::Uniform {
-            Param::Uniform { slots, low, count }
+            match (low.constant(), count.constant()) {
+                (Some(low), Some(count)) if slots.len() == 1 => Param::UniformFixed {
+                    slot: slots.start,
+                    low,
+                    count: count.cast_unsigned(),
+                },
+                _ => Param::Uniform { slots, low, count },
+            }
         } else {
             let changing = || CompileError::ChangingRange(name.to_owned());
             let low = low.constant().ok_or_else(changing)?;

@@ -138,11 +138,14 @@ impl<'r> Queue<'r> {
             .build()
             .flags(flags)
             .user_data(index as u64 | SEND);
+        let receive = self.receiving_into(index);
         // SAFETY: the request lies in the common block, which stays until nothing is under way, or
         // in the slot's own memory, which stays as long and is not touched before the linked
-        // receive has ended.
-        unsafe { self.push(&send) }?;
-        self.receive(index)
+        // receive has ended. For the answer as in `receive`.
+        unsafe { self.submissions.push_multiple(&[send, receive]) }
+            .map_err(|_| io::Error::other("the kernel takes no more requests"))?;
+        self.begin_receive(index);
+        Ok(())
     }
 
     /// Queues the receiving of what follows. Does nothing where an answer is under way already.
@@ -150,17 +153,27 @@ impl<'r> Queue<'r> {
         if self.slots[index].is_receiving {
             return Ok(());
         }
-        let place = self.memory.answer(index).as_ptr().cast();
-        let receive = opcode::Recv::new(file(index), place, ANSWER_SIZE)
-            .ioprio(POLL_FIRST)
-            .build()
-            .user_data(index as u64);
+        let receive = self.receiving_into(index);
         // SAFETY: the place lies in the common block, which stays until nothing is under way.
         // `is_receiving` keeps everybody else from it until the completion is taken.
         unsafe { self.push(&receive) }?;
+        self.begin_receive(index);
+        Ok(())
+    }
+
+    #[inline]
+    fn receiving_into(&self, index: usize) -> squeue::Entry {
+        let place = self.memory.answer(index).as_ptr().cast();
+        opcode::Recv::new(file(index), place, ANSWER_SIZE)
+            .ioprio(POLL_FIRST)
+            .build()
+            .user_data(index as u64)
+    }
+
+    #[inline]
+    fn begin_receive(&mut self, index: usize) {
         self.slots[index].is_receiving = true;
         self.receiving += 1;
-        Ok(())
     }
 
     /// Hands what is queued to the kernel.
