@@ -38,8 +38,8 @@ pub struct AdHoc {
     pub step: Step,
     /// Decides every drawn value.
     pub seed: u64,
-    /// Threads of the load generator at most, at least 1.
-    pub threads_max: u32,
+    /// Threads of the load generator at most, at least 1; `None` for what is usual.
+    pub threads_max: Option<u32>,
     /// What carries the connections' bytes; `None` for what the host does best.
     pub backend: Option<Backend>,
     /// Milliseconds of measured time between two interval messages, at least 1.
@@ -285,11 +285,12 @@ impl Load<'_> {
         messages: &mut dyn FnMut(&Message),
     ) -> Result<(), Fault> {
         let work = self.work;
+        let task = drive_task(self.plan, &work.target, &work.step, work.seed, self.backend);
         let task = DriveTask {
-            threads_max: work.threads_max,
+            threads_max: work.threads_max.unwrap_or(task.threads_max),
             interval_ms: work.interval_ms,
             interval_histograms: true,
-            ..drive_task(self.plan, &work.target, &work.step, work.seed, self.backend)
+            ..task
         };
         let own = self.supply.own();
         let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());

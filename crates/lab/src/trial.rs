@@ -1,7 +1,9 @@
 //! One trial: restore the image, start the server, run the steps, stop. One method per transition.
 
+use std::thread::available_parallelism;
+
 use prony_equality::VariableTable;
-use prony_load::{DriveTask, Message, Task};
+use prony_load::{DriveTask, Message, Task, usual_threads};
 use prony_model::{
     Backend, ClientGroup, CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState,
     Workload,
@@ -22,9 +24,6 @@ use crate::start::Start;
 use crate::strain::conditions;
 use crate::survey::{self, Variables, subject};
 
-/// Threads of the load generator. Two drive a thousand connections; more would take processors
-/// away from the server on small machines.
-pub(crate) const THREADS_MAX: u32 = 2;
 /// Length of the intervals that the generator reports, in milliseconds.
 const INTERVAL_MS: u64 = 1_000;
 /// Silence of the server, in milliseconds, after which a step is given up.
@@ -245,6 +244,12 @@ impl Trial<'_> {
     }
 }
 
+/// Threads of the load generator on this host.
+pub(crate) fn threads_max(backend: Backend) -> u32 {
+    // Where the number of processors is not known, it is taken for the least.
+    usual_threads(backend, available_parallelism().map_or(1, usize::from))
+}
+
 /// What the load generator does in a step.
 pub(crate) fn drive_task(
     plan: &Plan,
@@ -266,7 +271,7 @@ pub(crate) fn drive_task(
         transactional,
         protocol: target.protocol,
         clients: step.clients,
-        threads_max: THREADS_MAX,
+        threads_max: threads_max(backend),
         seed,
         warmup_ms: step.warmup_ms,
         length: step.length,

@@ -43,6 +43,17 @@ pub enum BackendError {
     },
 }
 
+/// Threads that drive connections on a host with so many processors, where nobody says otherwise.
+/// Two drive thousands of connections, and more would take processors away from the server. A ring
+/// does more in one thread than two can on two processors: there one took a fifth less processor
+/// time for a query at 64 clients, and the server answered as many.
+pub const fn usual_threads(backend: Backend, processors: usize) -> u32 {
+    match (backend, processors) {
+        (Backend::IoUring, ..=3) => 1,
+        _ => 2,
+    }
+}
+
 /// Decides what drives the connections of a run. Without a `wish` it is `io_uring` where the kernel
 /// offers what is needed and connections are not `encrypted`, else epoll. Tries it out, so the
 /// answer holds for processes like this one.

@@ -36,7 +36,7 @@ mod setup;
 mod sums;
 mod worker;
 
-pub use backend::{BackendError, choose_backend};
+pub use backend::{BackendError, choose_backend, usual_threads};
 pub use check::{CheckOutcome, CheckedStatement};
 pub use checksum::{TableChecksum, dataset_checksums, verify_table};
 pub use distribution::Sampler;

@@ -8,7 +8,7 @@ use prony_model::{
 };
 use rustix::process::{Resource, getrlimit};
 
-use crate::trial::THREADS_MAX;
+use crate::trial::threads_max;
 
 /// The table that its keys are drawn for; there is none.
 const DATASET: Dataset = Dataset::sbtest(1, 1_000_000, 1);
@@ -110,7 +110,7 @@ fn closed_loop(workload: &Workload, backend: Backend, clients: u32, time_ms: u64
         transactional: true,
         protocol: Protocol::Prepared,
         clients,
-        threads_max: THREADS_MAX,
+        threads_max: threads_max(backend),
         seed: 1,
         warmup_ms: warmup_ms(time_ms),
         length: Length::Time { ms: time_ms },

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prony_client::{Address, Login};
-use prony_load::{DriveTask, Job, Task as LoadTask};
+use prony_load::{DriveTask, Job, Task as LoadTask, usual_threads};
 use prony_model::{Backend, Dataset, Length, Pace, Protocol, Timing, Workload};
 
 /// What every contestant does, and where.
@@ -33,7 +33,7 @@ pub(crate) fn generator(task: &Task, backend: Backend) -> Vec<u8> {
         transactional: true,
         protocol: task.protocol,
         clients: task.clients,
-        threads_max: task.threads,
+        threads_max: task.threads.min(usual_threads(backend, processors())),
         seed: 1,
         warmup_ms: task.warmup_ms,
         length: task.length,
@@ -66,4 +66,8 @@ fn point_query() -> Workload {
         .into_iter()
         .filter(|workload| workload.name == "point-query");
     found.next().unwrap()
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

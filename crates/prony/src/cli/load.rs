@@ -193,9 +193,9 @@ pub(crate) enum SpacingArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load generator")]
 pub(crate) struct GeneratorArgs {
-    /// Threads that drive the clients, at most
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_024))]
-    pub(crate) threads: u32,
+    /// Threads that drive the clients, at most [default: 2, but 1 for io-uring on up to 3 processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub(crate) threads: Option<u32>,
     /// What carries the connections' bytes
     #[arg(long, value_enum, default_value_t = BackendArg::Auto)]
     pub(crate) backend: BackendArg,

@@ -78,7 +78,7 @@ fn work(pace: Pace) -> AdHoc {
             beside: Vec::new(),
         },
         seed: 1,
-        threads_max: 2,
+        threads_max: Some(2),
         backend: None,
         interval_ms: 10_000,
     }
