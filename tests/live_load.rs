@@ -91,8 +91,15 @@ fn a_throw_away_server_is_loaded_and_every_figure_agrees() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["--time", "1s", "--interval", "200ms", "--hdr-log", "x.hlog"];
-    let finished = begin_own(folder.path(), &arguments).end().exits(0);
+    let arguments = [
+        ["--time", "1s"],
+        ["--threads", "2"],
+        ["--interval", "200ms"],
+        ["--hdr-log", "x.hlog"],
+    ];
+    let finished = begin_own(folder.path(), arguments.as_flattened())
+        .end()
+        .exits(0);
     let finished = finished.says(&["2 clients on 2 threads", "operations/s", "p99"]);
     let summary = json(&finished);
     assert_eq!(summary["complete"], true);
