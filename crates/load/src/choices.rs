@@ -55,6 +55,7 @@ impl Choices {
     }
 
     /// Chooses table and values for statement `index` in one of its repetitions.
+    #[inline]
     pub(crate) fn choose(
         &mut self,
         program: &Program,
@@ -74,6 +75,7 @@ impl Choices {
         statement.draw(&mut self.draws, values);
     }
 
+    #[inline]
     fn choose_table(&mut self, program: &Program, choice: Option<TableChoice>) {
         let tables = program.tables.len() as u64;
         let index = match choice {

@@ -235,6 +235,7 @@ impl Client {
     }
 
     /// Notes that the request is about to be sent.
+    #[inline]
     pub(crate) fn mark_sent(&mut self, now_ns: u64) {
         self.sent_ns = now_ns;
         self.heard_ns = now_ns;
@@ -247,6 +248,7 @@ impl Client {
     }
 
     /// Takes bytes of the answer; tells whether it is complete.
+    #[inline]
     pub(crate) fn feed(&mut self, bytes: &[u8], program: &Program) -> Result<bool, LoadError> {
         let progress = self
             .skimmer
@@ -266,6 +268,7 @@ impl Client {
     }
 
     /// The answer is complete: records it and decides what comes next.
+    #[inline]
     pub(crate) fn answered(
         &mut self,
         now_ns: u64,
@@ -473,6 +476,7 @@ impl Client {
         Next::Send
     }
 
+    #[inline]
     fn ask_statement(&mut self, index: usize, repetition: u32, context: &mut Context<'_>) -> Next {
         let statement = &context.program.statements[index];
         let values = &mut context.values[index];

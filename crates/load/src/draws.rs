@@ -28,9 +28,7 @@ impl Draws {
         self.random.clone_from(&other.random);
         if !self.positions.is_empty() {
             // Hardly any program has some, and this is done for every operation.
-            if !self.positions.is_empty() {
-                self.positions.copy_from_slice(&other.positions);
-            }
+            self.positions.copy_from_slice(&other.positions);
         }
     }
 

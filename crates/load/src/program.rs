@@ -147,6 +147,7 @@ impl Statement {
     }
 
     /// Draws new values for every parameter.
+    #[inline]
     pub(crate) fn draw(&self, draws: &mut Draws, values: &mut Values) {
         for param in &self.params {
             match param {

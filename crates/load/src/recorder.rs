@@ -122,6 +122,7 @@ impl Recorder {
     }
 
     /// An operation ended well.
+    #[inline]
     pub(crate) fn operation(&mut self, latency_ns: u64) {
         self.period.operations.record(latency_ns);
     }
@@ -155,6 +156,7 @@ impl Recorder {
     }
 
     /// A statement was answered without error.
+    #[inline]
     pub(crate) fn answer(
         &mut self,
         statement: usize,

@@ -196,8 +196,21 @@ impl Skimmer {
     /// # Errors
     /// When the bytes are not an answer, or a packet's number is not the next. The stream is then
     /// of no use any more.
+    #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
-        let mut rest = bytes;
+        let mut consumed = 0;
+        if self.stage == Stage::First && self.piece.is_nothing() {
+            consumed = self.take_rows_answer(bytes);
+            if self.stage == Stage::Done {
+                return Ok(Progress::Done { consumed });
+            }
+        }
+        self.feed_from(bytes, consumed)
+    }
+
+    /// Takes the bytes from `start` on.
+    fn feed_from(&mut self, bytes: &[u8], start: usize) -> Result<Progress, WireError> {
+        let mut rest = &bytes[start..];
         loop {
             if self.piece.is_nothing() {
                 rest = self.take_whole(rest)?;
@@ -217,6 +230,7 @@ impl Skimmer {
     /// their definitions, EOF, and rows in frames of their own, up to the end of the answer, of the
     /// bytes, or to whatever is not like that. Returns how many bytes it took: none where not even
     /// the first rows are reached. Nothing is stored before that, which is what makes it short.
+    #[inline]
     fn take_rows_answer(&mut self, bytes: &[u8]) -> usize {
         let Some(length) = self.known.length_in(bytes, self.sequence) else {
             return 0;
@@ -249,9 +263,6 @@ impl Skimmer {
     /// Takes the packets at the front of `rest` that are whole and in one frame, and returns what
     /// follows them. Rows come by the thousand, so they get a short way.
     fn take_whole<'a>(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8], WireError> {
-        if self.stage == Stage::First {
-            rest = &rest[self.take_rows_answer(rest)..];
-        }
         while self.stage != Stage::Done
             && let Some((frame, after)) = split_frame(rest)
             && !frame.continues()

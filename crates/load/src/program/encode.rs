@@ -21,10 +21,20 @@ pub(crate) enum Encoding {
 pub(crate) struct Prepared {
     /// The text with `?` for parameters, for each table that it may go to.
     pub(crate) sql: Vec<String>,
-    with_types: ExecuteTemplate,
-    without_types: ExecuteTemplate,
-    /// What goes into each value of the templates.
-    holes: Vec<Hole>,
+    with_types: Layout,
+    without_types: Layout,
+    /// Number of parameters.
+    params: usize,
+}
+
+/// A template, and what goes where in it.
+#[derive(Debug)]
+struct Layout {
+    template: ExecuteTemplate,
+    /// Where integers begin, and their slots.
+    integers: Vec<(usize, usize)>,
+    /// Where texts lie, and their indices.
+    texts: Vec<(Range<usize>, usize)>,
 }
 
 /// A piece of a statement's text.
@@ -75,49 +85,67 @@ impl Prepared {
             .collect();
         Ok(Self {
             sql,
-            with_types: ExecuteTemplate::new(&shapes, Types::Sent)?,
-            without_types: ExecuteTemplate::new(&shapes, Types::Omitted)?,
-            holes,
+            with_types: Layout::new(&holes, &shapes, Types::Sent)?,
+            without_types: Layout::new(&holes, &shapes, Types::Omitted)?,
+            params: holes.len(),
         })
     }
 
     /// Number of parameters.
-    pub(crate) fn params(&self) -> usize {
-        self.holes.len()
+    pub(crate) const fn params(&self) -> usize {
+        self.params
     }
 
     /// Appends the request that executes statement `id`.
     pub(crate) fn append(&self, out: &mut Vec<u8>, id: u32, types: Types, values: &Values) {
-        let template = match types {
+        let layout = match types {
             Types::Sent => &self.with_types,
             Types::Omitted => &self.without_types,
         };
         let start = out.len();
-        out.extend_from_slice(template.bytes());
-        self.patch(&mut out[start..], template, id, values);
+        out.extend_from_slice(layout.template.bytes());
+        layout.patch(&mut out[start..], id, values);
     }
 
     /// Makes a request without types, which executed the statement before, execute it again, with
     /// these values.
     #[inline]
     pub(crate) fn repeat(&self, request: &mut [u8], id: u32, values: &Values) {
-        self.patch(request, &self.without_types, id, values);
+        self.without_types.patch(request, id, values);
+    }
+}
+
+impl Layout {
+    fn new(
+        holes: &[Hole],
+        shapes: &[ParamShape],
+        types: Types,
+    ) -> Result<Self, prony_wire::WireError> {
+        let template = ExecuteTemplate::new(shapes, types)?;
+        let (mut integers, mut texts) = (Vec::new(), Vec::new());
+        for (hole, place) in holes.iter().zip(template.values()) {
+            match *hole {
+                Hole::Integer(slot) => integers.push((place.start, slot)),
+                Hole::Text(index) => texts.push((place.clone(), index)),
+            }
+        }
+        Ok(Self {
+            template,
+            integers,
+            texts,
+        })
     }
 
     #[inline]
-    fn patch(&self, request: &mut [u8], template: &ExecuteTemplate, id: u32, values: &Values) {
+    fn patch(&self, request: &mut [u8], id: u32, values: &Values) {
         request[ExecuteTemplate::ID].copy_from_slice(&id.to_le_bytes());
-        for (hole, place) in self.holes.iter().zip(template.values()) {
-            match *hole {
-                Hole::Integer(index) => {
-                    if let Some(place) = request[place.start..].first_chunk_mut() {
-                        *place = values.integers[index].to_le_bytes();
-                    }
-                }
-                Hole::Text(index) => {
-                    request[place.clone()].copy_from_slice(&values.texts[index]);
-                }
+        for &(start, slot) in &self.integers {
+            if let Some(place) = request[start..].first_chunk_mut() {
+                *place = values.integers[slot].to_le_bytes();
             }
+        }
+        for (place, index) in &self.texts {
+            request[place.clone()].copy_from_slice(&values.texts[*index]);
         }
     }
 }

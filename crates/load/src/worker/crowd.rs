@@ -146,6 +146,7 @@ impl<'l> Crowd<'l> {
     }
 
     /// Does what a client wants, who is counted as busy.
+    #[inline]
     fn turn(&mut self, index: usize, next: Next, desk: &mut Desk<'_>) -> Result<(), LoadError> {
         match next {
             Next::Send => self.ask(index, desk),
@@ -168,6 +169,7 @@ impl<'l> Crowd<'l> {
     }
 
     /// Sends a client's request, or what the socket takes of it.
+    #[inline]
     fn ask(&mut self, index: usize, desk: &Desk<'_>) -> Result<(), LoadError> {
         let link = &mut self.links[index];
         match link.send_request(now_ns(), desk.program(link))? {
@@ -177,6 +179,7 @@ impl<'l> Crowd<'l> {
     }
 
     /// Does what an event allows.
+    #[inline]
     fn attend(
         &mut self,
         index: usize,
@@ -210,6 +213,7 @@ impl<'l> Crowd<'l> {
         }
     }
 
+    #[inline]
     fn answered(&mut self, index: usize, desk: &mut Desk<'_>) -> Result<Look, LoadError> {
         let now_ns = now_ns();
         let look = desk.look_up(now_ns)?;

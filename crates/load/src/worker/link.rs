@@ -65,6 +65,7 @@ impl Link {
     }
 
     /// Begins to send the client's request.
+    #[inline]
     pub(super) fn send_request(
         &mut self,
         now_ns: u64,
@@ -90,6 +91,7 @@ impl Link {
     }
 
     /// Sends what the socket takes.
+    #[inline]
     pub(super) fn send_rest(&mut self, program: &Program) -> Result<Transfer, LoadError> {
         loop {
             let rest = &self.client.request()[self.sent..];
@@ -111,6 +113,7 @@ impl Link {
     }
 
     /// Receives what there is of the answer, at most a buffer full.
+    #[inline]
     pub(super) fn receive(
         &mut self,
         buffer: &mut [u8],

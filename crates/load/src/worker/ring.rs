@@ -109,6 +109,7 @@ impl<'l, 'r> Ring<'l, 'r> {
     }
 
     /// Does what a client wants, who is counted as busy.
+    #[inline]
     fn turn(&mut self, index: usize, next: Next, desk: &mut Desk<'_>) -> Result<(), LoadError> {
         match next {
             Next::Send => {
@@ -139,6 +140,7 @@ impl<'l, 'r> Ring<'l, 'r> {
     }
 
     /// Queues what a client has to say, and the receiving of the answer.
+    #[inline]
     fn ask(&mut self, index: usize) -> Result<(), LoadError> {
         self.queue
             .ask(index, self.links[index].client.request())
@@ -153,6 +155,7 @@ impl<'l, 'r> Ring<'l, 'r> {
     }
 
     /// Hands over what is queued, if nothing more can be queued before.
+    #[inline]
     fn make_room(&mut self) -> Result<(), LoadError> {
         if self.queue.has_room() {
             return Ok(());

@@ -109,12 +109,14 @@ impl<'r> Queue<'r> {
     }
 
     /// Whether another request can be queued before [`submit`](Self::submit).
+    #[inline]
     pub(super) fn has_room(&self) -> bool {
         self.submissions.len() + 2 <= self.submissions.capacity()
     }
 
     /// Queues the sending of a request and the receiving of its answer.
     /// Does nothing where an answer is under way already.
+    #[inline]
     pub(super) fn ask(&mut self, index: usize, request: &[u8]) -> io::Result<()> {
         if self.slots[index].is_receiving {
             return Ok(());
@@ -197,6 +199,7 @@ impl<'r> Queue<'r> {
     }
 
     /// The next that ended, of those that had when the last wait was over.
+    #[inline]
     pub(super) fn take(&mut self) -> Option<Completion<'_>> {
         loop {
             let entry = self.completions.next()?;
@@ -223,6 +226,7 @@ impl<'r> Queue<'r> {
         self.receiving -= 1;
     }
 
+    #[inline]
     fn received(&self, index: usize, result: i32) -> io::Result<&[u8]> {
         let count = usize::try_from(result)
             .map_err(|_| io::Error::from_raw_os_error(result.wrapping_neg()))?;
