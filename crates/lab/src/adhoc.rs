@@ -159,6 +159,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         preset: None,
         profile: None,
         allow: Vec::new(),
+        counting: None,
         backend: work.backend,
         trials: Vec::new(),
     }

@@ -160,6 +160,7 @@ mod tests {
             protocol: Protocol::Prepared,
             transport: Transport::Socket,
             external: None,
+            collect: crate::Collect::default(),
         }
     }
 

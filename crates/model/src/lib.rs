@@ -6,6 +6,7 @@
 mod aspect;
 mod build;
 mod calibration;
+mod collect;
 mod config;
 mod dataset;
 mod debt;
@@ -20,6 +21,7 @@ mod outcome;
 mod pace;
 mod plan;
 mod process;
+mod reading;
 mod stop;
 mod template;
 mod trial;
@@ -29,6 +31,7 @@ mod workload;
 pub use aspect::Aspect;
 pub use build::BuildFacts;
 pub use calibration::{CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, OpenPoint};
+pub use collect::{Collect, CountedBy, Counting, RidingCounters, TrialKind};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
 pub use debt::{Debt, DebtKind, Level, SettleOutcome};
@@ -47,6 +50,9 @@ pub use plan::{
     Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,
 };
 pub use process::{Allocator, CpuSet, CpuSetError, HugePages, ProcessSettings};
+pub use reading::{
+    Counter, Gap, IDENTITY, Moment, NoDifference, Period, Sample, Source, StepSamples, THREADS_LOST,
+};
 pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};
 pub use trial::TrialState;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Aspect, Backend, BuildFacts, ClientGroup, Config, Dataset, Engine, External, IntentValue, Pace,
-    Tls, Transport, Workload,
+    Aspect, Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External,
+    IntentValue, Pace, Tls, Transport, TrialKind, Workload,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -48,7 +48,11 @@ pub struct Plan {
     /// decided once for all trials when the run begins.
     #[serde(default)]
     pub backend: Option<Backend>,
-    /// The trials in order of execution; block after block, each target once in each block.
+    /// Trials that count apart from those that measure; `None` for none.
+    #[serde(default)]
+    pub counting: Option<Counting>,
+    /// The trials in order of execution; block after block, each target once in each block, and
+    /// after it, in the first blocks, each target once more to be counted.
     pub trials: Vec<PlannedTrial>,
 }
 
@@ -72,6 +76,9 @@ pub struct Target {
     /// [`BuildFacts::EXTERNAL`], and its version is what the experiment says, or 0.0.0.
     #[serde(default)]
     pub external: Option<External>,
+    /// What is read while it is measured.
+    #[serde(default)]
+    pub collect: Collect,
 }
 
 /// How statements are sent.
@@ -209,6 +216,9 @@ pub struct PlannedTrial {
     pub block: u32,
     /// Index in [`Plan::targets`].
     pub target: usize,
+    /// What it is for.
+    #[serde(default)]
+    pub kind: TrialKind,
 }
 
 impl Target {

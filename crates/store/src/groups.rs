@@ -1,6 +1,6 @@
 //! Groups of clients beside those of a step.
 
-use prony_model::{GroupOutcome, PlannedTrial, StepOutcome};
+use prony_model::{GroupOutcome, PlannedTrial, StepOutcome, TrialKind};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 
 use crate::error::Context as _;
@@ -64,6 +64,7 @@ impl Store {
                     planned: PlannedTrial {
                         block: row.get(1)?,
                         target: row.get(2)?,
+                        kind: TrialKind::Timed,
                     },
                     step: row.get(3)?,
                     position: row.get(4)?,

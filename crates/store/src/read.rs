@@ -1,7 +1,7 @@
 //! Typed answers for reports. What is asked for often is read whole; histograms one by one.
 
 use jiff::Timestamp;
-use prony_model::{Backend, PlannedTrial};
+use prony_model::{Backend, PlannedTrial, TrialKind};
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 use serde::de::DeserializeOwned;
 
@@ -101,6 +101,7 @@ impl Store {
                     planned: PlannedTrial {
                         block: row.get(1)?,
                         target: row.get(2)?,
+                        kind: TrialKind::Timed,
                     },
                     attempt: row.get(3)?,
                     state: word(row, 4)?,
@@ -143,6 +144,7 @@ impl Store {
                     planned: PlannedTrial {
                         block: row.get(1)?,
                         target: row.get(2)?,
+                        kind: TrialKind::Timed,
                     },
                     step: row.get(3)?,
                     clients: row.get(4)?,

@@ -44,7 +44,7 @@ impl Store {
         trial: PlannedTrial,
         at: Timestamp,
     ) -> Result<TrialId, StoreError> {
-        let PlannedTrial { block, target } = trial;
+        let PlannedTrial { block, target, .. } = trial;
         self.write("begin a trial", |transaction, plan| {
             if !plan.trials.contains(&trial) {
                 return Err(StoreError::NotPlanned { block, target });

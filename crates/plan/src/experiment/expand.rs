@@ -111,5 +111,6 @@ fn build_target(
         protocol,
         transport,
         external: external.map(|external| external.login.clone()),
+        collect: prony_model::Collect::default(),
     })
 }

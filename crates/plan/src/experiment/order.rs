@@ -1,6 +1,6 @@
 //! The order of trials: randomised complete blocks.
 
-use prony_model::PlannedTrial;
+use prony_model::{PlannedTrial, TrialKind};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -12,11 +12,11 @@ pub(super) fn trials(seed: u64, blocks: u32, targets: usize) -> Vec<PlannedTrial
     for block in 0..blocks {
         let mut order: Vec<usize> = (0..targets).collect();
         shuffle(&mut order, &mut generator);
-        trials.extend(
-            order
-                .into_iter()
-                .map(|target| PlannedTrial { block, target }),
-        );
+        trials.extend(order.into_iter().map(|target| PlannedTrial {
+            block,
+            target,
+            kind: TrialKind::Timed,
+        }));
     }
     trials
 }

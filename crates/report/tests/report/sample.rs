@@ -6,9 +6,9 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use jiff::Timestamp;
 use prony_model::{
-    Backend, BuildFacts, Config, Dataset, Display, Effect, Engine, Expect, Family, Group,
+    Backend, BuildFacts, Collect, Config, Dataset, Display, Effect, Engine, Expect, Family, Group,
     IntentValue, Length, Pace, Plan, PlannedTrial, Protocol, Statement, StatementOutcome, Step,
-    StepOutcome, TableChoice, Target, Transport, Version, Workload,
+    StepOutcome, TableChoice, Target, Transport, TrialKind, Version, Workload,
 };
 use prony_store::{BuildRecord, NewRun, Store, TrialId};
 use tempfile::TempDir;
@@ -81,7 +81,11 @@ pub(crate) fn at(seconds: i64) -> Timestamp {
 }
 
 pub(crate) fn planned(block: u32, target: usize) -> PlannedTrial {
-    PlannedTrial { block, target }
+    PlannedTrial {
+        block,
+        target,
+        kind: TrialKind::Timed,
+    }
 }
 
 /// `targets` targets at `clients`, four steps each, in `blocks` blocks.
@@ -112,6 +116,7 @@ pub(crate) fn plan(targets: usize, clients: &[u32], blocks: u32) -> Plan {
         preset: None,
         profile: None,
         allow: Vec::new(),
+        counting: None,
         trials: (0..blocks)
             .flat_map(|block| (0..targets).map(move |target| planned(block, target)))
             .collect(),
@@ -141,6 +146,7 @@ fn target(name: &str, version: Version, own: &[(&str, IntentValue)]) -> Target {
         protocol: Protocol::Prepared,
         transport: Transport::Socket,
         external: None,
+        collect: Collect::default(),
     }
 }
 

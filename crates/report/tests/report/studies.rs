@@ -166,6 +166,7 @@ fn leave_behind(sample: &mut Sample, trial: TrialId, planned: PlannedTrial) {
                 PlannedTrial {
                     block: 1,
                     target: 1,
+                    ..
                 } => &["history list: 5300, not at most 100"],
                 _ => &[],
             };

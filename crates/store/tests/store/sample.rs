@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use prony_model::{
-    Backend, BuildFacts, Config, Dataset, Debt, DebtKind, Display, Effect, Engine, ErrorClass,
-    ErrorCount, Expect, Family, Group, Interval, Length, Level, LoadOutcome, Pace, Plan,
-    PlannedTrial, Protocol, SettleOutcome, Statement, StatementOutcome, Step, StepOutcome,
-    TableChoice, Target, Transport, Version, Workload,
+    Backend, BuildFacts, Collect, Config, Dataset, Debt, DebtKind, Display, Effect, Engine,
+    ErrorClass, ErrorCount, Expect, Family, Group, Interval, Length, Level, LoadOutcome, Pace,
+    Plan, PlannedTrial, Protocol, SettleOutcome, Statement, StatementOutcome, Step, StepOutcome,
+    TableChoice, Target, Transport, TrialKind, Version, Workload,
 };
 use prony_store::{NewRun, Store, TrialId};
 use tempfile::TempDir;
@@ -58,7 +58,11 @@ pub(crate) fn at(seconds: i64) -> Timestamp {
 }
 
 pub(crate) fn planned(block: u32, target: usize) -> PlannedTrial {
-    PlannedTrial { block, target }
+    PlannedTrial {
+        block,
+        target,
+        kind: TrialKind::Timed,
+    }
 }
 
 /// Two targets, two steps, two blocks; the second block begins with the second target.
@@ -79,6 +83,7 @@ pub(crate) fn plan() -> Plan {
         preset: None,
         profile: None,
         allow: Vec::new(),
+        counting: None,
         trials: vec![planned(0, 0), planned(0, 1), planned(1, 1), planned(1, 0)],
     }
 }
@@ -99,6 +104,7 @@ fn target(name: &str, version: Version) -> Target {
         protocol: Protocol::Prepared,
         transport: Transport::Socket,
         external: None,
+        collect: Collect::default(),
     }
 }
 

@@ -57,6 +57,7 @@ fn work(pace: Pace) -> AdHoc {
             protocol: Protocol::Prepared,
             transport: Transport::Socket,
             external: None,
+            collect: prony_model::Collect::default(),
         },
         dataset: Dataset::sbtest(2, 100_000, 1),
         tables: Tables::Found,

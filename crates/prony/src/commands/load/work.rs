@@ -80,6 +80,7 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
             Some(Address::Unix(_)) | None => Transport::Socket,
         },
         external,
+        collect: prony_model::Collect::default(),
     })
 }
 

@@ -1,0 +1,130 @@
+//! What is read while targets are measured, and what is counted apart from measuring.
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds between two samples within the measured time, where nothing else is asked for.
+const PERIOD_MS: u64 = 1_000;
+
+/// What is read in a target's timed trials. Each part can be left out, to find out what it costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Collect {
+    /// Milliseconds between two samples within the measured time, at least 10; `None` for samples
+    /// at its edges only.
+    pub period_ms: Option<u64>,
+    /// Whether the kernel's accounting of server and host is read: `/proc`, `/sys`, the data
+    /// directory.
+    pub system: bool,
+    /// Whether the server runs in a control group of its own, where one can be made.
+    pub cgroup: bool,
+    /// Whether the server is asked for its status at the edges.
+    pub status: bool,
+    /// Which counters of `perf_event_open(2)` ride along.
+    pub counters: RidingCounters,
+}
+
+/// Counters in timed trials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RidingCounters {
+    /// Those of hardware where their measured price on this host is below the bound; else none.
+    #[default]
+    Auto,
+    /// None.
+    Off,
+    /// Those that the kernel counts itself: task clock, context switches, migrations, page faults.
+    Software,
+    /// These and those of the processor, whatever they cost.
+    Hardware,
+}
+
+impl RidingCounters {
+    /// The name as experiment files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Off => "off",
+            Self::Software => "software",
+            Self::Hardware => "hardware",
+        }
+    }
+}
+
+impl Default for Collect {
+    fn default() -> Self {
+        Self {
+            period_ms: Some(PERIOD_MS),
+            system: true,
+            cgroup: true,
+            status: true,
+            counters: RidingCounters::Auto,
+        }
+    }
+}
+
+impl Collect {
+    /// Nothing at all.
+    pub const NOTHING: Self = Self {
+        period_ms: None,
+        system: false,
+        cgroup: false,
+        status: false,
+        counters: RidingCounters::Off,
+    };
+}
+
+/// Trials that count and whose times are never used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Counting {
+    /// How many of each target, at least 1 and at most as many as there are blocks.
+    pub blocks: u32,
+    /// What counts.
+    pub by: CountedBy,
+    /// Operations of each step; `None` for as many as the base completed in a fifth of the step's
+    /// measured time in its first timed trial, and at least 100. A step whose length is a count
+    /// keeps it, always.
+    pub operations: Option<u64>,
+}
+
+/// What counts instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountedBy {
+    /// The processor's counters.
+    Hardware,
+    /// valgrind, which runs the server some fifty times slower, counts what it executes in user
+    /// space, and needs no counters.
+    Valgrind,
+}
+
+impl CountedBy {
+    /// The name as experiment files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hardware => "hardware",
+            Self::Valgrind => "valgrind",
+        }
+    }
+}
+
+/// What a trial is for.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialKind {
+    /// Its times count.
+    #[default]
+    Timed,
+    /// Its counters count, and its times do not.
+    Counting,
+}
+
+impl TrialKind {
+    /// The name under which it is stored.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timed => "timed",
+            Self::Counting => "counting",
+        }
+    }
+}

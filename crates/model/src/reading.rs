@@ -1,0 +1,352 @@
+//! Raw readings of counters, and what may be concluded from two of them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a counter is read. The names are stored and documented in `docs/formats/result-file.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The server's processes as `/proc` accounts for them: processor time, faults, I/O.
+    Process,
+    /// Its living threads, summed: time on processors and waiting for them, context switches.
+    Threads,
+    /// The control group that the server runs in.
+    Cgroup,
+    /// Counters of `perf_event_open(2)` opened at the server's birth.
+    Perf,
+    /// Instructions counted by running the server in valgrind.
+    Valgrind,
+    /// The server's memory.
+    Memory,
+    /// Sizes of its data directory.
+    Files,
+    /// The block device that holds it.
+    Device,
+    /// Pressure stall information of the host.
+    Pressure,
+    /// The host as a whole: busy and stolen time, frequency, throttling.
+    Host,
+    /// What the looking itself used: Prony's own processor time.
+    Lab,
+    /// `SHOW GLOBAL STATUS`.
+    Status,
+    /// `information_schema.INNODB_METRICS`.
+    Innodb,
+}
+
+impl Source {
+    /// Every source, in the order of the documentation.
+    pub const ALL: [Self; 13] = [
+        Self::Process,
+        Self::Threads,
+        Self::Cgroup,
+        Self::Perf,
+        Self::Valgrind,
+        Self::Memory,
+        Self::Files,
+        Self::Device,
+        Self::Pressure,
+        Self::Host,
+        Self::Lab,
+        Self::Status,
+        Self::Innodb,
+    ];
+
+    /// The name under which it is stored.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Threads => "threads",
+            Self::Cgroup => "cgroup",
+            Self::Perf => "perf",
+            Self::Valgrind => "valgrind",
+            Self::Memory => "memory",
+            Self::Files => "files",
+            Self::Device => "device",
+            Self::Pressure => "pressure",
+            Self::Host => "host",
+            Self::Lab => "lab",
+            Self::Status => "status",
+            Self::Innodb => "innodb",
+        }
+    }
+
+    /// Whether its values are levels, which rise and fall, and not counts that only grow.
+    pub const fn is_level(self) -> bool {
+        matches!(self, Self::Memory | Self::Files)
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A counter: whose, and which. The unit is the last part of the name, such as `user_ns`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Counter {
+    /// Where it is read.
+    pub source: Source,
+    /// Its name within the source.
+    pub name: Cow<'static, str>,
+}
+
+impl Counter {
+    /// A counter of this program's own naming.
+    pub const fn new(source: Source, name: &'static str) -> Self {
+        Self {
+            source,
+            name: Cow::Borrowed(name),
+        }
+    }
+}
+
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.source, self.name)
+    }
+}
+
+/// When in a step a sample is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moment {
+    /// At the start of the measured time: warm-up is over, no statement is under way, and the
+    /// clients wait until the sample is taken.
+    Start,
+    /// In between, at the sampler's period.
+    Period,
+    /// At the end of the measured time: the last statement has been answered.
+    End,
+}
+
+impl Moment {
+    /// The name under which it is stored.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Period => "period",
+            Self::End => "end",
+        }
+    }
+}
+
+/// Everything read at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When in the step.
+    pub moment: Moment,
+    /// When reading began, in nanoseconds of the host's monotonic clock.
+    pub at_ns: u64,
+    /// How long it took, in nanoseconds.
+    pub took_ns: u64,
+    /// What was read. A counter that could not be read is not here.
+    pub values: BTreeMap<Counter, u64>,
+    /// Sources of which something that is usually read could not be, and why.
+    pub gaps: Vec<Gap>,
+}
+
+/// Something that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Gap {
+    /// Where.
+    pub source: Source,
+    /// Why, in words that can stand alone.
+    pub reason: String,
+}
+
+/// Which process a server is: readings of two processes have no difference. The counter's value is
+/// the start time of the server's first process, in clock ticks since the host's start.
+pub const IDENTITY: Counter = Counter::new(Source::Process, "started_ticks");
+
+/// How many threads of [`Source::Threads`] had ended by the end sample although the start sample had
+/// counted them: what they did in between is not known. Read at [`Moment::End`], 0 in others.
+pub const THREADS_LOST: Counter = Counter::new(Source::Threads, "lost_threads");
+
+/// Why two samples have no difference of a counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum NoDifference {
+    /// It is in neither sample: nobody could, or wanted to, read it.
+    #[error("not read")]
+    NotRead,
+    /// It is in one of both only.
+    #[error("lost in between")]
+    Lost,
+    /// The server of the second sample is not that of the first.
+    #[error("the server was restarted in between")]
+    Restarted,
+    /// It shrank, which counters do not do: it wrapped, or began anew.
+    #[error("the counter ran backwards")]
+    Backwards,
+    /// Threads ended and took their counts with them.
+    #[error("threads of the server ended in between")]
+    ThreadsEnded,
+}
+
+impl Sample {
+    /// The value of a counter.
+    pub fn value(&self, counter: &Counter) -> Option<u64> {
+        self.values.get(counter).copied()
+    }
+
+    /// By how much a counter grew from `earlier` to this sample.
+    ///
+    /// # Errors
+    /// When there is no such difference; never a wrong one.
+    pub fn since(&self, earlier: &Self, counter: &Counter) -> Result<u64, NoDifference> {
+        let (from, to) = match (earlier.value(counter), self.value(counter)) {
+            (Some(from), Some(to)) => (from, to),
+            (None, None) => return Err(NoDifference::NotRead),
+            _ => return Err(NoDifference::Lost),
+        };
+        let of_server = !matches!(
+            counter.source,
+            Source::Device | Source::Pressure | Source::Host | Source::Lab
+        );
+        if of_server && earlier.value(&IDENTITY) != self.value(&IDENTITY) {
+            return Err(NoDifference::Restarted);
+        }
+        if counter.source == Source::Threads && self.value(&THREADS_LOST) > Some(0) {
+            return Err(NoDifference::ThreadsEnded);
+        }
+        to.checked_sub(from).ok_or(NoDifference::Backwards)
+    }
+}
+
+/// The samples of one step of one trial, in the order of time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepSamples(pub Vec<Sample>);
+
+/// A counter between two neighbouring samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Period {
+    /// From, in nanoseconds of the host's monotonic clock.
+    pub start_ns: u64,
+    /// Until.
+    pub end_ns: u64,
+    /// By how much it grew; an error is a gap in the series.
+    pub growth: Result<u64, NoDifference>,
+}
+
+impl StepSamples {
+    /// The sample at a moment; the first, where there are several.
+    pub fn at(&self, moment: Moment) -> Option<&Sample> {
+        self.0.iter().find(|sample| sample.moment == moment)
+    }
+
+    /// By how much a counter grew over the measured time.
+    ///
+    /// # Errors
+    /// When that is not known.
+    pub fn difference(&self, counter: &Counter) -> Result<u64, NoDifference> {
+        match (self.at(Moment::Start), self.at(Moment::End)) {
+            (Some(start), Some(end)) => end.since(start, counter),
+            (None, None) => Err(NoDifference::NotRead),
+            _ => Err(NoDifference::Lost),
+        }
+    }
+
+    /// How a counter grew between the samples that have it or should have it: those before the first
+    /// and after the last sample with a value are left out.
+    pub fn series(&self, counter: &Counter) -> Vec<Period> {
+        let has = |sample: &Sample| sample.value(counter).is_some();
+        let Some(first) = self.0.iter().position(has) else {
+            return Vec::new();
+        };
+        let last = self.0.iter().rposition(has).unwrap_or(first);
+        self.0[first..=last]
+            .windows(2)
+            .map(|pair| Period {
+                start_ns: pair[0].at_ns,
+                end_ns: pair[1].at_ns,
+                growth: pair[1].since(&pair[0], counter),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USER: Counter = Counter::new(Source::Process, "user_ns");
+    const STEAL: Counter = Counter::new(Source::Host, "steal_ns");
+    const SWITCHES: Counter = Counter::new(Source::Threads, "voluntary_switches");
+
+    fn sample(moment: Moment, at_ns: u64, values: &[(&Counter, u64)]) -> Sample {
+        Sample {
+            moment,
+            at_ns,
+            took_ns: 1,
+            values: values
+                .iter()
+                .map(|(counter, value)| ((*counter).clone(), *value))
+                .collect(),
+            gaps: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn differences_are_known_or_explained() {
+        let start = sample(
+            Moment::Start,
+            10,
+            &[(&IDENTITY, 7), (&USER, 100), (&STEAL, 5)],
+        );
+        let end = sample(
+            Moment::End,
+            20,
+            &[(&IDENTITY, 7), (&USER, 130), (&STEAL, 4)],
+        );
+        assert_eq!(end.since(&start, &USER), Ok(30));
+        assert_eq!(end.since(&start, &STEAL), Err(NoDifference::Backwards));
+        assert_eq!(end.since(&start, &SWITCHES), Err(NoDifference::NotRead));
+        let restarted = sample(
+            Moment::End,
+            20,
+            &[(&IDENTITY, 8), (&USER, 130), (&STEAL, 9)],
+        );
+        assert_eq!(restarted.since(&start, &USER), Err(NoDifference::Restarted));
+        assert_eq!(restarted.since(&start, &STEAL), Ok(4));
+        let lost = sample(Moment::End, 20, &[(&IDENTITY, 7)]);
+        assert_eq!(lost.since(&start, &USER), Err(NoDifference::Lost));
+    }
+
+    #[test]
+    fn threads_that_ended_took_their_counts_along() {
+        let start = sample(Moment::Start, 10, &[(&SWITCHES, 100), (&THREADS_LOST, 0)]);
+        let end = |lost| sample(Moment::End, 20, &[(&SWITCHES, 150), (&THREADS_LOST, lost)]);
+        assert_eq!(end(0).since(&start, &SWITCHES), Ok(50));
+        let gap = end(1).since(&start, &SWITCHES);
+        assert_eq!(gap, Err(NoDifference::ThreadsEnded));
+    }
+
+    #[test]
+    fn a_series_keeps_its_gaps() {
+        let samples = StepSamples(vec![
+            sample(Moment::Start, 0, &[]),
+            sample(Moment::Period, 10, &[(&STEAL, 1)]),
+            sample(Moment::Period, 20, &[]),
+            sample(Moment::Period, 30, &[(&STEAL, 5)]),
+            sample(Moment::Period, 40, &[(&STEAL, 8)]),
+            sample(Moment::End, 50, &[]),
+        ]);
+        let growths: Vec<_> = samples.series(&STEAL).iter().map(|p| p.growth).collect();
+        let lost = Err(NoDifference::Lost);
+        assert_eq!(growths, [lost, lost, Ok(3)]);
+        assert_eq!(samples.difference(&STEAL), Err(NoDifference::NotRead));
+    }
+
+    #[test]
+    fn names_are_those_of_the_format() {
+        for source in Source::ALL {
+            let json = serde_json::to_string(&source).unwrap();
+            assert_eq!(json, format!("\"{source}\""));
+        }
+    }
+}
