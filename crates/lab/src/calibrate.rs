@@ -133,6 +133,7 @@ impl Calibrator<'_> {
             made_at_ms: u64::try_from(Timestamp::now().as_millisecond()).unwrap_or(0),
             closed: Vec::new(),
             open: Vec::new(),
+            looking: Vec::new(),
         };
         for task in &points.tasks(&workload) {
             let Some((outcome, server_ns)) = self.drive(&mut null, task)? else {

@@ -178,6 +178,7 @@ mod tests {
             made_at_ms: 7,
             closed: backends.iter().map(closed).collect(),
             open: Vec::new(),
+            looking: Vec::new(),
         }
     }
 
