@@ -79,9 +79,8 @@ pub struct Counting {
     pub blocks: u32,
     /// What counts.
     pub by: CountedBy,
-    /// Operations of each step; `None` for as many as the base completed in a fifth of the step's
-    /// measured time in its first timed trial, and at least 100. A step whose length is a count
-    /// keeps it, always.
+    /// Operations of each step; `None` for a fifth of those that the base completed in its first
+    /// timed trial, and at least 20. A step whose length is a count keeps it, always.
     pub operations: Option<u64>,
 }
 
