@@ -1,6 +1,6 @@
 //! What counters cost: the null server with them and without, by turns.
 
-use prony_model::{LookingPrice, PricedRound, RidingCounters, Workload};
+use prony_model::{Backend, LookingPrice, PricedRound, RidingCounters, Workload};
 use prony_probe::{CounterSet, Counters, hardware_counters};
 
 use super::points::{available_backends, closed_loop};
@@ -53,13 +53,16 @@ impl Calibrator<'_> {
         };
         let counted = NullServer::start_with(self.roots, self.launcher, self.prony, &mut on_birth);
         let mut counted = counted.map_err(failed)?;
-        let backend = available_backends().last().copied().unwrap_or_default();
+        let backend = available_backends()
+            .last()
+            .copied()
+            .unwrap_or(Backend::Epoll);
         let mut prices = Vec::new();
         for clients in CLIENTS {
             let task = closed_loop(workload, backend, clients, TIME_MS);
             let mut rounds = Vec::new();
             for round in 0..ROUNDS {
-                let mut measure = |null: &mut NullServer| -> Result<_, CalibrationError> {
+                let measure = |null: &mut NullServer| -> Result<_, CalibrationError> {
                     let measured = self.drive(null, &task)?;
                     Ok(measured.map(|(outcome, server_ns)| counts(&outcome, server_ns)))
                 };
