@@ -373,3 +373,6 @@ fn lives(root: &Root, pid: u32, started: u64) -> bool {
         Err(error) => !error.is_gone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,7 +52,7 @@ enum DeviceError {
 }
 
 impl Device {
-    /// Finds the device of a folder, an absolute path without symbolic links.
+    /// Finds the device of a folder.
     pub(crate) fn find(root: &Root, folder: &Path, absences: &mut Vec<Gap>) -> Option<Self> {
         let found = Self::of(root, folder);
         if let Err(error) = &found {
@@ -67,8 +67,8 @@ impl Device {
     fn of(root: &Root, folder: &Path) -> Result<Self, DeviceError> {
         let path = || folder.display().to_string();
         let mounts = mounts(root)?;
-        let mount =
-            holding(&mounts, folder).ok_or_else(|| DeviceError::NotMounted { path: path() })?;
+        let mount = holding(&mounts, &root.real(folder)?)
+            .ok_or_else(|| DeviceError::NotMounted { path: path() })?;
         let number = number(root, mount).ok_or_else(|| DeviceError::NoDevice {
             path: path(),
             kind: mount.kind.clone(),
@@ -121,4 +121,96 @@ pub(crate) fn parse(text: &str) -> Option<Vec<(&'static str, u64)>> {
         .filter_map(|(name, position, unit)| Some((*name, numbers.get(*position)?, *unit)))
         .map(|(name, number, unit)| Some((name, number.checked_mul(unit)?)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use prony_model::{Collect, Counter, Moment, NoDifference};
+
+    use super::*;
+    use crate::prober::{Prober, ServerPlace};
+    use crate::testing::{Machine, gaps, value};
+
+    const MOUNTS: &str = "\
+22 1 8:1 / / rw - ext4 /dev/sda1 rw
+23 22 0:40 / /dev/shm rw - tmpfs shm rw
+24 22 0:41 / /pool rw - btrfs /dev/mapper/vg-pool rw
+25 22 253:3 / /lv rw - xfs /dev/mapper/vg-lv rw
+26 22 0:50 / /box rw - overlay overlay rw,lowerdir=/a
+";
+    const STAT: &str = "10 20 30 40 50 60 70 80 0 90 100 110 120 130 140 150 160\n";
+
+    fn machine() -> Machine {
+        let machine = Machine::new();
+        machine.write("proc/self/mountinfo", MOUNTS);
+        machine.write("sys/dev/block/8:1/stat", STAT);
+        // A kernel of before 4.18, and a device-mapper device.
+        machine.write("sys/dev/block/253:3/stat", "1 2 3 4 5 6 7 8 0 9 10\n");
+        machine.write("sys/class/block/vg-pool/dev", "8:1\n");
+        machine
+    }
+
+    fn prober(machine: &Machine, folder: &str) -> Prober {
+        let place = ServerPlace {
+            pid: 42,
+            data_dir: Some(folder.into()),
+            cgroup: None,
+            counters: None,
+        };
+        Prober::new(machine.root(), Some(place), &Collect::default())
+    }
+
+    fn absence(folder: &str) -> String {
+        let absences = prober(&machine(), folder).absences();
+        let found = absences
+            .into_iter()
+            .find(|gap| gap.source == Source::Device);
+        found.map(|gap| gap.reason).unwrap_or_default()
+    }
+
+    #[test]
+    fn partitions_and_spanning_file_systems_have_a_device() {
+        for folder in ["/data/1", "/pool/data"] {
+            let sample = prober(&machine(), folder).sample(Moment::Period);
+            let of = |name| value(&sample, Source::Device, name);
+            assert_eq!(of("reads"), Some(10));
+            assert_eq!(of("read_bytes"), Some(30 * 512));
+            assert_eq!(of("read_ns"), Some(40_000_000));
+            assert_eq!(of("write_merges"), Some(60));
+            assert_eq!(of("written_bytes"), Some(70 * 512));
+            assert_eq!(of("busy_ns"), Some(90_000_000));
+            assert_eq!((of("discards"), of("flushes")), (Some(110), Some(150)));
+        }
+    }
+
+    #[test]
+    fn older_kernels_tell_no_flushes() {
+        let sample = prober(&machine(), "/lv/data").sample(Moment::Start);
+        assert_eq!(value(&sample, Source::Device, "busy_ns"), Some(9_000_000));
+        assert_eq!(value(&sample, Source::Device, "flushes"), None);
+        assert_eq!(absence("/lv/data"), "");
+    }
+
+    #[test]
+    fn memory_and_overlays_have_none() {
+        assert!(absence("/dev/shm/data").contains("lies on tmpfs"));
+        assert!(absence("/box/data").contains("lies on overlay"));
+    }
+
+    #[test]
+    fn a_device_that_goes_away_or_turns_odd_leaves_a_gap() {
+        for text in [None, Some("1 2 3\n"), Some("1 2 3 4 5 6 7 8 0 x 10\n")] {
+            let machine = machine();
+            let mut prober = prober(&machine, "/data/1");
+            let start = prober.sample(Moment::Start);
+            match text {
+                None => machine.remove("sys/dev/block/8:1"),
+                Some(text) => machine.write("sys/dev/block/8:1/stat", text),
+            }
+            let end = prober.sample(Moment::End);
+            let reads = Counter::new(Source::Device, "reads");
+            assert_eq!(end.since(&start, &reads), Err(NoDifference::Lost));
+            assert_eq!(gaps(&end, Source::Device).len(), 1);
+        }
+    }
 }

@@ -86,3 +86,50 @@ impl Sizes {
         *sum = sum.saturating_add(bytes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_summed_by_kind_without_their_holes() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, bytes: usize| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, vec![1; bytes]).unwrap();
+        };
+        write("ibdata1", 8192);
+        write("prony/t.ibd", 4096);
+        write("ib_logfile0", 12288);
+        write("binlog.000001", 100);
+        write("auto.cnf", 10);
+        let sparse = fs::File::create(folder.path().join("prony/s.ibd")).unwrap();
+        sparse.set_len(1 << 30).unwrap();
+        // A link to what lies elsewhere, and one in a circle.
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("prony/loop")).unwrap();
+        let mut draft = Draft::default();
+        DataFiles::new(folder.path().to_owned()).sample(&mut draft);
+        let sizes: Vec<_> = draft
+            .values
+            .iter()
+            .map(|(counter, bytes)| (counter.name.as_ref(), *bytes))
+            .collect();
+        let expected = [
+            ("binlog_bytes", 100),
+            ("data_bytes", 8192 + 4096),
+            ("log_bytes", 12288),
+            ("other_bytes", 10),
+        ];
+        assert_eq!(sizes, expected);
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_a_gap() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut draft = Draft::default();
+        DataFiles::new(folder.path().join("data")).sample(&mut draft);
+        assert!(draft.values.is_empty());
+        assert!(draft.gaps[0].reason.starts_with("read the sizes of"));
+    }
+}

@@ -25,6 +25,8 @@ mod root;
 mod sampler;
 mod server;
 mod stat;
+#[cfg(test)]
+mod testing;
 mod text;
 mod threads;
 

@@ -37,11 +37,17 @@ impl Pressure {
     /// Takes a sample.
     pub(crate) fn sample(&self, root: &Root, draft: &mut Draft) {
         for (path, some, full) in FILES.iter().filter(|_| self.present) {
-            match root.read(path) {
-                Ok(text) => {
-                    // Older kernels have no second line for processors.
-                    draft.put_known(Source::Pressure, some, total_ns(&text, "some "));
-                    draft.put_known(Source::Pressure, full, total_ns(&text, "full "));
+            let text = root.read(path);
+            let totals = text.and_then(|text| {
+                let some = total_ns(&text, "some ");
+                let some = some.ok_or_else(|| root.unexpected(path, "a line `some … total=…`"))?;
+                Ok((some, total_ns(&text, "full ")))
+            });
+            match totals {
+                Ok(totals) => {
+                    draft.put(Source::Pressure, some, totals.0);
+                    // Older kernels have no such line for processors.
+                    draft.put_known(Source::Pressure, full, totals.1);
                 }
                 Err(error) => draft.gap(Source::Pressure, &error),
             }
@@ -57,4 +63,53 @@ pub(crate) fn total_ns(text: &str, word: &str) -> Option<u64> {
         .split_ascii_whitespace()
         .find_map(|word| word.strip_prefix("total="))?;
     total.parse::<u64>().ok()?.checked_mul(1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use prony_model::{Moment, NoDifference};
+
+    use super::*;
+    use crate::testing::{Machine, gaps, prober_of_host, value};
+
+    const CPU: &str = "some avg10=0.00 avg60=0.12 avg300=0.00 total=1234\n";
+    const BOTH: &str = "some avg10=0.00 avg60=0.00 avg300=0.00 total=9\n\
+                        full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
+
+    #[test]
+    fn reads_microseconds() {
+        let machine = Machine::new();
+        machine.write("proc/pressure/cpu", CPU);
+        machine.write("proc/pressure/io", BOTH);
+        machine.write("proc/pressure/memory", "some total\n");
+        let sample = prober_of_host(&machine).sample(Moment::Period);
+        let of = |name| value(&sample, Source::Pressure, name);
+        assert_eq!(
+            (of("cpu_some_ns"), of("cpu_full_ns")),
+            (Some(1_234_000), None)
+        );
+        assert_eq!(
+            (of("io_some_ns"), of("io_full_ns")),
+            (Some(9_000), Some(7_000))
+        );
+        assert_eq!(of("memory_some_ns"), None);
+        assert_eq!(gaps(&sample, Source::Pressure).len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_goes_away_leaves_a_gap() {
+        let machine = Machine::new();
+        for (path, ..) in FILES {
+            machine.write(path, BOTH);
+        }
+        let mut prober = prober_of_host(&machine);
+        let start = prober.sample(Moment::Start);
+        machine.remove("proc/pressure/io");
+        let end = prober.sample(Moment::End);
+        let io = prony_model::Counter::new(Source::Pressure, "io_some_ns");
+        assert_eq!(end.since(&start, &io), Err(NoDifference::Lost));
+        let cpu = prony_model::Counter::new(Source::Pressure, "cpu_some_ns");
+        assert_eq!(end.since(&start, &cpu), Ok(0));
+        assert!(gaps(&end, Source::Pressure)[0].contains("proc/pressure/io"));
+    }
 }

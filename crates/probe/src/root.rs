@@ -82,6 +82,17 @@ impl Root {
         Some(text.trim().to_owned())
     }
 
+    /// A folder of the live machine without symbolic links in its path; recorded ones have none.
+    pub(crate) fn real(&self, folder: &Path) -> Result<PathBuf, ProbeError> {
+        if !self.live {
+            return Ok(folder.to_owned());
+        }
+        folder.canonicalize().map_err(|source| ProbeError::Read {
+            path: folder.to_owned(),
+            source,
+        })
+    }
+
     /// The text of a file. What is no text in it, as the names of processes may be, is replaced.
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String, ProbeError> {
         let path = self.path(path);

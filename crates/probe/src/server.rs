@@ -63,8 +63,11 @@ impl Server {
             Ok(members) => members,
             Err(error) => return draft.gap(Source::Process, &error),
         };
+        let began = |members: &Members| members.first().map(|first| first.stat.started_ticks);
         self.lost = match moment {
             Moment::Start => false,
+            // Another server has lost nothing of this one; its identity tells them apart.
+            _ if began(&members) != began(&self.members) => false,
             _ => self.lost || members::lost_between(&self.members, &members),
         };
         self.members = members;
@@ -152,3 +155,6 @@ impl Server {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -109,3 +109,72 @@ fn is_processor(name: &str) -> bool {
     name.strip_prefix("cpu")
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
+
+#[cfg(test)]
+mod tests {
+    use prony_model::{Counter, NoDifference};
+
+    use super::*;
+    use crate::testing::{Machine, gaps, prober_of_host, value};
+
+    /// Two cores of two threads each, in one package.
+    fn machine() -> Machine {
+        let machine = Machine::new();
+        for (processor, core) in [(0, "0,2"), (1, "1,3"), (2, "0,2"), (3, "1,3"), (10, "10")] {
+            let write = |file: &str, text: String| {
+                machine.write(&format!("{FOLDER}/cpu{processor}/{file}"), text);
+            };
+            write(
+                "cpufreq/scaling_cur_freq",
+                format!("{}\n", 1_000_000 + processor),
+            );
+            write("thermal_throttle/core_throttle_count", "5\n".into());
+            write("thermal_throttle/package_throttle_count", "3\n".into());
+            write("topology/core_cpus_list", format!("{core}\n"));
+            write("topology/package_cpus_list", "0-3,10\n".into());
+        }
+        machine.write(&format!("{FOLDER}/cpuidle/x"), "9");
+        machine
+    }
+
+    #[test]
+    fn frequencies_have_a_mean_and_throttling_a_sum_over_cores_and_packages() {
+        let machine = machine();
+        let mut prober = prober_of_host(&machine);
+        let sample = prober.sample(Moment::Start);
+        assert_eq!(
+            value(&sample, Source::Host, "frequency_khz"),
+            Some(1_000_003)
+        );
+        assert_eq!(value(&sample, Source::Host, "throttles"), Some(3 * 5 + 3));
+        let period = prober.sample(Moment::Period);
+        assert_eq!(
+            value(&period, Source::Host, "frequency_khz"),
+            Some(1_000_003)
+        );
+        assert_eq!(value(&period, Source::Host, "throttles"), None);
+        let of_host = |gap: &&Gap| gap.source == Source::Host;
+        assert_eq!(prober.absences().iter().find(of_host), None);
+    }
+
+    #[test]
+    fn a_processor_that_goes_away_leaves_a_gap() {
+        let machine = machine();
+        let mut prober = prober_of_host(&machine);
+        let start = prober.sample(Moment::Start);
+        machine.remove(&format!("{FOLDER}/cpu1"));
+        let end = prober.sample(Moment::End);
+        for name in ["frequency_khz", "throttles"] {
+            let growth = end.since(&start, &Counter::new(Source::Host, name));
+            assert_eq!(growth, Err(NoDifference::Lost));
+        }
+        assert_eq!(gaps(&end, Source::Host).len(), 2);
+    }
+
+    #[test]
+    fn what_a_virtual_machine_does_not_tell_is_absent() {
+        let absences = prober_of_host(&Machine::new()).absences();
+        let told = |what| absences.iter().any(|gap| gap.reason.contains(what));
+        assert!(told("cpufreq") && told("thermal throttling"));
+    }
+}
