@@ -26,6 +26,8 @@ pub struct Assumptions {
     pub clients_at_once: u32,
     /// How many times slower a server is that valgrind runs. At least 1.
     pub valgrind_slowdown: u64,
+    /// Milliseconds that such a server takes longer to start and stop.
+    pub valgrind_start_ms: u64,
 }
 
 impl Default for Assumptions {
@@ -40,6 +42,7 @@ impl Default for Assumptions {
             queries_per_second: 10_000,
             clients_at_once: 2,
             valgrind_slowdown: 50,
+            valgrind_start_ms: 50_000,
         }
     }
 }
@@ -62,8 +65,8 @@ const COUNTED_PART: u64 = 5;
 /// served at once), and each client's share of the think times.
 ///
 /// In a counting trial a step takes what its operations take, or a fifth of the measured time where
-/// the base decides how many there are. Where valgrind counts, that, loading, start and stop take
-/// so many times longer. What fetching the builds takes is not in it, nor what [`backlogs_ms`] says.
+/// the base decides how many there are. Where valgrind counts, that and loading take so many times
+/// longer, and start and stop so much longer. What fetching the builds takes is not in it, nor what [`backlogs_ms`] says.
 pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     let dataset = &plan.dataset;
     let rows = u64::from(dataset.tables).saturating_mul(dataset.rows);
@@ -80,16 +83,14 @@ pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     });
     let of_kind = |kind| trial_ms(plan, kind, assumptions);
     let (timed_ms, counting_ms) = (of_kind(TrialKind::Timed), of_kind(TrialKind::Counting));
+    let slowdown = slowdown(plan.counting, assumptions);
     plan.trials.iter().fold(targets, |sum, trial| {
         let target = &plan.targets[trial.target];
         let loads = target.external.is_some() || !target.engine.persistent();
         let own_load_ms = if loads { load_ms } else { 0 };
         sum.saturating_add(match trial.kind {
             TrialKind::Timed => timed_ms.saturating_add(own_load_ms),
-            TrialKind::Counting => {
-                let slowdown = slowdown(plan.counting, assumptions);
-                counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown))
-            }
+            TrialKind::Counting => counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown)),
         })
     })
 }
@@ -104,19 +105,23 @@ fn slowdown(counting: Option<Counting>, assumptions: &Assumptions) -> u64 {
 
 /// Milliseconds of a trial of this kind, without loading.
 fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
-    let slowdown = match kind {
-        TrialKind::Timed => 1,
-        TrialKind::Counting => slowdown(plan.counting, assumptions),
+    let counting = plan.counting.filter(|_| kind == TrialKind::Counting);
+    let slowdown = slowdown(counting, assumptions);
+    let later_ms = match counting.map(|counting| counting.by) {
+        Some(CountedBy::Valgrind) => assumptions.valgrind_start_ms,
+        Some(CountedBy::Hardware) | None => 0,
     };
-    let around_ms = assumptions.start_ms.saturating_add(assumptions.stop_ms);
     let steps = plan.steps.iter().map(|step| {
-        let work_ms = match kind {
-            TrialKind::Timed => measured_ms(step, assumptions),
-            TrialKind::Counting => counted_ms(step, plan.counting, assumptions),
+        let work_ms = match counting {
+            None => measured_ms(step, assumptions),
+            Some(counting) => counted_ms(step, counting, assumptions).saturating_mul(slowdown),
         };
-        step_ms(step, work_ms.saturating_mul(slowdown), assumptions)
+        step_ms(step, work_ms, assumptions)
     });
-    steps.fold(around_ms.saturating_mul(slowdown), u64::saturating_add)
+    [assumptions.start_ms, assumptions.stop_ms, later_ms]
+        .into_iter()
+        .chain(steps)
+        .fold(0, u64::saturating_add)
 }
 
 /// Milliseconds by which a run of the plan takes longer at most where servers can't keep up with
@@ -149,9 +154,8 @@ fn measured_ms(step: &Step, assumptions: &Assumptions) -> u64 {
 }
 
 /// Milliseconds of the operations that a step counts, on a server that nothing slows down.
-fn counted_ms(step: &Step, counting: Option<Counting>, assumptions: &Assumptions) -> u64 {
-    let asked_for = counting.and_then(|counting| counting.operations);
-    match (step.length, asked_for) {
+fn counted_ms(step: &Step, counting: Counting, assumptions: &Assumptions) -> u64 {
+    match (step.length, counting.operations) {
         (Length::Count { .. }, _) => measured_ms(step, assumptions),
         (Length::Time { .. }, Some(operations)) => match step.pace {
             Pace::Open { rate, .. } => {

@@ -190,7 +190,7 @@ fn prediction_knows_what_is_counted() {
     let valgrind = plan(&World::new(), "[counting]\nwith = \"valgrind\"\nblocks = 1");
     assert_eq!(
         predict(&valgrind) - predict(&timed),
-        2 * (50 * 5000 + steps(50 * 600))
+        2 * (5000 + 50_000 + steps(50 * 600))
     );
     // 1000 point queries at 10,000 each second, and transactions of 16; four clients are served
     // two at a time.
@@ -207,6 +207,6 @@ fn prediction_knows_what_is_counted() {
     };
     assert_eq!(
         in_memory("[counting]\nwith = \"valgrind\"\nblocks = 1") - in_memory(""),
-        2 * (50 * (5000 + 400) + steps(50 * 600))
+        2 * (5000 + 50_000 + 50 * 400 + steps(50 * 600))
     );
 }
