@@ -22,6 +22,7 @@ mod pace;
 mod plan;
 mod process;
 mod reading;
+mod status;
 mod stop;
 mod template;
 mod trial;
@@ -30,7 +31,10 @@ mod workload;
 
 pub use aspect::Aspect;
 pub use build::BuildFacts;
-pub use calibration::{CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, OpenPoint};
+pub use calibration::{
+    CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss, OpenPoint,
+    PricedRound,
+};
 pub use collect::{Collect, CountedBy, Counting, RidingCounters, TrialKind};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
@@ -53,6 +57,7 @@ pub use process::{Allocator, CpuSet, CpuSetError, HugePages, ProcessSettings};
 pub use reading::{
     Counter, Gap, IDENTITY, Moment, NoDifference, Period, Sample, Source, StepSamples, THREADS_LOST,
 };
+pub use status::{EXPLAINING, StatusFacts, StatusUnit};
 pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};
 pub use trial::TrialState;

@@ -28,6 +28,7 @@ mod owner;
 mod render;
 mod roots;
 mod settle;
+mod status;
 #[cfg(test)]
 mod testing;
 mod tree;
@@ -48,7 +49,7 @@ pub use images::{
     Image, ImageError, ImageFacts, ImageKey, ImageRecord, Images, Made, Removal, RoomError,
     image_size_estimate,
 };
-pub use instance::{Instance, InstanceError, Running, ServerDied, StopError};
+pub use instance::{Birth, Instance, InstanceError, OnBirth, Running, ServerDied, StopError};
 pub use io_error::IoError;
 pub use launcher::{Launcher, LauncherError, Process};
 pub use leftovers::{Leftover, clear_leftovers};
@@ -56,5 +57,6 @@ pub use owner::{Owner, OwnerError};
 pub use render::{Refusal, RenderError, Rendered, Wanted};
 pub use roots::{Roots, RootsError};
 pub use settle::{SettleError, Whose, debt, empty_binlog, settle};
+pub use status::status;
 pub use unpack::UnpackError;
 pub use verify::{Verified, VerifyError, verify};

@@ -5,8 +5,12 @@
     reason = "this is test code, outside of functions marked as tests"
 )]
 
+#[path = "live/birth.rs"]
+mod birth;
 #[path = "live/configuration.rs"]
 mod configuration;
+#[path = "live/status.rs"]
+mod status;
 
 #[path = "../../../tests/live_gate.rs"]
 mod live_gate;
