@@ -160,6 +160,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         profile: None,
         allow: Vec::new(),
         counting: None,
+        counting_note: None,
         backend: work.backend,
         trials: Vec::new(),
     }

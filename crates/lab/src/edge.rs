@@ -1,7 +1,9 @@
 //! Raw counters at the exact start and end of a step's measured time.
 
+use std::collections::BTreeMap;
+
+use prony_model::{Counter, Moment, Sample, Source};
 use prony_probe::{HostReading, ProcessReading, Root, monotonic_ns};
-use prony_store::Reading;
 
 /// Share of the machine that a hypervisor may take before a figure carries a warning. Below it,
 /// the loss is smaller than the spread between trials on a quiet machine.
@@ -33,30 +35,32 @@ impl Edge {
     }
 
     /// The counters as the result file keeps them.
-    pub(crate) fn readings(&self) -> Vec<Reading> {
-        let server = self.server.iter().flat_map(|server| {
-            [
-                ("server", "user_ns", server.user_ns),
-                ("server", "system_ns", server.system_ns),
-                ("server", "resident_bytes", server.resident_bytes),
-                ("server", "threads", server.threads),
-            ]
-        });
-        let host = self.host.iter().flat_map(|host| {
-            [
-                ("host", "steal_ns", host.steal_ns),
-                ("host", "busy_ns", host.busy_ns),
-            ]
-        });
-        server
-            .chain(host)
-            .map(|(source, name, value)| Reading {
-                source: source.to_owned(),
-                at_ns: self.at_ns,
-                name: name.to_owned(),
-                value: i64::try_from(value).unwrap_or(i64::MAX),
-            })
-            .collect()
+    pub(crate) fn sample(&self, moment: Moment) -> Sample {
+        let mut values = BTreeMap::new();
+        if let Some(server) = self.server {
+            values.extend([
+                (Counter::new(Source::Process, "user_ns"), server.user_ns),
+                (Counter::new(Source::Process, "system_ns"), server.system_ns),
+                (
+                    Counter::new(Source::Memory, "resident_bytes"),
+                    server.resident_bytes,
+                ),
+                (Counter::new(Source::Memory, "threads"), server.threads),
+            ]);
+        }
+        if let Some(host) = self.host {
+            values.extend([
+                (Counter::new(Source::Host, "steal_ns"), host.steal_ns),
+                (Counter::new(Source::Host, "busy_ns"), host.busy_ns),
+            ]);
+        }
+        Sample {
+            moment,
+            at_ns: self.at_ns,
+            took_ns: 0,
+            values,
+            gaps: Vec::new(),
+        }
     }
 }
 
@@ -116,6 +120,6 @@ mod tests {
             server: None,
             host: None,
         };
-        assert_eq!(edge.readings(), []);
+        assert!(edge.sample(Moment::Start).values.is_empty());
     }
 }

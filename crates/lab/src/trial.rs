@@ -5,8 +5,8 @@ use std::thread::available_parallelism;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task, usual_threads};
 use prony_model::{
-    Backend, ClientGroup, CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState,
-    Workload,
+    Backend, ClientGroup, CpuSet, Moment, Plan, PlannedTrial, Step, StepOutcome, Target,
+    TrialState, Workload,
 };
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
@@ -222,9 +222,9 @@ impl Trial<'_> {
 
     fn record(&mut self, index: usize, outcome: &StepOutcome, edges: &[Edge]) -> Result<(), Fault> {
         self.store.record_step(self.id, index, outcome)?;
-        for edge in edges {
+        for (edge, moment) in edges.iter().zip([Moment::Start, Moment::End]) {
             self.store
-                .record_readings(self.id, index, &edge.readings())?;
+                .record_sample(self.id, index, &edge.sample(moment))?;
         }
         if let [start, end] = edges
             && let Some(text) = steal_warning(start, end, self.lab.cpus)

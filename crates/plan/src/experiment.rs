@@ -148,6 +148,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         allow: allow?.unwrap_or_default(),
         backend: backend?.and_then(|backend| backend.value),
         counting: None,
+        counting_note: None,
         trials: order::trials(seed, blocks?.value, targets.len()),
         targets,
         steps: sequence.steps,

@@ -117,6 +117,7 @@ pub(crate) fn plan(targets: usize, clients: &[u32], blocks: u32) -> Plan {
         profile: None,
         allow: Vec::new(),
         counting: None,
+        counting_note: None,
         trials: (0..blocks)
             .flat_map(|block| (0..targets).map(move |target| planned(block, target)))
             .collect(),
