@@ -113,6 +113,7 @@ fn task(clients: u32, length: Length) -> DriveTask {
         beside: Vec::new(),
         backend: Backend::Epoll,
         interval_histograms: false,
+        hold: false,
     }
 }
 

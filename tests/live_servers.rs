@@ -225,6 +225,7 @@ impl Loaded {
             beside: Vec::new(),
             backend: Backend::Epoll,
             interval_histograms: false,
+            hold: false,
         };
         let messages = self.job(Task::Drive(Box::new(task)));
         let Some(Message::Done { outcome }) = messages.last() else {

@@ -18,7 +18,9 @@ const DYING: Duration = Duration::from_secs(1);
 /// Lines of the server's log that explain a failure.
 pub(crate) const LOG_LINES: usize = 40;
 
-/// Runs `task` to its end, on the processors `cpus` if not on all. `on_message` sees every message and returns what ends the job.
+/// Runs `task` to its end, on the processors `cpus` if not on all. `on_message` sees every message
+/// and returns what ends the job. A generator that holds goes on when it has seen `Ready`: what it
+/// reads meanwhile belongs to no statement.
 pub(crate) fn drive<T>(
     lab: &Lab<'_>,
     server: &mut Server,
@@ -46,8 +48,12 @@ pub(crate) fn drive<T>(
         match generator.next(LOOK) {
             Next::Message(Message::Failed { reason }) => return Err(explain(server, &reason)),
             Next::Message(message) => {
+                let holds = message == Message::Ready;
                 if let Some(end) = on_message(message)? {
                     return Ok(end);
+                }
+                if holds {
+                    generator.release();
                 }
             }
             Next::Ended(how) => {

@@ -1,7 +1,8 @@
-//! The load generator as a child process: a job goes in, messages come out.
+//! The load generator as a child process: a job goes in, messages come out, and where the job holds,
+//! the word to go on goes in as well.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -11,10 +12,14 @@ use prony_servers::{Launcher, Process};
 
 /// How long a generator that closed its output may take to end.
 const DYING: Duration = Duration::from_secs(2);
+/// The line that lets a generator go on that holds. It takes any.
+const GO: &[u8] = b"go\n";
 
 /// A running load generator. Dropping it kills the process.
 pub(crate) struct Generator {
     process: Process,
+    /// Open as long as the generator may hold: its end says that nobody is there any more.
+    input: Option<ChildStdin>,
     lines: Receiver<Line>,
 }
 
@@ -46,7 +51,9 @@ impl Generator {
         mut command: Command,
         job: &Job,
     ) -> Result<Self, GeneratorError> {
-        let input = serde_json::to_vec(job).map_err(|error| GeneratorError(error.to_string()))?;
+        let mut line =
+            serde_json::to_vec(job).map_err(|error| GeneratorError(error.to_string()))?;
+        line.push(b'\n');
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -56,16 +63,30 @@ impl Generator {
             .map_err(|error| GeneratorError(error.to_string()))?;
         let (sender, lines) = channel();
         let child = process.child();
-        let stdin = child.stdin.take();
+        let input = child.stdin.take();
         if let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) {
             thread::spawn(move || forward(output, errors, &sender));
         }
-        // A child that dies at once closes its input; what it said explains more than the error
-        // of writing to it, so that error is not one.
-        if let Some(mut stdin) = stdin {
-            let _ = stdin.write_all(&input);
+        let mut generator = Self {
+            process,
+            input,
+            lines,
+        };
+        generator.tell(&line);
+        Ok(generator)
+    }
+
+    /// Lets a generator go on that said `Ready`.
+    pub(crate) fn release(&mut self) {
+        self.tell(GO);
+    }
+
+    /// A child that has died does not listen; what it said before explains more than the error of
+    /// writing to it, so that error is not one.
+    fn tell(&mut self, line: &[u8]) {
+        if let Some(input) = &mut self.input {
+            let _ = input.write_all(line);
         }
-        Ok(Self { process, lines })
     }
 
     /// Waits for the next message, at most `wait`.
@@ -161,7 +182,7 @@ mod tests {
     #[test]
     fn a_message_is_read() {
         let message = r#"{"event":"connected","clients":3,"threads":2}"#;
-        let mut generator = shell(&format!("cat >/dev/null; echo '{message}'"));
+        let mut generator = shell(&format!("read job; echo '{message}'"));
         let Next::Message(Message::Connected { clients, threads }) = generator.next(wait()) else {
             panic!("expected the message");
         };
@@ -170,8 +191,25 @@ mod tests {
     }
 
     #[test]
+    fn a_generator_that_holds_waits_for_its_release() {
+        let mut generator = shell(r#"read job; echo '{"event":"ready"}'; read word; echo $word"#);
+        let Next::Message(Message::Ready) = generator.next(wait()) else {
+            panic!("expected it to be ready");
+        };
+        assert!(matches!(
+            generator.next(Duration::from_millis(20)),
+            Next::Quiet
+        ));
+        generator.release();
+        let Next::Ended(reason) = generator.next(wait()) else {
+            panic!("expected the word back")
+        };
+        assert!(reason.contains("`go`"), "{reason}");
+    }
+
+    #[test]
     fn a_crash_says_signal_and_last_words() {
-        let mut generator = shell("cat >/dev/null; echo oops >&2; kill -9 $$");
+        let mut generator = shell("read job; echo oops >&2; kill -9 $$");
         let Next::Ended(reason) = generator.next(wait()) else {
             panic!("expected the end")
         };
@@ -180,7 +218,7 @@ mod tests {
 
     #[test]
     fn rubbish_is_shown() {
-        let mut generator = shell("cat >/dev/null; echo hello");
+        let mut generator = shell("read job; echo hello");
         let Next::Ended(reason) = generator.next(wait()) else {
             panic!("expected the end")
         };

@@ -283,6 +283,7 @@ pub(crate) fn drive_task(
         beside: step.beside.iter().map(group).collect(),
         backend,
         interval_histograms: false,
+        hold: false,
         interval_ms: INTERVAL_MS,
         stall_ms: STALL_MS,
     }

@@ -3,7 +3,8 @@
 //! Between warm-up and measured time every client rests for an instant, and so it does after the
 //! measured time: whatever others read at these two edges (processor time, server counters)
 //! belongs to the measured operations alone. Where the whole run is timed, the measured time begins
-//! before the first connection is made and ends when the last one is closed.
+//! before the first connection is made and ends when the last one is closed. Who needs longer than
+//! that instant to read lets the job hold.
 
 mod collect;
 mod ended;
@@ -70,7 +71,7 @@ pub(crate) fn drive(
     make_room(connections, threads)?;
     let start = match task.timing {
         Timing::Operations => None,
-        Timing::WholeRun => Some(Start::now(speaker)?),
+        Timing::WholeRun => Some(Start::now(task, speaker)?),
     };
     let opener = Opener::new(job, task, &parts, &programs);
     let links = opener.connect_all()?;
@@ -282,8 +283,11 @@ struct Start {
 }
 
 impl Start {
-    /// It begins now, and `speaker` says so.
-    fn now(speaker: &mut Speaker<'_>) -> Result<Self, LoadError> {
+    /// It begins now, or when somebody says so, and `speaker` tells.
+    fn now(task: &DriveTask, speaker: &mut Speaker<'_>) -> Result<Self, LoadError> {
+        if task.hold {
+            speaker.hold()?;
+        }
         let cpu = cpu_time()?;
         let at_ns = now_ns();
         speaker.say(&Message::MeasureStart { at_ns })?;

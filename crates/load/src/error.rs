@@ -187,6 +187,17 @@ pub enum LoadError {
         /// Why.
         reason: String,
     },
+    /// Nobody gives the word to begin any more.
+    #[error(
+        "begin the measured time: whoever asked to hold is gone (the input ended before a line came)"
+    )]
+    Abandoned,
+    /// The word to begin can't be heard.
+    #[error("wait for the word to begin the measured time: {source}")]
+    Input {
+        /// The system's reason.
+        source: io::Error,
+    },
     /// Nobody reads the messages any more.
     #[error("write a message: {source}")]
     Output {

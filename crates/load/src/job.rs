@@ -1,4 +1,4 @@
-//! What the load generator is asked to do: one JSON document.
+//! What the load generator is asked to do: one line of JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -108,6 +108,12 @@ pub struct DriveTask {
     /// Whether interval messages carry their histogram.
     #[serde(default)]
     pub interval_histograms: bool,
+    /// Whether the measured time waits for somebody's word: when all clients rest after the warm-up,
+    /// or before the first connection is made where the whole run is timed, the generator says
+    /// [`Ready`](crate::Message::Ready), and goes on when a line has come on its input. What is read
+    /// in between belongs to no statement.
+    #[serde(default)]
+    pub hold: bool,
 }
 
 /// Runs a workload with one client, statement after statement as text, decodes every answer, and

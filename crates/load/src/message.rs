@@ -1,6 +1,6 @@
 //! What the load generator says while it works: JSON lines.
 
-use std::io::Write;
+use std::io::{BufRead, Write};
 
 use prony_model::{Interval, LoadOutcome, StepOutcome};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ pub enum Message {
         /// Threads that drive them.
         threads: u32,
     },
+    /// All clients rest, and no statement is under way: the measured time begins when a line comes
+    /// on the generator's input. Said where the job [holds](crate::DriveTask::hold).
+    Ready,
     /// The measured time began; no statement is under way. Where the whole run is timed this comes
     /// before `Connected`.
     MeasureStart {
@@ -74,12 +77,31 @@ pub enum Message {
     },
 }
 
-/// Writes messages, each at once.
-pub(crate) struct Speaker<'a>(&'a mut (dyn Write + Send));
+/// Writes messages, each at once, and waits for an answer where one is due.
+pub(crate) struct Speaker<'a> {
+    input: &'a mut (dyn BufRead + Send),
+    out: &'a mut (dyn Write + Send),
+}
 
 impl<'a> Speaker<'a> {
-    pub(crate) fn new(out: &'a mut (dyn Write + Send)) -> Self {
-        Self(out)
+    pub(crate) fn new(
+        input: &'a mut (dyn BufRead + Send),
+        out: &'a mut (dyn Write + Send),
+    ) -> Self {
+        Self { input, out }
+    }
+
+    /// Says `Ready`, and returns when a line has come.
+    pub(crate) fn hold(&mut self) -> Result<(), LoadError> {
+        self.say(&Message::Ready)?;
+        let mut line = Vec::new();
+        self.input
+            .read_until(b'\n', &mut line)
+            .map_err(|source| LoadError::Input { source })?;
+        match line.last() {
+            Some(b'\n') => Ok(()),
+            _ => Err(LoadError::Abandoned),
+        }
     }
 
     /// Writes a line and flushes it, so that whoever reads along can act at this instant.
@@ -88,9 +110,9 @@ impl<'a> Speaker<'a> {
             source: error.into(),
         })?;
         line.push(b'\n');
-        self.0
+        self.out
             .write_all(&line)
-            .and_then(|()| self.0.flush())
+            .and_then(|()| self.out.flush())
             .map_err(|source| LoadError::Output { source })
     }
 }
@@ -102,10 +124,23 @@ mod tests {
     #[test]
     fn one_line_each() {
         let mut out = Vec::new();
-        let mut speaker = Speaker::new(&mut out);
+        let mut nothing = std::io::empty();
+        let mut speaker = Speaker::new(&mut nothing, &mut out);
         let said = Message::MeasureStart { at_ns: 5 };
         speaker.say(&said).unwrap();
         assert_eq!(out, b"{\"event\":\"measure-start\",\"at_ns\":5}\n");
         assert_eq!(serde_json::from_slice::<Message>(&out).unwrap(), said);
+    }
+
+    #[test]
+    fn one_line_is_the_word_to_go_on() {
+        let mut out = Vec::new();
+        let mut input: &[u8] = b"go\n\nhalf a line";
+        let mut speaker = Speaker::new(&mut input, &mut out);
+        speaker.hold().unwrap();
+        speaker.hold().unwrap();
+        assert!(matches!(speaker.hold(), Err(LoadError::Abandoned)));
+        assert!(matches!(speaker.hold(), Err(LoadError::Abandoned)));
+        assert_eq!(out, b"{\"event\":\"ready\"}\n".repeat(4));
     }
 }

@@ -139,6 +139,8 @@ impl<'a> Worker<'a> {
         desk.count_own(own);
         let result = match self.links.as_mut_slice() {
             [] => Ok(()),
+            // Nobody begins what another thread has no hope to end.
+            _ if self.failed.load(Ordering::Relaxed) => Ok(()),
             links if self.opener.backend() == Backend::IoUring => ring::run(links, &mut desk),
             [link] if is_simple(phase, &self.parts[link.client.group()]) => {
                 alone::run(link, &mut self.buffer, &mut desk)

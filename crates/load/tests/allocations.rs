@@ -204,6 +204,7 @@ fn task(backend: Backend, protocol: Protocol, clients: u32, operations: u64) -> 
         beside: Vec::new(),
         backend,
         interval_histograms: false,
+        hold: false,
     }
 }
 
@@ -218,7 +219,7 @@ fn allocations(address: &Address, task: DriveTask) -> u64 {
         task: Task::Drive(Box::new(task)),
     };
     let mut edges = Edges::default();
-    prony_load::run(&job, &mut edges).unwrap();
+    prony_load::run(&job, &mut std::io::empty(), &mut edges).unwrap();
     assert!(edges.start > 0 && edges.end > edges.start);
     edges.end - edges.start
 }

@@ -63,7 +63,8 @@ fn run(server: &Running, address: Address, tls: Tls, task: Task) -> Vec<Message>
         task,
     };
     let mut out = Vec::new();
-    prony_load::run(&job, &mut out).unwrap_or_else(|error| panic!("{error}"));
+    prony_load::run(&job, &mut std::io::empty(), &mut out)
+        .unwrap_or_else(|error| panic!("{error}"));
     out.split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())
         .map(|line| serde_json::from_slice(line).unwrap())
@@ -101,6 +102,7 @@ fn drive(workload: Workload, clients: u32) -> Task {
         beside: Vec::new(),
         backend: Backend::Epoll,
         interval_histograms: false,
+        hold: false,
     }))
 }
 

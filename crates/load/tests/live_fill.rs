@@ -77,7 +77,7 @@ impl Filler {
             }),
         };
         let mut out = Vec::new();
-        prony_load::run(&job, &mut out)
+        prony_load::run(&job, &mut std::io::empty(), &mut out)
             .unwrap_or_else(|error| panic!("failed to {error}: {dataset:?} in {engine}"));
         let last = out.trim_ascii().split(|byte| *byte == b'\n').next_back();
         match serde_json::from_slice(last.unwrap()).unwrap() {

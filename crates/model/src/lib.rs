@@ -23,6 +23,7 @@ mod pace;
 mod plan;
 mod process;
 mod reading;
+mod status;
 mod stop;
 mod template;
 mod trial;
@@ -58,6 +59,7 @@ pub use process::{Allocator, CpuSet, CpuSetError, HugePages, ProcessSettings};
 pub use reading::{
     Counter, Gap, IDENTITY, Moment, NoDifference, Period, Sample, Source, StepSamples, THREADS_LOST,
 };
+pub use status::{EXPLAINING, StatusFacts, StatusUnit};
 pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};
 pub use trial::TrialState;

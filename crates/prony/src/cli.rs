@@ -325,6 +325,9 @@ pub(crate) struct GuardArgs {
     /// A library that the program loads before all others
     #[arg(long, value_name = "FILE")]
     pub(crate) preload: Option<PathBuf>,
+    /// Become the program only when standard input is closed
+    #[arg(long)]
+    pub(crate) hold: bool,
     /// The program and its arguments
     #[arg(required = true, last = true)]
     pub(crate) program: Vec<std::ffi::OsString>,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use prony_model::{Engine, Family, ProcessSettings, StopFlag, Version};
+use prony_model::{Engine, Family, StopFlag, Version};
 
 use crate::build::ServerBuild;
 use crate::catalogue::{Bootstrap, Catalogue, Entry, Place, Shutdown};
@@ -22,6 +22,7 @@ use crate::depot::Depot;
 use crate::elf::Elf;
 use crate::fetch::FetchEvent;
 use crate::folder;
+use crate::guard::Placement;
 use crate::io_error::At;
 use crate::launcher::Launcher;
 use crate::roots::Roots;
@@ -168,7 +169,7 @@ impl Adder<'_> {
         let supports = supports.collect::<Result<_, _>>()?;
         let build = ServerBuild::assemble(&entry, tree.root.clone(), Vec::new(), supports);
         let ask = |words: &[&str]| {
-            let mut command = build.command(self.launcher, &ProcessSettings::default());
+            let mut command = build.command(self.launcher, Placement::default());
             command.arg(ASKED_ALONE).args(words);
             probe.output(command)
         };

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use prony_model::{Allocator, BuildFacts, ProcessSettings};
+use prony_model::{Allocator, BuildFacts};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Bootstrap, Entry, Shutdown, Support, version_matches};
@@ -117,14 +117,10 @@ impl ServerBuild {
         version_matches(&self.version_text, answer)
     }
 
-    /// A command that runs the server program with the libraries that are meant for it alone.
-    pub(crate) fn command(&self, launcher: &Launcher, process: &ProcessSettings) -> Command {
+    /// A command that runs the server program, placed like that, with the libraries that are meant
+    /// for it alone.
+    pub(crate) fn command(&self, launcher: &Launcher, mut placement: Placement) -> Command {
         let preload = self.preload.as_ref().map(|preload| &preload.library);
-        let mut placement = Placement {
-            cpus: process.server_cpus.clone(),
-            huge_pages: process.huge_pages,
-            preload: None,
-        };
         let folders = || {
             let mut joined = OsString::new();
             for folder in &self.libraries {

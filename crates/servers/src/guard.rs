@@ -4,14 +4,16 @@
 //! the binary starts itself once more, arms the kernel's parent-death signal from ordinary code,
 //! and then becomes the program that was wanted. What else must be set up between the two, such as
 //! the processors that the program may use, is set up here too; all of it survives the execution.
+//! And where something has to be done to the process by others, such as counting from its first
+//! instruction on, the guard holds until they are done.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::{CommandExt, parent_id};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use prony_model::{CpuSet, HugePages};
+use prony_model::{CpuSet, HugePages, ProcessSettings};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{
     CpuSet as CpuMask, disable_transparent_huge_pages, sched_getaffinity, sched_setaffinity,
@@ -29,6 +31,9 @@ pub struct Placement {
     pub huge_pages: HugePages,
     /// A library to load before all others.
     pub preload: Option<PathBuf>,
+    /// Whether the guard, when all else is set up, waits until its standard input is closed before
+    /// it becomes the program, whose standard input is `/dev/null` then.
+    pub hold: bool,
 }
 
 /// Why the guard did not become the program.
@@ -51,6 +56,9 @@ pub enum GuardError {
     /// The kernel can't be told.
     #[error("turn transparent huge pages off: {0}")]
     HugePages(io::Error),
+    /// It can't be heard when to go on.
+    #[error("wait for the end of standard input: {0}")]
+    Hold(io::Error),
     /// The program can't be executed.
     #[error("execute {}: {source}", program.display())]
     Exec {
@@ -62,7 +70,8 @@ pub enum GuardError {
 }
 
 /// Arms the parent-death signal, makes sure that the parent is still `parent`, applies the
-/// placement, and becomes `program`, which is looked up on `PATH`. Returns only when that failed.
+/// placement, holds where it says so, and becomes `program`, which is looked up on `PATH`. Returns
+/// only when that failed.
 pub fn exec(
     parent: u32,
     placement: &Placement,
@@ -83,6 +92,16 @@ pub fn exec(
         return error;
     }
     let mut command = Command::new(program);
+    if placement.hold {
+        if let Err(source) = io::copy(&mut io::stdin(), &mut io::sink()) {
+            return GuardError::Hold(source);
+        }
+        // A parent that dies closes its end of the input too, and that is no word to go on.
+        if parent_id() != parent {
+            return GuardError::Orphaned(parent);
+        }
+        command.stdin(Stdio::null());
+    }
     if let Some(library) = &placement.preload {
         command.env(PRELOAD, library);
     }
@@ -94,6 +113,15 @@ pub fn exec(
 }
 
 impl Placement {
+    /// That of a server with these settings.
+    pub(crate) fn of_server(process: &ProcessSettings) -> Self {
+        Self {
+            cpus: process.server_cpus.clone(),
+            huge_pages: process.huge_pages,
+            ..Self::default()
+        }
+    }
+
     /// Sets up this process, except for what only a new program can have.
     fn apply(&self) -> Result<(), GuardError> {
         if let Some(cpus) = &self.cpus {

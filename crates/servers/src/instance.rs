@@ -2,6 +2,7 @@
 
 mod accounts;
 mod allocator;
+mod birth;
 mod bootstrap;
 mod port;
 mod running;
@@ -19,11 +20,13 @@ use prony_model::{Allocator, StopFlag, Transport};
 use crate::build::ServerBuild;
 use crate::certificates::Certificates;
 use crate::folder::OwnedFolder;
+use crate::guard::Placement;
 use crate::io_error::{At, IoError};
 use crate::launcher::{Launcher, Process, tail};
 use crate::render::Rendered;
 use crate::roots::{Roots, create_private};
 
+pub use birth::{Birth, OnBirth};
 pub use running::{Running, ServerDied, StopError};
 
 /// Lines of a server's log that come with an error.
@@ -75,6 +78,14 @@ pub enum InstanceError {
     Ports {
         /// How many were tried.
         tried: u16,
+    },
+    /// What others had to do to the process before it became the server failed.
+    #[error("prepare the process of {build} before it starts: {reason}")]
+    Birth {
+        /// The build's id.
+        build: String,
+        /// Their reason.
+        reason: String,
     },
     /// The server program can't be started or watched.
     #[error("run {build}: {source}")]
@@ -156,6 +167,7 @@ impl InstanceError {
             Self::Io(_)
             | Self::SocketPath { .. }
             | Self::Ports { .. }
+            | Self::Birth { .. }
             | Self::Run { .. }
             | Self::Stopped => None,
         }
@@ -221,7 +233,16 @@ impl Instance {
     /// When the server ends or does not answer (its log's tail is in the error), or the user
     /// wishes to stop. The server is gone then, and the instance with it.
     pub fn start(self, stop: &StopFlag) -> Result<Running, InstanceError> {
-        running::start(self, stop)
+        self.start_with(Birth::default(), stop)
+    }
+
+    /// The same with something done to the server's process before its first instruction.
+    ///
+    /// # Errors
+    /// Those of [`Self::start`], and when what is to be done fails. The server program has not been
+    /// executed then.
+    pub fn start_with(self, birth: Birth<'_>, stop: &StopFlag) -> Result<Running, InstanceError> {
+        running::start(self, birth, stop)
     }
 
     /// The build that it runs.
@@ -306,11 +327,16 @@ impl Instance {
         Ok(())
     }
 
-    /// A command for the server with the configuration; it must be the first argument.
+    /// A command for the server, placed as its settings say.
     fn server_command(&self) -> Command {
+        self.command(Placement::of_server(&self.rendered.process))
+    }
+
+    /// A command for the server with the configuration; it must be the first argument.
+    fn command(&self, placement: Placement) -> Command {
         let mut option = std::ffi::OsString::from("--defaults-file=");
         option.push(self.config_path());
-        let mut command = self.build.command(&self.launcher, &self.rendered.process);
+        let mut command = self.build.command(&self.launcher, placement);
         command.arg(option).current_dir(self.folder.path());
         command
     }

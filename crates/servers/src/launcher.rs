@@ -98,7 +98,8 @@ impl Launcher {
         self.placed_command(program, &Placement::default())
     }
 
-    /// The same, with processors, huge pages and a library to preload.
+    /// The same, with a placement. Where the guard holds, standard input has to be a pipe, and the
+    /// program begins when this end of it is closed.
     pub fn placed_command(&self, program: impl AsRef<OsStr>, placement: &Placement) -> Command {
         let mut command = Command::new(&self.prony);
         command
@@ -113,6 +114,9 @@ impl Launcher {
         }
         if let Some(library) = &placement.preload {
             command.arg("--preload").arg(library);
+        }
+        if placement.hold {
+            command.arg("--hold");
         }
         command
             .arg("--")

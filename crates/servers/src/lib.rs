@@ -48,7 +48,7 @@ pub use images::{
     Image, ImageError, ImageFacts, ImageKey, ImageRecord, Images, Made, Removal, RoomError,
     image_size_estimate,
 };
-pub use instance::{Instance, InstanceError, Running, ServerDied, StopError};
+pub use instance::{Birth, Instance, InstanceError, OnBirth, Running, ServerDied, StopError};
 pub use io_error::IoError;
 pub use launcher::{Launcher, LauncherError, Process};
 pub use leftovers::{Leftover, clear_leftovers};

@@ -5,6 +5,8 @@
     reason = "this is test code, outside of functions marked as tests"
 )]
 
+#[path = "live/birth.rs"]
+mod birth;
 #[path = "live/configuration.rs"]
 mod configuration;
 

@@ -124,6 +124,7 @@ fn closed_loop(workload: &Workload, backend: Backend, clients: u32, time_ms: u64
         beside: Vec::new(),
         backend,
         interval_histograms: false,
+        hold: false,
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn generator(task: &Task, backend: Backend) -> Vec<u8> {
         beside: Vec::new(),
         backend,
         interval_histograms: false,
+        hold: false,
     };
     let login = task.login.clone();
     let job = Job {

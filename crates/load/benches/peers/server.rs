@@ -81,7 +81,7 @@ impl Server {
                 own_server: true,
             }),
         };
-        prony_load::run(&job, &mut Vec::new()).unwrap();
+        prony_load::run(&job, &mut std::io::empty(), &mut Vec::new()).unwrap();
     }
 
     pub(crate) fn address(&self) -> Address {

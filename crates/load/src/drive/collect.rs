@@ -59,11 +59,12 @@ impl<'a, 's> Collector<'a, 's> {
         }
     }
 
-    /// The start of the measured time, which is now unless it has begun already.
+    /// The start of the measured time, which is now, or when somebody says so, unless it has begun
+    /// already.
     pub(super) fn start_ns(&mut self) -> Result<u64, LoadError> {
         let start = match self.start {
             Some(start) => start,
-            None => Start::now(self.speaker)?,
+            None => Start::now(self.run.task, self.speaker)?,
         };
         self.start = Some(start);
         Ok(start.at_ns)

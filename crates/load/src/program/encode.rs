@@ -73,7 +73,7 @@ impl Prepared {
     /// When the values do not fit one frame.
     pub(crate) fn new(
         sql: Vec<String>,
-        holes: Vec<Hole>,
+        holes: &[Hole],
         text_sizes: &[usize],
     ) -> Result<Self, prony_wire::WireError> {
         let shapes: Vec<ParamShape> = holes
@@ -85,8 +85,8 @@ impl Prepared {
             .collect();
         Ok(Self {
             sql,
-            with_types: Layout::new(&holes, &shapes, Types::Sent)?,
-            without_types: Layout::new(&holes, &shapes, Types::Omitted)?,
+            with_types: Layout::new(holes, &shapes, Types::Sent)?,
+            without_types: Layout::new(holes, &shapes, Types::Omitted)?,
             params: holes.len(),
         })
     }

@@ -124,6 +124,7 @@ pub(crate) fn task(workload: Workload, clients: u32, length: Length) -> DriveTas
         beside: Vec::new(),
         backend: crate::backend::chosen(),
         interval_histograms: false,
+        hold: false,
     }
 }
 
@@ -462,7 +463,7 @@ fn encrypted_connections_need_epoll() {
     task.backend = Backend::IoUring;
     let mut job = crate::job(&server, Task::Drive(Box::new(task)));
     job.tls = Tls::Required;
-    let error = prony_load::run(&job, &mut Vec::new()).unwrap_err();
+    let error = prony_load::run(&job, &mut std::io::empty(), &mut Vec::new()).unwrap_err();
     assert!(matches!(error, LoadError::Backend(_)), "{error}");
     assert!(server.record().is_empty());
 }

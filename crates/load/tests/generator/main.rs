@@ -12,6 +12,7 @@ mod check;
 mod drive;
 mod faults;
 mod fill;
+mod hold;
 mod pacing;
 mod samples;
 mod testkit;
@@ -35,7 +36,7 @@ fn job(server: &FakeServer, task: Task) -> Job {
 /// Runs a job and returns what it said.
 fn run(server: &FakeServer, task: Task) -> Result<Vec<Message>, LoadError> {
     let mut out = Vec::new();
-    prony_load::run(&job(server, task), &mut out)?;
+    prony_load::run(&job(server, task), &mut std::io::empty(), &mut out)?;
     Ok(out
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())

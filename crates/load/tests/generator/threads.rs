@@ -25,9 +25,12 @@ const GENERATOR: &str = "PRONY_TEST_GENERATOR";
 #[test]
 fn generator_process() {
     if std::env::var_os(GENERATOR).is_some() {
-        let job: Job = serde_json::from_reader(std::io::stdin()).unwrap();
+        let mut input = BufReader::new(std::io::stdin());
+        let mut line = String::new();
+        input.read_line(&mut line).unwrap();
+        let job: Job = serde_json::from_str(&line).unwrap();
         eprintln!("{}", count_threads(std::process::id()));
-        prony_load::run(&job, &mut std::io::stderr()).unwrap();
+        prony_load::run(&job, &mut input, &mut std::io::stderr()).unwrap();
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn guard(args: &GuardArgs) -> Result<(), Failure> {
             HugePages::System
         },
         preload: args.preload.clone(),
+        hold: args.hold,
     };
     let error = guard::exec(args.parent, &placement, program, arguments);
     Err(Failure::to(ExitStatus::Host, &error))

@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use prony_client::{Address, ClientError, Connection, Login};
 use prony_model::{StopFlag, Tls};
 
 use super::accounts::{self, ADMIN_USER, LOAD_USER};
+use super::birth::{Birth, bear};
 use super::{Instance, InstanceError, LOG_LINES, describe, write_private};
 use super::{allocator, port};
 use crate::build::ServerBuild;
@@ -85,9 +85,13 @@ impl StopError {
 }
 
 /// See [`Instance::start`].
-pub(super) fn start(mut instance: Instance, stop: &StopFlag) -> Result<Running, InstanceError> {
+pub(super) fn start(
+    mut instance: Instance,
+    birth: Birth<'_>,
+    stop: &StopFlag,
+) -> Result<Running, InstanceError> {
     instance.take_port()?;
-    let process = instance.spawn(instance.server_command(), Stdio::null())?;
+    let process = bear(&instance, birth)?;
     let mut server = Running::unasked(process, instance);
     let mut admin = server.wait_until_ready(stop)?;
     server.check_allocator()?;
@@ -176,6 +180,11 @@ impl Running {
     /// Its process id.
     pub fn pid(&self) -> u32 {
         self.process.id()
+    }
+
+    /// The folder with its data.
+    pub fn data_dir(&self) -> PathBuf {
+        self.instance.data_dir()
     }
 
     /// The build that runs.

@@ -164,6 +164,51 @@ fn stopping_does_not_wait_for_a_silent_server() {
     assert_eq!(fs::read_dir(stage.roots.instances()).unwrap().count(), 0);
 }
 
+/// Starts a server that writes its process id and ends; returns what `on_birth` was told, and what
+/// came of it.
+fn bear_on(
+    stage: &Stage,
+    on_birth: &mut OnBirth<'_>,
+) -> (Option<u32>, Result<Running, InstanceError>) {
+    let born = stage.path("born");
+    let script = format!("echo $$ >{}; exit 3", born.display());
+    let instance = instance(stage, &script, Bootstrap::InitializeInsecure);
+    let mut told = None;
+    let mut on_birth = |pid| {
+        told = Some(pid);
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!born.exists(), "the server began before its birth was over");
+        on_birth(pid)
+    };
+    let birth = Birth {
+        on_birth: Some(&mut on_birth),
+    };
+    let started = instance.start_with(birth, &never());
+    (told, started)
+}
+
+#[test]
+fn a_server_begins_when_its_birth_is_over() {
+    let stage = Stage::with_clients(&[]);
+    let (told, started) = bear_on(&stage, &mut |_| Ok(()));
+    assert!(matches!(started, Err(InstanceError::Died { .. })));
+    let born = fs::read_to_string(stage.path("born")).unwrap();
+    assert_eq!(born.trim().parse(), Ok(told.unwrap()));
+}
+
+#[test]
+fn a_birth_that_fails_ends_the_process() {
+    let stage = Stage::with_clients(&[]);
+    let (told, started) = bear_on(&stage, &mut |_| Err("counters are not to be had".into()));
+    assert_eq!(
+        started.unwrap_err().to_string(),
+        "prepare the process of it before it starts: counters are not to be had"
+    );
+    assert_eq!(crate::owner::Owner::of(told.unwrap()), None);
+    assert!(!stage.path("born").exists());
+    assert_eq!(fs::read_dir(stage.roots.instances()).unwrap().count(), 0);
+}
+
 /// A server that was never asked anything, as if it had answered.
 fn started(instance: Instance) -> Running {
     let process = instance

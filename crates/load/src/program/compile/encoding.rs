@@ -71,7 +71,7 @@ impl Params<'_> {
             .collect::<Result<_, _>>()?;
         Ok(Encoding::Prepared(Prepared::new(
             sql,
-            holes,
+            &holes,
             &self.text_sizes(),
         )?))
     }

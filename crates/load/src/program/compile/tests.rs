@@ -66,6 +66,7 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
         beside: Vec::new(),
         backend: Backend::Epoll,
         interval_histograms: false,
+        hold: false,
     }
 }
 

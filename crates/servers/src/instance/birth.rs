@@ -1,0 +1,40 @@
+//! What happens to a server's process before its first instruction.
+
+use std::process::Stdio;
+
+use super::{Instance, InstanceError};
+use crate::guard::Placement;
+use crate::launcher::Process;
+
+/// Is called with the id of a process that will become a server and is none yet; an error, in words
+/// that can stand alone, ends it.
+pub type OnBirth<'a> = dyn FnMut(u32) -> Result<(), String> + 'a;
+
+/// How a server comes into being. The usual way is the default.
+#[derive(Default)]
+pub struct Birth<'a> {
+    /// What others do to the process before it executes the server program: counters opened now, to
+    /// begin with the execution, miss nothing. Its id stays that of the server.
+    pub on_birth: Option<&'a mut OnBirth<'a>>,
+}
+
+/// Starts the server program.
+pub(super) fn bear(instance: &Instance, birth: Birth<'_>) -> Result<Process, InstanceError> {
+    let placement = Placement {
+        hold: birth.on_birth.is_some(),
+        ..Placement::of_server(&instance.rendered.process)
+    };
+    let command = instance.command(placement);
+    let Some(on_birth) = birth.on_birth else {
+        return instance.spawn(command, Stdio::null());
+    };
+    let mut process = instance.spawn(command, Stdio::piped())?;
+    // Where this fails, the process is ended before it has become the server.
+    on_birth(process.id()).map_err(|reason| InstanceError::Birth {
+        build: instance.build.id.clone(),
+        reason,
+    })?;
+    // The guard waits for the end of its input.
+    drop(process.child().stdin.take());
+    Ok(process)
+}
