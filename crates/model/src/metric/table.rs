@@ -471,7 +471,7 @@ pub(super) static FACTS: [MetricFacts; 29] = [
     },
     MetricFacts {
         metric: Metric::Rate,
-        id: "rate",
+        id: "throughput",
         heading: "o/s",
         name: "throughput",
         unit: "per second",
