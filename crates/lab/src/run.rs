@@ -8,7 +8,8 @@ use std::time::Instant;
 use jiff::Timestamp;
 use prony_equality::VariableTable;
 use prony_load::choose_backend;
-use prony_model::{Backend, Plan, PlannedTrial, Target};
+use prony_model::{Backend, Plan, PlannedTrial, RidingCounters, Target};
+use prony_probe::{CounterSet, hardware_counters};
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store};
 
@@ -66,6 +67,7 @@ pub fn run(
         supplies: &supplies,
         table: &table,
         backend,
+        riding: riding(store)?,
     };
     session.write_configurations(artefacts)?;
     session.record_options(store)?;
@@ -142,6 +144,14 @@ fn record_calibration(
     Ok(Some(()))
 }
 
+/// The counters that ride along in timed trials where the experiment leaves it to the host: those of
+/// the processor, where what they cost was measured and is next to nothing.
+fn riding(store: &Store) -> Result<Option<CounterSet>, LabError> {
+    let calibration = store.calibration()?;
+    let may = calibration.is_some_and(|known| known.may_ride(RidingCounters::Hardware));
+    Ok((may && hardware_counters().is_ok()).then_some(CounterSet::Hardware))
+}
+
 fn complete(store: &mut Store) -> Result<RunEnd, LabError> {
     store.set_run_ended(Timestamp::now())?;
     Ok(RunEnd::Complete {
@@ -162,6 +172,8 @@ struct Session<'a> {
     supplies: &'a [Supply],
     table: &'a VariableTable,
     backend: Backend,
+    /// Counters that ride along in timed trials.
+    riding: Option<CounterSet>,
 }
 
 impl Session<'_> {
@@ -221,6 +233,7 @@ impl Session<'_> {
                 surveyed: variables,
                 table: self.table,
                 backend: self.backend,
+                riding: self.riding,
                 store,
             }
             .run(events),
@@ -259,6 +272,7 @@ impl Session<'_> {
             block: planned.block + 1,
             blocks: self.plan.blocks(),
             target,
+            kind: planned.kind,
         });
     }
 }

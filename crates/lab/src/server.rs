@@ -3,6 +3,7 @@
 use std::env;
 use std::fmt;
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use prony_client::{Address, Answer, ClientError, Connection, Login};
@@ -142,6 +143,14 @@ impl Server {
     pub(crate) fn pid(&self) -> Option<u32> {
         match self {
             Self::Own(server) => Some(server.pid()),
+            Self::External(_) => None,
+        }
+    }
+
+    /// Its data directory, where it is Prony's own.
+    pub(crate) fn data_dir(&self) -> Option<PathBuf> {
+        match self {
+            Self::Own(server) => Some(server.data_dir()),
             Self::External(_) => None,
         }
     }

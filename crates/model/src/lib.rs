@@ -32,7 +32,10 @@ mod workload;
 
 pub use aspect::Aspect;
 pub use build::BuildFacts;
-pub use calibration::{CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, OpenPoint};
+pub use calibration::{
+    CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss, OpenPoint,
+    PricedRound,
+};
 pub use collect::{Collect, CountedBy, Counting, RidingCounters, TrialKind};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};

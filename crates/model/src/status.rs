@@ -76,7 +76,7 @@ const fn innodb(name: &'static str, unit: StatusUnit, what: &'static str) -> Sta
 /// The counters that explain what an operation costs, in the order in which they are shown. None of
 /// them is a level. Which of them a server has, and which of them its engine moves, differs; where
 /// InnoDB tells the same twice, it is here as a status variable only.
-pub const EXPLAINING: [StatusFacts; 92] = [
+pub const EXPLAINING: [StatusFacts; 96] = [
     // What the layer above the engine asks of it.
     status("handler_read_key", Count, "index lookups"),
     status("handler_read_next", Rows, "next rows in an index"),
@@ -221,6 +221,10 @@ pub const EXPLAINING: [StatusFacts; 92] = [
     status("aria_transaction_log_syncs", Count, "fsyncs of Aria's log"),
     status("table_locks_waited", Count, "waits for table locks"),
     // RocksDB.
+    status("rocksdb_rows_read", Rows, "rows read"),
+    status("rocksdb_rows_inserted", Rows, "rows inserted"),
+    status("rocksdb_rows_updated", Rows, "rows updated"),
+    status("rocksdb_rows_deleted", Rows, "rows deleted"),
     status(
         "rocksdb_block_cache_hit",
         Pages,

@@ -28,6 +28,7 @@ mod owner;
 mod render;
 mod roots;
 mod settle;
+mod status;
 #[cfg(test)]
 mod testing;
 mod tree;
@@ -56,5 +57,6 @@ pub use owner::{Owner, OwnerError};
 pub use render::{Refusal, RenderError, Rendered, Wanted};
 pub use roots::{Roots, RootsError};
 pub use settle::{SettleError, Whose, debt, empty_binlog, settle};
+pub use status::status;
 pub use unpack::UnpackError;
 pub use verify::{Verified, VerifyError, verify};

@@ -9,6 +9,8 @@
 mod birth;
 #[path = "live/configuration.rs"]
 mod configuration;
+#[path = "live/status.rs"]
+mod status;
 
 #[path = "../../../tests/live_gate.rs"]
 mod live_gate;

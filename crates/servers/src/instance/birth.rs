@@ -1,10 +1,19 @@
 //! What happens to a server's process before its first instruction.
 
+use std::fs;
+use std::io;
 use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::{Instance, InstanceError};
 use crate::guard::Placement;
 use crate::launcher::Process;
+
+/// How long a new process may take to become the guard, and how often it is looked at. Where it
+/// takes longer, something is wrong with it that shows later.
+const BECOMING: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Is called with the id of a process that will become a server and is none yet; an error, in words
 /// that can stand alone, ends it.
@@ -29,6 +38,7 @@ pub(super) fn bear(instance: &Instance, birth: Birth<'_>) -> Result<Process, Ins
         return instance.spawn(command, Stdio::null());
     };
     let mut process = instance.spawn(command, Stdio::piped())?;
+    wait_for_guard(&mut process).map_err(|source| instance.run_error(source))?;
     // Where this fails, the process is ended before it has become the server.
     on_birth(process.id()).map_err(|reason| InstanceError::Birth {
         build: instance.build.id.clone(),
@@ -37,4 +47,16 @@ pub(super) fn bear(instance: &Instance, birth: Birth<'_>) -> Result<Process, Ins
     // The guard waits for the end of its input.
     drop(process.child().stdin.take());
     Ok(process)
+}
+
+/// Waits until the process executes the guard: who starts it goes on in the middle of that, when
+/// counters that begin with the next execution could still begin with this one. The kernel shows
+/// the new command line after that point, and none before.
+fn wait_for_guard(process: &mut Process) -> io::Result<()> {
+    let path = format!("/proc/{}/cmdline", process.id());
+    let end = Instant::now() + BECOMING;
+    while fs::read(&path)?.is_empty() && process.try_wait()?.is_none() && Instant::now() < end {
+        thread::sleep(LOOK);
+    }
+    Ok(())
 }

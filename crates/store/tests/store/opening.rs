@@ -284,9 +284,11 @@ fn files_of_older_versions_are_read_and_brought_up_to_date() {
         assert_eq!(store.plan_texts().unwrap().len(), 1);
         let next = begin_with_steps(&mut store, 0, 1);
         store.record_settle(next, 0, &settled()).unwrap();
-        let edge = &older_samples()[0].0[0];
-        store.record_sample(next, 0, edge).unwrap();
-        assert_eq!(store.samples(next, 0).unwrap().0, [edge.clone()]);
+        let [edges, _] = older_samples();
+        for edge in &edges.0 {
+            store.record_sample(next, 0, edge).unwrap();
+        }
+        assert_eq!(store.samples(next, 0).unwrap(), edges);
         store.finish_trial(next, at(4)).unwrap();
         assert_eq!(store.settles().unwrap().len(), 1);
         drop(store);

@@ -1,0 +1,378 @@
+//! A control group for one server: what everything in it has used, whatever processes it makes.
+//!
+//! A group never limits anything. None is made where that would change how the machine is shared,
+//! which is so where the kernel's `cpu` controller would see the group.
+
+mod place;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use prony_model::Source;
+
+use crate::draft::Draft;
+use crate::root::{ProbeError, Root};
+use crate::stat::Stat;
+use crate::text::{sum, value};
+use place::Place;
+
+/// What the names of all our groups begin with.
+const PREFIX: &str = "prony.";
+
+/// How often removing a group is tried while its last processes are on their way out, and how long
+/// is waited in between.
+const REMOVE_TRIES: u32 = 40;
+const REMOVE_PAUSE: Duration = Duration::from_millis(5);
+
+/// Counts groups of this process, so that no two have the same name.
+static SERIAL: AtomicU64 = AtomicU64::new(0);
+
+/// A control group that is removed when this is dropped.
+#[derive(Debug)]
+pub struct Cgroup {
+    root: Root,
+    layout: Layout,
+    /// Its folders, one for each hierarchy, absolute.
+    folders: Vec<PathBuf>,
+}
+
+/// How a group shows what was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Version 2: one folder with `cpu.stat` and, where that controller is on, `io.stat`.
+    Unified,
+    /// Version 1: a folder of the hierarchy with `cpuacct` and, second, of that with `blkio`.
+    Legacy,
+}
+
+/// Why there is no control group.
+#[derive(Debug, thiserror::Error)]
+pub enum CgroupError {
+    /// The machine has no suitable hierarchy.
+    #[error(
+        "find control groups: neither version 2 nor `cpuacct` of version 1 is mounted; processor \
+         time is read from /proc alone"
+    )]
+    NotMounted,
+    /// What is mounted can't be found out.
+    #[error(transparent)]
+    Unreadable(#[from] ProbeError),
+    /// Prony's own group is outside of what is mounted, as in some containers.
+    #[error(
+        "find the control group of this program below {point}: it is `{group}`; give the container \
+         a cgroup namespace of its own"
+    )]
+    Outside {
+        /// Where the hierarchy is mounted.
+        point: PathBuf,
+        /// The group as the kernel names it.
+        group: String,
+    },
+    /// A group would change how processors are shared.
+    #[error(
+        "make a control group below {folder}: the `cpu` controller would divide the processors \
+         between groups and change what is measured; start Prony with \
+         `systemd-run --user --scope -p Delegate=yes prony …`"
+    )]
+    SharesProcessor {
+        /// The group in which one would be made.
+        folder: PathBuf,
+    },
+    /// The group can't be made.
+    #[error(
+        "make control group {folder}: {source}; start Prony in a group of its own, with \
+         `systemd-run --user --scope -p Delegate=yes prony …`"
+    )]
+    Make {
+        /// The group.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The group shows no processor time.
+    #[error("read processor time of control group {folder}: kernels before 4.15 show none there")]
+    NoTime {
+        /// The group.
+        folder: PathBuf,
+    },
+    /// A process can't be put into the group.
+    #[error(
+        "put process {pid} into control group {folder}: {source}; start Prony in a group of its \
+         own, with `systemd-run --user --scope -p Delegate=yes prony …`"
+    )]
+    Add {
+        /// The group.
+        folder: PathBuf,
+        /// The process.
+        pid: u32,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Cgroup {
+    /// Makes a group below that of this program, of version 2 where that is possible, else of
+    /// version 1. Groups that a killed Prony left there are removed first.
+    ///
+    /// # Errors
+    /// When the machine, its rights or the place do not allow that.
+    pub fn create(root: &Root, name: &str) -> Result<Self, CgroupError> {
+        let place = Place::find(root)?;
+        let folder = folder_name(root, name)?;
+        let unified = place
+            .unified(root)
+            .and_then(|parent| Self::make(root, Layout::Unified, vec![parent.join(&folder)]));
+        match (unified, place.legacy(root)) {
+            (Ok(group), _) => Ok(group),
+            (Err(_), Ok(parents)) => {
+                let folders = parents.iter().map(|parent| parent.join(&folder)).collect();
+                Self::make(root, Layout::Legacy, folders)
+            }
+            (Err(CgroupError::NotMounted), Err(error)) | (Err(error), Err(_)) => Err(error),
+        }
+    }
+
+    fn make(root: &Root, layout: Layout, folders: Vec<PathBuf>) -> Result<Self, CgroupError> {
+        // What was made is removed again on any error.
+        let mut group = Self {
+            root: root.clone(),
+            layout,
+            folders: Vec::new(),
+        };
+        for folder in folders {
+            if let Some(parent) = folder.parent() {
+                sweep(root, parent);
+            }
+            fs::create_dir(root.path(&folder)).map_err(|source| CgroupError::Make {
+                folder: folder.clone(),
+                source,
+            })?;
+            group.folders.push(folder);
+        }
+        if root.is_live() && group.cpu().is_none() {
+            let folder = group.folders.first().cloned().unwrap_or_default();
+            return Err(CgroupError::NoTime { folder });
+        }
+        Ok(group)
+    }
+
+    /// Puts a process with all its threads into the group; what it makes later is born there.
+    ///
+    /// # Errors
+    /// When the process is gone or the system refuses.
+    pub fn add(&self, pid: u32) -> Result<(), CgroupError> {
+        for folder in &self.folders {
+            let path = self.root.path(folder.join("cgroup.procs"));
+            fs::OpenOptions::new()
+                .write(true)
+                .open(path)
+                .and_then(|mut file| io::Write::write_all(&mut file, pid.to_string().as_bytes()))
+                .map_err(|source| CgroupError::Add {
+                    folder: folder.clone(),
+                    pid,
+                    source,
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Takes a sample.
+    pub(crate) fn sample(&self, draft: &mut Draft) {
+        match self.cpu() {
+            Some(Cpu {
+                total,
+                user,
+                system,
+            }) => {
+                draft.put(Source::Cgroup, "cpu_ns", total);
+                draft.put_known(Source::Cgroup, "user_ns", user);
+                draft.put_known(Source::Cgroup, "system_ns", system);
+            }
+            None => draft.gap(Source::Cgroup, "the control group shows no processor time"),
+        }
+        if let Some(transfers) = self.transfers() {
+            draft.put(Source::Cgroup, "read_bytes", transfers.read_bytes);
+            draft.put(Source::Cgroup, "written_bytes", transfers.written_bytes);
+            draft.put(Source::Cgroup, "reads", transfers.reads);
+            draft.put(Source::Cgroup, "writes", transfers.writes);
+        }
+    }
+
+    fn cpu(&self) -> Option<Cpu> {
+        let folder = self.folders.first()?;
+        let read = |name: &str| self.root.read(folder.join(name)).ok();
+        match self.layout {
+            Layout::Unified => Cpu::unified(&read("cpu.stat")?),
+            Layout::Legacy => {
+                let number = |name| read(name)?.trim().parse().ok();
+                Some(Cpu {
+                    total: number("cpuacct.usage")?,
+                    user: number("cpuacct.usage_user"),
+                    system: number("cpuacct.usage_sys"),
+                })
+            }
+        }
+    }
+
+    fn transfers(&self) -> Option<Transfers> {
+        let read = |folder: &Path, name: &str| self.root.read(folder.join(name)).ok();
+        // Devices that are made of others would be counted twice.
+        let counts = |device: &str| {
+            let below = self.root.list(format!("sys/dev/block/{device}/slaves"));
+            below.is_ok_and(|below| below.is_empty())
+        };
+        match self.layout {
+            Layout::Unified => Transfers::unified(&read(self.folders.first()?, "io.stat")?, counts),
+            Layout::Legacy => {
+                let folder = self.folders.get(1)?;
+                Transfers::legacy(
+                    &read(folder, "blkio.throttle.io_service_bytes")?,
+                    &read(folder, "blkio.throttle.io_serviced")?,
+                    counts,
+                )
+            }
+        }
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        for folder in &self.folders {
+            let path = self.root.path(folder);
+            for _ in 0..REMOVE_TRIES {
+                match fs::remove_dir(&path) {
+                    Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                        thread::sleep(REMOVE_PAUSE);
+                    }
+                    // What is left all the same, the next Prony sweeps away.
+                    _ => break,
+                }
+            }
+        }
+    }
+}
+
+/// Processor time of a group, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cpu {
+    total: u64,
+    user: Option<u64>,
+    system: Option<u64>,
+}
+
+impl Cpu {
+    /// Parses `cpu.stat`. Source of the layout: the kernel's documentation,
+    /// admin-guide/cgroup-v2, cpu.stat.
+    pub(crate) fn unified(text: &str) -> Option<Self> {
+        let time = |word| value(text, word)?.checked_mul(1_000);
+        Some(Self {
+            total: time("usage_usec ")?,
+            user: time("user_usec "),
+            system: time("system_usec "),
+        })
+    }
+}
+
+/// What a group moved to and from block devices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Transfers {
+    read_bytes: u64,
+    written_bytes: u64,
+    reads: u64,
+    writes: u64,
+}
+
+impl Transfers {
+    /// Parses `io.stat`, such as `8:0 rbytes=90 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`, for the
+    /// devices that `counts` chooses. Source of the layout: the kernel's documentation,
+    /// admin-guide/cgroup-v2, io.stat.
+    pub(crate) fn unified(text: &str, counts: impl Fn(&str) -> bool) -> Option<Self> {
+        let mut total = Self::default();
+        for line in text.lines() {
+            let mut words = line.split_ascii_whitespace();
+            // A device without figures has a line without words behind its number.
+            let Some(device) = words.next().filter(|device| counts(device)) else {
+                continue;
+            };
+            let _ = device;
+            for word in words {
+                let Some((key, number)) = word.split_once('=') else {
+                    continue;
+                };
+                let sum = match key {
+                    "rbytes" => &mut total.read_bytes,
+                    "wbytes" => &mut total.written_bytes,
+                    "rios" => &mut total.reads,
+                    "wios" => &mut total.writes,
+                    _ => continue,
+                };
+                *sum = sum.checked_add(number.parse().ok()?)?;
+            }
+        }
+        Some(total)
+    }
+
+    /// Parses the two files of `blkio`, with lines such as `8:0 Read 4096`. Source of the layout:
+    /// the kernel's documentation, admin-guide/cgroup-v1/blkio-controller.
+    pub(crate) fn legacy(
+        bytes: &str,
+        operations: &str,
+        counts: impl Fn(&str) -> bool,
+    ) -> Option<Self> {
+        let total = |text: &str, kind: &str| {
+            sum(text.lines().filter_map(|line| {
+                let mut words = line.split_ascii_whitespace();
+                let device = words.next()?;
+                let chosen = words.next()? == kind && counts(device);
+                chosen.then(|| words.next()?.parse().ok())
+            }))
+        };
+        Some(Self {
+            read_bytes: total(bytes, "Read")?,
+            written_bytes: total(bytes, "Write")?,
+            reads: total(operations, "Read")?,
+            writes: total(operations, "Write")?,
+        })
+    }
+}
+
+/// The name of a new group: whose it is, and what for.
+fn folder_name(root: &Root, name: &str) -> Result<String, ProbeError> {
+    let pid = std::process::id();
+    let started = Stat::of(root, pid)?.started_ticks;
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    let name: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    Ok(format!("{PREFIX}{pid}.{started}.{serial}.{name}"))
+}
+
+/// Removes groups below `parent` whose owner has ended. One that still has processes stays.
+fn sweep(root: &Root, parent: &Path) {
+    for name in root.list(parent).unwrap_or_default() {
+        if owner(&name).is_some_and(|(pid, started)| !lives(root, pid, started)) {
+            let _ = fs::remove_dir(root.path(parent.join(name)));
+        }
+    }
+}
+
+/// Process and start time of the owner that a group's name tells.
+fn owner(name: &str) -> Option<(u32, u64)> {
+    let mut words = name.strip_prefix(PREFIX)?.split('.');
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+}
+
+fn lives(root: &Root, pid: u32, started: u64) -> bool {
+    match Stat::of(root, pid) {
+        Ok(stat) => stat.started_ticks == started,
+        Err(error) => !error.is_gone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
