@@ -3,7 +3,9 @@
 //! A group never limits anything. None is made where that would change how the machine is shared,
 //! which is so where the kernel's `cpu` controller would see the group.
 
+mod error;
 mod place;
+mod usage;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,8 +20,10 @@ use prony_model::Source;
 use crate::draft::Draft;
 use crate::root::{ProbeError, Root};
 use crate::stat::Stat;
-use crate::text::value;
 use place::Place;
+use usage::{Cpu, Transfers};
+
+pub use error::CgroupError;
 
 /// What the names of all our groups begin with.
 const PREFIX: &str = "prony.";
@@ -50,71 +54,6 @@ pub(crate) enum Layout {
     Unified,
     /// Version 1: a folder of the hierarchy with `cpuacct` and, second, of that with `blkio`.
     Legacy,
-}
-
-/// Why there is no control group.
-#[derive(Debug, thiserror::Error)]
-pub enum CgroupError {
-    /// The machine has no suitable hierarchy.
-    #[error(
-        "find control groups: neither version 2 nor `cpuacct` of version 1 is mounted; processor \
-         time is read from /proc alone"
-    )]
-    NotMounted,
-    /// What is mounted can't be found out.
-    #[error(transparent)]
-    Unreadable(#[from] ProbeError),
-    /// Prony's own group is outside of what is mounted, as in some containers.
-    #[error(
-        "find the control group of this program below {point}: it is `{group}`; give the container \
-         a cgroup namespace of its own"
-    )]
-    Outside {
-        /// Where the hierarchy is mounted.
-        point: PathBuf,
-        /// The group as the kernel names it.
-        group: String,
-    },
-    /// A group would change how processors are shared.
-    #[error(
-        "make a control group below {folder}: the `cpu` controller would divide the processors \
-         between groups and change what is measured; start Prony with \
-         `systemd-run --user --scope -p Delegate=yes prony …`"
-    )]
-    SharesProcessor {
-        /// The group in which one would be made.
-        folder: PathBuf,
-    },
-    /// The group can't be made.
-    #[error(
-        "make control group {folder}: {source}; start Prony in a group of its own, with \
-         `systemd-run --user --scope -p Delegate=yes prony …`"
-    )]
-    Make {
-        /// The group.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The group shows no processor time.
-    #[error("read processor time of control group {folder}: kernels before 4.15 show none there")]
-    NoTime {
-        /// The group.
-        folder: PathBuf,
-    },
-    /// A process can't be put into the group.
-    #[error(
-        "put process {pid} into control group {folder}: {source}; start Prony in a group of its \
-         own, with `systemd-run --user --scope -p Delegate=yes prony …`"
-    )]
-    Add {
-        /// The group.
-        folder: PathBuf,
-        /// The process.
-        pid: u32,
-        /// What the system said.
-        source: io::Error,
-    },
 }
 
 impl Cgroup {
@@ -274,97 +213,6 @@ impl Drop for Cgroup {
                 }
             }
         }
-    }
-}
-
-/// Processor time of a group, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cpu {
-    total: u64,
-    user: Option<u64>,
-    system: Option<u64>,
-}
-
-impl Cpu {
-    /// Parses `cpu.stat`. Source of the layout: the kernel's documentation,
-    /// admin-guide/cgroup-v2, cpu.stat.
-    pub(crate) fn unified(text: &str) -> Option<Self> {
-        let time = |word| value(text, word)?.checked_mul(1_000);
-        Some(Self {
-            total: time("usage_usec ")?,
-            user: time("user_usec "),
-            system: time("system_usec "),
-        })
-    }
-}
-
-/// What a group moved to and from block devices.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Transfers {
-    /// Which, as major and minor number.
-    devices: BTreeSet<String>,
-    read_bytes: u64,
-    written_bytes: u64,
-    reads: u64,
-    writes: u64,
-}
-
-impl Transfers {
-    /// Parses `io.stat`, such as `8:0 rbytes=90 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`, for the
-    /// devices that `counts` chooses. Source of the layout: the kernel's documentation,
-    /// admin-guide/cgroup-v2, io.stat.
-    pub(crate) fn unified(text: &str, counts: impl Fn(&str) -> bool) -> Option<Self> {
-        let mut total = Self::default();
-        for line in text.lines() {
-            let mut words = line.split_ascii_whitespace();
-            // A device without figures has a line without words behind its number.
-            let Some(device) = words.next().filter(|device| counts(device)) else {
-                continue;
-            };
-            total.devices.insert(device.to_owned());
-            for word in words {
-                let Some((key, number)) = word.split_once('=') else {
-                    continue;
-                };
-                let sum = match key {
-                    "rbytes" => &mut total.read_bytes,
-                    "wbytes" => &mut total.written_bytes,
-                    "rios" => &mut total.reads,
-                    "wios" => &mut total.writes,
-                    _ => continue,
-                };
-                *sum = sum.checked_add(number.parse().ok()?)?;
-            }
-        }
-        Some(total)
-    }
-
-    /// Parses the two files of `blkio`, with lines such as `8:0 Read 4096`. Source of the layout:
-    /// the kernel's documentation, admin-guide/cgroup-v1/blkio-controller.
-    pub(crate) fn legacy(
-        bytes: &str,
-        operations: &str,
-        counts: impl Fn(&str) -> bool,
-    ) -> Option<Self> {
-        let mut total = Self::default();
-        for (text, read, written) in [
-            (bytes, &mut total.read_bytes, &mut total.written_bytes),
-            (operations, &mut total.reads, &mut total.writes),
-        ] {
-            for line in text.lines() {
-                let words: Vec<&str> = line.split_ascii_whitespace().collect();
-                let (device, sum, number) = match words[..] {
-                    [device, "Read", number] => (device, &mut *read, number),
-                    [device, "Write", number] => (device, &mut *written, number),
-                    _ => continue,
-                };
-                if counts(device) {
-                    *sum = sum.checked_add(number.parse().ok()?)?;
-                    total.devices.insert(device.to_owned());
-                }
-            }
-        }
-        Some(total)
     }
 }
 
