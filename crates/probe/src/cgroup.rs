@@ -5,6 +5,7 @@
 
 mod place;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use prony_model::Source;
 use crate::draft::Draft;
 use crate::root::{ProbeError, Root};
 use crate::stat::Stat;
-use crate::text::{sum, value};
+use crate::text::value;
 use place::Place;
 
 /// What the names of all our groups begin with.
@@ -38,6 +39,8 @@ pub struct Cgroup {
     layout: Layout,
     /// Its folders, one for each hierarchy, absolute.
     folders: Vec<PathBuf>,
+    /// The devices that it had moved data to or from when it was read last.
+    devices: BTreeSet<String>,
 }
 
 /// How a group shows what was used.
@@ -142,6 +145,7 @@ impl Cgroup {
             root: root.clone(),
             layout,
             folders: Vec::new(),
+            devices: BTreeSet::new(),
         };
         for folder in folders {
             if let Some(parent) = folder.parent() {
@@ -158,6 +162,12 @@ impl Cgroup {
             return Err(CgroupError::NoTime { folder });
         }
         Ok(group)
+    }
+
+    /// The folder with its processor time.
+    #[cfg(test)]
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folders[0]
     }
 
     /// Puts a process with all its threads into the group; what it makes later is born there.
@@ -181,7 +191,7 @@ impl Cgroup {
     }
 
     /// Takes a sample.
-    pub(crate) fn sample(&self, draft: &mut Draft) {
+    pub(crate) fn sample(&mut self, draft: &mut Draft) {
         match self.cpu() {
             Some(Cpu {
                 total,
@@ -192,14 +202,25 @@ impl Cgroup {
                 draft.put_known(Source::Cgroup, "user_ns", user);
                 draft.put_known(Source::Cgroup, "system_ns", system);
             }
-            None => draft.gap(Source::Cgroup, "the control group shows no processor time"),
+            None => draft.gap(
+                Source::Cgroup,
+                "the control group shows no processor time any more",
+            ),
         }
-        if let Some(transfers) = self.transfers() {
-            draft.put(Source::Cgroup, "read_bytes", transfers.read_bytes);
-            draft.put(Source::Cgroup, "written_bytes", transfers.written_bytes);
-            draft.put(Source::Cgroup, "reads", transfers.reads);
-            draft.put(Source::Cgroup, "writes", transfers.writes);
+        let Some(transfers) = self.transfers() else {
+            return;
+        };
+        let devices = transfers.devices;
+        if !devices.is_superset(&self.devices) {
+            // Their share of the sums is gone, and would be missing from any difference.
+            let reason = "the control group shows a device no more that it had used";
+            return draft.gap(Source::Cgroup, reason);
         }
+        self.devices = devices;
+        draft.put(Source::Cgroup, "read_bytes", transfers.read_bytes);
+        draft.put(Source::Cgroup, "written_bytes", transfers.written_bytes);
+        draft.put(Source::Cgroup, "reads", transfers.reads);
+        draft.put(Source::Cgroup, "writes", transfers.writes);
     }
 
     fn cpu(&self) -> Option<Cpu> {
@@ -278,8 +299,10 @@ impl Cpu {
 }
 
 /// What a group moved to and from block devices.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Transfers {
+    /// Which, as major and minor number.
+    devices: BTreeSet<String>,
     read_bytes: u64,
     written_bytes: u64,
     reads: u64,
@@ -298,7 +321,7 @@ impl Transfers {
             let Some(device) = words.next().filter(|device| counts(device)) else {
                 continue;
             };
-            let _ = device;
+            total.devices.insert(device.to_owned());
             for word in words {
                 let Some((key, number)) = word.split_once('=') else {
                     continue;
@@ -323,20 +346,25 @@ impl Transfers {
         operations: &str,
         counts: impl Fn(&str) -> bool,
     ) -> Option<Self> {
-        let total = |text: &str, kind: &str| {
-            sum(text.lines().filter_map(|line| {
-                let mut words = line.split_ascii_whitespace();
-                let device = words.next()?;
-                let chosen = words.next()? == kind && counts(device);
-                chosen.then(|| words.next()?.parse().ok())
-            }))
-        };
-        Some(Self {
-            read_bytes: total(bytes, "Read")?,
-            written_bytes: total(bytes, "Write")?,
-            reads: total(operations, "Read")?,
-            writes: total(operations, "Write")?,
-        })
+        let mut total = Self::default();
+        for (text, read, written) in [
+            (bytes, &mut total.read_bytes, &mut total.written_bytes),
+            (operations, &mut total.reads, &mut total.writes),
+        ] {
+            for line in text.lines() {
+                let words: Vec<&str> = line.split_ascii_whitespace().collect();
+                let (device, sum, number) = match words[..] {
+                    [device, "Read", number] => (device, &mut *read, number),
+                    [device, "Write", number] => (device, &mut *written, number),
+                    _ => continue,
+                };
+                if counts(device) {
+                    *sum = sum.checked_add(number.parse().ok()?)?;
+                    total.devices.insert(device.to_owned());
+                }
+            }
+        }
+        Some(total)
     }
 }
 

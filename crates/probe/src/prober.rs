@@ -88,7 +88,7 @@ impl Prober {
         if moment != Moment::Start {
             put_own(&mut draft);
         }
-        if let Some(cgroup) = &self.cgroup {
+        if let Some(cgroup) = &mut self.cgroup {
             cgroup.sample(&mut draft);
         }
         if let Some(system) = &mut self.system {
