@@ -148,18 +148,18 @@ fn a_plan_says_what_is_counted() {
             .unwrap()
             .to_owned()
     };
-    let plain = plan("counting = \"off\"");
+    let without = plan("counting = \"off\"");
     assert!(
-        !plain.contains("ounted:") && !plain.contains("counting"),
-        "{plain}"
+        !without.contains("ounted:") && !without.contains("counting"),
+        "{without}"
     );
     let (timed, counting) = line(&counted, "  block 1: ")
         .split_once("; then counting: ")
         .map(|(timed, counting)| (timed.to_owned(), counting.to_owned()))
         .unwrap();
-    assert_eq!(timed, line(&plain, "  block 1: "));
+    assert_eq!(timed, line(&without, "  block 1: "));
     assert!(["a, b", "b, a"].contains(&counting.as_str()), "{counting}");
-    assert_eq!(line(&counted, "  block 2: "), line(&plain, "  block 2: "));
+    assert_eq!(line(&counted, "  block 2: "), line(&without, "  block 2: "));
 }
 
 #[test]
