@@ -114,7 +114,17 @@ pub(crate) fn start(lab: &Lab<'_>, instance: Instance, wanted: Wanted) -> Result
 
 /// Watches a server that runs already.
 pub(crate) fn attend(lab: &Lab<'_>, server: Server, wanted: Wanted) -> Watched {
-    watch(lab, server, Opened::default(), wanted)
+    let collect = wanted.collect;
+    let reads_it = collect.system || collect.cgroup || wanted.counters.is_some();
+    let mut opened = Opened::default();
+    if reads_it && server.pid().is_none() {
+        opened.absent.push(Gap {
+            source: Source::Process,
+            reason: "Prony did not start this server: its own status is all that can be read of it"
+                .to_owned(),
+        });
+    }
+    watch(lab, server, opened, wanted)
 }
 
 fn watch(lab: &Lab<'_>, server: Server, opened: Opened, wanted: Wanted) -> Watched {
