@@ -188,6 +188,12 @@ fn told(target: u64, step: usize, done: u64) -> Vec<(Source, &'static str, u64)>
     let mut values = vec![
         (Source::Status, "handler_read_key", 5_000 + done * keys),
         (Source::Status, "handler_read_next", done * next),
+        (
+            Source::Status,
+            "handler_write",
+            if done > 0 { 900 } else { 0 },
+        ),
+        (Source::Status, "handler_delete", done / 50 * target),
         (Source::Status, "handler_read_rnd_next", done * scanned),
         (
             Source::Status,
@@ -306,6 +312,18 @@ fn what_the_client_takes_is_taken_away() {
     assert!(line(&absolute, "server only").ends_with(&["17.0".into(), "26.5".into()]));
     assert!(line(&relative, "round trip").ends_with(&["1.43".into()]));
     assert!(line(&relative, "server only").ends_with(&["1.56".into()]));
+}
+
+/// Asking a server for its status fills a table of its own.
+#[test]
+fn what_asking_moves_is_not_told() {
+    let full = shown(&complete(), Format::Markdown);
+    assert!(!full.contains("handler_write"), "{full}");
+    let report = shown(&complete(), Format::Text);
+    assert!(report.contains("handler_delete: rows deleted"), "{report}");
+    assert!(!report.contains("handler_write"), "{report}");
+    let csv = shown(&complete(), Format::Csv);
+    assert!(csv.contains(",status.handler_write,"));
 }
 
 /// A run that was never sampled has nothing of this, in no format.
