@@ -3,8 +3,11 @@
 //! A group never limits anything. None is made where that would change how the machine is shared,
 //! which is so where the kernel's `cpu` controller would see the group.
 
+mod error;
 mod place;
+mod usage;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,8 +20,10 @@ use prony_model::Source;
 use crate::draft::Draft;
 use crate::root::{ProbeError, Root};
 use crate::stat::Stat;
-use crate::text::{sum, value};
 use place::Place;
+use usage::{Cpu, Transfers};
+
+pub use error::CgroupError;
 
 /// What the names of all our groups begin with.
 const PREFIX: &str = "prony.";
@@ -38,6 +43,8 @@ pub struct Cgroup {
     layout: Layout,
     /// Its folders, one for each hierarchy, absolute.
     folders: Vec<PathBuf>,
+    /// The devices that it had moved data to or from when it was read last.
+    devices: BTreeSet<String>,
 }
 
 /// How a group shows what was used.
@@ -47,71 +54,6 @@ pub(crate) enum Layout {
     Unified,
     /// Version 1: a folder of the hierarchy with `cpuacct` and, second, of that with `blkio`.
     Legacy,
-}
-
-/// Why there is no control group.
-#[derive(Debug, thiserror::Error)]
-pub enum CgroupError {
-    /// The machine has no suitable hierarchy.
-    #[error(
-        "find control groups: neither version 2 nor `cpuacct` of version 1 is mounted; processor \
-         time is read from /proc alone"
-    )]
-    NotMounted,
-    /// What is mounted can't be found out.
-    #[error(transparent)]
-    Unreadable(#[from] ProbeError),
-    /// Prony's own group is outside of what is mounted, as in some containers.
-    #[error(
-        "find the control group of this program below {point}: it is `{group}`; give the container \
-         a cgroup namespace of its own"
-    )]
-    Outside {
-        /// Where the hierarchy is mounted.
-        point: PathBuf,
-        /// The group as the kernel names it.
-        group: String,
-    },
-    /// A group would change how processors are shared.
-    #[error(
-        "make a control group below {folder}: the `cpu` controller would divide the processors \
-         between groups and change what is measured; start Prony with \
-         `systemd-run --user --scope -p Delegate=yes prony …`"
-    )]
-    SharesProcessor {
-        /// The group in which one would be made.
-        folder: PathBuf,
-    },
-    /// The group can't be made.
-    #[error(
-        "make control group {folder}: {source}; start Prony in a group of its own, with \
-         `systemd-run --user --scope -p Delegate=yes prony …`"
-    )]
-    Make {
-        /// The group.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The group shows no processor time.
-    #[error("read processor time of control group {folder}: kernels before 4.15 show none there")]
-    NoTime {
-        /// The group.
-        folder: PathBuf,
-    },
-    /// A process can't be put into the group.
-    #[error(
-        "put process {pid} into control group {folder}: {source}; start Prony in a group of its \
-         own, with `systemd-run --user --scope -p Delegate=yes prony …`"
-    )]
-    Add {
-        /// The group.
-        folder: PathBuf,
-        /// The process.
-        pid: u32,
-        /// What the system said.
-        source: io::Error,
-    },
 }
 
 impl Cgroup {
@@ -142,6 +84,7 @@ impl Cgroup {
             root: root.clone(),
             layout,
             folders: Vec::new(),
+            devices: BTreeSet::new(),
         };
         for folder in folders {
             if let Some(parent) = folder.parent() {
@@ -158,6 +101,12 @@ impl Cgroup {
             return Err(CgroupError::NoTime { folder });
         }
         Ok(group)
+    }
+
+    /// The folder with its processor time.
+    #[cfg(test)]
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folders[0]
     }
 
     /// Puts a process with all its threads into the group; what it makes later is born there.
@@ -181,7 +130,7 @@ impl Cgroup {
     }
 
     /// Takes a sample.
-    pub(crate) fn sample(&self, draft: &mut Draft) {
+    pub(crate) fn sample(&mut self, draft: &mut Draft) {
         match self.cpu() {
             Some(Cpu {
                 total,
@@ -192,14 +141,25 @@ impl Cgroup {
                 draft.put_known(Source::Cgroup, "user_ns", user);
                 draft.put_known(Source::Cgroup, "system_ns", system);
             }
-            None => draft.gap(Source::Cgroup, "the control group shows no processor time"),
+            None => draft.gap(
+                Source::Cgroup,
+                "the control group shows no processor time any more",
+            ),
         }
-        if let Some(transfers) = self.transfers() {
-            draft.put(Source::Cgroup, "read_bytes", transfers.read_bytes);
-            draft.put(Source::Cgroup, "written_bytes", transfers.written_bytes);
-            draft.put(Source::Cgroup, "reads", transfers.reads);
-            draft.put(Source::Cgroup, "writes", transfers.writes);
+        let Some(transfers) = self.transfers() else {
+            return;
+        };
+        let devices = transfers.devices;
+        if !devices.is_superset(&self.devices) {
+            // Their share of the sums is gone, and would be missing from any difference.
+            let reason = "the control group shows a device no more that it had used";
+            return draft.gap(Source::Cgroup, reason);
         }
+        self.devices = devices;
+        draft.put(Source::Cgroup, "read_bytes", transfers.read_bytes);
+        draft.put(Source::Cgroup, "written_bytes", transfers.written_bytes);
+        draft.put(Source::Cgroup, "reads", transfers.reads);
+        draft.put(Source::Cgroup, "writes", transfers.writes);
     }
 
     fn cpu(&self) -> Option<Cpu> {
@@ -253,90 +213,6 @@ impl Drop for Cgroup {
                 }
             }
         }
-    }
-}
-
-/// Processor time of a group, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cpu {
-    total: u64,
-    user: Option<u64>,
-    system: Option<u64>,
-}
-
-impl Cpu {
-    /// Parses `cpu.stat`. Source of the layout: the kernel's documentation,
-    /// admin-guide/cgroup-v2, cpu.stat.
-    pub(crate) fn unified(text: &str) -> Option<Self> {
-        let time = |word| value(text, word)?.checked_mul(1_000);
-        Some(Self {
-            total: time("usage_usec ")?,
-            user: time("user_usec "),
-            system: time("system_usec "),
-        })
-    }
-}
-
-/// What a group moved to and from block devices.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Transfers {
-    read_bytes: u64,
-    written_bytes: u64,
-    reads: u64,
-    writes: u64,
-}
-
-impl Transfers {
-    /// Parses `io.stat`, such as `8:0 rbytes=90 wbytes=0 rios=1 wios=0 dbytes=0 dios=0`, for the
-    /// devices that `counts` chooses. Source of the layout: the kernel's documentation,
-    /// admin-guide/cgroup-v2, io.stat.
-    pub(crate) fn unified(text: &str, counts: impl Fn(&str) -> bool) -> Option<Self> {
-        let mut total = Self::default();
-        for line in text.lines() {
-            let mut words = line.split_ascii_whitespace();
-            // A device without figures has a line without words behind its number.
-            let Some(device) = words.next().filter(|device| counts(device)) else {
-                continue;
-            };
-            let _ = device;
-            for word in words {
-                let Some((key, number)) = word.split_once('=') else {
-                    continue;
-                };
-                let sum = match key {
-                    "rbytes" => &mut total.read_bytes,
-                    "wbytes" => &mut total.written_bytes,
-                    "rios" => &mut total.reads,
-                    "wios" => &mut total.writes,
-                    _ => continue,
-                };
-                *sum = sum.checked_add(number.parse().ok()?)?;
-            }
-        }
-        Some(total)
-    }
-
-    /// Parses the two files of `blkio`, with lines such as `8:0 Read 4096`. Source of the layout:
-    /// the kernel's documentation, admin-guide/cgroup-v1/blkio-controller.
-    pub(crate) fn legacy(
-        bytes: &str,
-        operations: &str,
-        counts: impl Fn(&str) -> bool,
-    ) -> Option<Self> {
-        let total = |text: &str, kind: &str| {
-            sum(text.lines().filter_map(|line| {
-                let mut words = line.split_ascii_whitespace();
-                let device = words.next()?;
-                let chosen = words.next()? == kind && counts(device);
-                chosen.then(|| words.next()?.parse().ok())
-            }))
-        };
-        Some(Self {
-            read_bytes: total(bytes, "Read")?,
-            written_bytes: total(bytes, "Write")?,
-            reads: total(operations, "Read")?,
-            writes: total(operations, "Write")?,
-        })
     }
 }
 

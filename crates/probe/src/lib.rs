@@ -21,6 +21,8 @@ mod mounts;
 mod pressure;
 mod prober;
 mod process;
+#[cfg(test)]
+mod properties;
 mod root;
 mod sampler;
 mod server;

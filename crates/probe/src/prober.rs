@@ -81,27 +81,18 @@ impl Prober {
     }
 
     /// Takes a sample.
+    ///
+    /// What is exact and cheap is read last at the start of the measured time, and first at its
+    /// end, so that reading the rest is not part of what is measured.
     pub fn sample(&mut self, moment: Moment) -> Sample {
         let mut draft = Draft::default();
         let at_ns = monotonic_ns();
-        // What the edges cost is left out of the difference between them.
-        if moment != Moment::Start {
-            put_own(&mut draft);
-        }
-        if let Some(cgroup) = &self.cgroup {
-            cgroup.sample(&mut draft);
-        }
-        if let Some(system) = &mut self.system {
-            system.sample(&self.root, moment, &mut draft);
-        }
-        if let (Some(counters), false) = (&mut self.counters, moment == Moment::Period) {
-            match counters.read() {
-                Ok(values) => draft.values.extend(values),
-                Err(error) => draft.gap(Source::Perf, &error),
-            }
-        }
+        let mut parts = Part::ALL;
         if moment == Moment::Start {
-            put_own(&mut draft);
+            parts.reverse();
+        }
+        for part in parts {
+            self.read(part, moment, &mut draft);
         }
         Sample {
             moment,
@@ -111,6 +102,67 @@ impl Prober {
             gaps: draft.gaps,
         }
     }
+
+    fn read(&mut self, part: Part, moment: Moment, draft: &mut Draft) {
+        let at_edge = moment != Moment::Period;
+        match (part, &mut self.system) {
+            (Part::Own, _) => put_own(draft),
+            (Part::Prepared, _) => {
+                if let Some(cgroup) = &mut self.cgroup {
+                    cgroup.sample(draft);
+                }
+                if let Some(counters) = self.counters.as_mut().filter(|_| at_edge) {
+                    match counters.read() {
+                        Ok(values) => draft.values.extend(values),
+                        Err(error) => draft.gap(Source::Perf, &error),
+                    }
+                }
+            }
+            (Part::Host, Some(system)) => {
+                system.host.sample(&self.root, moment, draft);
+                system.pressure.sample(&self.root, draft);
+                if let Some(device) = &system.device {
+                    device.sample(&self.root, draft);
+                }
+            }
+            (Part::Server, Some(system)) => {
+                if let Some(server) = &mut system.server {
+                    server.sample(&self.root, moment, draft);
+                }
+            }
+            (Part::Files, Some(system)) => {
+                if let Some(files) = system.files.as_ref().filter(|_| at_edge) {
+                    files.sample(draft);
+                }
+            }
+            (_, None) => {}
+        }
+    }
+}
+
+/// The parts of a sample, the cheapest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// What looking costs.
+    Own,
+    /// Control group and counters.
+    Prepared,
+    /// The host and its device.
+    Host,
+    /// The server's processes, threads and memory.
+    Server,
+    /// The data directory.
+    Files,
+}
+
+impl Part {
+    const ALL: [Self; 5] = [
+        Self::Own,
+        Self::Prepared,
+        Self::Host,
+        Self::Server,
+        Self::Files,
+    ];
 }
 
 /// What this program has used, and of that the thread which takes samples.
@@ -134,20 +186,6 @@ impl System {
             files: data_dir.map(DataFiles::new),
             pressure: Pressure::new(root, absences),
             host: Host::new(root, absences),
-        }
-    }
-
-    fn sample(&mut self, root: &Root, moment: Moment, draft: &mut Draft) {
-        if let Some(server) = &mut self.server {
-            server.sample(root, moment, draft);
-        }
-        if let Some(device) = &self.device {
-            device.sample(root, draft);
-        }
-        self.pressure.sample(root, draft);
-        self.host.sample(root, moment, draft);
-        if let (Some(files), false) = (&self.files, moment == Moment::Period) {
-            files.sample(draft);
         }
     }
 }

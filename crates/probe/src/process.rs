@@ -89,7 +89,7 @@ mod tests {
         let process = folder.path().join("proc/42");
         std::fs::create_dir_all(&process).unwrap();
         let line = "42 (my (sql) d) S 1 42 42 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 31 0 9999 \
-                    123456789 2000 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0";
+                    123456789 2000 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0\n";
         std::fs::write(process.join("stat"), line).unwrap();
         let reading = ProcessReading::take(&Root::recorded(folder.path()), 42).unwrap();
         assert_eq!(reading.user_ns, 250 * tick_ns());

@@ -94,13 +94,21 @@ impl Root {
     }
 
     /// The text of a file. What is no text in it, as the names of processes may be, is replaced.
+    ///
+    /// The kernel ends its files with a line break: one that does not is not all there, and its
+    /// last number may not be either.
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String, ProbeError> {
         let path = self.path(path);
-        match std::fs::read(&path) {
-            Ok(bytes) => Ok(String::from_utf8(bytes)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())),
-            Err(source) => Err(ProbeError::Read { path, source }),
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(source) => return Err(ProbeError::Read { path, source }),
+        };
+        if bytes.last().is_some_and(|last| *last != b'\n') {
+            let expected = "a line break at the end";
+            return Err(ProbeError::Unexpected { path, expected });
         }
+        Ok(String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
     /// The names in a folder.

@@ -7,7 +7,8 @@ use crate::draft::Draft;
 use crate::io::Io;
 use crate::members::{self, Members, MembersError};
 use crate::memory::Memory;
-use crate::root::{Root, ticks_to_ns};
+use crate::root::{ProbeError, Root, ticks_to_ns};
+use crate::stat::Stat;
 use crate::text::sum;
 use crate::threads::Threads;
 
@@ -31,24 +32,14 @@ pub(crate) struct Server {
 impl Server {
     /// Finds out what can be read of the server whose first process is `pid`.
     pub(crate) fn new(root: &Root, pid: u32, absences: &mut Vec<Gap>) -> Self {
-        let has_io = match Io::of(root, pid) {
-            Err(error) if error.is_denied() => {
-                absences.push(Gap {
-                    source: Source::Process,
-                    reason: format!(
-                        "{error}: the kernel shows what a process reads and writes to its own user \
-                         only; run Prony as the user that the server runs as"
-                    ),
-                });
-                false
-            }
-            _ => true,
-        };
+        // What fails for another reason may work when its turn comes, or leaves a gap then.
+        let denied = Io::of(root, pid).err().filter(ProbeError::is_denied);
+        absences.extend(denied.as_ref().map(io_denied));
         Self {
             pid,
             members: Vec::new(),
             lost: false,
-            has_io,
+            has_io: denied.is_none(),
             threads: Threads::new(root, pid, absences),
             memory: Memory::new(root, pid, absences),
         }
@@ -56,12 +47,21 @@ impl Server {
 
     /// Takes a sample. Costly parts are read at the edges of the measured time only.
     pub(crate) fn sample(&mut self, root: &Root, moment: Moment, draft: &mut Draft) {
-        if moment == Moment::Period && self.members.len() > PERIOD_PROCESSES_MAX {
-            return;
-        }
-        let members = match self.look(root, moment) {
-            Ok(members) => members,
-            Err(error) => return draft.gap(Source::Process, &error),
+        let members = if moment == Moment::Period && self.members.len() > PERIOD_PROCESSES_MAX {
+            None
+        } else {
+            match self.look(root, moment) {
+                Ok(members) => Some(members),
+                Err(error) => {
+                    draft.gap(Source::Process, &error);
+                    None
+                }
+            }
+        };
+        let Some(members) = members else {
+            // Which server it is decides about differences of all that is read of it.
+            let first = Stat::of(root, self.pid).ok();
+            return put_identity(first.as_ref(), draft);
         };
         let began = |members: &Members| members.first().map(|first| first.stat.started_ticks);
         self.lost = match moment {
@@ -91,11 +91,7 @@ impl Server {
 
     fn put(&self, root: &Root, draft: &mut Draft) {
         let members = &self.members;
-        if let Some(first) = members.first() {
-            draft
-                .values
-                .insert(IDENTITY.clone(), first.stat.started_ticks);
-        }
+        put_identity(members.first().map(|first| &first.stat), draft);
         if self.lost {
             draft.gap(
                 Source::Process,
@@ -153,6 +149,23 @@ impl Server {
         ] {
             draft.put(Source::Process, name, value);
         }
+    }
+}
+
+/// What is not there because the kernel keeps it from us.
+fn io_denied(error: &ProbeError) -> Gap {
+    Gap {
+        source: Source::Process,
+        reason: format!(
+            "{error}: the kernel shows what a process reads and writes to its own user only; run \
+             Prony as the user that the server runs as"
+        ),
+    }
+}
+
+fn put_identity(first: Option<&Stat>, draft: &mut Draft) {
+    if let Some(first) = first {
+        draft.values.insert(IDENTITY.clone(), first.started_ticks);
     }
 }
 

@@ -94,6 +94,8 @@ impl Machine {
     pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.0.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // Some file systems wait for the disk when a file is overwritten.
+        let _ = fs::remove_file(&path);
         fs::write(path, text).unwrap();
     }
 

@@ -276,7 +276,7 @@ mod tests {
         assert!(error.to_string().contains("proc/7/task"), "{error}");
         let task = folder.path().join("proc/7/task/7");
         std::fs::create_dir_all(&task).unwrap();
-        std::fs::write(task.join("schedstat"), "12 x 3").unwrap();
+        std::fs::write(task.join("schedstat"), "12 x 3\n").unwrap();
         let error = ThreadsReading::take(&root, 7).unwrap_err();
         assert!(error.to_string().contains("three numbers"), "{error}");
     }

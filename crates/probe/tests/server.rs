@@ -1,5 +1,10 @@
 //! A real server that makes threads and processes, from its birth on: everything that it uses is
 //! counted, by each source that this machine has, and they agree.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests fail the test, and a server answers"
+)]
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -14,10 +19,12 @@ use prony_probe::{CounterSet, Counters, Prober, Root, Sampler, ServerPlace, hard
 /// Makes a copy of this program the server.
 const ROLE: &str = "PRONY_TEST_SERVER";
 
-/// How long each thread and process of the server works, in processor time.
-const WORK: Duration = Duration::from_millis(150);
+/// How long each thread and process of the server works, in milliseconds of processor time.
+const WORK_MS: u64 = 150;
 const THREADS: u64 = 2;
 const PROCESSES: u64 = 2;
+
+const PERIOD_MS: u64 = 20;
 
 /// Not a test: what copies of this program do. The server works in threads and processes that it
 /// makes, whenever it is told to, and answers when these have ended.
@@ -53,9 +60,13 @@ fn serve() -> io::Result<()> {
 /// Uses processor time.
 fn work() {
     let used = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let work = rustix::time::Timespec {
+        tv_sec: 0,
+        tv_nsec: i64::try_from(WORK_MS).unwrap() * 1_000_000,
+    };
     let start = used();
     let mut value = 0_u64;
-    while used() - start < rustix::time::Timespec::try_from(WORK).unwrap() {
+    while used() - start < work {
         for round in 0..10_000 {
             value = std::hint::black_box(value.wrapping_mul(31) ^ round);
         }
@@ -130,15 +141,6 @@ fn growth(start: &Sample, end: &Sample, source: Source, name: &'static str) -> u
     end.since(start, &Counter::new(source, name)).unwrap()
 }
 
-fn ms(duration: Duration) -> u64 {
-    duration.as_millis() as u64
-}
-
-/// All of what the server is told to do, in milliseconds.
-fn all_work_ms() -> u64 {
-    (THREADS + PROCESSES) * ms(WORK)
-}
-
 #[test]
 fn everything_is_counted_from_the_first_instruction_on() {
     let mut held = Held::start();
@@ -166,7 +168,7 @@ fn everything_is_counted_from_the_first_instruction_on() {
     let cpu: u64 = cpu.iter().sum();
     // Accounts of several processes move in ticks.
     let ticks = 10 * (PROCESSES + 2);
-    assert!(cpu + ticks >= all_work_ms(), "{cpu}");
+    assert!(cpu + ticks >= (THREADS + PROCESSES) * WORK_MS, "{cpu}");
     if has_counters {
         let clock = growth(&start, &end, Source::Perf, "task_clock_ns") / 1_000_000;
         assert!(clock.abs_diff(cpu) <= ticks + cpu / 20, "{clock} {cpu}");
@@ -229,7 +231,7 @@ fn a_sampler_serves_one_step_after_the_other() {
     held.order("ready");
     let prober = Prober::new(Root::live(), Some(held.place(None)), &Collect::default());
     let absences = prober.absences();
-    let sampler = Sampler::start(prober, Some(Duration::from_millis(20)));
+    let sampler = Sampler::start(prober, Some(Duration::from_millis(PERIOD_MS)));
     for _ in 0..2 {
         let begun = Instant::now();
         let start = sampler.begin();
@@ -237,7 +239,7 @@ fn a_sampler_serves_one_step_after_the_other() {
         let (periods, end) = sampler.end();
         assert_eq!((start.moment, end.moment), (Moment::Start, Moment::End));
         assert!(!periods.is_empty());
-        assert!(periods.len() as u128 <= begun.elapsed().as_millis() / 20);
+        assert!(periods.len() as u128 <= begun.elapsed().as_millis() / u128::from(PERIOD_MS));
         let mut before = &start;
         for sample in periods.iter().chain([&end]) {
             assert!(sample.at_ns >= before.at_ns + before.took_ns);

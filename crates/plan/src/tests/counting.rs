@@ -179,8 +179,8 @@ fn prediction_knows_what_is_counted() {
     let predict = |plan: &Plan| predicted_ms(plan, &assumptions);
     let timed = plan(&World::new(), "counting = \"off\"");
     let clients = 2 * (1 + 4);
-    let steps = |measured: u64| 4 * (500 + measured + 200) + clients;
-    assert_eq!(predict(&timed), 2 * 10_400 + 6 * (5000 + steps(3000)));
+    let steps = |measured: u64| 4 * (measured + 200) + clients;
+    assert_eq!(predict(&timed), 2 * 10_400 + 6 * (5000 + steps(500 + 3000)));
     // Two blocks of two targets.
     let hardware = plan(&World::with_counters(), "");
     assert_eq!(
@@ -190,7 +190,7 @@ fn prediction_knows_what_is_counted() {
     let valgrind = plan(&World::new(), "[counting]\nwith = \"valgrind\"\nblocks = 1");
     assert_eq!(
         predict(&valgrind) - predict(&timed),
-        2 * (50 * 5000 + steps(50 * 600))
+        2 * (5000 + 50_000 + steps(50 * 600))
     );
     // 1000 point queries at 10,000 each second, and transactions of 16; four clients are served
     // two at a time.
@@ -207,6 +207,6 @@ fn prediction_knows_what_is_counted() {
     };
     assert_eq!(
         in_memory("[counting]\nwith = \"valgrind\"\nblocks = 1") - in_memory(""),
-        2 * (50 * (5000 + 400) + steps(50 * 600))
+        2 * (5000 + 50_000 + 50 * 400 + steps(50 * 600))
     );
 }

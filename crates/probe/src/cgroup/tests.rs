@@ -51,7 +51,7 @@ fn path(group: &Cgroup, index: usize, file: &str) -> String {
     format!("{}/{file}", folder.trim_start_matches('/'))
 }
 
-fn sample(group: &Cgroup) -> Sample {
+fn sample(group: &mut Cgroup) -> Sample {
     let mut draft = Draft::default();
     group.sample(&mut draft);
     Sample {
@@ -68,7 +68,7 @@ fn version_2_is_read_with_its_devices() {
     let machine = unified();
     std::fs::create_dir_all(machine.folder().join("sys/dev/block/8:0/slaves")).unwrap();
     machine.write("sys/dev/block/253:0/slaves/sda", "");
-    let group = Cgroup::create(&machine.root(), "mysql-8.0/1").unwrap();
+    let mut group = Cgroup::create(&machine.root(), "mysql-8.0/1").unwrap();
     let name = group.folders[0].file_name().unwrap().to_str().unwrap();
     assert_eq!(owner(name), Some((std::process::id(), 77)));
     assert!(name.ends_with(".mysql-8-0-1"), "{name}");
@@ -81,7 +81,7 @@ fn version_2_is_read_with_its_devices() {
         "8:0 rbytes=4096 wbytes=512 rios=2 wios=1 dbytes=9 dios=9\n\
          253:0 rbytes=4096 wbytes=512 rios=2 wios=1 dbytes=9 dios=9\n7:0 \n",
     );
-    let sample = sample(&group);
+    let sample = sample(&mut group);
     let of = |name| value(&sample, Source::Cgroup, name);
     assert_eq!(of("cpu_ns"), Some(30_000));
     assert_eq!(
@@ -98,7 +98,7 @@ fn version_2_is_read_with_its_devices() {
 #[test]
 fn version_1_is_used_where_there_is_no_other() {
     let machine = legacy();
-    let group = Cgroup::create(&machine.root(), "x").unwrap();
+    let mut group = Cgroup::create(&machine.root(), "x").unwrap();
     assert_eq!((group.layout, group.folders.len()), (Layout::Legacy, 2));
     for (file, text) in [
         ("cpuacct.usage", "30\n"),
@@ -110,7 +110,7 @@ fn version_1_is_used_where_there_is_no_other() {
     let figures = "8:0 Read 4096\n8:0 Write 512\n8:0 Total 4608\n253:0 Read 7\nTotal 4608\n";
     machine.write(&path(&group, 1, "blkio.throttle.io_service_bytes"), figures);
     machine.write(&path(&group, 1, "blkio.throttle.io_serviced"), "Total 0\n");
-    let sample = sample(&group);
+    let sample = sample(&mut group);
     let of = |name| value(&sample, Source::Cgroup, name);
     assert_eq!((of("cpu_ns"), of("user_ns")), (Some(30), Some(20)));
     assert_eq!(
@@ -142,6 +142,25 @@ fn a_group_that_goes_away_or_turns_odd_leaves_a_gap() {
         assert_eq!(end.since(&start, &cpu), Err(NoDifference::Lost));
         assert_eq!(gaps(&end, Source::Cgroup).len(), 1);
     }
+}
+
+#[test]
+fn a_device_that_goes_away_takes_its_share_along() {
+    let machine = unified();
+    for device in ["8:0", "8:16"] {
+        let slaves = format!("sys/dev/block/{device}/slaves");
+        std::fs::create_dir_all(machine.folder().join(slaves)).unwrap();
+    }
+    let mut group = Cgroup::create(&machine.root(), "x").unwrap();
+    machine.write(&path(&group, 0, "cpu.stat"), "usage_usec 30\n");
+    let file = path(&group, 0, "io.stat");
+    machine.write(&file, "8:0 rbytes=100\n8:16 rbytes=100\n");
+    let start = sample(&mut group);
+    machine.write(&file, "8:16 rbytes=350\n");
+    let end = sample(&mut group);
+    let read = Counter::new(Source::Cgroup, "read_bytes");
+    assert_eq!(end.since(&start, &read), Err(NoDifference::Lost));
+    assert_eq!(gaps(&end, Source::Cgroup).len(), 1);
 }
 
 #[test]
@@ -220,7 +239,7 @@ fn groups_of_the_dead_are_swept_away() {
 /// is gone afterwards.
 #[test]
 fn counts_what_a_process_and_its_children_use() {
-    let group = match Cgroup::create(&Root::live(), "test") {
+    let mut group = match Cgroup::create(&Root::live(), "test") {
         Ok(group) => group,
         Err(error) => return println!("skipped: {error}"),
     };
@@ -236,10 +255,10 @@ fn counts_what_a_process_and_its_children_use() {
         child.wait().unwrap();
         return println!("skipped: {error}");
     }
-    let before = sample(&group);
+    let before = sample(&mut group);
     io::Write::write_all(&mut child.stdin.take().unwrap(), b"go\n").unwrap();
     child.wait().unwrap();
-    let after = sample(&group);
+    let after = sample(&mut group);
     let used = |name| {
         let counter = Counter::new(Source::Cgroup, name);
         after.since(&before, &counter).unwrap()

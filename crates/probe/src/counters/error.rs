@@ -90,3 +90,34 @@ impl CountersError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(errno: Errno) -> String {
+        CountersError::of("cycles_kernel", 1, errno.into()).to_string()
+    }
+
+    #[test]
+    fn errors_say_what_to_do() {
+        for (errno, remedy) in [
+            (Errno::ACCESS, "sysctl kernel.perf_event_paranoid=1"),
+            (Errno::PERM, "CAP_PERFMON"),
+            (Errno::NOENT, "count with valgrind"),
+            (Errno::NODEV, "enable the virtual PMU"),
+            (Errno::OPNOTSUPP, "enable the virtual PMU"),
+            (Errno::NOSYS, "count with valgrind"),
+            (Errno::MFILE, "ulimit -n"),
+            (Errno::NFILE, "ulimit -n"),
+            (Errno::SRCH, "No such process"),
+        ] {
+            let message = message(errno);
+            assert!(message.contains(remedy), "{message}");
+            assert!(
+                message.starts_with("open counter cycles_kernel: "),
+                "{message}"
+            );
+        }
+    }
+}

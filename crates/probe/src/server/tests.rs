@@ -2,8 +2,9 @@
 
 use prony_model::{Collect, Counter, IDENTITY, Moment, NoDifference, Sample, Source, StepSamples};
 
+use super::io_denied;
 use crate::prober::{Prober, ServerPlace};
-use crate::root::tick_ns;
+use crate::root::{ProbeError, tick_ns};
 use crate::testing::{Machine, Process, gaps, value};
 
 const USER: Counter = Counter::new(Source::Process, "user_ns");
@@ -112,9 +113,9 @@ fn a_file_that_goes_away_or_turns_odd_leaves_a_gap() {
         ("proc/42/stat", Some(""), &USER),
         ("proc/42/io", None, &READ),
         ("proc/42/io", Some("rchar: 1\nwchar: x\n"), &READ),
-        ("proc/42/task/42/schedstat", Some("12 x 3"), &RUN),
+        ("proc/42/task/42/schedstat", Some("12 x 3\n"), &RUN),
         ("proc/42/task/42/status", Some("Name:\tx\n"), &RUN),
-        ("proc/42/task/42/stat", Some("42 (x) S 1 42"), &RUN),
+        ("proc/42/task/42/stat", Some("42 (x) S 1 42\n"), &RUN),
         ("proc/42/task", None, &RUN),
         ("proc/42/smaps_rollup", None, &PROPORTIONAL),
         ("proc/42/smaps_rollup", Some("Pss: 12 MB\n"), &PROPORTIONAL),
@@ -269,7 +270,24 @@ fn many_processes_are_read_at_the_edges_only() {
     let period = prober.sample(Moment::Period);
     let end = prober.sample(Moment::End);
     assert_eq!(period.value(&USER), None);
+    // What else is read of the server keeps its differences.
+    assert_eq!(period.value(&IDENTITY), Some(500));
     assert_eq!(end.since(&start, &USER), Ok(0));
+}
+
+#[test]
+fn what_the_kernel_keeps_to_itself_is_said_with_a_remedy() {
+    let error = ProbeError::Read {
+        path: "/proc/42/io".into(),
+        source: std::io::ErrorKind::PermissionDenied.into(),
+    };
+    assert!(error.is_denied());
+    let reason = io_denied(&error).reason;
+    assert!(
+        reason.starts_with("read /proc/42/io: permission denied"),
+        "{reason}"
+    );
+    assert!(reason.contains("run Prony as the user"), "{reason}");
 }
 
 #[test]
