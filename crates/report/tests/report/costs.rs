@@ -509,6 +509,29 @@ fn only_what_was_counted_alike_is_compared() {
     assert!(json["cells"][1]["costs"]["metrics"]["server_cpu_us"]["ratio"]["ratio"].is_number());
 }
 
+/// Counters that cost little ride along, and then there is nothing to count apart.
+#[test]
+fn counters_that_rode_along_are_those_of_timed_trials() {
+    let sample = one_step(
+        |_, taken| {
+            let end = u64::from(taken.moment == Moment::End);
+            let counter = Counter::new(Source::Perf, "instructions_user");
+            taken.values.insert(counter, end * 2_000_000_000);
+        },
+        |plan| {
+            plan.counting = None;
+            plan.trials.retain(|trial| trial.kind == TrialKind::Timed);
+        },
+    );
+    let instructions = &json(&sample)["cells"][0]["costs"]["metrics"]["instructions"];
+    assert_eq!(instructions["trials"], "timed");
+    let report = shown(&sample, Format::Text);
+    assert!(
+        report.contains("Instructions were counted while time was measured."),
+        "{report}"
+    );
+}
+
 /// What the server spent on a step is not known of each of the groups that shared it.
 #[test]
 fn groups_beside_a_step_leave_no_costs_of_its_own() {
