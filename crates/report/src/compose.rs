@@ -1,9 +1,8 @@
 //! The blocks of a report for people, in reading order.
 
-use prony_model::{CountedBy, Display, Metric, Pace, Plan, Timing};
+use prony_model::{CountedBy, Display, Metric, Pace, Plan, Timing, TrialKind};
 
 use crate::analysis::Analysis;
-use crate::costs::{CellCosts, Figure};
 use crate::document::Block;
 use crate::effective::Detail;
 use crate::figures::plural;
@@ -213,22 +212,25 @@ fn explained(metric: Metric) -> String {
     format!("{} {}{unit}", facts.heading, facts.name)
 }
 
-/// What instructions were counted by.
+/// What instructions were counted by, and in which trials.
 fn counted_item(analysis: &Analysis<'_>) -> Option<String> {
-    let counting = analysis.plan.counting?;
-    let blocks = counting.blocks;
+    let mut figures = analysis
+        .costs
+        .cells()
+        .filter_map(|cell| cell.figures.get(&Metric::Instructions));
+    let is_apart = figures.next()?.taken == TrialKind::Counting;
+    let Some(counting) = analysis.plan.counting.filter(|_| is_apart) else {
+        return Some("Instructions were counted while time was measured.".to_owned());
+    };
     let by = match counting.by {
         CountedBy::Hardware => "the processor's counters",
         CountedBy::Valgrind => "valgrind",
     };
-    let has = |cell: &CellCosts| cell.figures.values().any(Figure::is_counted);
-    analysis.costs.cells().any(has).then(|| {
-        format!(
-            "Instructions, and what else is counted, were counted by {by} in {} of each target that do \
-             nothing else, with equally many operations for all. No time is taken from these trials.",
-            plural(blocks.into(), "trial")
-        )
-    })
+    Some(format!(
+        "Instructions, and what else is counted, were counted by {by} in {} of each target that do \
+         nothing else, with equally many operations for all. No time is taken from these trials.",
+        plural(counting.blocks.into(), "trial")
+    ))
 }
 
 /// What is measured and not shown.

@@ -74,13 +74,6 @@ pub(crate) struct Figure {
     pub(crate) taken: TrialKind,
 }
 
-impl Figure {
-    /// Whether it is from trials that only count.
-    pub(crate) fn is_counted(&self) -> bool {
-        self.taken == TrialKind::Counting
-    }
-}
-
 impl Costs {
     /// Reads and derives everything.
     pub(crate) fn read(store: &Store) -> Result<Self, StoreError> {

@@ -196,9 +196,10 @@ fn row(
     std::iter::once(name).chain(figures).collect()
 }
 
-/// Whether digits of an amount would be those of an accident.
+/// Whether digits of an amount per operation would be those of an accident.
 fn is_next_to_nothing(cell: &CellCosts, metric: Metric, figure: &Figure) -> bool {
-    figure.summary.mean > 0.0 && cell.is_rare(metric)
+    let of_operations = cell.per_operation(1.0) <= 1.0;
+    of_operations && figure.summary.mean > 0.0 && cell.is_rare(metric)
 }
 
 /// The greatest number of blocks behind the figures of a table.

@@ -39,11 +39,11 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
     })];
     for (counter, name) in &SIZES {
         rows.push(row(&format!("{name} at the end"), &|target| {
-            let bytes = at_end(analysis, target, counter)?;
-            Some(figures::bytes(bytes))
+            at_end(analysis, target, counter).map(figures::bytes)
         }));
     }
-    rows.retain(|row| row[1..].iter().any(|cell| cell != NONE));
+    // What nobody could read, and what nobody has, take no row.
+    rows.retain(|row| row[1..].iter().any(|cell| cell != NONE && cell != "0 B"));
     if rows.is_empty() {
         return Vec::new();
     }

@@ -1,6 +1,6 @@
 //! What the servers counted themselves while they were measured, as far as it explains.
 
-use prony_model::{Counter, EXPLAINING, StatusFacts};
+use prony_model::{Counter, EXPLAINING, StatusFacts, StatusUnit};
 use prony_stats::Summary;
 
 use crate::analysis::Analysis;
@@ -26,8 +26,30 @@ const ALWAYS: [&str; 6] = [
 /// Amounts per operation below this are those of something else that went on.
 const LEAST: f64 = 0.01;
 
-/// The same per row, in steps that scan.
-const LEAST_PER_ROW: f64 = 0.001;
+/// The same of bytes.
+const LEAST_BYTES: f64 = 1.0;
+
+/// How much less is enough per row, in steps that scan.
+const ROWS: f64 = 10.0;
+
+/// What asking for the status moves itself, once in each step: it fills a temporary table with a row
+/// for each variable, reads it, and sends it.
+const ASKED: [&str; 8] = [
+    "bytes_sent",
+    "created_tmp_tables",
+    "handler_read_rnd_next",
+    "handler_tmp_write",
+    "handler_write",
+    "rows_read",
+    "rows_sent",
+    "select_scan",
+];
+
+/// More than asking moves: servers have fewer variables and metrics together than half of this.
+const ASKED_MAX: u64 = 4_000;
+
+/// Rows named longer than this stand without explanation in the text report: tables must fit.
+const NAME_MAX: usize = 50;
 
 /// Means farther apart than this differ, where the ranges over the blocks do not meet either.
 const APART: f64 = 0.02;
@@ -47,7 +69,7 @@ pub(crate) fn blocks(
         .filter(|facts| {
             let counter = facts.counter();
             let tells = || ALWAYS.contains(&facts.name) || differs(analysis, step, &counter);
-            is_there(analysis, step, &counter) && (detail == Detail::Full || tells())
+            is_there(analysis, step, facts) && (detail == Detail::Full || tells())
         })
         .collect();
     if shown.is_empty() {
@@ -68,7 +90,10 @@ pub(crate) fn blocks(
         costs::unit(analysis.plan, step).name(),
         over_blocks("mean", n_max)
     );
-    let mut blocks = vec![heading(text), Block::Table(table(analysis, step, &shown))];
+    let mut blocks = vec![
+        heading(text),
+        Block::Table(table(analysis, step, &shown, detail)),
+    ];
     if more > 0 {
         let rows = plural(more as u64, "more row");
         let text = format!("… and {rows}: see the Markdown or JSON report.");
@@ -78,11 +103,27 @@ pub(crate) fn blocks(
 }
 
 /// Whether some target has more than nothing of it.
-fn is_there(analysis: &Analysis<'_>, step: usize, counter: &Counter) -> bool {
+fn is_there(analysis: &Analysis<'_>, step: usize, facts: &StatusFacts) -> bool {
+    let counter = facts.counter();
+    let least = match facts.unit {
+        StatusUnit::Bytes => LEAST_BYTES,
+        _ => LEAST,
+    };
+    let is_asked = ASKED.contains(&facts.name);
     let mut cells = analysis.costs.step(step).iter();
     cells.any(|cell| {
-        let mean = cell.status.get(counter).map_or(0.0, |summary| summary.mean);
-        cell.per_operation(mean) >= LEAST && mean >= LEAST_PER_ROW
+        let growths = cell
+            .timed
+            .iter()
+            .filter_map(|spent| spent.status.get(&counter));
+        let most = growths.max().copied().unwrap_or_default();
+        let mean = cell
+            .status
+            .get(&counter)
+            .map_or(0.0, |summary| summary.mean);
+        let is_little = cell.per_operation(mean) < least || mean < least / ROWS;
+        let is_of_asking = is_asked && most <= ASKED_MAX;
+        !(is_little || is_of_asking)
     })
 }
 
@@ -108,7 +149,7 @@ fn are_apart(one: &Summary, other: &Summary) -> bool {
     apart > APART && (one.max < other.min || other.max < one.min)
 }
 
-fn table(analysis: &Analysis<'_>, step: usize, shown: &[&StatusFacts]) -> Table {
+fn table(analysis: &Analysis<'_>, step: usize, shown: &[&StatusFacts], detail: Detail) -> Table {
     let columns = analysis.columns();
     let cell = |target: usize, counter: &Counter| {
         let summary = analysis.costs.cell(step, target).status.get(counter);
@@ -117,7 +158,9 @@ fn table(analysis: &Analysis<'_>, step: usize, shown: &[&StatusFacts]) -> Table 
     let row = |facts: &&StatusFacts| {
         let counter = facts.counter();
         let figures = columns.iter().map(|&target| cell(target, &counter));
-        std::iter::once(name(facts)).chain(figures).collect()
+        std::iter::once(name(facts, detail))
+            .chain(figures)
+            .collect()
     };
     let header = columns.iter().map(|&target| column_name(analysis, target));
     Table {
@@ -130,13 +173,17 @@ fn table(analysis: &Analysis<'_>, step: usize, shown: &[&StatusFacts]) -> Table 
     }
 }
 
-fn name(facts: &StatusFacts) -> String {
+fn name(facts: &StatusFacts, detail: Detail) -> String {
     let unit = match facts.unit.symbol() {
         // Said by the words already, or counted by one.
         "" | "rows" | "pages" => String::new(),
         unit => format!(", {unit}"),
     };
-    format!("{}: {}{unit}", facts.name, facts.what)
+    let name = format!("{}: {}{unit}", facts.name, facts.what);
+    if detail == Detail::Brief && name.chars().count() > NAME_MAX {
+        return format!("{}{unit}", facts.name);
+    }
+    name
 }
 
 #[cfg(test)]

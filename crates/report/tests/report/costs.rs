@@ -188,6 +188,12 @@ fn told(target: u64, step: usize, done: u64) -> Vec<(Source, &'static str, u64)>
     let mut values = vec![
         (Source::Status, "handler_read_key", 5_000 + done * keys),
         (Source::Status, "handler_read_next", done * next),
+        (
+            Source::Status,
+            "handler_write",
+            if done > 0 { 900 } else { 0 },
+        ),
+        (Source::Status, "handler_delete", done / 50 * target),
         (Source::Status, "handler_read_rnd_next", done * scanned),
         (
             Source::Status,
@@ -306,6 +312,18 @@ fn what_the_client_takes_is_taken_away() {
     assert!(line(&absolute, "server only").ends_with(&["17.0".into(), "26.5".into()]));
     assert!(line(&relative, "round trip").ends_with(&["1.43".into()]));
     assert!(line(&relative, "server only").ends_with(&["1.56".into()]));
+}
+
+/// Asking a server for its status fills a table of its own.
+#[test]
+fn what_asking_moves_is_not_told() {
+    let full = shown(&complete(), Format::Markdown);
+    assert!(!full.contains("handler_write"), "{full}");
+    let report = shown(&complete(), Format::Text);
+    assert!(report.contains("handler_delete: rows deleted"), "{report}");
+    assert!(!report.contains("handler_write"), "{report}");
+    let csv = shown(&complete(), Format::Csv);
+    assert!(csv.contains(",status.handler_write,"));
 }
 
 /// A run that was never sampled has nothing of this, in no format.
@@ -489,6 +507,29 @@ fn only_what_was_counted_alike_is_compared() {
     assert_eq!(instructions["counters"][0], "perf.instructions_user");
     assert!(instructions["ratio"].is_null());
     assert!(json["cells"][1]["costs"]["metrics"]["server_cpu_us"]["ratio"]["ratio"].is_number());
+}
+
+/// Counters that cost little ride along, and then there is nothing to count apart.
+#[test]
+fn counters_that_rode_along_are_those_of_timed_trials() {
+    let sample = one_step(
+        |_, taken| {
+            let end = u64::from(taken.moment == Moment::End);
+            let counter = Counter::new(Source::Perf, "instructions_user");
+            taken.values.insert(counter, end * 2_000_000_000);
+        },
+        |plan| {
+            plan.counting = None;
+            plan.trials.retain(|trial| trial.kind == TrialKind::Timed);
+        },
+    );
+    let instructions = &json(&sample)["cells"][0]["costs"]["metrics"]["instructions"];
+    assert_eq!(instructions["trials"], "timed");
+    let report = shown(&sample, Format::Text);
+    assert!(
+        report.contains("Instructions were counted while time was measured."),
+        "{report}"
+    );
 }
 
 /// What the server spent on a step is not known of each of the groups that shared it.
