@@ -16,18 +16,19 @@ use support::{finish, live, only_run, prony, write};
 /// Old and new: the first has a process for each of its threads.
 const BUILDS: [&str; 2] = ["mysql-4.1.13", "mysql-5.7.22"];
 
-/// A statement whose cost grows with `n` and with nothing else.
+/// A statement whose cost grows with `n` and with nothing else. MySQL 4.1 wants the number in its text.
 const BURNING: &str = r#"
 [[workload]]
 name = "burn"
 group = "point"
 effect = "none"
 description = "Computes the same hash n times"
+text_only = true
 parameters.n = 0
 [[workload.statement]]
 name = "burn"
-sql = "SELECT BENCHMARK({n}, MD5('prony'))"
-params.n = { value = "n" }
+sql = "SELECT BENCHMARK({rounds}, MD5('prony'))"
+params.rounds = { value = "n" }
 expect.rows = "1"
 "#;
 
@@ -99,12 +100,19 @@ fn operations(database: &Connection, target: usize, step: usize) -> f64 {
     f64::from(count)
 }
 
-/// Two times agree within 5 % or 40 ms, which is more than two clock ticks of each of two sources
-/// on each of two processors.
-fn agree(what: &str, one: f64, other: f64) {
+/// Clock ticks are cut off twice for each process, in user space and in the kernel, at both edges.
+fn slack_ns(processes: f64) -> f64 {
+    4.0 * 10e6 * processes
+}
+
+/// Two times agree within 5 %, or within what clock ticks leave open.
+fn agree(what: &str, one: f64, other: f64, slack_ns: f64) {
     let apart = (one - other).abs();
     println!("{what}: {one} and {other}");
-    assert!(apart <= 40e6 || apart <= 0.05 * one.max(other), "{what}");
+    assert!(
+        apart <= slack_ns || apart <= 0.05 * one.max(other),
+        "{what}"
+    );
 }
 
 #[test]
@@ -124,25 +132,48 @@ fn costs_are_the_servers_and_agree() {
         let value = |name: &str| step.get(name).map(|value| *value as f64);
         let ticks = value("process.user_ns").unwrap() + value("process.system_ns").unwrap();
         assert!(ticks > 0.0);
+        let exact = value("process.cpu_ns");
+        // Those of its clients; the others have nothing to do.
+        let slack = slack_ns(if exact.is_some() { 1.0 } else { 8.0 });
         // A server of several processes has no clock of its own.
-        if let Some(exact) = value("process.cpu_ns") {
-            agree(&format!("{build}: clock and ticks"), exact, ticks);
+        if let Some(exact) = exact {
+            agree(&format!("{build}: clock and ticks"), exact, ticks, slack);
         }
         let threads = value("threads.run_ns").unwrap();
-        agree(&format!("{build}: threads and ticks"), threads, ticks);
+        agree(
+            &format!("{build}: threads and ticks"),
+            threads,
+            ticks,
+            slack,
+        );
         if let Some(cgroup) = value("cgroup.cpu_ns") {
-            agree(&format!("{build}: control group and ticks"), cgroup, ticks);
-        }
-        // One read by the key for each operation: nothing of warming up is in it.
-        let done = operations(&database, target, 0);
-        let reads = value("status.handler_read_key");
-        if let Some(reads) = reads {
-            let off = (reads / done - 1.0).abs();
-            assert!(
-                off < 0.01,
-                "{build}: {reads} reads by key for {done} operations"
+            agree(
+                &format!("{build}: control group and ticks"),
+                cgroup,
+                ticks,
+                slack,
+            );
+            agree(
+                &format!("{build}: control group and threads"),
+                cgroup,
+                threads,
+                5e6,
             );
         }
+        // One read by the key for each operation, or two in the oldest, whose threads count over each
+        // other now and then: nothing of warming up is in it, nor of what asking the server does.
+        let done = operations(&database, target, 0);
+        let reads = value("status.handler_read_key").unwrap() / done;
+        let off = (reads - reads.round()).abs();
+        assert!(
+            off < 0.01 && reads > 0.5,
+            "{build}: {reads} reads by key for an operation"
+        );
+        let written = value("status.handler_write").unwrap_or(0.0);
+        assert!(
+            written.abs() <= 2.0,
+            "{build}: {written} rows written by reading"
+        );
     }
     known_cost(&database);
     let periods: u32 = database

@@ -114,7 +114,17 @@ pub(crate) fn start(lab: &Lab<'_>, instance: Instance, wanted: Wanted) -> Result
 
 /// Watches a server that runs already.
 pub(crate) fn attend(lab: &Lab<'_>, server: Server, wanted: Wanted) -> Watched {
-    watch(lab, server, Opened::default(), wanted)
+    let collect = wanted.collect;
+    let reads_it = collect.system || collect.cgroup || wanted.counters.is_some();
+    let mut opened = Opened::default();
+    if reads_it && server.pid().is_none() {
+        opened.absent.push(Gap {
+            source: Source::Process,
+            reason: "Prony did not start this server: its own status is all that can be read of it"
+                .to_owned(),
+        });
+    }
+    watch(lab, server, opened, wanted)
 }
 
 fn watch(lab: &Lab<'_>, server: Server, opened: Opened, wanted: Wanted) -> Watched {
@@ -175,9 +185,14 @@ impl Collectors {
     }
 
     /// The sample at the start of the measured time. The server is asked first, so that its answer
-    /// is not part of what is measured.
+    /// is not part of what is measured; twice, so that what one question adds to the server's own
+    /// counters is known.
     pub(crate) fn begin(&mut self) -> Sample {
-        let status = self.status();
+        let first = self.status();
+        let status = match (first, self.status()) {
+            (Some(Ok(first)), Some(Ok(second))) => Some(Ok(with_a_look(&first, second))),
+            (_, second) => second,
+        };
         let mut sample = self.sampler.begin();
         add(&mut sample, status);
         sample
@@ -198,6 +213,21 @@ impl Collectors {
         let connection = self.control.as_mut()?;
         Some(prony_servers::status(connection).map_err(|error| error.to_string()))
     }
+}
+
+/// What the server says, and on top of it what being asked once more adds, which will be in its
+/// next answer: rows of the temporary table that holds it, a question, some bytes.
+fn with_a_look(
+    before: &BTreeMap<Counter, u64>,
+    mut now: BTreeMap<Counter, u64>,
+) -> BTreeMap<Counter, u64> {
+    for (counter, value) in &mut now {
+        let added = before
+            .get(counter)
+            .and_then(|before| value.checked_sub(*before));
+        *value = value.saturating_add(added.unwrap_or(0));
+    }
+    now
 }
 
 fn add(sample: &mut Sample, status: Option<Result<BTreeMap<Counter, u64>, String>>) {
@@ -235,6 +265,25 @@ mod tests {
                 .collect(),
             gaps: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_a_look_adds_is_not_an_operations() {
+        let counter = |name| Counter::new(Source::Status, name);
+        let said = |writes, threads| -> BTreeMap<Counter, u64> {
+            [
+                (counter("handler_write"), writes),
+                (counter("threads"), threads),
+            ]
+            .into()
+        };
+        let start = with_a_look(&said(1_000, 5), said(1_400, 4));
+        assert_eq!(start, said(1_800, 4));
+        let new = [(counter("handler_write"), 7)].into();
+        assert_eq!(
+            with_a_look(&BTreeMap::new(), new),
+            [(counter("handler_write"), 7)].into()
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod engine;
 mod errors;
 mod expr;
 pub mod hex;
+mod metric;
 mod options;
 mod outcome;
 mod pace;
@@ -44,6 +45,10 @@ pub use endpoint::{Address, External, PasswordSource, Tls, Transport};
 pub use engine::{Engine, UnknownEngine};
 pub use errors::{ErrorClass, classify};
 pub use expr::{Expr, ExprError, Scope};
+pub use metric::{
+    Alternatives, Better, CostUnit, CpuDisagreement, Formula, Metric, MetricFacts, NoValue,
+    StepCounts, Value, cpu_disagreement,
+};
 pub use options::{OptionOrigin, RenderedOption};
 pub use outcome::{
     ErrorCount, GroupOutcome, Interval, LoadOutcome, Schedule, StatementOutcome, StepOutcome,

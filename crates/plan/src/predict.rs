@@ -1,6 +1,8 @@
 //! How long an experiment will take.
 
-use prony_model::{CountedBy, Counting, Length, Pace, Plan, Step, TrialKind, Workload};
+use prony_model::{
+    CountedBy, Counting, Length, Pace, Plan, PlannedTrial, Step, TrialKind, Workload,
+};
 
 /// What a prediction rests on, besides the plan. The defaults are those of a small machine and
 /// are meant to be replaced by what has been measured on the machine at hand.
@@ -64,9 +66,9 @@ const COUNTED_PART: u64 = 5;
 /// operations ÷ rate, where they arrive at one; else operations × queries in each ÷ (rate × clients
 /// served at once), and each client's share of the think times.
 ///
-/// In a counting trial a step takes what its operations take, or a fifth of the measured time where
-/// the base decides how many there are. Where valgrind counts, that and loading take so many times
-/// longer, and start and stop so much longer. What fetching the builds takes is not in it, nor what [`backlogs_ms`] says.
+/// In a counting trial a step has no warm-up and takes what its operations take as fast as they go, or
+/// a fifth of the measured time where the base decides how many there are. Where valgrind counts,
+/// that and loading take so many times longer, and start and stop so much longer. What fetching the builds takes is not in it, nor what [`backlogs_ms`] says.
 pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     let dataset = &plan.dataset;
     let rows = u64::from(dataset.tables).saturating_mul(dataset.rows);
@@ -113,7 +115,7 @@ fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
     };
     let steps = plan.steps.iter().map(|step| {
         let work_ms = match counting {
-            None => measured_ms(step, assumptions),
+            None => timed_ms(step, assumptions),
             Some(counting) => counted_ms(step, counting, assumptions).saturating_mul(slowdown),
         };
         step_ms(step, work_ms, assumptions)
@@ -124,50 +126,56 @@ fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
-/// Milliseconds by which a run of the plan takes longer at most where servers can't keep up with
+/// Milliseconds by which the timed trials of the plan take longer at most where servers can't keep up with
 /// the rates asked of them, and backlogs are worked off.
 pub fn backlogs_ms(plan: &Plan) -> u64 {
-    let trials = plan.trials.len() as u64;
+    let timed = |trial: &&PlannedTrial| trial.kind == TrialKind::Timed;
+    let trials = plan.trials.iter().filter(timed).count() as u64;
     let steps = plan.steps.iter().map(Step::drain_ms);
     trials.saturating_mul(steps.fold(0, u64::saturating_add))
 }
 
-/// Milliseconds that one step of a trial takes whose measured time is this, settling before it
+/// Milliseconds that one step of a trial takes whose work takes this long, settling before it
 /// included.
-fn step_ms(step: &Step, measured_ms: u64, assumptions: &Assumptions) -> u64 {
+fn step_ms(step: &Step, work_ms: u64, assumptions: &Assumptions) -> u64 {
     let idle_ms = step.settle.map_or(0, |settle| settle.idle_ms);
     let clients = u64::from(step.all_clients());
     let clients_ms = clients.saturating_mul(assumptions.client_us) / 1000;
-    let before_ms = step.warmup_ms.max(step.ramp_ms);
-    [clients_ms, before_ms, measured_ms, assumptions.step_ms]
+    [clients_ms, work_ms, assumptions.step_ms]
         .into_iter()
         .fold(idle_ms, u64::saturating_add)
 }
 
-/// Milliseconds of the measured time of a step.
-fn measured_ms(step: &Step, assumptions: &Assumptions) -> u64 {
-    match (step.planned_ms(), step.length) {
+/// Milliseconds that a step warms up and measures.
+fn timed_ms(step: &Step, assumptions: &Assumptions) -> u64 {
+    let measured_ms = match (step.planned_ms(), step.length) {
         (Some(ms), _) => ms,
-        (None, Length::Count { operations }) => work_ms(step, operations, assumptions),
+        (None, Length::Count { operations }) => {
+            let think_us = match step.pace {
+                Pace::Closed { think: Some(think) } => think.mean_us,
+                Pace::Closed { think: None } | Pace::Open { .. } => 0,
+            };
+            let clients = u64::from(step.clients).max(1);
+            let thinking_ms = (operations / clients).saturating_mul(think_us) / 1000;
+            work_ms(step, operations, assumptions).saturating_add(thinking_ms)
+        }
         (None, Length::Time { .. }) => 0,
-    }
+    };
+    step.warmup_ms.max(step.ramp_ms).saturating_add(measured_ms)
 }
 
-/// Milliseconds of the operations that a step counts, on a server that nothing slows down.
+/// Milliseconds of the operations that a step counts, on a server that nothing slows down: as fast as
+/// they go, without warm-up.
 fn counted_ms(step: &Step, counting: Counting, assumptions: &Assumptions) -> u64 {
     match (step.length, counting.operations) {
-        (Length::Count { .. }, _) => measured_ms(step, assumptions),
-        (Length::Time { .. }, Some(operations)) => match step.pace {
-            Pace::Open { rate, .. } => {
-                operations.saturating_mul(1_000_000) / u64::from(rate.0).max(1)
-            }
-            Pace::Closed { .. } => work_ms(step, operations, assumptions),
-        },
+        (Length::Count { operations }, _) | (Length::Time { .. }, Some(operations)) => {
+            work_ms(step, operations, assumptions)
+        }
         (Length::Time { ms }, None) => ms / COUNTED_PART,
     }
 }
 
-/// Milliseconds that this many operations of a closed loop take.
+/// Milliseconds that this many operations take as fast as they go.
 fn work_ms(step: &Step, operations: u64, assumptions: &Assumptions) -> u64 {
     let clients = u64::from(step.clients).max(1);
     let at_once = clients.min(u64::from(assumptions.clients_at_once)).max(1);
@@ -176,12 +184,7 @@ fn work_ms(step: &Step, operations: u64, assumptions: &Assumptions) -> u64 {
         .max(1)
         .saturating_mul(at_once);
     let queries = operations.saturating_mul(queries_of(&step.workload));
-    let think_us = match step.pace {
-        Pace::Closed { think: Some(think) } => think.mean_us,
-        Pace::Closed { think: None } | Pace::Open { .. } => 0,
-    };
-    let thinking_ms = (operations / clients).saturating_mul(think_us) / 1000;
-    (queries.saturating_mul(1000) / rate).saturating_add(thinking_ms)
+    queries.saturating_mul(1000) / rate
 }
 
 /// Statements of one operation, `BEGIN` and `COMMIT` included.

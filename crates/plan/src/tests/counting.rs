@@ -179,8 +179,8 @@ fn prediction_knows_what_is_counted() {
     let predict = |plan: &Plan| predicted_ms(plan, &assumptions);
     let timed = plan(&World::new(), "counting = \"off\"");
     let clients = 2 * (1 + 4);
-    let steps = |measured: u64| 4 * (500 + measured + 200) + clients;
-    assert_eq!(predict(&timed), 2 * 10_400 + 6 * (5000 + steps(3000)));
+    let steps = |measured: u64| 4 * (measured + 200) + clients;
+    assert_eq!(predict(&timed), 2 * 10_400 + 6 * (5000 + steps(500 + 3000)));
     // Two blocks of two targets.
     let hardware = plan(&World::with_counters(), "");
     assert_eq!(

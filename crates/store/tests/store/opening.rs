@@ -188,6 +188,14 @@ fn as_older_version(present: &Sample, version: i64, schema: &[&str]) -> Sample {
             ))
             .unwrap();
     }
+    // Plans had no word yet of what is read and counted.
+    connection
+        .execute_batch(
+            "UPDATE run SET plan = json_remove(plan, '$.counting', '$.counting_note',
+                 '$.targets[0].collect', '$.targets[1].collect', '$.trials[0].kind',
+                 '$.trials[1].kind', '$.trials[2].kind', '$.trials[3].kind');",
+        )
+        .unwrap();
     // What the edges of steps were before there were samples: of the second step, the program
     // died before the end was read.
     connection

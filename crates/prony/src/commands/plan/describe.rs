@@ -105,7 +105,7 @@ fn uncollected(plan: &Plan, why: &str) -> Option<String> {
         _ => "want",
     };
     Some(format!(
-        "\n{} {verb} the processor's counters, which can't be read here: {why}.",
+        "\n{} {verb} the processor's counters, which can't be read here, and will fail: {why}.",
         listed(&wanting)
     ))
 }
