@@ -5,6 +5,10 @@ use std::path::PathBuf;
 
 use crate::root::ProbeError;
 
+/// What lets a user make control groups.
+const REMEDY: &str = "start Prony in a group of its own, with `systemd-run --user --scope -p \
+                      Delegate=yes prony …`, and in a container with /sys/fs/cgroup writable";
+
 /// Why there is no control group.
 #[derive(Debug, thiserror::Error)]
 pub enum CgroupError {
@@ -31,18 +35,14 @@ pub enum CgroupError {
     /// A group would change how processors are shared.
     #[error(
         "make a control group below {folder}: the `cpu` controller would divide the processors \
-         between groups and change what is measured; start Prony with \
-         `systemd-run --user --scope -p Delegate=yes prony …`"
+         between groups and change what is measured; {REMEDY}"
     )]
     SharesProcessor {
         /// The group in which one would be made.
         folder: PathBuf,
     },
     /// The group can't be made.
-    #[error(
-        "make control group {folder}: {source}; start Prony in a group of its own, with \
-         `systemd-run --user --scope -p Delegate=yes prony …`"
-    )]
+    #[error("make control group {folder}: {source}; {REMEDY}")]
     Make {
         /// The group.
         folder: PathBuf,
@@ -56,10 +56,7 @@ pub enum CgroupError {
         folder: PathBuf,
     },
     /// A process can't be put into the group.
-    #[error(
-        "put process {pid} into control group {folder}: {source}; start Prony in a group of its \
-         own, with `systemd-run --user --scope -p Delegate=yes prony …`"
-    )]
+    #[error("put process {pid} into control group {folder}: {source}; {REMEDY}")]
     Add {
         /// The group.
         folder: PathBuf,
