@@ -3,7 +3,7 @@
 //! Most servers are one process. Those that were built for the library `LinuxThreads` (MySQL 4.1)
 //! have one for each of their threads, and PostgreSQL has one for each connection.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::root::{ProbeError, Root};
 use crate::stat::Stat;
@@ -58,6 +58,46 @@ pub(crate) fn find(root: &Root, first: u32) -> Result<Members, MembersError> {
     Err(MembersError::Restless)
 }
 
+/// Reads processes that are known, and children that these have got meanwhile as far as the kernel
+/// lists them (`CONFIG_PROC_CHILDREN`). Processes that have ended are left out: what they had used is
+/// their parents' by now. This takes no look at the rest of the machine.
+pub(crate) fn follow(root: &Root, known: &[Member]) -> Result<Members, MembersError> {
+    let mut known = known.to_vec();
+    for _ in 0..TRIES {
+        if let Some(mut members) = read_again(root, &known)? {
+            // A server that was one process is taken to have stayed one until the step's end.
+            if members.len() > 1 {
+                add_children(root, &mut members);
+            }
+            return Ok(members);
+        }
+        let first = known.first().map(|member| member.pid);
+        known.retain(|Member { pid, stat }| {
+            let there = |now: Stat| now.started_ticks == stat.started_ticks;
+            Some(*pid) == first || Stat::of(root, *pid).is_ok_and(there)
+        });
+    }
+    Err(MembersError::Restless)
+}
+
+/// Adds the children that processes with children have got since these were looked for.
+fn add_children(root: &Root, members: &mut Members) {
+    let mut known: BTreeSet<u32> = members.iter().map(|member| member.pid).collect();
+    let parents: BTreeSet<u32> = members.iter().map(|member| member.stat.parent).collect();
+    for parent in parents.intersection(&known.clone()) {
+        let listed = root.words(format!("proc/{parent}/task/{parent}/children"));
+        for pid in listed.iter().filter_map(|word| word.parse().ok()) {
+            // One that has ended already, or is another one's by now, counts with its parent.
+            if known.insert(pid)
+                && let Ok(stat) = Stat::of(root, pid)
+                && stat.parent == *parent
+            {
+                members.push(Member { pid, stat });
+            }
+        }
+    }
+}
+
 /// Reads processes that are known. `None` if one of them has ended, since then its parent, which
 /// takes over its counts, has perhaps been read before that.
 ///
@@ -65,7 +105,7 @@ pub(crate) fn find(root: &Root, first: u32) -> Result<Members, MembersError> {
 /// it is there, and by its parent from the instant at which that one waits for it. So a sum over
 /// files that are all still there when their turn comes counts everything exactly once: a child
 /// that is there has not been taken over, now or when its parent was read.
-pub(crate) fn read_again(root: &Root, known: &[Member]) -> Result<Option<Members>, MembersError> {
+fn read_again(root: &Root, known: &[Member]) -> Result<Option<Members>, MembersError> {
     let mut members = Vec::with_capacity(known.len());
     for (index, Member { pid, stat }) in known.iter().enumerate() {
         match Stat::of(root, *pid) {

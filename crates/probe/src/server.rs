@@ -88,15 +88,13 @@ impl Server {
         self.memory.sample_shares(root, &self.members, draft);
     }
 
-    /// Processes are looked for anew only at the edges, or when one that is known has ended.
+    /// The whole machine is looked through at the edges only.
     fn look(&self, root: &Root, moment: Moment) -> Result<Members, MembersError> {
-        if moment != Moment::End
-            && !self.members.is_empty()
-            && let Some(members) = members::read_again(root, &self.members)?
-        {
-            return Ok(members);
+        if moment == Moment::End || self.members.is_empty() {
+            members::find(root, self.pid)
+        } else {
+            members::follow(root, &self.members)
         }
-        members::find(root, self.pid)
     }
 
     fn put(&self, root: &Root, draft: &mut Draft) {
