@@ -141,9 +141,10 @@ impl Moment {
 pub struct Sample {
     /// When in the step.
     pub moment: Moment,
-    /// When reading began, in nanoseconds of the host's monotonic clock.
+    /// When what is exact was read, in nanoseconds of the host's monotonic clock: at
+    /// [`Moment::Start`], what is costly is read before.
     pub at_ns: u64,
-    /// How long it took, in nanoseconds.
+    /// How long reading all of it took, in nanoseconds.
     pub took_ns: u64,
     /// What was read. A counter that could not be read is not here.
     pub values: BTreeMap<Counter, u64>,

@@ -144,7 +144,8 @@ fn family(first: Member, mut others: BTreeMap<u32, Stat>) -> Members {
 
 /// Whether processor time has got lost between two readings: a process of the earlier one has ended
 /// and none of its ancestors took its time over, because nobody waited for it or because its parent
-/// had ended before.
+/// had ended before. What nobody could see is not found: a process that was not there yet, or had
+/// not used a clock tick, at the earlier reading.
 pub(crate) fn lost_between(earlier: &[Member], now: &[Member]) -> bool {
     let before: BTreeMap<u32, &Stat> = earlier.iter().map(|m| (m.pid, &m.stat)).collect();
     let living: BTreeMap<u32, &Stat> = now.iter().map(|m| (m.pid, &m.stat)).collect();
@@ -173,4 +174,132 @@ pub(crate) fn lost_between(earlier: &[Member], now: &[Member]) -> bool {
         let taken = reaped(&living).zip(reaped(&before));
         taken.and_then(|(now, then)| now.checked_sub(then)) < Some(*ticks)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::Process;
+
+    /// What happens to the processes of a server. Numbers choose one of those that live.
+    #[derive(Debug, Clone)]
+    enum Event {
+        Works(usize, u64),
+        Forks(usize),
+        /// It ends, if it has no children, and its parent waits for it.
+        Ends(usize),
+    }
+
+    fn events() -> impl Strategy<Value = Vec<Event>> {
+        let event = prop_oneof![
+            (any::<usize>(), 1_u64..50).prop_map(|(who, ticks)| Event::Works(who, ticks)),
+            any::<usize>().prop_map(Event::Forks),
+            any::<usize>().prop_map(Event::Ends),
+        ];
+        proptest::collection::vec(event, 0..40)
+    }
+
+    /// The processes that live, and the ticks that all of them ever used.
+    struct Server {
+        living: Vec<Process>,
+        next: u32,
+        used: u64,
+    }
+
+    impl Server {
+        fn new() -> Self {
+            Self {
+                living: vec![Process::new(100)],
+                next: 101,
+                used: 0,
+            }
+        }
+
+        fn happen(&mut self, event: &Event) {
+            let (Event::Works(who, _) | Event::Forks(who) | Event::Ends(who)) = event;
+            let who = who % self.living.len();
+            let pid = self.living[who].pid;
+            match event {
+                Event::Works(_, ticks) => {
+                    self.living[who].user += ticks;
+                    self.used += ticks;
+                }
+                Event::Forks(_) => {
+                    let mut child = self.living[who].child(self.next);
+                    // Every other one leads a group of its own.
+                    if self.next.is_multiple_of(2) {
+                        child.group = child.pid;
+                    }
+                    self.living.push(child);
+                    self.next += 1;
+                }
+                Event::Ends(_) => {
+                    if who > 0 && !self.living.iter().any(|other| other.parent == pid) {
+                        let ended = self.living.remove(who);
+                        let parent = self.living.iter_mut().find(|p| p.pid == ended.parent);
+                        parent.unwrap().reaped += ended.user + ended.reaped;
+                    }
+                }
+            }
+        }
+
+        fn happen_all(&mut self, events: &[Event]) {
+            for event in events {
+                self.happen(event);
+            }
+        }
+
+        fn members(&self) -> Members {
+            let stat = |process: &Process| Stat::parse(&process.stat()).unwrap();
+            let others = self.living[1..].iter().map(|p| (p.pid, stat(p))).collect();
+            let first = &self.living[0];
+            let first = Member {
+                pid: first.pid,
+                stat: stat(first),
+            };
+            family(first, others)
+        }
+    }
+
+    fn ticks(members: &Members) -> u64 {
+        let all = members.iter().map(|member| member.stat.all_ticks());
+        all.sum::<Option<u64>>().unwrap()
+    }
+
+    proptest! {
+        /// However processes come, work and go: as long as each is waited for, the sum over those
+        /// that live is what all ever used, and parents come before their children.
+        #[test]
+        fn nothing_is_counted_twice_and_nothing_gets_lost(before in events(), after in events()) {
+            let mut server = Server::new();
+            server.happen_all(&before);
+            let earlier = server.members();
+            prop_assert_eq!(ticks(&earlier), server.used);
+            server.happen_all(&after);
+            let now = server.members();
+            prop_assert_eq!(ticks(&now), server.used);
+            prop_assert_eq!(now.len(), server.living.len());
+            prop_assert!(!lost_between(&earlier, &now));
+            for (index, member) in now.iter().enumerate().skip(1) {
+                let parent = now.iter().position(|other| other.pid == member.stat.parent);
+                prop_assert!(parent < Some(index));
+            }
+        }
+
+        /// A process that used something and is gone without having been waited for is missed.
+        #[test]
+        fn what_nobody_waited_for_is_missed(events in events(), who in any::<usize>()) {
+            let mut server = Server::new();
+            server.happen(&Event::Forks(0));
+            server.happen_all(&events);
+            server.happen(&Event::Forks(0));
+            let who = 1 + who % (server.living.len() - 1);
+            server.living[who].user += 1;
+            let earlier = server.members();
+            server.living.remove(who);
+            prop_assert!(lost_between(&earlier, &server.members()));
+        }
+    }
 }
