@@ -15,6 +15,10 @@ use crate::lab::Lab;
 use crate::prepare::server_fault;
 use crate::server::Server;
 
+/// How long the server may take to answer for its status: who waits for it is deaf for everything
+/// else.
+const STATUS_LIMIT: Duration = Duration::from_secs(10);
+
 /// What is to be read in a trial.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
@@ -103,7 +107,6 @@ pub(crate) fn start(lab: &Lab<'_>, instance: Instance, wanted: Wanted) -> Result
     let mut on_birth = |pid: u32| opened.open(&lab.proc, wanted, pid);
     let birth = Birth {
         on_birth: Some(&mut on_birth),
-        ..Birth::default()
     };
     let running = instance
         .start_with(birth, lab.stop)
@@ -139,7 +142,7 @@ pub(crate) struct Collectors {
     asks: bool,
     /// Over which it is asked: open through the whole step, so that no thread of the server comes or
     /// goes for it.
-    control: Option<Connection>,
+    control: Option<Result<Connection, String>>,
     absent: Vec<Gap>,
 }
 
@@ -174,24 +177,24 @@ impl Collectors {
     }
 
     /// Gets ready for a step, before its load connects.
-    pub(crate) fn prepare(&mut self, server: &Server) -> Result<(), Fault> {
-        if self.asks && self.control.is_none() {
-            let connection = server.connect().map_err(|error| {
-                Fault::failed_with_log(format!("failed to {error}"), server.log_tail())
-            })?;
-            self.control = Some(connection);
-        }
-        Ok(())
+    pub(crate) fn prepare(&mut self, server: &Server) {
+        self.control = self.asks.then(|| {
+            let connected = server.connect_within(STATUS_LIMIT);
+            connected.map_err(|error| format!("failed to {error}"))
+        });
     }
 
     /// The sample at the start of the measured time. The server is asked first, so that its answer
-    /// is not part of what is measured; twice, so that what one question adds to the server's own
-    /// counters is known.
+    /// is not part of what is measured; three times, so that what one question adds to the server's
+    /// own counters is known.
     pub(crate) fn begin(&mut self) -> Sample {
-        let first = self.status();
-        let status = match (first, self.status()) {
-            (Some(Ok(first)), Some(Ok(second))) => Some(Ok(with_a_look(&first, second))),
-            (_, second) => second,
+        // The first one also pays for what is only done once.
+        let looks = [self.status(), self.status(), self.status()];
+        let status = match looks {
+            [Some(Ok(first)), Some(Ok(second)), Some(Ok(third))] => {
+                Some(Ok(with_a_look([&first, &second], third)))
+            }
+            [.., last] => last,
         };
         let mut sample = self.sampler.begin();
         add(&mut sample, status);
@@ -208,23 +211,30 @@ impl Collectors {
         samples
     }
 
-    /// What the server says. `None` where nobody asks.
+    /// What the server says, or why it could not be asked. `None` where nobody asks.
     fn status(&mut self) -> Option<Result<BTreeMap<Counter, u64>, String>> {
-        let connection = self.control.as_mut()?;
-        Some(prony_servers::status(connection).map_err(|error| error.to_string()))
+        Some(match self.control.as_mut()? {
+            Ok(connection) => {
+                prony_servers::status(connection).map_err(|error| format!("failed to {error}"))
+            }
+            Err(reason) => Err(reason.clone()),
+        })
     }
 }
 
 /// What the server says, and on top of it what being asked once more adds, which will be in its
-/// next answer: rows of the temporary table that holds it, a question, some bytes.
+/// next answer: rows of the temporary table that holds it, a question, some bytes. It is the lesser
+/// of what two questions added, so that what went on meanwhile is hardly ever taken for it.
 fn with_a_look(
-    before: &BTreeMap<Counter, u64>,
+    before: [&BTreeMap<Counter, u64>; 2],
     mut now: BTreeMap<Counter, u64>,
 ) -> BTreeMap<Counter, u64> {
     for (counter, value) in &mut now {
-        let added = before
-            .get(counter)
-            .and_then(|before| value.checked_sub(*before));
+        let [first, second] = before.map(|look| look.get(counter).copied());
+        let added = first.zip(second).and_then(|(first, second)| {
+            let earlier = second.checked_sub(first)?;
+            Some(earlier.min(value.checked_sub(second)?))
+        });
         *value = value.saturating_add(added.unwrap_or(0));
     }
     now
@@ -235,7 +245,7 @@ fn add(sample: &mut Sample, status: Option<Result<BTreeMap<Counter, u64>, String
         Some(Ok(values)) => sample.values.extend(values),
         Some(Err(reason)) => sample.gaps.push(Gap {
             source: Source::Status,
-            reason: format!("failed to {reason}"),
+            reason,
         }),
         None => {}
     }
@@ -269,21 +279,20 @@ mod tests {
 
     #[test]
     fn what_a_look_adds_is_not_an_operations() {
-        let counter = |name| Counter::new(Source::Status, name);
         let said = |writes, threads| -> BTreeMap<Counter, u64> {
+            let counter = |name| Counter::new(Source::Status, name);
             [
                 (counter("handler_write"), writes),
                 (counter("threads"), threads),
             ]
             .into()
         };
-        let start = with_a_look(&said(1_000, 5), said(1_400, 4));
-        assert_eq!(start, said(1_800, 4));
-        let new = [(counter("handler_write"), 7)].into();
-        assert_eq!(
-            with_a_look(&BTreeMap::new(), new),
-            [(counter("handler_write"), 7)].into()
-        );
+        // Something else wrote between the second and the third.
+        let start = with_a_look([&said(1_000, 5), &said(1_400, 4)], said(1_900, 4));
+        assert_eq!(start, said(2_300, 4));
+        let nothing = BTreeMap::new();
+        let unknown = with_a_look([&nothing, &said(7, 1)], said(8, 2));
+        assert_eq!(unknown, said(8, 2));
     }
 
     #[test]

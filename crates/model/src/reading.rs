@@ -209,8 +209,12 @@ impl Sample {
             counter.source,
             Source::Device | Source::Pressure | Source::Host | Source::Lab
         );
-        if of_server && earlier.value(&IDENTITY) != self.value(&IDENTITY) {
-            return Err(NoDifference::Restarted);
+        if of_server {
+            match (earlier.value(&IDENTITY), self.value(&IDENTITY)) {
+                (Some(then), Some(now)) if then != now => return Err(NoDifference::Restarted),
+                (None, Some(_)) | (Some(_), None) => return Err(NoDifference::Lost),
+                _ => {}
+            }
         }
         if counter.source == Source::Threads && self.value(&THREADS_LOST) > Some(0) {
             return Err(NoDifference::ThreadsEnded);
