@@ -1,6 +1,7 @@
 //! What reads the cost of a server: opened at its birth, asked at the edges of each step.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use prony_client::Connection;
@@ -154,14 +155,16 @@ impl Collectors {
             counters,
             mut absent,
         } = opened;
+        let data_dir = server.data_dir();
         let place = server.pid().map(|pid| ServerPlace {
             pid,
-            data_dir: server.data_dir(),
+            data_dir: data_dir.clone(),
             cgroup,
             counters,
         });
         let prober = Prober::new(lab.proc.clone(), place, &wanted.collect);
-        absent.extend(prober.absences());
+        let general = |gap: Gap| general(gap, server.pid(), data_dir.as_deref());
+        absent.extend(prober.absences().into_iter().map(general));
         let period = wanted.collect.period_ms.map(Duration::from_millis);
         Self {
             sampler: Sampler::start(prober, period),
@@ -240,6 +243,20 @@ fn with_a_look(
     now
 }
 
+/// A reason without what differs from one server to the next, so that it is said once.
+fn general(gap: Gap, pid: Option<u32>, data_dir: Option<&Path>) -> Gap {
+    let mut reason = gap.reason;
+    if let Some(data_dir) = data_dir {
+        reason = reason.replace(&data_dir.display().to_string(), "the data directory");
+    }
+    if let Some(pid) = pid {
+        for folder in ["proc", "task"] {
+            reason = reason.replace(&format!("{folder}/{pid}"), &format!("{folder}/PID"));
+        }
+    }
+    Gap { reason, ..gap }
+}
+
 fn add(sample: &mut Sample, status: Option<Result<BTreeMap<Counter, u64>, String>>) {
     match status {
         Some(Ok(values)) => sample.values.extend(values),
@@ -275,6 +292,24 @@ mod tests {
                 .collect(),
             gaps: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_is_the_same_for_all_servers_is_said_in_the_same_words() {
+        let said = |pid, data_dir: &str| {
+            let reason = format!("read /proc/{pid}/task/{pid}/io of {data_dir}: denied");
+            let gap = Gap {
+                source: Source::Process,
+                reason,
+            };
+            general(gap, Some(pid), Some(Path::new(data_dir))).reason
+        };
+        let first = said(12, "/cache/instances/12-1/data");
+        assert_eq!(
+            first,
+            "read /proc/PID/task/PID/io of the data directory: denied"
+        );
+        assert_eq!(said(345, "/cache/instances/345-9/data"), first);
     }
 
     #[test]

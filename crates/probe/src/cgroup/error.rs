@@ -1,7 +1,7 @@
 //! Why there is no control group.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::root::ProbeError;
 
@@ -42,7 +42,7 @@ pub enum CgroupError {
         folder: PathBuf,
     },
     /// The group can't be made.
-    #[error("make control group {folder}: {source}; {REMEDY}")]
+    #[error("make a control group below {}: {source}; {REMEDY}", above(folder))]
     Make {
         /// The group.
         folder: PathBuf,
@@ -50,13 +50,19 @@ pub enum CgroupError {
         source: io::Error,
     },
     /// The group shows no processor time.
-    #[error("read processor time of control group {folder}: kernels before 4.15 show none there")]
+    #[error(
+        "read processor time of a control group below {}: kernels before 4.15 show none there",
+        above(folder)
+    )]
     NoTime {
         /// The group.
         folder: PathBuf,
     },
     /// A process can't be put into the group.
-    #[error("put process {pid} into control group {folder}: {source}; {REMEDY}")]
+    #[error(
+        "put the server into a control group below {}: {source}; {REMEDY}",
+        above(folder)
+    )]
     Add {
         /// The group.
         folder: PathBuf,
@@ -65,4 +71,10 @@ pub enum CgroupError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// The group above: names of groups differ from server to server, and what is wrong with all of them
+/// is to be said once.
+fn above(folder: &Path) -> std::path::Display<'_> {
+    folder.parent().unwrap_or(folder).display()
 }
