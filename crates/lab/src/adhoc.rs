@@ -11,8 +11,8 @@ use prony_load::{DriveTask, Message, Task, choose_backend};
 use prony_model::{Backend, Dataset, Plan, Step, StepOutcome, Target};
 use prony_servers::Image;
 
+use crate::collectors::{self, Wanted, Watched, server_cpu_ns};
 use crate::drive::drive;
-use crate::edge::{Edge, steal_warning};
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault};
@@ -21,7 +21,7 @@ use crate::prepare::{ImageMaker, Supply, fill};
 use crate::ready::{Preparation, supplies};
 use crate::server::Server;
 use crate::start::Start;
-use crate::strain::conditions;
+use crate::strain::{conditions, steal_warning};
 use crate::trial::drive_task;
 
 /// What is driven, and how.
@@ -160,6 +160,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         profile: None,
         allow: Vec::new(),
         counting: None,
+        counting_note: None,
         backend: work.backend,
         trials: Vec::new(),
     }
@@ -217,24 +218,24 @@ impl Load<'_> {
                 .image(None, events)?,
             ),
         };
-        let mut server = self.server(image.as_ref(), events)?;
-        let version = server.control("SELECT VERSION()")?;
+        let mut watched = self.server(image.as_ref(), events)?;
+        let version = watched.server.control("SELECT VERSION()")?;
         version
             .single()
             .unwrap_or_default()
             .clone_into(&mut end.server_version);
-        self.drive(&mut server, end, messages)?;
+        self.drive(&mut watched, end, messages)?;
         // A server of Prony's own is of no use any more, and need not write back what is dirty.
-        drop(server);
+        drop(watched);
         Ok(())
     }
 
     /// The server with its tables.
-    fn server(&self, image: Option<&Image>, events: &mut Events<'_>) -> Result<Server, Stop> {
+    fn server(&self, image: Option<&Image>, events: &mut Events<'_>) -> Result<Watched, Stop> {
         if let (Supply::External(access), Tables::Found) = (self.supply, self.work.tables) {
             let server = access.as_found()?;
             self.check_tables(&server)?;
-            return Ok(server);
+            return Ok(collectors::attend(self.lab, server, Wanted::little()));
         }
         let start = Start {
             lab: self.lab,
@@ -243,7 +244,7 @@ impl Load<'_> {
             supply: self.supply,
             image,
         };
-        let mut server = start.server()?;
+        let mut watched = start.watched(Wanted::little())?;
         if image.is_none() || !self.work.target.engine.persistent() {
             let target = &self.work.target;
             let mut say = |activity| {
@@ -252,10 +253,11 @@ impl Load<'_> {
                     activity,
                 });
             };
-            fill(self.lab, &mut server, &self.work.dataset, target, &mut say)?;
+            let dataset = &self.work.dataset;
+            fill(self.lab, &mut watched.server, dataset, target, &mut say)?;
         }
-        start.warm(&server)?;
-        Ok(server)
+        start.warm(&watched.server)?;
+        Ok(watched)
     }
 
     /// Looks for the first and the last table, so that what is missing is said in one line.
@@ -281,11 +283,12 @@ impl Load<'_> {
 
     fn drive(
         &self,
-        server: &mut Server,
+        watched: &mut Watched,
         end: &mut AdHocEnd,
         messages: &mut dyn FnMut(&Message),
     ) -> Result<(), Fault> {
         let work = self.work;
+        let Watched { server, collectors } = watched;
         let task = drive_task(self.plan, &work.target, &work.step, work.seed, self.backend);
         let task = DriveTask {
             threads_max: work.threads_max.unwrap_or(task.threads_max),
@@ -295,12 +298,13 @@ impl Load<'_> {
         };
         let own = self.supply.own();
         let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
-        let pid = server.pid();
-        let mut edges = Vec::new();
+        let mut samples = Vec::new();
         let task = Task::Drive(Box::new(task));
         let outcome = drive(self.lab, server, cpus, task, &mut |message| {
-            if let Message::MeasureStart { .. } | Message::MeasureEnd { .. } = message {
-                edges.push(Edge::take(&self.lab.proc, pid));
+            match message {
+                Message::Ready => samples.push(collectors.begin()),
+                Message::MeasureEnd { .. } => samples.extend(collectors.end()),
+                _ => {}
             }
             messages(&message);
             Ok(match message {
@@ -308,8 +312,8 @@ impl Load<'_> {
                 _ => None,
             })
         })?;
-        if let [start, stop] = edges.as_slice() {
-            end.server_cpu_ns = start.server_cpu_ns(stop);
+        if let [start, .., stop] = samples.as_slice() {
+            end.server_cpu_ns = server_cpu_ns(start, stop);
             let stolen = steal_warning(start, stop, self.lab.cpus);
             end.warnings.extend(stolen.map(|text| AdHocWarning {
                 code: "steal",

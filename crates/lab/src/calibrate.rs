@@ -2,6 +2,7 @@
 //! next to nothing.
 
 mod kept;
+mod looking;
 mod points;
 mod program;
 
@@ -12,8 +13,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use prony_load::{DriveTask, Job, Message, Task};
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, OpenPoint, Spacing,
-    StepOutcome, StopFlag, Tls, Workload,
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, OpenPoint,
+    RidingCounters, Spacing, StepOutcome, StopFlag, Tls, Workload,
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
@@ -55,6 +56,15 @@ pub enum CalibrationEvent<'a> {
     Closed(&'a ClosedPoint),
     /// An open loop ended.
     Open(&'a OpenPoint),
+    /// What counters cost at one number of clients is known.
+    Looking(&'a LookingPrice),
+    /// What counters cost can't be measured.
+    NoPrice {
+        /// Which.
+        counters: RidingCounters,
+        /// Why they can't be opened, and what to do.
+        reason: &'a str,
+    },
 }
 
 /// Why a host can't be calibrated.
@@ -133,6 +143,7 @@ impl Calibrator<'_> {
             made_at_ms: u64::try_from(Timestamp::now().as_millisecond()).unwrap_or(0),
             closed: Vec::new(),
             open: Vec::new(),
+            looking: Vec::new(),
         };
         for task in &points.tasks(&workload) {
             let Some((outcome, server_ns)) = self.drive(&mut null, task)? else {
@@ -147,6 +158,12 @@ impl Calibrator<'_> {
                 events(CalibrationEvent::Closed(&point));
                 calibration.closed.push(point);
             }
+        }
+        for &set in &points.looking {
+            let Some(prices) = self.price(set, &workload, events)? else {
+                return Ok(None);
+            };
+            calibration.looking.extend(prices);
         }
         if !self.keeps(points) {
             return Ok(Some(calibration));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use prony_model::{Gap, TrialKind};
 use prony_servers::FetchEvent;
 
 /// Something that happened. Borrowed: consumers copy what they keep.
@@ -42,6 +43,8 @@ pub enum Event<'a> {
         blocks: u32,
         /// The target's name.
         target: &'a str,
+        /// What it is for.
+        kind: TrialKind,
     },
     /// A step begins.
     StepStarted {
@@ -77,6 +80,11 @@ pub enum Event<'a> {
         clients: u32,
         /// Queries per second over the step; `None` when nothing was done.
         queries_per_second: Option<f64>,
+    },
+    /// Something of a server's cost can't be read here. Said once.
+    Absent {
+        /// Where, and why not.
+        gap: &'a Gap,
     },
     /// A trial ended well and is stored.
     TrialDone {

@@ -6,8 +6,9 @@
 
 mod adhoc;
 mod calibrate;
+mod collectors;
+mod counted;
 mod drive;
-mod edge;
 mod error;
 mod event;
 mod explain;

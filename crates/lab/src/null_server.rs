@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use prony_client::Address;
 use prony_probe::{ProcessReading, Root, thread_cpu_ns};
-use prony_servers::{Launcher, OwnedFolder, Process, Roots};
+use prony_servers::{Launcher, OwnedFolder, Placement, Process, Roots};
 
 /// How long it may take to listen.
 const STARTING: Duration = Duration::from_secs(20);
@@ -30,15 +30,32 @@ impl NullServer {
     /// Starts it and waits until it listens. Errors are words that fit after "failed to start the
     /// null server: ".
     pub(crate) fn start(roots: &Roots, launcher: &Launcher, prony: &Path) -> Result<Self, String> {
+        Self::start_with(roots, launcher, prony, &mut |_| Ok(()))
+    }
+
+    /// The same; `on_birth` is called with the id of the process before it becomes the null server.
+    pub(crate) fn start_with(
+        roots: &Roots,
+        launcher: &Launcher,
+        prony: &Path,
+        on_birth: &mut dyn FnMut(u32) -> Result<(), String>,
+    ) -> Result<Self, String> {
         let folder = OwnedFolder::beside_instances(roots).map_err(|error| error.to_string())?;
-        let mut command = launcher.command(prony);
+        let placement = Placement {
+            hold: true,
+            ..Placement::default()
+        };
+        let mut command = launcher.placed_command(prony, &placement);
         command
             .args(["null", "--socket"])
             .arg(socket(&folder))
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut process = launcher.spawn(command).map_err(|error| error.to_string())?;
+        on_birth(process.id())?;
+        // The guard waits for the end of its input.
+        drop(process.child().stdin.take());
         let (sender, first_line) = channel();
         let child = process.child();
         if let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) {

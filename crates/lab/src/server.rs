@@ -3,6 +3,7 @@
 use std::env;
 use std::fmt;
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use prony_client::{Address, Answer, ClientError, Connection, Login};
@@ -146,6 +147,14 @@ impl Server {
         }
     }
 
+    /// Its data directory, where it is Prony's own.
+    pub(crate) fn data_dir(&self) -> Option<PathBuf> {
+        match self {
+            Self::Own(server) => Some(server.data_dir()),
+            Self::External(_) => None,
+        }
+    }
+
     /// Whether it still runs; of somebody else's server only its connections tell.
     pub(crate) fn check(&mut self) -> Result<(), ServerDied> {
         match self {
@@ -176,12 +185,17 @@ impl Server {
 
     /// A control connection whose default database is the dataset's.
     pub(crate) fn connect(&self) -> Result<Connection, ClientError> {
+        self.connect_within(CONTROL_TIMEOUT)
+    }
+
+    /// The same with less patience, for connecting and for each answer.
+    pub(crate) fn connect_within(&self, limit: Duration) -> Result<Connection, ClientError> {
         let (address, login) = self.admin();
         let login = Login {
             database: Some(self.database().to_owned()),
             ..login
         };
-        Connection::connect(&address, &login, CONTROL_TIMEOUT)
+        Connection::connect(&address, &login, limit)
     }
 
     /// Where the administrator connects, or the only account there is.

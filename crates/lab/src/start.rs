@@ -3,6 +3,7 @@
 use prony_model::{Dataset, Schema, Target};
 use prony_servers::{Image, Images, Instance};
 
+use crate::collectors::{self, Wanted, Watched};
 use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::prepare::{Fetched, Loaded, Supply, fill, server_fault, start};
@@ -26,6 +27,16 @@ impl Start<'_> {
             (Supply::External(access), _) => access.enter(),
             (Supply::Own(fetched), Some(image)) => start(self.lab, self.restore(fetched, image)?),
             (Supply::Own(_), None) => Err(Fault::failed("there is no data image to start from")),
+        }
+    }
+
+    /// The same, with what reads its cost.
+    pub(crate) fn watched(&self, wanted: Wanted) -> Result<Watched, Fault> {
+        match (self.supply, self.image) {
+            (Supply::Own(fetched), Some(image)) => {
+                collectors::start(self.lab, self.restore(fetched, image)?, wanted)
+            }
+            _ => Ok(collectors::attend(self.lab, self.server()?, wanted)),
         }
     }
 

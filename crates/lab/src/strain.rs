@@ -3,7 +3,7 @@
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use prony_model::{Pace, Schedule, Step, StepOutcome, ThreadUse};
+use prony_model::{Counter, Pace, Sample, Schedule, Source, Step, StepOutcome, ThreadUse};
 
 /// Share of the measured time from which on a thread of the generator counts as saturated. What is
 /// left then is less than what the kernel's own work takes now and then.
@@ -21,6 +21,12 @@ const LATE_SHARE: f64 = 0.1;
 /// instant where arrivals come at random.
 const BACKLOG_ONE_IN: u64 = 100;
 
+/// Share of the machine that a hypervisor may take before a figure carries a warning. Below it,
+/// the loss is smaller than the spread between trials on a quiet machine.
+const STEAL_SHARE_MAX: f64 = 0.01;
+
+const STEAL: Counter = Counter::new(Source::Host, "steal_ns");
+
 /// A condition: its code and its words.
 pub(crate) type Condition = (&'static str, String);
 
@@ -29,6 +35,23 @@ pub(crate) type Condition = (&'static str, String);
 struct Clients {
     count: u32,
     pace: Pace,
+}
+
+/// The warning about time stolen between two samples on a host with `cpus` processors, if there is
+/// something to warn about.
+pub(crate) fn steal_warning(start: &Sample, end: &Sample, cpus: u32) -> Option<String> {
+    let stolen = end.since(start, &STEAL).ok()?;
+    let elapsed = end
+        .at_ns
+        .checked_sub(start.at_ns)
+        .filter(|elapsed| *elapsed > 0)?;
+    let share = stolen as f64 / (elapsed as f64 * f64::from(cpus.max(1)));
+    (share > STEAL_SHARE_MAX).then(|| {
+        format!(
+            "the hypervisor took {:.1} % of the machine's time away",
+            share * 100.0
+        )
+    })
 }
 
 /// What must be shown beside the figures of a step.
@@ -155,7 +178,7 @@ fn percentile_99(mut bytes: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
-    use prony_model::{Spacing, Thousandths};
+    use prony_model::{Moment, Spacing, Thousandths};
 
     use super::*;
 
@@ -194,6 +217,34 @@ mod tests {
             cpu_ns,
             run_queue_ns,
         }
+    }
+
+    fn sample(at_ns: u64, steal_ns: u64) -> Sample {
+        Sample {
+            moment: Moment::Start,
+            at_ns,
+            took_ns: 0,
+            values: [(STEAL, steal_ns)].into(),
+            gaps: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn steal_is_a_share_of_all_processors() {
+        let start = sample(1_000, 500);
+        assert_eq!(steal_warning(&start, &sample(101_000, 2_400), 2), None);
+        let warning = steal_warning(&start, &sample(101_000, 4_500), 2).unwrap();
+        assert_eq!(
+            warning,
+            "the hypervisor took 2.0 % of the machine's time away"
+        );
+    }
+
+    #[test]
+    fn a_counter_that_ran_backwards_warns_of_nothing() {
+        let warning = |start, end| steal_warning(&start, &end, 2);
+        assert_eq!(warning(sample(1_000, 500), sample(2_000, 400)), None);
+        assert_eq!(warning(sample(2_000, 0), sample(1_000, 400)), None);
     }
 
     #[test]

@@ -5,14 +5,16 @@ use std::thread::available_parallelism;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task, usual_threads};
 use prony_model::{
-    Backend, ClientGroup, CpuSet, Plan, PlannedTrial, Step, StepOutcome, Target, TrialState,
-    Workload,
+    Backend, ClientGroup, CpuSet, Plan, PlannedTrial, Sample, Source, Step, StepOutcome, Target,
+    TrialKind, TrialState, Workload,
 };
+use prony_probe::CounterSet;
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
 
+use crate::collectors::{Collectors, Wanted, Watched};
+use crate::counted::{self, counted};
 use crate::drive::drive;
-use crate::edge::{Edge, steal_warning};
 use crate::event::{Event, Events};
 use crate::explain;
 use crate::fault::Fault;
@@ -21,7 +23,7 @@ use crate::prepare::{Loaded, Supply};
 use crate::server::Server;
 use crate::settle::{debt, empty_binlog, settle};
 use crate::start::Start;
-use crate::strain::conditions;
+use crate::strain::{conditions, steal_warning};
 use crate::survey::{self, Variables, subject};
 
 /// Length of the intervals that the generator reports, in milliseconds.
@@ -43,21 +45,67 @@ pub(crate) struct Trial<'a> {
     pub(crate) table: &'a VariableTable,
     /// What carries the connections of the load.
     pub(crate) backend: Backend,
+    /// Counters that ride along in timed trials where the experiment leaves it to the host.
+    pub(crate) riding: Option<CounterSet>,
     pub(crate) store: &'a mut Store,
 }
 
 impl Trial<'_> {
     /// Runs the trial to its end. The server is gone when this returns, whatever it returns.
     pub(crate) fn run(&mut self, events: &mut Events<'_>) -> Result<(), Fault> {
-        let mut server = self.begin().server()?;
-        self.record_server(&server)?;
-        self.fill(&mut server)?;
-        self.begin().warm(&server)?;
-        self.explain(&server)?;
+        let mut watched = self.begin().watched(self.wanted())?;
+        self.record_server(&watched.server)?;
+        self.record_absences(&watched.collectors, events)?;
+        self.fill(&mut watched.server)?;
+        self.begin().warm(&watched.server)?;
+        self.explain(&watched.server)?;
         for index in 0..self.plan.steps.len() {
-            self.step(&mut server, index, events)?;
+            let step = self.planned_step(index)?;
+            self.step(&mut watched, index, &step, events)?;
         }
-        server.stop().map(drop)
+        watched.server.stop().map(drop)
+    }
+
+    /// What is to be read in this trial.
+    fn wanted(&self) -> Wanted {
+        match (self.planned.kind, self.plan.counting) {
+            (TrialKind::Counting, Some(counting)) => Wanted::counting(counting),
+            _ => Wanted::timed(self.target().collect, self.riding),
+        }
+    }
+
+    /// A step as this trial runs it.
+    fn planned_step(&mut self, index: usize) -> Result<Step, Fault> {
+        let step = &self.plan.steps[index];
+        let (TrialKind::Counting, Some(counting)) = (self.planned.kind, self.plan.counting) else {
+            return Ok(step.clone());
+        };
+        let operations = counted::operations(self.store, self.plan, counting, index)?;
+        let operations = operations.ok_or_else(|| {
+            Fault::failed(
+                "no timed trial has said how many operations are to be counted: set `operations` in \
+                 `[counting]`, or have a timed trial done first",
+            )
+        })?;
+        Ok(counted(step, operations))
+    }
+
+    /// Keeps what can't be read of this server, and says it when it is new.
+    fn record_absences(
+        &mut self,
+        collectors: &Collectors,
+        events: &mut Events<'_>,
+    ) -> Result<(), Fault> {
+        for gap in collectors.absent() {
+            let known = self.store.absences()?;
+            // What a virtual machine does not tell of its host nobody can allow: it is only kept.
+            let can_be_allowed = gap.source != Source::Host;
+            if can_be_allowed && known.iter().all(|(_, before)| before != gap) {
+                events(Event::Absent { gap });
+            }
+            self.store.record_absence(Some(self.id), gap)?;
+        }
+        Ok(())
     }
 
     fn target(&self) -> &Target {
@@ -152,13 +200,15 @@ impl Trial<'_> {
 
     fn step(
         &mut self,
-        server: &mut Server,
+        watched: &mut Watched,
         index: usize,
+        step: &Step,
         events: &mut Events<'_>,
     ) -> Result<(), Fault> {
-        let step = &self.plan.steps[index];
+        let Watched { server, collectors } = watched;
         self.settle(server, index, events)
             .map_err(|fault| fault.during(&step.name, step.clients))?;
+        collectors.prepare(server);
         events(Event::StepStarted {
             number: index + 1,
             total: self.plan.steps.len(),
@@ -168,13 +218,11 @@ impl Trial<'_> {
         let seed = step_seed(self.plan.seed, self.planned.block, index);
         let task = drive_task(self.plan, self.target(), step, seed, self.backend);
         let task = Task::Drive(Box::new(task));
-        let pid = server.pid();
-        let mut edges = Vec::new();
+        let mut samples = Vec::new();
         let outcome = drive(self.lab, server, self.client_cpus(), task, &mut |message| {
             match message {
-                Message::MeasureStart { .. } | Message::MeasureEnd { .. } => {
-                    edges.push(Edge::take(&self.lab.proc, pid));
-                }
+                Message::Ready => samples.push(collectors.begin()),
+                Message::MeasureEnd { .. } => samples.extend(collectors.end()),
                 Message::Interval { interval, .. } => {
                     let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
                     let queries_per_second = interval.queries as f64 / seconds.max(1e-9);
@@ -186,7 +234,7 @@ impl Trial<'_> {
             Ok(None)
         })
         .map_err(|fault| fault.during(&step.name, step.clients))?;
-        self.record(index, &outcome, &edges)?;
+        self.record(index, step, &outcome, &samples)?;
         events(Event::StepDone {
             step: &step.name,
             clients: step.clients,
@@ -220,19 +268,28 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn record(&mut self, index: usize, outcome: &StepOutcome, edges: &[Edge]) -> Result<(), Fault> {
+    fn record(
+        &mut self,
+        index: usize,
+        step: &Step,
+        outcome: &StepOutcome,
+        samples: &[Sample],
+    ) -> Result<(), Fault> {
         self.store.record_step(self.id, index, outcome)?;
-        for edge in edges {
-            self.store
-                .record_readings(self.id, index, &edge.readings())?;
+        for sample in samples {
+            self.store.record_sample(self.id, index, sample)?;
         }
-        if let [start, end] = edges
+        // What disturbs times is of no matter to counts.
+        if self.planned.kind == TrialKind::Counting {
+            return Ok(());
+        }
+        if let [start, .., end] = samples
             && let Some(text) = steal_warning(start, end, self.lab.cpus)
         {
             self.store
                 .record_warning(Some(self.id), Some(index), "steal", &text)?;
         }
-        for (code, text) in conditions(&self.plan.steps[index], outcome) {
+        for (code, text) in conditions(step, outcome) {
             self.store
                 .record_warning(Some(self.id), Some(index), code, &text)?;
         }
@@ -283,9 +340,9 @@ pub(crate) fn drive_task(
         beside: step.beside.iter().map(group).collect(),
         backend,
         interval_histograms: false,
-        hold: false,
         interval_ms: INTERVAL_MS,
         stall_ms: STALL_MS,
+        hold: true,
     }
 }
 

@@ -13,6 +13,7 @@ use prony_load::{
 };
 use prony_model::{
     Backend, Effect, ErrorClass, ErrorCount, Length, Pace, Plan, Step, StepOutcome, Target, Timing,
+    TrialKind,
 };
 
 use crate::drive::drive;
@@ -111,6 +112,7 @@ pub fn verify(
             block: 1,
             blocks: 1,
             target: &target.name,
+            kind: TrialKind::Timed,
         });
         let mut checked = Checked::new(backend);
         let end = match &ready[index] {

@@ -86,11 +86,12 @@ impl Fill<'_, '_> {
         let without_redo = self.engine == Engine::Innodb && changes.redo_log_is_off();
         self.create(way.index)?;
         let used = self.insert(way)?;
-        let index_begin_ns = now_ns();
+        let mut index_ns = 0;
         if way.index == Index::Afterwards {
+            let begin_ns = now_ns();
             self.index()?;
+            index_ns = now_ns() - begin_ns;
         }
-        let index_ns = now_ns() - index_begin_ns;
         changes.undo(&mut self.connections[0])?;
         let rows_ns = now_ns() - start_ns - index_ns;
         self.check()?;

@@ -22,6 +22,8 @@ pub enum Aspect {
     Intent(String),
     /// The raw option of this name.
     Option(String),
+    /// What is read while it is measured.
+    Collect,
 }
 
 /// The words for a setting that a target leaves to the baseline.
@@ -45,6 +47,7 @@ impl Aspect {
             Self::Protocol,
             Self::Transport,
             Self::Server,
+            Self::Collect,
         ]
         .into_iter()
         .chain(intents.cloned().map(Self::Intent))
@@ -79,6 +82,7 @@ impl fmt::Display for Aspect {
             Self::Server => f.write_str("server"),
             Self::Intent(name) => f.write_str(name),
             Self::Option(name) => write!(f, "--{name}"),
+            Self::Collect => f.write_str("collect"),
         }
     }
 }
@@ -103,6 +107,7 @@ impl Target {
             },
             Aspect::Intent(name) => setting(self.config.intents.get(name).map(ToString::to_string)),
             Aspect::Option(name) => setting(self.config.raw.get(name).cloned()),
+            Aspect::Collect => self.collect.to_string(),
         }
     }
 }
@@ -196,6 +201,7 @@ mod tests {
         );
         first.protocol = Protocol::Text;
         first.config.raw.insert("x".to_owned(), "7".to_owned());
+        first.collect = crate::Collect::NOTHING;
         let varying = Aspect::varying([&first, &second]);
         let shown: Vec<_> = varying
             .iter()
@@ -211,6 +217,7 @@ mod tests {
                 "binlog: on / default",
                 "buffer_pool: 512M / 1G",
                 "--x: 7 / default",
+                "collect: nothing / default",
             ]
         );
         assert!(Aspect::varying([&first, &first]).is_empty());

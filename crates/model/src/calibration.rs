@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Backend, Spacing, Thousandths};
+use crate::{Backend, RidingCounters, Spacing, Thousandths};
 
 /// The ceiling of the load generator on one host, measured against the null server with a
 /// prepared point query over a unix socket: raw counts, from which rates are derived when read.
@@ -18,6 +18,42 @@ pub struct Calibration {
     pub closed: Vec<ClosedPoint>,
     /// Open loops, one for each backend.
     pub open: Vec<OpenPoint>,
+    /// What counters cost that are opened on a server: by set of counters, then by number of clients.
+    /// Empty where this was not measured.
+    #[serde(default)]
+    pub looking: Vec<LookingPrice>,
+}
+
+/// What counters of `perf_event_open(2)`, opened on the null server at its birth, take of its
+/// throughput: closed loops by turns against a null server with them and one without.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookingPrice {
+    /// Which counters: [`RidingCounters::Software`] or [`RidingCounters::Hardware`].
+    pub counters: RidingCounters,
+    /// Connections.
+    pub clients: u32,
+    /// The turns.
+    pub rounds: Vec<PricedRound>,
+}
+
+/// One turn of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PricedRound {
+    /// Without counters.
+    pub without: CalibrationCounts,
+    /// With them.
+    pub with: CalibrationCounts,
+}
+
+/// How much of the throughput is lost, as a share of it; negative where it seems to grow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Loss {
+    /// One less the geometric mean of the rounds' ratios.
+    pub mean: f64,
+    /// The least and the greatest of the rounds.
+    pub range: (f64, f64),
+    /// The mean and two and a half standard errors on top: the loss is hardly ever more.
+    pub most: f64,
 }
 
 /// What of a host decides how fast the generator is. A calibration is valid where all of it, and
@@ -104,6 +140,54 @@ impl Calibration {
     }
 }
 
+impl Calibration {
+    /// The share of throughput that counters may take and still ride along where times are
+    /// measured.
+    pub const LOSS_MAX: f64 = 0.005;
+
+    /// Whether these counters were measured to take less than [`Self::LOSS_MAX`] at every number of
+    /// clients.
+    pub fn may_ride(&self, counters: RidingCounters) -> bool {
+        let mut prices = self
+            .looking
+            .iter()
+            .filter(|price| price.counters == counters)
+            .peekable();
+        let small =
+            |price: &LookingPrice| price.loss().is_some_and(|loss| loss.most < Self::LOSS_MAX);
+        prices.peek().is_some() && prices.all(small)
+    }
+}
+
+impl LookingPrice {
+    /// What is lost. `None` with fewer than three rounds in which anything was done: fewer say nothing.
+    pub fn loss(&self) -> Option<Loss> {
+        let ratio = |round: &PricedRound| {
+            let with = round.with.queries_per_second()?;
+            Some((with / round.without.queries_per_second()?).ln())
+        };
+        let logs: Vec<f64> = self.rounds.iter().filter_map(ratio).collect();
+        if logs.len() < 3 {
+            return None;
+        }
+        let count = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / count;
+        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+        let error = (squares / (count - 1.0) / count).sqrt();
+        let lost = |log: f64| 1.0 - log.exp();
+        let (low, high) = logs
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
+                (low.min(*log), high.max(*log))
+            });
+        Some(Loss {
+            mean: lost(mean),
+            range: (lost(high), lost(low)),
+            most: lost(2.5_f64.mul_add(-error, mean)),
+        })
+    }
+}
+
 impl OpenPoint {
     /// Operations that were planned and never begun, since what was overdue when the measured time
     /// was over could not be worked off. An operation is one query here, and its failure would have
@@ -186,6 +270,7 @@ mod tests {
                 planned: 1_000,
                 error: vec![1, 255],
             }],
+            looking: Vec::new(),
         }
     }
 
@@ -243,6 +328,44 @@ mod tests {
             ..point
         };
         assert_eq!(overloaded.left(), 20);
+    }
+
+    #[test]
+    fn the_price_of_looking_is_what_is_lost() {
+        let counts = |queries| CalibrationCounts {
+            queries,
+            wall_ns: 1_000_000_000,
+            client_user_ns: 1,
+            client_system_ns: 1,
+            server_ns: 1,
+        };
+        let price = |with: [u64; 3]| LookingPrice {
+            counters: RidingCounters::Hardware,
+            clients: 1,
+            rounds: with
+                .map(|with| PricedRound {
+                    without: counts(1_000),
+                    with: counts(with),
+                })
+                .to_vec(),
+        };
+        let loss = price([900, 900, 900]).loss().unwrap();
+        assert!((loss.mean - 0.1).abs() < 1e-9, "{loss:?}");
+        assert!((loss.most - 0.1).abs() < 1e-9, "{loss:?}");
+        let spread = price([800, 900, 1_000]).loss().unwrap();
+        assert!((spread.range.1 - 0.2).abs() < 1e-9 && spread.range.0.abs() < 1e-9);
+        assert!(spread.most > 0.2, "{spread:?}");
+        let mut few = price([900, 900, 900]);
+        few.rounds.pop();
+        assert_eq!(few.loss(), None);
+
+        let mut calibration = calibration();
+        let may = |calibration: &Calibration| calibration.may_ride(RidingCounters::Hardware);
+        assert!(!may(&calibration));
+        calibration.looking = vec![price([999, 999, 999])];
+        assert!(may(&calibration) && !calibration.may_ride(RidingCounters::Software));
+        calibration.looking.push(price([990, 990, 990]));
+        assert!(!may(&calibration));
     }
 
     #[test]

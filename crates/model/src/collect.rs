@@ -1,5 +1,7 @@
 //! What is read while targets are measured, and what is counted apart from measuring.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds between two samples within the measured time, where nothing else is asked for.
@@ -72,6 +74,37 @@ impl Collect {
     };
 }
 
+/// What is read, as people read it: `default`, `nothing`, `system, status, every 100ms`. What needs
+/// no samples between the edges has no `every`.
+impl fmt::Display for Collect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::default() {
+            return f.write_str("default");
+        }
+        if *self == Self::NOTHING {
+            return f.write_str("nothing");
+        }
+        let sources = [
+            (self.system, "system"),
+            (self.cgroup, "cgroup"),
+            (self.status, "status"),
+        ];
+        let sources = sources.into_iter().filter(|(read, _)| *read);
+        let mut words: Vec<_> = sources.map(|(_, word)| word.to_owned()).collect();
+        if self.counters != RidingCounters::Off {
+            words.push(format!("{} counters", self.counters.name()));
+        }
+        words.extend(self.period_ms.map(|ms| {
+            if ms.is_multiple_of(1_000) {
+                format!("every {}s", ms / 1_000)
+            } else {
+                format!("every {ms}ms")
+            }
+        }));
+        f.write_str(&words.join(", "))
+    }
+}
+
 /// Trials that count and whose times are never used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counting {
@@ -79,9 +112,8 @@ pub struct Counting {
     pub blocks: u32,
     /// What counts.
     pub by: CountedBy,
-    /// Operations of each step; `None` for as many as the base completed in a fifth of the step's
-    /// measured time in its first timed trial, and at least 100. A step whose length is a count
-    /// keeps it, always.
+    /// Operations of each step; `None` for a fifth of those that the base completed in its first
+    /// timed trial, and at least 20. A step whose length is a count keeps it, always.
     pub operations: Option<u64>,
 }
 
@@ -126,5 +158,39 @@ impl TrialKind {
             Self::Timed => "timed",
             Self::Counting => "counting",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_in_words() {
+        let words = |change: fn(&mut Collect)| {
+            let mut collect = Collect::default();
+            change(&mut collect);
+            collect.to_string()
+        };
+        assert_eq!(words(|_| {}), "default");
+        assert_eq!(Collect::NOTHING.to_string(), "nothing");
+        assert_eq!(
+            words(|collect| collect.period_ms = Some(100)),
+            "system, cgroup, status, auto counters, every 100ms"
+        );
+        let status_at_the_edges = |collect: &mut Collect| {
+            *collect = Collect {
+                status: true,
+                ..Collect::NOTHING
+            };
+        };
+        assert_eq!(words(status_at_the_edges), "status");
+        assert_eq!(
+            words(|collect| {
+                collect.counters = RidingCounters::Software;
+                collect.period_ms = None;
+            }),
+            "system, cgroup, status, software counters"
+        );
     }
 }

@@ -16,6 +16,7 @@ mod engine;
 mod errors;
 mod expr;
 pub mod hex;
+mod metric;
 mod options;
 mod outcome;
 mod pace;
@@ -31,7 +32,10 @@ mod workload;
 
 pub use aspect::Aspect;
 pub use build::BuildFacts;
-pub use calibration::{CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, OpenPoint};
+pub use calibration::{
+    CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss, OpenPoint,
+    PricedRound,
+};
 pub use collect::{Collect, CountedBy, Counting, RidingCounters, TrialKind};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
@@ -41,6 +45,10 @@ pub use endpoint::{Address, External, PasswordSource, Tls, Transport};
 pub use engine::{Engine, UnknownEngine};
 pub use errors::{ErrorClass, classify};
 pub use expr::{Expr, ExprError, Scope};
+pub use metric::{
+    Alternatives, Better, CostUnit, CpuDisagreement, Formula, Metric, MetricFacts, NoValue,
+    StepCounts, Value, cpu_disagreement,
+};
 pub use options::{OptionOrigin, RenderedOption};
 pub use outcome::{
     ErrorCount, GroupOutcome, Interval, LoadOutcome, Schedule, StatementOutcome, StepOutcome,

@@ -51,6 +51,9 @@ pub struct Plan {
     /// Trials that count apart from those that measure; `None` for none.
     #[serde(default)]
     pub counting: Option<Counting>,
+    /// Why nothing is counted although nobody forbade it, and what would help.
+    #[serde(default)]
+    pub counting_note: Option<String>,
     /// The trials in order of execution; block after block, each target once in each block, and
     /// after it, in the first blocks, each target once more to be counted.
     pub trials: Vec<PlannedTrial>,

@@ -47,6 +47,18 @@ impl Workload {
         statements.any(|statement| statement.weight.is_some())
     }
 
+    /// Rows that an operation reads by going through whole tables of `rows` rows, where that is all
+    /// that it does: its statements have no parameters and take long. `None` elsewhere.
+    pub fn scanned_rows(&self, rows: u64) -> Option<u64> {
+        let scans = self.display == Display::Milliseconds
+            && !self.is_mix()
+            && self.statements.iter().all(|s| s.params.is_empty());
+        scans.then(|| {
+            let runs = self.statements.iter().map(|s| u64::from(s.repeat));
+            runs.sum::<u64>() * rows
+        })
+    }
+
     /// Makes answers right that find fewer rows than the dataset has, because others have deleted
     /// some. Statements that add rows do so all the same.
     pub fn expect_missing_rows(&mut self) {
@@ -369,6 +381,31 @@ mod tests {
             assert_eq!(range.to_string(), text);
         }
         assert!("1..".parse::<ExprRange>().is_err());
+    }
+
+    #[test]
+    fn what_goes_through_whole_tables_is_a_scan() {
+        let json = r#"{
+            "name": "scan", "group": "range", "effect": "none", "description": "",
+            "parameters": {}, "transaction": false, "display": "milliseconds", "text_only": true,
+            "statements": [
+                {"name": "one", "sql": "SELECT 1", "repeat": 1, "table": "random", "params": [],
+                 "expect": {}},
+                {"name": "two", "sql": "SELECT 2", "repeat": 2, "table": "random", "params": [],
+                 "expect": {}}
+            ]
+        }"#;
+        let scan: Workload = serde_json::from_str(json).unwrap();
+        assert_eq!(scan.scanned_rows(1000), Some(3000));
+        let mut short = scan.clone();
+        short.display = Display::Rate;
+        assert_eq!(short.scanned_rows(1000), None);
+        let mut part = scan;
+        part.statements[1].params.push(Param {
+            name: "c".into(),
+            generator: Generator::Digits("###".into()),
+        });
+        assert_eq!(part.scanned_rows(1000), None);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Experiment files: what is compared, on which data, by which steps, how often.
 
 mod base;
+mod collect;
 mod config;
+mod counting;
 mod expand;
 mod external;
 mod fit;
@@ -16,7 +18,10 @@ mod target;
 
 use std::path::Path;
 
-use prony_model::{Backend, BuildFacts, Dataset, IntentFacts, Plan, Schema, Target, Workload};
+use prony_model::{
+    Backend, BuildFacts, Counting, Dataset, IntentFacts, Plan, PlannedTrial, Schema, Target,
+    Workload,
+};
 
 use crate::fields::{Fields, Located, Value, is_name_char};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
@@ -43,6 +48,9 @@ pub struct Knowledge<'a> {
     /// target whose server Prony starts, with what the experiment allows; the target has no name
     /// yet.
     pub honours: &'a Honours<'a>,
+    /// Whether this host has counters of the processor for us; else why not, in words that fit
+    /// after a colon.
+    pub hardware_counters: Result<(), &'a str>,
 }
 
 /// Says which setting the server of a target can't have, if there is one, given what the
@@ -79,8 +87,9 @@ struct DatasetRead {
 /// Reads an experiment file, with one of its profiles laid over it where `profile` names one, and
 /// expands it. `file_name` is used in messages only.
 ///
-/// The order of trials depends on nothing but the experiment's seed, its number of blocks and its
-/// number of targets.
+/// The order of timed trials depends on nothing but the experiment's seed, its number of blocks and
+/// its number of targets; that of counting trials on their number besides. What is counted can
+/// depend on the host, of which `knowledge` says what has to be known.
 ///
 /// # Errors
 /// When the text is not TOML, not a right experiment, or asks for what `knowledge` does not have;
@@ -124,6 +133,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         presets: knowledge.presets,
     };
     let sequence = sequence::read(&mut fields, surroundings);
+    let counting = fields.optional("counting", counting::read);
     let profiles = fields.optional("profile", profile::check);
     let precision = fields.not_yet("precision", "write the number of `blocks` instead");
     let budget = fields.not_yet("budget", "write the number of `blocks` instead");
@@ -136,6 +146,10 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let seed = seed?.unwrap_or(DEFAULT_SEED);
     let sequence = sequence?;
     check_reconnects(document, &targets, sequence.reconnects.as_ref())?;
+    let blocks = blocks?.value;
+    let written = counting?.unwrap_or_default();
+    let decided = counting::decide(document, &written, blocks, &targets, knowledge)?;
+    let counted = decided.counting;
     Ok(Plan {
         name: name?.value.to_owned(),
         question: question?.map_or_else(String::new, |text| text.value.to_owned()),
@@ -147,11 +161,28 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         profile: None,
         allow: allow?.unwrap_or_default(),
         backend: backend?.and_then(|backend| backend.value),
-        counting: None,
-        trials: order::trials(seed, blocks?.value, targets.len()),
+        trials: trials(seed, blocks, &targets, counted),
+        counting: counted,
+        counting_note: decided.note,
         targets,
         steps: sequence.steps,
     })
+}
+
+/// The trials in order. What can be counted is what Prony starts.
+fn trials(
+    seed: u64,
+    blocks: u32,
+    targets: &[Target],
+    counting: Option<Counting>,
+) -> Vec<PlannedTrial> {
+    let ours = |index: &usize| targets[*index].external.is_none();
+    let countable: Vec<_> = (0..targets.len()).filter(ours).collect();
+    let counted = order::Counted {
+        blocks: counting.map_or(0, |counting| counting.blocks),
+        targets: &countable,
+    };
+    order::trials(seed, blocks, targets.len(), counted)
 }
 
 /// Checks that no clients are to make connections while they are measured that can't be made then.

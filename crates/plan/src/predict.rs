@@ -1,6 +1,8 @@
 //! How long an experiment will take.
 
-use prony_model::{Length, Pace, Plan, Step, Workload};
+use prony_model::{
+    CountedBy, Counting, Length, Pace, Plan, PlannedTrial, Step, TrialKind, Workload,
+};
 
 /// What a prediction rests on, besides the plan. The defaults are those of a small machine and
 /// are meant to be replaced by what has been measured on the machine at hand.
@@ -24,6 +26,10 @@ pub struct Assumptions {
     pub queries_per_second: u64,
     /// How many clients the machine serves at full rate; more of them share that. At least 1.
     pub clients_at_once: u32,
+    /// How many times slower a server is that valgrind runs. At least 1.
+    pub valgrind_slowdown: u64,
+    /// Milliseconds that such a server takes longer to start and stop.
+    pub valgrind_start_ms: u64,
 }
 
 impl Default for Assumptions {
@@ -37,9 +43,14 @@ impl Default for Assumptions {
             client_us: 1000,
             queries_per_second: 10_000,
             clients_at_once: 2,
+            valgrind_slowdown: 50,
+            valgrind_start_ms: 50_000,
         }
     }
 }
+
+/// A fifth of a step's measured time is what it counts where nothing else decides.
+const COUNTED_PART: u64 = 5;
 
 /// Milliseconds that a run of the plan takes when no image of its data exists yet:
 ///
@@ -53,64 +64,119 @@ impl Default for Assumptions {
 /// in every trial instead of once. Idle is the least that settling before the step takes.
 /// Of warm-up and ramp the longer one counts. A step that ends after a number of operations takes
 /// operations ÷ rate, where they arrive at one; else operations × queries in each ÷ (rate × clients
-/// served at once), and each client's share of the think times. What fetching the builds takes is
-/// not in it, nor what [`backlogs_ms`] says.
+/// served at once), and each client's share of the think times.
+///
+/// In a counting trial a step has no warm-up and takes what its operations take as fast as they go, or
+/// a fifth of the measured time where the base decides how many there are. Where valgrind counts,
+/// that and loading take so many times longer, and start and stop so much longer. What fetching the builds takes is not in it, nor what [`backlogs_ms`] says.
 pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     let dataset = &plan.dataset;
     let rows = u64::from(dataset.tables).saturating_mul(dataset.rows);
     let load_ms = rows.saturating_mul(1000) / assumptions.load_rows_per_second.max(1);
 
-    let steps = plan.steps.iter().map(|step| step_ms(step, assumptions));
-    let steps_ms = steps.fold(0, u64::saturating_add);
-    let trial_ms = assumptions
-        .start_ms
-        .saturating_add(steps_ms)
-        .saturating_add(assumptions.stop_ms);
-
     let targets = plan.targets.iter().fold(0_u64, |sum, target| {
-        let loads = if target.external.is_some() || !target.engine.persistent() {
-            u64::from(plan.blocks())
-        } else {
-            1
-        };
+        let has_image = target.external.is_none() && target.engine.persistent();
         let bootstrap_ms = match target.external {
             Some(_) => 0,
             None => assumptions.bootstrap_ms,
         };
         sum.saturating_add(bootstrap_ms)
-            .saturating_add(loads.saturating_mul(load_ms))
+            .saturating_add(if has_image { load_ms } else { 0 })
     });
-    let trials = plan.trials.len() as u64;
-    targets.saturating_add(trials.saturating_mul(trial_ms))
+    let of_kind = |kind| trial_ms(plan, kind, assumptions);
+    let (timed_ms, counting_ms) = (of_kind(TrialKind::Timed), of_kind(TrialKind::Counting));
+    let slowdown = slowdown(plan.counting, assumptions);
+    plan.trials.iter().fold(targets, |sum, trial| {
+        let target = &plan.targets[trial.target];
+        let loads = target.external.is_some() || !target.engine.persistent();
+        let own_load_ms = if loads { load_ms } else { 0 };
+        sum.saturating_add(match trial.kind {
+            TrialKind::Timed => timed_ms.saturating_add(own_load_ms),
+            TrialKind::Counting => counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown)),
+        })
+    })
 }
 
-/// Milliseconds by which a run of the plan takes longer at most where servers can't keep up with
+/// How many times slower servers are while they are counted.
+fn slowdown(counting: Option<Counting>, assumptions: &Assumptions) -> u64 {
+    match counting.map(|counting| counting.by) {
+        Some(CountedBy::Valgrind) => assumptions.valgrind_slowdown.max(1),
+        Some(CountedBy::Hardware) | None => 1,
+    }
+}
+
+/// Milliseconds of a trial of this kind, without loading.
+fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
+    let counting = plan.counting.filter(|_| kind == TrialKind::Counting);
+    let slowdown = slowdown(counting, assumptions);
+    let later_ms = match counting.map(|counting| counting.by) {
+        Some(CountedBy::Valgrind) => assumptions.valgrind_start_ms,
+        Some(CountedBy::Hardware) | None => 0,
+    };
+    let steps = plan.steps.iter().map(|step| {
+        let work_ms = match counting {
+            None => timed_ms(step, assumptions),
+            Some(counting) => counted_ms(step, counting, assumptions).saturating_mul(slowdown),
+        };
+        step_ms(step, work_ms, assumptions)
+    });
+    [assumptions.start_ms, assumptions.stop_ms, later_ms]
+        .into_iter()
+        .chain(steps)
+        .fold(0, u64::saturating_add)
+}
+
+/// Milliseconds by which the timed trials of the plan take longer at most where servers can't keep up with
 /// the rates asked of them, and backlogs are worked off.
 pub fn backlogs_ms(plan: &Plan) -> u64 {
-    let trials = plan.trials.len() as u64;
+    let timed = |trial: &&PlannedTrial| trial.kind == TrialKind::Timed;
+    let trials = plan.trials.iter().filter(timed).count() as u64;
     let steps = plan.steps.iter().map(Step::drain_ms);
     trials.saturating_mul(steps.fold(0, u64::saturating_add))
 }
 
-/// Milliseconds that one step of a trial takes, settling before it included.
-fn step_ms(step: &Step, assumptions: &Assumptions) -> u64 {
-    let measured_ms = step
-        .planned_ms()
-        .unwrap_or_else(|| work_ms(step, assumptions));
+/// Milliseconds that one step of a trial takes whose work takes this long, settling before it
+/// included.
+fn step_ms(step: &Step, work_ms: u64, assumptions: &Assumptions) -> u64 {
     let idle_ms = step.settle.map_or(0, |settle| settle.idle_ms);
     let clients = u64::from(step.all_clients());
     let clients_ms = clients.saturating_mul(assumptions.client_us) / 1000;
-    let before_ms = step.warmup_ms.max(step.ramp_ms);
-    [clients_ms, before_ms, measured_ms, assumptions.step_ms]
+    [clients_ms, work_ms, assumptions.step_ms]
         .into_iter()
         .fold(idle_ms, u64::saturating_add)
 }
 
-/// Milliseconds that the operations of a closed loop take.
-fn work_ms(step: &Step, assumptions: &Assumptions) -> u64 {
-    let Length::Count { operations } = step.length else {
-        return 0;
+/// Milliseconds that a step warms up and measures.
+fn timed_ms(step: &Step, assumptions: &Assumptions) -> u64 {
+    let measured_ms = match (step.planned_ms(), step.length) {
+        (Some(ms), _) => ms,
+        (None, Length::Count { operations }) => {
+            let think_us = match step.pace {
+                Pace::Closed { think: Some(think) } => think.mean_us,
+                Pace::Closed { think: None } | Pace::Open { .. } => 0,
+            };
+            let clients = u64::from(step.clients).max(1);
+            let thinking_ms = (operations / clients).saturating_mul(think_us) / 1000;
+            work_ms(step, operations, assumptions).saturating_add(thinking_ms)
+        }
+        (None, Length::Time { .. }) => 0,
     };
+    step.warmup_ms.max(step.ramp_ms).saturating_add(measured_ms)
+}
+
+/// Milliseconds of the operations that a step counts, on a server that nothing slows down: as fast as
+/// they go, without warm-up.
+fn counted_ms(step: &Step, counting: Counting, assumptions: &Assumptions) -> u64 {
+    match (step.length, counting.operations) {
+        (Length::Count { operations }, _) | (Length::Time { .. }, Some(operations)) => {
+            work_ms(step, operations, assumptions)
+        }
+        (Length::Time { ms }, None) => ms / COUNTED_PART,
+    }
+}
+
+/// Milliseconds that this many operations take as fast as they go.
+fn work_ms(step: &Step, operations: u64, assumptions: &Assumptions) -> u64 {
     let clients = u64::from(step.clients).max(1);
     let at_once = clients.min(u64::from(assumptions.clients_at_once)).max(1);
     let rate = assumptions
@@ -118,12 +184,7 @@ fn work_ms(step: &Step, assumptions: &Assumptions) -> u64 {
         .max(1)
         .saturating_mul(at_once);
     let queries = operations.saturating_mul(queries_of(&step.workload));
-    let think_us = match step.pace {
-        Pace::Closed { think: Some(think) } => think.mean_us,
-        Pace::Closed { think: None } | Pace::Open { .. } => 0,
-    };
-    let thinking_ms = (operations / clients).saturating_mul(think_us) / 1000;
-    (queries.saturating_mul(1000) / rate).saturating_add(thinking_ms)
+    queries.saturating_mul(1000) / rate
 }
 
 /// Statements of one operation, `BEGIN` and `COMMIT` included.

@@ -1,5 +1,7 @@
 //! Tests over whole files: what is said of wrong ones, what right ones expand to.
 
+mod collect;
+mod counting;
 mod expansion;
 mod external;
 mod files;
@@ -57,12 +59,16 @@ workload = "read-only"
 parameters.range = 10
 "#;
 
+/// Why a virtual machine often has no counters.
+const NO_COUNTERS: &str = "the processor has none for this machine";
+
 /// What experiments are checked against in tests.
 struct World {
     builds: Vec<BuildFacts>,
     intents: Vec<IntentFacts>,
     workloads: Vec<Workload>,
     presets: Vec<Preset>,
+    hardware_counters: Result<(), &'static str>,
 }
 
 impl World {
@@ -72,6 +78,15 @@ impl World {
             intents: intents(),
             workloads: embedded_workloads().unwrap(),
             presets: Vec::new(),
+            hardware_counters: Err(NO_COUNTERS),
+        }
+    }
+
+    /// On a host with counters of the processor.
+    fn with_counters() -> Self {
+        Self {
+            hardware_counters: Ok(()),
+            ..Self::new()
         }
     }
 
@@ -83,6 +98,7 @@ impl World {
             presets: &self.presets,
             folder: Path::new("/experiments"),
             honours: &honours,
+            hardware_counters: self.hardware_counters,
         }
     }
 

@@ -1,8 +1,13 @@
 //! What the machine is, and the counters that tell whether others disturbed it.
 
+mod processors;
+
+use prony_model::{Gap, Moment, Source};
 use serde::{Deserialize, Serialize};
 
-use crate::root::{ProbeError, Root, tick_ns};
+use crate::draft::Draft;
+use crate::root::{ProbeError, Root, ticks_to_ns};
+use processors::Processors;
 
 /// Facts of the host that do not change during a run. What can't be found out is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,13 +29,13 @@ pub struct HostFacts {
 }
 
 /// Counters of the whole host since its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostReading {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct HostReading {
     /// Time that a hypervisor gave to others while this machine wanted to run, summed over its
     /// processors, in nanoseconds.
-    pub steal_ns: u64,
+    steal_ns: u64,
     /// Time that any process of this machine ran, summed over its processors, in nanoseconds.
-    pub busy_ns: u64,
+    busy_ns: u64,
 }
 
 impl HostFacts {
@@ -70,10 +75,7 @@ impl HostFacts {
 
 impl HostReading {
     /// Reads the first line of `/proc/stat`. Source of the layout: proc(5), stat.
-    ///
-    /// # Errors
-    /// When the file can't be read or is not as documented.
-    pub fn take(root: &Root) -> Result<Self, ProbeError> {
+    fn take(root: &Root) -> Result<Self, ProbeError> {
         let path = "proc/stat";
         let text = root.read(path)?;
         let expected = || root.unexpected(path, "`cpu` and at least eight numbers");
@@ -91,9 +93,40 @@ impl HostReading {
             return Err(expected());
         };
         Ok(Self {
-            steal_ns: steal * tick_ns(),
-            busy_ns: (user + nice + system + irq + softirq) * tick_ns(),
+            steal_ns: ticks_to_ns(steal).ok_or_else(expected)?,
+            busy_ns: [user, nice, system, irq, softirq]
+                .into_iter()
+                .try_fold(0_u64, u64::checked_add)
+                .and_then(ticks_to_ns)
+                .ok_or_else(expected)?,
         })
+    }
+}
+
+/// Reads the host.
+#[derive(Debug)]
+pub(crate) struct Host {
+    processors: Processors,
+}
+
+impl Host {
+    /// Finds out what the host tells.
+    pub(crate) fn new(root: &Root, absences: &mut Vec<Gap>) -> Self {
+        Self {
+            processors: Processors::find(root, absences),
+        }
+    }
+
+    /// Takes a sample.
+    pub(crate) fn sample(&self, root: &Root, moment: Moment, draft: &mut Draft) {
+        match HostReading::take(root) {
+            Ok(reading) => {
+                draft.put(Source::Host, "busy_ns", reading.busy_ns);
+                draft.put(Source::Host, "steal_ns", reading.steal_ns);
+            }
+            Err(error) => draft.gap(Source::Host, &error),
+        }
+        self.processors.sample(root, moment, draft);
     }
 }
 
@@ -102,7 +135,7 @@ fn total_memory(meminfo: &str) -> Option<u64> {
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1024)
+    kibibytes.checked_mul(1024)
 }
 
 /// The chosen word of a line such as `always [madvise] never`.
@@ -114,6 +147,7 @@ fn bracketed(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tick_ns;
 
     fn recorded(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,14 +1,42 @@
-//! Readings of the host and of single processes: raw counters from `/proc`, nothing derived.
+//! Readings of the host and of servers' processes: raw counters, nothing derived.
 //!
-//! Rates and costs are computed when a report is read, from two readings. The root folder is a
-//! parameter, so that tests read recorded files instead of a live machine.
+//! A [`Prober`] takes samples of everything that there is; a [`Sampler`] takes them at the edges of
+//! measured times and in between. What can't be read is absent, with the reason. Rates and costs
+//! are computed when a report is read, from two samples. The root folder is a parameter, so that
+//! tests read recorded files instead of a live machine.
+//!
+//! `docs/readings.md` tells each counter's unit, source and meaning.
 
+mod cgroup;
+mod clock;
+mod counters;
+mod device;
+mod draft;
+mod files;
 mod host;
+mod io;
+mod members;
+mod memory;
+mod mounts;
+mod pressure;
+mod prober;
 mod process;
+#[cfg(test)]
+mod properties;
 mod root;
+mod sampler;
+mod server;
+mod stat;
+#[cfg(test)]
+mod testing;
+mod text;
 mod threads;
 
-pub use host::{HostFacts, HostReading};
+pub use cgroup::{Cgroup, CgroupError};
+pub use counters::{CounterSet, Counters, CountersError, hardware_counters};
+pub use host::HostFacts;
+pub use prober::{Prober, ServerPlace};
 pub use process::{ProcessReading, resident_peak_bytes, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};
+pub use sampler::Sampler;
 pub use threads::ThreadsReading;

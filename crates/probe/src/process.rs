@@ -1,11 +1,10 @@
 //! Counters of one process, threads that have ended included.
 
-use serde::{Deserialize, Serialize};
-
-use crate::root::{ProbeError, Root, tick_ns};
+use crate::root::{ProbeError, Root, pages_to_bytes, ticks_to_ns};
+use crate::stat::Stat;
 
 /// Counters of a process since its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessReading {
     /// Processor time in user space of all its threads, in nanoseconds; moves in clock ticks.
     pub user_ns: u64,
@@ -18,29 +17,18 @@ pub struct ProcessReading {
 }
 
 impl ProcessReading {
-    /// Reads `/proc/PID/stat`. Source of the layout: proc(5); fields are counted behind the
-    /// command's closing parenthesis, since the command may hold spaces.
+    /// Reads `/proc/PID/stat`. Source of the layout: proc(5).
     ///
     /// # Errors
     /// When the process is gone or the file is not as documented.
     pub fn take(root: &Root, pid: u32) -> Result<Self, ProbeError> {
-        let path = format!("proc/{pid}/stat");
-        let text = root.read(&path)?;
-        let expected = || root.unexpected(&path, "the fields of proc(5), stat");
-        let (_, behind) = text.rsplit_once(')').ok_or_else(expected)?;
-        let fields: Vec<&str> = behind.split_ascii_whitespace().collect();
-        // proc(5) counts from 1 and the state, the first field here, is number 3.
-        let field = |number: usize| {
-            fields
-                .get(number - 3)
-                .and_then(|text| text.parse::<u64>().ok())
-                .ok_or_else(expected)
-        };
+        let stat = Stat::of(root, pid)?;
+        let expected = || root.unexpected(format!("proc/{pid}/stat"), "numbers that can be");
         Ok(Self {
-            user_ns: field(14)? * tick_ns(),
-            system_ns: field(15)? * tick_ns(),
-            threads: field(20)?,
-            resident_bytes: field(24)? * rustix::param::page_size() as u64,
+            user_ns: ticks_to_ns(stat.user_ticks).ok_or_else(expected)?,
+            system_ns: ticks_to_ns(stat.system_ticks).ok_or_else(expected)?,
+            threads: stat.threads,
+            resident_bytes: pages_to_bytes(stat.resident_pages).ok_or_else(expected)?,
         })
     }
 }
@@ -54,7 +42,7 @@ pub fn resident_peak_bytes(root: &Root, pid: u32) -> Result<u64, ProbeError> {
     let path = format!("proc/{pid}/status");
     let text = root.read(&path)?;
     peak_kibibytes(&text)
-        .map(|kibibytes| kibibytes * 1024)
+        .and_then(|kibibytes| kibibytes.checked_mul(1024))
         .ok_or_else(|| root.unexpected(&path, "a line `VmHWM: … kB`"))
 }
 
@@ -83,6 +71,7 @@ pub fn thread_cpu_ns(root: &Root, pid: u32) -> Result<u64, ProbeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tick_ns;
 
     #[test]
     fn reads_the_peak_of_memory() {
@@ -98,7 +87,7 @@ mod tests {
         let process = folder.path().join("proc/42");
         std::fs::create_dir_all(&process).unwrap();
         let line = "42 (my (sql) d) S 1 42 42 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 31 0 9999 \
-                    123456789 2000 18446744073709551615 0 0";
+                    123456789 2000 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0\n";
         std::fs::write(process.join("stat"), line).unwrap();
         let reading = ProcessReading::take(&Root::recorded(folder.path()), 42).unwrap();
         assert_eq!(reading.user_ns, 250 * tick_ns());

@@ -1,6 +1,15 @@
-//! What the scheduler knows of the living threads of a process.
+//! What the scheduler knows of the living threads of a server.
 
+use std::collections::BTreeSet;
+
+use prony_model::{Gap, Moment, Source, THREADS_LOST};
+
+use crate::clock::process_cpu_ns;
+use crate::draft::Draft;
+use crate::members::Member;
 use crate::root::{ProbeError, Root};
+use crate::stat::Stat;
+use crate::text::{sum, value};
 
 /// Counters of the living threads of one process, summed since each began. The difference of two
 /// readings is exact to the nanosecond, but for the clock tick under way, as long as no thread
@@ -24,21 +33,206 @@ impl ThreadsReading {
     /// documented.
     pub fn take(root: &Root, pid: u32) -> Result<Self, ProbeError> {
         let folder = format!("proc/{pid}/task");
-        let mut sum = Self::default();
+        let mut total = Self::default();
         for thread in root.list(&folder)? {
-            let path = format!("{folder}/{thread}/schedstat");
-            let text = match root.read(&path) {
-                Ok(text) => text,
+            let thread = match Self::one(root, &format!("{folder}/{thread}")) {
+                Ok(thread) => thread,
                 Err(error) if error.is_gone() => continue,
                 Err(error) => return Err(error),
             };
-            let thread =
-                parse(&text).ok_or_else(|| root.unexpected(&path, "three numbers of schedstat"))?;
-            sum.run_ns += thread.run_ns;
-            sum.run_queue_ns += thread.run_queue_ns;
-            sum.slices += thread.slices;
+            total = total
+                .plus(thread)
+                .ok_or_else(|| root.unexpected(&folder, "numbers that can be"))?;
         }
-        Ok(sum)
+        Ok(total)
+    }
+
+    /// Reads those of the thread whose folder is `thread`.
+    fn one(root: &Root, thread: &str) -> Result<Self, ProbeError> {
+        let path = format!("{thread}/schedstat");
+        let text = root.read(&path)?;
+        parse(&text).ok_or_else(|| root.unexpected(path, "three numbers of schedstat"))
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        Some(Self {
+            run_ns: self.run_ns.checked_add(other.run_ns)?,
+            run_queue_ns: self.run_queue_ns.checked_add(other.run_queue_ns)?,
+            slices: self.slices.checked_add(other.slices)?,
+        })
+    }
+}
+
+/// The longest clock tick that kernels are built with. The scheduler's figure of a thread that is on
+/// a processor is as old as the last tick.
+const TICK_NS_MAX: u64 = 10_000_000;
+
+/// A thread: its number, and when it began, since numbers are used again.
+type Thread = (u32, u64);
+
+/// Reads the threads of a server.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    has_schedule: bool,
+    /// What was there at the step's start.
+    start: Option<Census>,
+}
+
+/// All threads of a server at one moment.
+#[derive(Debug, Default)]
+struct Census {
+    threads: BTreeSet<Thread>,
+    schedule: ThreadsReading,
+    voluntary_switches: u64,
+    involuntary_switches: u64,
+    /// Threads that were on a processor when they were read.
+    running: u64,
+    ended: Option<Ended>,
+}
+
+/// Processor time of threads that have ended: that of the processes less that of the threads that
+/// live. Threads run on while they are read, so that it is known to lie between two values.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    least_ns: u64,
+    most_ns: u64,
+    /// Processor time of processes that have ended, in clock ticks.
+    reaped_ticks: u64,
+}
+
+impl Threads {
+    /// Finds out what the kernel tells of threads.
+    pub(crate) fn new(root: &Root, pid: u32, absences: &mut Vec<Gap>) -> Self {
+        let schedule = ThreadsReading::one(root, &format!("proc/{pid}/task/{pid}"));
+        if let Err(error) = &schedule {
+            absences.push(Gap {
+                source: Source::Threads,
+                reason: format!("{error}: the kernel was built without the scheduler's figures (CONFIG_SCHED_INFO)"),
+            });
+        }
+        Self {
+            has_schedule: schedule.is_ok(),
+            start: None,
+        }
+    }
+
+    /// Takes a sample at an edge of the measured time.
+    pub(crate) fn sample(
+        &mut self,
+        root: &Root,
+        members: &[Member],
+        moment: Moment,
+        draft: &mut Draft,
+    ) {
+        if moment == Moment::Start {
+            self.start = None;
+        }
+        if members.is_empty() {
+            return;
+        }
+        let census = match Census::take(root, members, self.has_schedule) {
+            Ok(census) => census,
+            Err(error) => return draft.gap(Source::Threads, &error),
+        };
+        let mut put = |name, value| draft.put(Source::Threads, name, value);
+        if self.has_schedule {
+            put("run_ns", census.schedule.run_ns);
+            put("run_queue_ns", census.schedule.run_queue_ns);
+            put("slices", census.schedule.slices);
+        }
+        put("voluntary_switches", census.voluntary_switches);
+        put("involuntary_switches", census.involuntary_switches);
+        put("living_threads", census.threads.len() as u64);
+        let lost = match (&self.start, moment) {
+            (Some(start), Moment::End) => census.lost_since(start),
+            _ => 0,
+        };
+        draft.values.insert(THREADS_LOST.clone(), lost);
+        if moment == Moment::Start {
+            self.start = Some(census);
+        }
+    }
+}
+
+impl Census {
+    fn take(root: &Root, members: &[Member], has_schedule: bool) -> Result<Self, ProbeError> {
+        let mut census = Self::default();
+        let clocks = || {
+            sum(members
+                .iter()
+                .map(|member| process_cpu_ns(root, member.pid)))
+        };
+        let before_ns = clocks();
+        for member in members {
+            let folder = format!("proc/{}/task", member.pid);
+            for name in root.list(&folder)? {
+                match census.count(root, &folder, &name, has_schedule) {
+                    Err(error) if error.is_gone() => {}
+                    other => other?,
+                }
+            }
+        }
+        let reaped = sum(members.iter().map(|member| member.stat.reaped_ticks()));
+        if let (Some(before), Some(after), Some(reaped_ticks), true) =
+            (before_ns, clocks(), reaped, has_schedule)
+        {
+            census.ended = Some(Ended {
+                least_ns: before
+                    .saturating_sub(census.schedule.run_ns)
+                    .saturating_sub(census.running * TICK_NS_MAX),
+                most_ns: after.saturating_sub(census.schedule.run_ns),
+                reaped_ticks,
+            });
+        }
+        Ok(census)
+    }
+
+    fn count(
+        &mut self,
+        root: &Root,
+        folder: &str,
+        name: &str,
+        has_schedule: bool,
+    ) -> Result<(), ProbeError> {
+        let thread = format!("{folder}/{name}");
+        let odd = || root.unexpected(&thread, "the files of a thread");
+        let status = root.read(format!("{thread}/status"))?;
+        let switches = |word| value(&status, word).ok_or_else(odd);
+        let voluntary = switches("voluntary_ctxt_switches:")?;
+        let involuntary = switches("nonvoluntary_ctxt_switches:")?;
+        let schedule = if has_schedule {
+            ThreadsReading::one(root, &thread)?
+        } else {
+            ThreadsReading::default()
+        };
+        let stat = Stat::read(root, &format!("{thread}/stat"))?;
+        self.schedule = self.schedule.plus(schedule).ok_or_else(odd)?;
+        self.running += u64::from(stat.running);
+        self.voluntary_switches = self
+            .voluntary_switches
+            .checked_add(voluntary)
+            .ok_or_else(odd)?;
+        self.involuntary_switches = self
+            .involuntary_switches
+            .checked_add(involuntary)
+            .ok_or_else(odd)?;
+        let number = name.parse().map_err(|_| odd())?;
+        self.threads.insert((number, stat.started_ticks));
+        Ok(())
+    }
+
+    /// How many threads have taken their counts with them since `start`: those that were there then
+    /// and are not now, and at least one where processor time says that threads have come and gone
+    /// in between.
+    fn lost_since(&self, start: &Self) -> u64 {
+        let gone = start.threads.difference(&self.threads).count() as u64;
+        let came_and_went = match (&start.ended, &self.ended) {
+            (Some(then), Some(now)) => {
+                now.least_ns > then.most_ns || now.reaped_ticks > then.reaped_ticks
+            }
+            _ => false,
+        };
+        gone.max(u64::from(came_and_went))
     }
 }
 
@@ -83,7 +277,7 @@ mod tests {
         assert!(error.to_string().contains("proc/7/task"), "{error}");
         let task = folder.path().join("proc/7/task/7");
         std::fs::create_dir_all(&task).unwrap();
-        std::fs::write(task.join("schedstat"), "12 x 3").unwrap();
+        std::fs::write(task.join("schedstat"), "12 x 3\n").unwrap();
         let error = ThreadsReading::take(&root, 7).unwrap_err();
         assert!(error.to_string().contains("three numbers"), "{error}");
     }

@@ -56,6 +56,7 @@ pub(crate) fn experiment(
             &format!("find the folder of {}: {error}", path.display()),
         )
     })?;
+    let hardware_counters = hardware_counters();
     let knowledge = Knowledge {
         builds: &catalogue.facts(),
         intents: &catalogue.intent_facts(),
@@ -63,12 +64,18 @@ pub(crate) fn experiment(
         presets: &presets,
         folder: whole.parent().unwrap_or(&whole),
         honours: &|target, allow| honours(catalogue, target, allow),
+        hardware_counters: hardware_counters.as_ref().copied().map_err(String::as_str),
     };
     let name = path.display().to_string();
     let plan = parse_experiment(&name, &text, args.profile.as_deref(), &knowledge)
         .map_err(|error| invalid(&error))?;
     prony_lab::check(&plan, catalogue).map_err(|error| Failure::to(ExitStatus::Invalid, &error))?;
     Ok(plan)
+}
+
+/// Whether this host has counters of the processor for us; else why not.
+pub(crate) fn hardware_counters() -> Result<(), String> {
+    prony_probe::hardware_counters().map_err(|error| error.to_string())
 }
 
 /// Which setting the version of a target can't have, so that the message points at its line.

@@ -7,12 +7,21 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use prony_lab::Event;
+use prony_model::TrialKind;
 
 use self::lines::Lines;
 use self::terminal::Terminal;
 
 /// Said when a run is the first on its machine.
 const CALIBRATING: &str = "calibrating the load generator";
+
+/// The target of a trial, and what the trial is for where it does not measure.
+fn trial_words(target: &str, kind: TrialKind) -> String {
+    match kind {
+        TrialKind::Timed => target.to_owned(),
+        TrialKind::Counting => format!("{target}, counting"),
+    }
+}
 
 /// Shows the events of a run on standard error.
 pub(crate) struct Progress {

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Backend, CalibratedHost, Calibration, Plan, PlannedTrial, Target, TrialState};
+use prony_model::{
+    Backend, CalibratedHost, Calibration, Plan, PlannedTrial, Target, TrialKind, TrialState,
+};
 use prony_store::{
     BuildRow, GroupRow, HostRow, OutcomeRow, RunRow, Store, TrialCounts, TrialId, TrialRow,
     WarningRow,
 };
 
 use crate::cell::{Cell, Measurement};
+use crate::costs::Costs;
 use crate::debt;
 use crate::effective::Effective;
 use crate::explain::{self, ExplainedStatement};
@@ -33,6 +36,7 @@ pub(crate) struct Analysis<'a> {
     pub(crate) statements: Vec<ExplainedStatement>,
     /// Of each target, in the order of the plan.
     pub(crate) loads: Vec<Load>,
+    pub(crate) costs: Costs,
     /// What the load generator reaches on the host that the run was last on, where that is known.
     pub(crate) calibration: Option<Calibration>,
     /// By step, then the step's own clients and the groups beside them, then by target, in the
@@ -59,6 +63,7 @@ impl<'a> Analysis<'a> {
             effective: Effective::of_run(store, &columns(plan))?,
             statements: explain::read(store)?,
             loads: Vec::new(),
+            costs: Costs::read(store)?,
             calibration,
             cells: plan
                 .steps
@@ -187,12 +192,14 @@ impl<'a> Analysis<'a> {
         counts
     }
 
-    /// Number of blocks in which every target is done.
+    /// Number of blocks in which every target is measured.
     pub(crate) fn blocks_complete(&self) -> usize {
         (0..self.plan.blocks())
             .filter(|&block| {
                 let done = |trial: &&TrialRow| {
-                    trial.planned.block == block && trial.state == TrialState::Done
+                    trial.planned.block == block
+                        && trial.planned.kind == TrialKind::Timed
+                        && trial.state == TrialState::Done
                 };
                 self.trials.iter().filter(done).count() == self.plan.targets.len()
             })

@@ -6,7 +6,8 @@ mod tests;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, OpenPoint, Spacing,
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss,
+    OpenPoint, RidingCounters, Spacing,
 };
 use serde::Serialize;
 
@@ -44,6 +45,7 @@ pub fn calibration_json(calibration: &Calibration) -> Result<String, ReportError
             .iter()
             .map(OpenEntry::of)
             .collect::<Result<_, _>>()?,
+        looking: calibration.looking.iter().map(LookingEntry::of).collect(),
     };
     let mut text =
         serde_json::to_string_pretty(&document).map_err(|source| ReportError::Json { source })?;
@@ -80,7 +82,56 @@ fn blocks(calibration: &Calibration) -> Result<Vec<Block>, ReportError> {
         ));
         blocks.push(Block::Table(open_table(&calibration.open)?));
     }
+    if !calibration.looking.is_empty() {
+        blocks.push(Block::Heading(
+            "Looking: what counters opened on the null server take of its throughput".to_owned(),
+        ));
+        blocks.push(Block::Table(looking_table(calibration)));
+    }
     Ok(blocks)
+}
+
+fn looking_table(calibration: &Calibration) -> Table {
+    let row = |price: &LookingPrice| {
+        let loss = price.loss();
+        let shown = |of: &dyn Fn(Loss) -> String| loss.map_or_else(|| NONE.to_owned(), of);
+        let rides = if calibration.may_ride(price.counters) {
+            "yes"
+        } else {
+            "no"
+        };
+        vec![
+            format!(
+                "{}, {}",
+                price.counters.name(),
+                plural(u64::from(price.clients), "client")
+            ),
+            price.rounds.len().to_string(),
+            shown(&|loss| percent(loss.mean)),
+            shown(&|loss| format!("{} to {}", percent(loss.range.0), percent(loss.range.1))),
+            shown(&|loss| percent(loss.most)),
+            rides.to_owned(),
+        ]
+    };
+    Table {
+        header: [
+            "counters",
+            "rounds",
+            "lost",
+            "range",
+            "at most",
+            "ride along in timed trials",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        rows: calibration.looking.iter().map(row).collect(),
+        align: Align::Right,
+        repeated: 1,
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
 }
 
 fn closed_table(points: &[ClosedPoint]) -> Table {
@@ -191,6 +242,17 @@ struct Document<'a> {
     made_at_ms: u64,
     closed: Vec<ClosedEntry>,
     open: Vec<OpenEntry>,
+    looking: Vec<LookingEntry>,
+}
+
+#[derive(Serialize)]
+struct LookingEntry {
+    counters: RidingCounters,
+    clients: u32,
+    /// Queries per second without and with the counters, round by round.
+    queries_per_second: Vec<[Option<f64>; 2]>,
+    loss: Option<f64>,
+    loss_at_most: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -244,6 +306,27 @@ impl ClosedEntry {
             threads: point.threads,
             counts: point.counts,
             figures: Figures::of(&point.counts),
+        }
+    }
+}
+
+impl LookingEntry {
+    fn of(price: &LookingPrice) -> Self {
+        let rate = |counts: &CalibrationCounts| {
+            let rate = counts.queries_per_second();
+            rate.map(|rate| rounded(rate, 3))
+        };
+        let loss = price.loss();
+        Self {
+            counters: price.counters,
+            clients: price.clients,
+            queries_per_second: price
+                .rounds
+                .iter()
+                .map(|round| [rate(&round.without), rate(&round.with)])
+                .collect(),
+            loss: loss.map(|loss| rounded(loss.mean, 5)),
+            loss_at_most: loss.map(|loss| rounded(loss.most, 5)),
         }
     }
 }

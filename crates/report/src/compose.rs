@@ -1,12 +1,16 @@
 //! The blocks of a report for people, in reading order.
 
-use prony_model::{Display, Pace, Plan, Timing};
+use prony_model::{CountedBy, Display, Metric, Pace, Plan, Timing, TrialKind};
 
 use crate::analysis::Analysis;
 use crate::document::Block;
 use crate::effective::Detail;
+use crate::figures::plural;
 use crate::place::{Place, Work};
-use crate::{debt, explain, heading, loads, pairs, remarks, response, sections, tables, trees};
+use crate::{
+    debt, doubts, efficiency, explain, heading, loads, pairs, remarks, response, room, sections,
+    seen, tables, trees,
+};
 
 /// The whole report.
 pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
@@ -24,7 +28,7 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
         ));
     } else {
         for part in sections::parts(analysis.plan) {
-            blocks.extend(tables::part(analysis, &part));
+            blocks.extend(tables::part(analysis, &part, detail));
         }
         if analysis.plan.targets.len() > 1 && !analysis.compares() {
             blocks.push(Block::Paragraph(
@@ -34,21 +38,23 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
         }
         blocks.extend(response::blocks(analysis));
         blocks.extend(pairs::blocks(analysis));
+        blocks.extend(room::blocks(analysis));
         blocks.extend(debt::blocks(analysis, detail));
         blocks.extend(trees::blocks(analysis));
     }
     blocks.extend(analysis.effective.blocks(detail));
     blocks.extend(explain::blocks(analysis));
     blocks.extend(remarks::warnings(analysis));
+    blocks.extend(doubts::absences(analysis, detail));
     blocks.extend(remarks::missing_and_failed(analysis));
     if analysis.counts.done > 0 {
         blocks.push(Block::Heading("How to read this".into()));
-        blocks.push(Block::List(legend(analysis)));
+        blocks.push(Block::List(legend(analysis, detail)));
     }
     blocks
 }
 
-fn legend(analysis: &Analysis<'_>) -> Vec<String> {
+fn legend(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
     let mut items = units(analysis.plan);
     items.push(
         "± is half the distance between the lowest and the highest block, in percent of the mean. \
@@ -65,6 +71,7 @@ fn legend(analysis: &Analysis<'_>) -> Vec<String> {
     }
     items.extend(paced_items(analysis.plan));
     items.extend(pairs_item(analysis));
+    items.extend(cost_items(analysis, detail));
     items.extend(warm_item(analysis.plan));
     items.push(
         "A block is one fresh start of every target. n is the number of blocks where it differs \
@@ -161,6 +168,69 @@ fn pairs_item(analysis: &Analysis<'_>) -> Option<String> {
          the same step before them in the same trial: below 1, the writes made it slower."
             .to_owned()
     })
+}
+
+/// What costs are, and the columns that are shown of them.
+fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
+    let columns = efficiency::shown(analysis, detail);
+    let mut items = Vec::new();
+    if analysis.costs.sampled && seen::has_server_only(analysis) {
+        items.push(
+            "Round trip is the mean time of an operation as its client sees it; server only is what \
+             is left of it without the client's own processor time, told for one client that sends \
+             one operation after the other. Their ratios are of time: above 1 is slower than the \
+             base."
+                .to_owned(),
+        );
+    }
+    if columns.is_empty() {
+        return items;
+    }
+    let explained: Vec<String> = columns.iter().map(|&metric| explained(metric)).collect();
+    items.push(format!(
+        "Costs are of the server alone, from the start to the end of the measured time, for each \
+         operation (o), or each row in steps that scan: {}. KB are 1024 bytes.",
+        explained.join("; ")
+    ));
+    items.push(
+        "Rows `÷ base` are ratios to the base in the same block, geometric means over the blocks: \
+         above 1 costs more; but for o/s, o/cpu-s and IPC, where more is better. None is shown where \
+         one of both is next to nothing."
+            .to_owned(),
+    );
+    items.extend(counted_item(analysis));
+    items
+}
+
+/// A column in a few words.
+fn explained(metric: Metric) -> String {
+    let facts = metric.facts();
+    let unit = match facts.unit {
+        "µs" | "KB" => format!(" in {}", facts.unit),
+        _ => String::new(),
+    };
+    format!("{} {}{unit}", facts.heading, facts.name)
+}
+
+/// What instructions were counted by, and in which trials.
+fn counted_item(analysis: &Analysis<'_>) -> Option<String> {
+    let mut figures = analysis
+        .costs
+        .cells()
+        .filter_map(|cell| cell.figures.get(&Metric::Instructions));
+    let is_apart = figures.next()?.taken == TrialKind::Counting;
+    let Some(counting) = analysis.plan.counting.filter(|_| is_apart) else {
+        return Some("Instructions were counted while time was measured.".to_owned());
+    };
+    let by = match counting.by {
+        CountedBy::Hardware => "the processor's counters",
+        CountedBy::Valgrind => "valgrind",
+    };
+    Some(format!(
+        "Instructions, and what else is counted, were counted by {by} in {} of each target that do \
+         nothing else, with equally many operations for all. No time is taken from these trials.",
+        plural(counting.blocks.into(), "trial")
+    ))
 }
 
 /// What is measured and not shown.

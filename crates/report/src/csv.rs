@@ -1,10 +1,13 @@
 //! One row per target, step and block, for spreadsheets. RFC 4180, line ends of Unix.
 
+mod spent;
+
 use prony_model::{DebtKind, Pace};
 use prony_store::Store;
 
 use crate::analysis::Analysis;
 use crate::cell::Measurement;
+use crate::csv::spent::Columns;
 use crate::figures::word;
 use crate::latency::Latency;
 use crate::loads::DoneLoad;
@@ -69,18 +72,26 @@ pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, Re
     let debts = DebtKind::all().map(|kind| format!("debt_{}", word(&kind).replace('-', "_")));
     let header = HEADER.map(str::to_owned).into_iter().chain(debts);
     let header = header.chain(PACED.map(str::to_owned));
+    let costs = Columns::of(analysis);
+    let header = header.chain(costs.header());
     let mut text = line(&header.collect::<Vec<_>>());
     let parts = sections::parts(analysis.plan);
     for target in 0..analysis.plan.targets.len() {
         for load in &analysis.loads[target].rows {
-            text.extend(load_row(analysis, load).map(|row| line(&row)));
+            let fields = load_row(analysis, load).map(|mut row| {
+                row.resize(row.len() + costs.header().len(), String::new());
+                line(&row)
+            });
+            text.extend(fields);
         }
         for step in 0..analysis.plan.steps.len() {
             let section = sections::title(&parts, step).unwrap_or_default();
             for place in Place::of_step(analysis.plan, step) {
                 for measurement in &analysis.cell_at(place, target).measurements {
                     let latency = Latency::of(measurement, place, analysis, store)?;
-                    let row = row(analysis, section, measurement, place, latency);
+                    let block = measurement.block();
+                    let mut row = row(analysis, section, measurement, place, latency);
+                    row.extend(costs.fields(analysis, place, target, block));
                     text.push_str(&line(&row));
                 }
             }

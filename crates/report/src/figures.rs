@@ -10,6 +10,9 @@ use serde::Serialize;
 /// Finest place that a ratio is shown to: thousandths.
 const RATIO_PLACE_MIN: i32 = -3;
 
+/// Finest place that an amount of a cost is shown to.
+const PLAIN_PLACE_MIN: i32 = -4;
+
 /// A mean with half its range in percent, such as `41,200 ±2.1%`.
 pub(crate) fn mean(summary: &Summary) -> String {
     let value = number(summary.mean, place(summary.mean, spread(summary)));
@@ -17,6 +20,38 @@ pub(crate) fn mean(summary: &Summary) -> String {
         Some(half_range) => format!("{value} ±{}", percent(half_range / summary.mean)),
         None => value,
     }
+}
+
+/// The same of an amount, which may be nothing.
+pub(crate) fn amount(summary: &Summary) -> String {
+    little(summary.mean).unwrap_or_else(|| mean(summary))
+}
+
+/// The mean of an amount alone, to the digits that its spread supports, for tables of many columns.
+pub(crate) fn plain(summary: &Summary) -> String {
+    little(summary.mean).unwrap_or_else(|| {
+        let place = place(summary.mean, spread(summary)).max(PLAIN_PLACE_MIN);
+        number(summary.mean, place)
+    })
+}
+
+/// Nothing, and what is too little for its digits to matter.
+fn little(mean: f64) -> Option<String> {
+    let least = 10_f64.powi(PLAIN_PLACE_MIN);
+    match mean {
+        mean if mean <= 0.0 => Some("0".to_owned()),
+        mean if mean < least => Some(format!("<{}", number(least, PLAIN_PLACE_MIN))),
+        _ => None,
+    }
+}
+
+/// A ratio alone, to the digits that its range supports.
+pub(crate) fn plain_ratio(ratio: &PairedRatio) -> String {
+    let half_range = (ratio.n > 1).then(|| ratio.half_range());
+    number(
+        ratio.ratio,
+        place(ratio.ratio, half_range).max(RATIO_PLACE_MIN),
+    )
 }
 
 /// A ratio with its range, such as `0.71 [0.70, 0.73]`.
@@ -207,6 +242,22 @@ mod tests {
             shown_ratio(&[(5.0, 4.0), (5.0, 4.0)]),
             "1.250 [1.250, 1.250]"
         );
+    }
+
+    #[test]
+    fn figures_of_narrow_columns_have_the_same_digits() {
+        let plain = |values: &[f64]| plain(&Summary::of_amounts(values).unwrap());
+        assert_eq!(plain(&[40_343.0, 42_063.0]), "41,200");
+        assert_eq!(plain(&[0.012_3]), "0.0123");
+        assert_eq!(plain(&[0.001_234]), "0.0012");
+        assert_eq!(plain(&[0.000_01]), "<0.0001");
+        assert_eq!(plain(&[0.0, 0.0]), "0");
+        let some = Summary::of_amounts(&[0.0, 2.0]).unwrap();
+        assert_eq!(amount(&some), "1.0 ±100%");
+        assert_eq!(amount(&Summary::of_amounts(&[0.0]).unwrap()), "0");
+        let ratio = |pairs: &[(f64, f64)]| plain_ratio(&PairedRatio::of(pairs).unwrap());
+        assert_eq!(ratio(&[(70.0, 100.0), (73.0, 100.0)]), "0.71");
+        assert_eq!(ratio(&[(715.4, 1000.0)]), "0.715");
     }
 
     #[test]

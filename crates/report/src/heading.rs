@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Aspect, Config, Dataset, Plan, Protocol, Target, Transport};
+use prony_model::{Aspect, Config, Dataset, Metric, Plan, Protocol, Target, Transport};
 use prony_store::HostRow;
 use serde::Deserialize;
 
@@ -37,6 +37,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     )];
     facts.extend(analysis.hosts.first().map(|host| ("Host", host_line(host))));
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
+    facts.extend(sampling(analysis).map(|text| ("Sampling", text)));
     facts.push(("Data", data(&plan.dataset)));
     facts.extend(sequence(plan).map(|text| ("Sequence", text)));
     facts.extend(settling(plan).map(|text| ("Settling", text)));
@@ -65,6 +66,32 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
         format!("common baseline{where_ours}{separator}{common}"),
     ));
     facts
+}
+
+/// What looking cost while servers were measured. `None` where nothing was sampled.
+fn sampling(analysis: &Analysis<'_>) -> Option<String> {
+    let cells = analysis.costs.cells();
+    let used = cells.filter_map(|cell| {
+        let figure = cell.figures.get(&Metric::Sampling)?;
+        Some(figure.summary.mean)
+    });
+    let most = used.max_by(f64::total_cmp)?;
+    let periods: BTreeSet<Option<u64>> = analysis
+        .plan
+        .targets
+        .iter()
+        .map(|target| target.collect.period_ms)
+        .collect();
+    let mut periods = periods.into_iter();
+    let when = match (periods.next().flatten(), periods.next()) {
+        (Some(ms), None) => format!("every {} s within the measured time", ms as f64 / 1e3),
+        (None, None) => "at both ends of the measured time".to_owned(),
+        _ => "not alike for all targets".to_owned(),
+    };
+    let percent = most / 1e4;
+    Some(format!(
+        "{when}; took {percent:.2} % of one processor at most"
+    ))
 }
 
 fn data(dataset: &Dataset) -> String {

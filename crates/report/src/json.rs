@@ -1,6 +1,7 @@
 //! Everything that the other formats show, for programs.
 
 mod cells;
+mod spent;
 mod state;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use crate::effective::{DifferenceEntry, EffectiveEntry, SettingEntry};
 use crate::figures::rounded;
 use crate::generator::{self, GeneratorEntry};
 use crate::json::cells::CellEntry;
+use crate::json::spent::{AbsenceEntry, MetricEntry};
 use crate::json::state::{LoadEntry, PairEntry};
 use crate::render::ReportError;
 use crate::sections;
@@ -40,6 +42,10 @@ struct Document<'a> {
     execution_plans: Vec<StatementEntry<'a>>,
     loads: Vec<LoadEntry<'a>>,
     before_after: Vec<PairEntry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metrics: Vec<MetricEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    absences: Vec<AbsenceEntry<'a>>,
     cells: Vec<CellEntry<'a>>,
     failed: Vec<TrialEntry<'a>>,
     discarded: Vec<TrialEntry<'a>>,
@@ -193,6 +199,8 @@ pub(crate) fn write(analysis: &Analysis<'_>, store: &Store) -> Result<String, Re
         execution_plans: execution_plans(analysis),
         loads: state::loads(analysis),
         before_after: state::before_after(analysis),
+        metrics: spent::metrics(analysis),
+        absences: spent::absences(analysis),
         cells: cells::cells(analysis, &parts, store)?,
         failed: trials(analysis, TrialState::Failed),
         discarded: trials(analysis, TrialState::Discarded),

@@ -1,6 +1,6 @@
 //! What a report says after its figures: warnings, and what is missing.
 
-use prony_model::{PlannedTrial, TrialState};
+use prony_model::{PlannedTrial, TrialKind, TrialState};
 use prony_store::TrialRow;
 
 use crate::analysis::Analysis;
@@ -17,7 +17,11 @@ const NOTES_MAX: usize = 40;
 /// Where a trial belongs, in words.
 fn place(analysis: &Analysis<'_>, planned: PlannedTrial) -> String {
     let target = &analysis.plan.targets[planned.target].name;
-    format!("{target}, block {}", planned.block + 1)
+    let counting = match planned.kind {
+        TrialKind::Timed => "",
+        TrialKind::Counting => ", counting",
+    };
+    format!("{target}, block {}{counting}", planned.block + 1)
 }
 
 /// Warnings, with figures and without.
@@ -36,6 +40,8 @@ pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
             for target in analysis.columns() {
                 let name = &analysis.plan.targets[target].name;
                 let notes = analysis.cell_at(place, target).notes.iter();
+                let costs = analysis.costs.cell(index, target).notes.iter();
+                let notes = notes.chain(costs.filter(|_| place.is_own()));
                 items.extend(
                     notes.map(|note| sentence(&format!("{whose}, {name}, {clients}: {note}"))),
                 );

@@ -8,10 +8,12 @@ use prony_stats::{PairedRatio, Summary};
 use crate::analysis::Analysis;
 use crate::cell::Cell;
 use crate::document::{Align, Block, Table};
+use crate::effective::Detail;
 use crate::figures::{self, plural};
 use crate::heading;
 use crate::place::Place;
 use crate::sections::Part;
+use crate::{efficiency, seen, told};
 
 /// Shown where there is no figure.
 pub(crate) const NONE: &str = "-";
@@ -20,17 +22,17 @@ pub(crate) const NONE: &str = "-";
 pub(crate) const MARK: &str = "! ";
 
 /// Steps that make up the rows of a table.
-struct View {
+pub(crate) struct View {
     /// What all rows have in common, such as `at 2 clients`.
-    place: String,
+    pub(crate) place: String,
     /// Heading of the first column.
-    first: &'static str,
+    pub(crate) first: &'static str,
     /// Whose figures are in each row, and what the row is called.
-    rows: Vec<(Place, String)>,
+    pub(crate) rows: Vec<(Place, String)>,
 }
 
 /// The tables of one part of a report.
-pub(crate) fn part(analysis: &Analysis<'_>, part: &Part) -> Vec<Block> {
+pub(crate) fn part(analysis: &Analysis<'_>, part: &Part, detail: Detail) -> Vec<Block> {
     let heading = |text| match part.title {
         Some(_) => Block::Subheading(text),
         None => Block::Heading(text),
@@ -43,11 +45,22 @@ pub(crate) fn part(analysis: &Analysis<'_>, part: &Part) -> Vec<Block> {
     };
     let compared = analysis.compares();
     let mut blocks = Vec::new();
-    for view in views(analysis.plan, part) {
-        blocks.extend(measured(analysis, &view, heading));
+    let views = views(analysis.plan, part);
+    for view in &views {
+        blocks.extend(measured(analysis, view, heading));
         if compared {
-            blocks.extend(relative(analysis, &view, heading, beside.as_ref()));
+            blocks.extend(relative(analysis, view, heading, beside.as_ref()));
         }
+    }
+    // What was reached comes first, and after it what it cost.
+    for view in &views {
+        blocks.extend(seen::blocks(analysis, view, heading));
+    }
+    for &step in &part.steps {
+        blocks.extend(efficiency::blocks(analysis, step, detail, heading));
+    }
+    for &step in &part.steps {
+        blocks.extend(told::blocks(analysis, step, detail, heading));
     }
     let title = part.title.clone().map(Block::Section);
     title

@@ -7,6 +7,10 @@ use crate::document::{Align, Block, Table};
 /// Columns that a report may use.
 const WIDTH: usize = 100;
 
+/// Spaces to the left and right of what is in a column, where there is room, and where there is not.
+const LOOSE: (u16, u16) = (1, 1);
+const TIGHT: (u16, u16) = (1, 0);
+
 /// Spaces before lists, facts and verbatim lines.
 const INDENT: &str = "  ";
 
@@ -82,6 +86,9 @@ fn wrapped(text: &str, first: &str, rest: &str) -> Vec<String> {
 
 /// Divides a table that is too wide into parts that are not, as far as that can be.
 fn parts(table: &Table) -> Vec<Table> {
+    if fits(table) {
+        return vec![table.clone()];
+    }
     let columns = table.header.len();
     let alone = |repeated: usize, column| -> Vec<usize> { (0..repeated).chain([column]).collect() };
     let all_fit = (table.repeated..columns)
@@ -115,12 +122,26 @@ fn with_columns(table: &Table, columns: &[usize]) -> Table {
 }
 
 fn fits(table: &Table) -> bool {
-    drawn(table)
+    are_narrow(&drawn_with(table, TIGHT))
+}
+
+fn are_narrow(lines: &[String]) -> bool {
+    lines
         .iter()
         .all(|line| line.trim_end().chars().count() <= WIDTH)
 }
 
+/// Columns stand apart as far as there is room for it.
 fn drawn(table: &Table) -> Vec<String> {
+    let lines = drawn_with(table, LOOSE);
+    if are_narrow(&lines) {
+        lines
+    } else {
+        drawn_with(table, TIGHT)
+    }
+}
+
+fn drawn_with(table: &Table, padding: (u16, u16)) -> Vec<String> {
     let rule = LineStyle::none().fill('─').junction('─');
     let mut drawing = comfy_table::Table::new();
     drawing
@@ -128,8 +149,9 @@ fn drawn(table: &Table) -> Vec<String> {
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header(table.header.clone())
         .add_rows(table.rows.clone());
-    if table.align == Align::Right {
-        for column in drawing.column_iter_mut().skip(1) {
+    for (index, column) in drawing.column_iter_mut().enumerate() {
+        column.set_padding(padding);
+        if index > 0 && table.align == Align::Right {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

@@ -1,7 +1,7 @@
 //! Numbers in, estimates out; knows no domain word.
 //!
-//! All values are positive and finite: rates, durations, costs. Anything else is an error and not
-//! a silent NaN.
+//! All values are positive and finite: rates, durations, costs; amounts may be zero. Anything else is
+//! an error and not a silent NaN.
 
 mod paired;
 mod summary;

@@ -32,7 +32,7 @@ pub struct Summary {
     /// Number of values, at least 1.
     pub n: usize,
     /// Coefficient of variation: sample standard deviation (divisor n − 1) ÷ mean. `None` below
-    /// two values.
+    /// two values, and where all are zero.
     pub variation: Option<f64>,
 }
 
@@ -42,10 +42,27 @@ impl Summary {
     /// # Errors
     /// When there are none, or one is not positive and finite.
     pub fn of(values: &[f64]) -> Result<Self, SampleError> {
-        let mut sorted = values.to_vec();
         for (position, &value) in values.iter().enumerate() {
             check(position, value)?;
         }
+        Self::of_checked(values)
+    }
+
+    /// Summarises amounts, of which there may be none at all: zero is a value too.
+    ///
+    /// # Errors
+    /// When there are no values, or one is negative, infinite or not a number.
+    pub fn of_amounts(values: &[f64]) -> Result<Self, SampleError> {
+        for (position, &value) in values.iter().enumerate() {
+            if value != 0.0 {
+                check(position, value)?;
+            }
+        }
+        Self::of_checked(values)
+    }
+
+    fn of_checked(values: &[f64]) -> Result<Self, SampleError> {
+        let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len();
         let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else {
@@ -91,6 +108,9 @@ pub(crate) fn check(position: usize, value: f64) -> Result<(), SampleError> {
 
 fn variation(values: &[f64], mean: f64) -> Option<f64> {
     let degrees = values.len().checked_sub(1).filter(|&degrees| degrees > 0)?;
+    if mean <= 0.0 {
+        return None;
+    }
     let squares: f64 = values
         .iter()
         .map(|value| (value / mean - 1.0).powi(2))
@@ -135,6 +155,18 @@ mod tests {
                 Err(SampleError::OutOfDomain { position: 1, .. })
             ));
         }
+    }
+
+    #[test]
+    fn amounts_may_be_nothing() {
+        let nothing = Summary::of_amounts(&[0.0, 0.0]).unwrap();
+        assert!(nothing.mean.abs() < f64::EPSILON && nothing.variation.is_none());
+        let some = Summary::of_amounts(&[0.0, 3.0]).unwrap();
+        assert_eq!((some.mean, some.min, some.max), (1.5, 0.0, 3.0));
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(Summary::of_amounts(&[bad]).is_err());
+        }
+        assert_eq!(Summary::of_amounts(&[]), Err(SampleError::Empty));
     }
 
     proptest! {

@@ -87,20 +87,24 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     /// The trial is not part of the plan.
-    #[error("begin a trial of target {target} in block {block}: the plan has no such trial")]
+    #[error("begin a {kind} trial of target {target} in block {block}: the plan has no such trial")]
     NotPlanned {
         /// Block, counted from 0.
         block: u32,
         /// Index of the target.
         target: usize,
+        /// What the trial is for.
+        kind: &'static str,
     },
     /// The trial was begun already and not discarded.
-    #[error("begin a trial of target {target} in block {block}: it is {state} already")]
+    #[error("begin a {kind} trial of target {target} in block {block}: it is {state} already")]
     Taken {
         /// Block, counted from 0.
         block: u32,
         /// Index of the target.
         target: usize,
+        /// What the trial is for.
+        kind: &'static str,
         /// The state of the attempt that counts.
         state: TrialState,
     },

@@ -9,7 +9,7 @@ use crate::schedules::SINCE;
 use crate::values::Word;
 use crate::{ErrorRow, StatementRow, Store, StoreError, TrialId};
 
-/// The counts of one group of clients in a step of a done trial.
+/// The counts of one group of clients in a step of a done timed trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRow {
     /// The trial.
@@ -37,7 +37,7 @@ pub struct GroupRow {
 }
 
 impl Store {
-    /// The counts of all groups of clients in done trials, by block, target, step and place.
+    /// The counts of all groups of clients in done timed trials, by block, target, step and place.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -47,16 +47,19 @@ impl Store {
         }
         self.rows(
             "read the groups of clients",
-            "SELECT g.trial_id, block, target_id, g.step_id, g.position, g.name, g.clients,
-                 g.operations, g.queries, g.busy_ns,
-                 (SELECT coalesce(sum(count), 0) FROM client_group_error AS e
-                  WHERE e.trial_id = g.trial_id AND e.step_id = g.step_id
-                      AND e.group_position = g.position),
-                 (SELECT coalesce(sum(unexpected), 0) FROM client_group_statement AS s
-                  WHERE s.trial_id = g.trial_id AND s.step_id = g.step_id
-                      AND s.group_position = g.position)
-             FROM client_group AS g JOIN trial ON trial.id = g.trial_id
-             WHERE state = 'done' ORDER BY block, target_id, g.step_id, g.position",
+            &format!(
+                "SELECT g.trial_id, block, target_id, g.step_id, g.position, g.name, g.clients,
+                     g.operations, g.queries, g.busy_ns,
+                     (SELECT coalesce(sum(count), 0) FROM client_group_error AS e
+                      WHERE e.trial_id = g.trial_id AND e.step_id = g.step_id
+                          AND e.group_position = g.position),
+                     (SELECT coalesce(sum(unexpected), 0) FROM client_group_statement AS s
+                      WHERE s.trial_id = g.trial_id AND s.step_id = g.step_id
+                          AND s.group_position = g.position)
+                 FROM client_group AS g JOIN trial ON trial.id = g.trial_id
+                 WHERE {} ORDER BY block, target_id, g.step_id, g.position",
+                self.done_timed()
+            ),
             [],
             |row| {
                 Ok(GroupRow {
@@ -145,8 +148,8 @@ impl Store {
         )
     }
 
-    /// The server errors of one group's clients in all done trials, with the place of the group,
-    /// by trial, step, group and code.
+    /// The server errors of one group's clients in all done timed trials, with the place of the
+    /// group, by trial, step, group and code.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -156,9 +159,12 @@ impl Store {
         }
         self.rows(
             "read the errors of groups of clients",
-            "SELECT group_position, trial_id, step_id, code, class, count, message
-             FROM client_group_error JOIN trial ON trial.id = trial_id
-             WHERE state = 'done' ORDER BY trial_id, step_id, group_position, code",
+            &format!(
+                "SELECT group_position, trial_id, step_id, code, class, count, message
+                 FROM client_group_error JOIN trial ON trial.id = trial_id
+                 WHERE {} ORDER BY trial_id, step_id, group_position, code",
+                self.done_timed()
+            ),
             [],
             |row| {
                 Ok((

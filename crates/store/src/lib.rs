@@ -10,12 +10,14 @@
 //! corrupts the file: the trials concerned are then missing, and `resume` runs them again.
 
 mod calibrations;
+mod counting;
 mod error;
 mod groups;
 mod lock;
 mod read;
 mod record;
 mod rows;
+mod samples;
 mod schedules;
 mod schema;
 mod settings;
@@ -26,9 +28,9 @@ mod values;
 
 pub use error::StoreError;
 pub use groups::GroupRow;
-pub use record::{BuildRecord, Reading};
+pub use record::BuildRecord;
 pub use rows::{
-    BuildRow, ErrorRow, HostRow, OutcomeRow, ReadingRow, RunRow, StatementRow, TrialRow, WarningRow,
+    BuildRow, ErrorRow, HostRow, OutcomeRow, RunRow, StatementRow, TrialRow, WarningRow,
 };
 pub use schedules::{ScheduleRow, ThreadUseRow};
 pub use settings::PlanTextRow;

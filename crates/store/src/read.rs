@@ -9,8 +9,8 @@ use crate::error::Context as _;
 use crate::schedules::SINCE;
 use crate::values::{Time, Word};
 use crate::{
-    BuildRow, ErrorRow, HostRow, OutcomeRow, Reading, ReadingRow, RunRow, StatementRow, Store,
-    StoreError, TrialId, TrialRow, WarningRow,
+    BuildRow, ErrorRow, HostRow, OutcomeRow, RunRow, StatementRow, Store, StoreError, TrialId,
+    TrialRow, WarningRow, samples,
 };
 
 impl Store {
@@ -90,10 +90,14 @@ impl Store {
     /// # Errors
     /// When the file can't be read.
     pub fn trials(&self) -> Result<Vec<TrialRow>, StoreError> {
+        let kind = self.kind_column();
         self.rows(
             "read the trials",
-            "SELECT id, block, target_id, attempt, state, began_at, ended_at, reason, log_tail
-             FROM trial ORDER BY id",
+            &format!(
+                "SELECT id, block, target_id, attempt, state, began_at, ended_at, reason, log_tail,
+                     {kind}
+                 FROM trial ORDER BY id"
+            ),
             [],
             |row| {
                 Ok(TrialRow {
@@ -101,7 +105,7 @@ impl Store {
                     planned: PlannedTrial {
                         block: row.get(1)?,
                         target: row.get(2)?,
-                        kind: TrialKind::Timed,
+                        kind: word(row, 9)?,
                     },
                     attempt: row.get(3)?,
                     state: word(row, 4)?,
@@ -114,16 +118,21 @@ impl Store {
         )
     }
 
-    /// The counts of every step of every done trial, by block, target and step.
+    /// The counts of every step of every done timed trial, by block, target and step.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn outcomes(&self) -> Result<Vec<OutcomeRow>, StoreError> {
+        self.outcomes_of(TrialKind::Timed)
+    }
+
+    pub(crate) fn outcomes_of(&self, kind: TrialKind) -> Result<Vec<OutcomeRow>, StoreError> {
         let backend = if self.version < SINCE {
             "'epoll'"
         } else {
             "outcome.backend"
         };
+        let kind_column = self.kind_column();
         self.rows(
             "read the outcomes",
             &format!(
@@ -135,16 +144,16 @@ impl Store {
                   WHERE c.trial_id = outcome.trial_id AND c.step_id = outcome.step_id),
                  {backend}, threads
              FROM outcome JOIN trial ON trial.id = outcome.trial_id
-             WHERE state = 'done' ORDER BY block, target_id, step_id"
+             WHERE state = 'done' AND {kind_column} = ?1 ORDER BY block, target_id, step_id"
             ),
-            [],
+            [Word(&kind)],
             |row| {
                 Ok(OutcomeRow {
                     trial: TrialId(row.get(0)?),
                     planned: PlannedTrial {
                         block: row.get(1)?,
                         target: row.get(2)?,
-                        kind: TrialKind::Timed,
+                        kind,
                     },
                     step: row.get(3)?,
                     clients: row.get(4)?,
@@ -208,16 +217,19 @@ impl Store {
         )
     }
 
-    /// The server errors of all done trials, by trial, step and code.
+    /// The server errors of all done timed trials, by trial, step and code.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn errors(&self) -> Result<Vec<ErrorRow>, StoreError> {
         self.rows(
             "read the errors",
-            "SELECT trial_id, step_id, code, class, count, message
-             FROM error_count JOIN trial ON trial.id = trial_id
-             WHERE state = 'done' ORDER BY trial_id, step_id, code",
+            &format!(
+                "SELECT trial_id, step_id, code, class, count, message
+                 FROM error_count JOIN trial ON trial.id = trial_id
+                 WHERE {} ORDER BY trial_id, step_id, code",
+                self.done_timed()
+            ),
             [],
             |row| {
                 Ok(ErrorRow {
@@ -227,32 +239,6 @@ impl Store {
                     class: word(row, 3)?,
                     count: row.get(4)?,
                     message: row.get(5)?,
-                })
-            },
-        )
-    }
-
-    /// The raw counters of all done trials, by trial, step and time.
-    ///
-    /// # Errors
-    /// When the file can't be read.
-    pub fn readings(&self) -> Result<Vec<ReadingRow>, StoreError> {
-        self.rows(
-            "read the readings",
-            "SELECT trial_id, step_id, source, at_ns, name, value
-             FROM reading JOIN trial ON trial.id = trial_id
-             WHERE state = 'done' ORDER BY trial_id, step_id, at_ns, reading.id",
-            [],
-            |row| {
-                Ok(ReadingRow {
-                    trial: TrialId(row.get(0)?),
-                    step: row.get(1)?,
-                    reading: Reading {
-                        source: row.get(2)?,
-                        at_ns: row.get(3)?,
-                        name: row.get(4)?,
-                        value: row.get(5)?,
-                    },
                 })
             },
         )
@@ -292,6 +278,24 @@ impl Store {
                 })
             },
         )
+    }
+
+    /// What SQL has for the kind of a trial: all were timed before there were kinds.
+    const fn kind_column(&self) -> &'static str {
+        if self.version < samples::SINCE {
+            "'timed'"
+        } else {
+            "trial.kind"
+        }
+    }
+
+    /// The condition of SQL that a trial is done and its times count.
+    pub(crate) const fn done_timed(&self) -> &'static str {
+        if self.version < samples::SINCE {
+            "state = 'done'"
+        } else {
+            "state = 'done' AND trial.kind = 'timed'"
+        }
     }
 
     pub(crate) fn rows<T>(

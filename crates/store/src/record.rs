@@ -21,19 +21,6 @@ pub struct BuildRecord<'a> {
     pub facts_json: &'a str,
 }
 
-/// One raw counter at one instant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
-    /// Whose counter it is, such as `server` or `host`.
-    pub source: String,
-    /// When it was read, in nanoseconds of the host's monotonic clock.
-    pub at_ns: u64,
-    /// The counter's name, unit last, such as `user_ns`.
-    pub name: String,
-    /// Its value, not a rate.
-    pub value: i64,
-}
-
 /// A statement kept by the connection, since one outcome inserts hundreds of rows.
 fn prepare<'c>(
     transaction: &'c Transaction<'_>,
@@ -135,39 +122,6 @@ impl Store {
             insert_groups(transaction, trial, step, outcome)?;
             insert_schedules(transaction, trial, step, outcome)?;
             insert_thread_use(transaction, trial, step, outcome)
-        })
-    }
-
-    /// Records raw counters taken at the edges of a step's measured time.
-    ///
-    /// # Errors
-    /// When the trial is not running or the step is not in the plan.
-    pub fn record_readings(
-        &mut self,
-        trial: TrialId,
-        step: usize,
-        readings: &[Reading],
-    ) -> Result<(), StoreError> {
-        self.write("record readings", |transaction, _| {
-            require_running(transaction, trial)?;
-            let mut insert = prepare(
-                transaction,
-                "INSERT INTO reading (trial_id, step_id, source, at_ns, name, value)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?;
-            for reading in readings {
-                insert
-                    .execute(params![
-                        trial.0,
-                        step,
-                        reading.source,
-                        reading.at_ns,
-                        reading.name,
-                        reading.value
-                    ])
-                    .during("record readings")?;
-            }
-            Ok(())
         })
     }
 

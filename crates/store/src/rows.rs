@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use prony_model::{Backend, ErrorClass, PlannedTrial, TrialState};
 
-use crate::{Reading, TrialId};
+use crate::TrialId;
 
 /// The run as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct BuildRow {
 pub struct TrialRow {
     /// Its id in this file; later attempts have higher ones.
     pub id: TrialId,
-    /// Its block and target.
+    /// Its block, target and kind.
     pub planned: PlannedTrial,
     /// Number of the attempt, from 1.
     pub attempt: u32,
@@ -124,17 +124,6 @@ pub struct ErrorRow {
     pub count: u64,
     /// The message of the first.
     pub message: String,
-}
-
-/// One raw counter at one instant of a step of a done trial.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadingRow {
-    /// The trial.
-    pub trial: TrialId,
-    /// Index of the step in the plan.
-    pub step: usize,
-    /// The counter itself.
-    pub reading: Reading,
 }
 
 /// A condition that must be shown beside the figures.

@@ -36,7 +36,7 @@ pub struct ThreadUseRow {
 }
 
 impl Store {
-    /// How all schedules of done trials were kept, by trial, step and group. What began operations
+    /// How all schedules of done timed trials were kept, by trial, step and group. What began operations
     /// only when the last had ended has none.
     ///
     /// # Errors
@@ -47,10 +47,13 @@ impl Store {
         }
         self.rows(
             "read the schedules",
-            "SELECT trial_id, step_id, group_position, planned, backlog, left_undone,
-                 response_hdr, error_hdr
-             FROM schedule JOIN trial ON trial.id = trial_id
-             WHERE state = 'done' ORDER BY trial_id, step_id, group_position",
+            &format!(
+                "SELECT trial_id, step_id, group_position, planned, backlog, left_undone,
+                     response_hdr, error_hdr
+                 FROM schedule JOIN trial ON trial.id = trial_id
+                 WHERE {} ORDER BY trial_id, step_id, group_position",
+                self.done_timed()
+            ),
             [],
             |row| {
                 Ok(ScheduleRow {
@@ -69,7 +72,7 @@ impl Store {
         )
     }
 
-    /// What the generator's threads did in all done trials, by trial, step and thread.
+    /// What the generator's threads did in all done timed trials, by trial, step and thread.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -79,9 +82,12 @@ impl Store {
         }
         self.rows(
             "read what the generator's threads did",
-            "SELECT trial_id, step_id, thread, wall_ns, cpu_ns, run_queue_ns
-             FROM thread_use JOIN trial ON trial.id = trial_id
-             WHERE state = 'done' ORDER BY trial_id, step_id, thread",
+            &format!(
+                "SELECT trial_id, step_id, thread, wall_ns, cpu_ns, run_queue_ns
+                 FROM thread_use JOIN trial ON trial.id = trial_id
+                 WHERE {} ORDER BY trial_id, step_id, thread",
+                self.done_timed()
+            ),
             [],
             |row| {
                 Ok(ThreadUseRow {

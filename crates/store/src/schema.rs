@@ -11,11 +11,12 @@ use crate::error::Context as _;
 const APPLICATION_ID: i64 = 0x5052_4E59;
 
 /// What brings a file from the version before to the one named. Entries are only ever appended.
-const MIGRATIONS: [(i64, &str); 4] = [
+const MIGRATIONS: [(i64, &str); 5] = [
     (1, include_str!("schema/1.sql")),
     (2, include_str!("schema/2.sql")),
     (3, include_str!("schema/3.sql")),
     (4, include_str!("schema/4.sql")),
+    (5, include_str!("schema/5.sql")),
 ];
 
 /// The version that this program writes.
@@ -56,7 +57,8 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreEr
     Ok(version)
 }
 
-/// Runs what lies between version `from` and the present one.
+/// Runs what lies between version `from` and the present one. Foreign keys must not be enforced
+/// where the file has rows: some tables are made anew, and others refer to them meanwhile.
 pub(crate) fn migrate(transaction: &Transaction<'_>, from: i64) -> Result<(), StoreError> {
     for (_, sql) in MIGRATIONS.iter().filter(|(version, _)| *version > from) {
         transaction

@@ -160,19 +160,22 @@ impl Store {
         )
     }
 
-    /// The effective variables of a target: those of its first done trial, or of its first trial
-    /// with any where none is done. Empty where there is none.
+    /// The effective variables of a target: those of its first done timed trial, or of its first
+    /// trial with any where none is done. Empty where there is none.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn target_variables(&self, target: usize) -> Result<BTreeMap<String, String>, StoreError> {
         let pairs = self.rows(
             "read the server's variables",
-            "SELECT name, value FROM server_variable JOIN trial_variable ON variable_id = id
-             WHERE trial_id =
-                 (SELECT id FROM trial
-                  WHERE target_id = ?1 AND id IN (SELECT trial_id FROM trial_variable)
-                  ORDER BY state <> 'done', id LIMIT 1)",
+            &format!(
+                "SELECT name, value FROM server_variable JOIN trial_variable ON variable_id = id
+                 WHERE trial_id =
+                     (SELECT id FROM trial
+                      WHERE target_id = ?1 AND id IN (SELECT trial_id FROM trial_variable)
+                      ORDER BY NOT ({}), id LIMIT 1)",
+                self.done_timed()
+            ),
             [target],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;

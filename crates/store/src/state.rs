@@ -195,7 +195,7 @@ impl Store {
         })
     }
 
-    /// The images of all targets and the loads of all done trials, in the order of their recording.
+    /// The images of all targets and the loads of all done timed trials, in the order of their recording.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -205,10 +205,13 @@ impl Store {
         }
         self.rows(
             "read the loads",
-            "SELECT load.target_id, trial_id, image, reused, rows, rows_ns, index_ns, method,
-                 settle_took_ms, settle_waited_ms, settle_unmet, settle_debt, settle_levels
-             FROM load LEFT JOIN trial ON trial.id = trial_id
-             WHERE state IS NULL OR state = 'done' ORDER BY load.id",
+            &format!(
+                "SELECT load.target_id, trial_id, image, reused, rows, rows_ns, index_ns, method,
+                     settle_took_ms, settle_waited_ms, settle_unmet, settle_debt, settle_levels
+                 FROM load LEFT JOIN trial ON trial.id = trial_id
+                 WHERE state IS NULL OR {} ORDER BY load.id",
+                self.done_timed()
+            ),
             [],
             |row| {
                 Ok(LoadRow {
@@ -223,7 +226,7 @@ impl Store {
         )
     }
 
-    /// How settling went in all done trials, by trial and step.
+    /// How settling went in all done timed trials, by trial and step.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -233,9 +236,12 @@ impl Store {
         }
         self.rows(
             "read how settling went",
-            "SELECT trial_id, step_id, took_ms, waited_ms, unmet, debt, levels
-             FROM settle JOIN trial ON trial.id = trial_id
-             WHERE state = 'done' ORDER BY trial_id, step_id",
+            &format!(
+                "SELECT trial_id, step_id, took_ms, waited_ms, unmet, debt, levels
+                 FROM settle JOIN trial ON trial.id = trial_id
+                 WHERE {} ORDER BY trial_id, step_id",
+                self.done_timed()
+            ),
             [],
             |row| {
                 Ok(SettleRow {
@@ -247,7 +253,7 @@ impl Store {
         )
     }
 
-    /// What engines still had to do before the steps of all done trials, by trial, step and kind.
+    /// What engines still had to do before the steps of all done timed trials, by trial, step and kind.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -257,8 +263,11 @@ impl Store {
         }
         self.rows(
             "read what engines left undone",
-            "SELECT trial_id, step_id, kind, value FROM debt JOIN trial ON trial.id = trial_id
-             WHERE state = 'done' ORDER BY trial_id, step_id, kind",
+            &format!(
+                "SELECT trial_id, step_id, debt.kind, value FROM debt JOIN trial ON trial.id = trial_id
+                 WHERE {} ORDER BY trial_id, step_id, debt.kind",
+                self.done_timed()
+            ),
             [],
             |row| {
                 Ok(DebtRow {

@@ -82,11 +82,7 @@ impl Store {
         let mut connection = connect(path, OpenFlags::empty())?;
         let version = schema::check(&connection, path)?;
         write_ahead(&connection)?;
-        let transaction = connection.transaction().during("begin a transaction")?;
-        schema::migrate(&transaction, version)?;
-        transaction
-            .commit()
-            .during("bring the result file to the present schema")?;
+        bring_up_to_date(&mut connection, version)?;
         let plan = read_plan(&connection)?;
         Ok(Self {
             connection,
@@ -181,10 +177,26 @@ fn must_exist(path: &Path) -> Result<(), StoreError> {
 fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | extra;
     let connection = Connection::open_with_flags(path, flags).during("open the result file")?;
-    connection
-        .pragma_update(None, "foreign_keys", true)
-        .during("open the result file")?;
+    enforce_foreign_keys(&connection, true)?;
     Ok(connection)
+}
+
+fn enforce_foreign_keys(connection: &Connection, enforced: bool) -> Result<(), StoreError> {
+    connection
+        .pragma_update(None, "foreign_keys", enforced)
+        .during("open the result file")
+}
+
+/// Brings a file of version `from` to the present schema.
+fn bring_up_to_date(connection: &mut Connection, from: i64) -> Result<(), StoreError> {
+    // Not possible within a transaction.
+    enforce_foreign_keys(connection, false)?;
+    let transaction = connection.transaction().during("begin a transaction")?;
+    schema::migrate(&transaction, from)?;
+    transaction
+        .commit()
+        .during("bring the result file to the present schema")?;
+    enforce_foreign_keys(connection, true)
 }
 
 /// Write-ahead log, synced at checkpoints only: the death of the program loses nothing, and no

@@ -12,7 +12,7 @@ use crate::{Store, StoreError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrialId(pub(crate) i64);
 
-/// How many trials stand where.
+/// How many trials of both kinds stand where.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TrialCounts {
     /// Trials of the plan.
@@ -44,24 +44,33 @@ impl Store {
         trial: PlannedTrial,
         at: Timestamp,
     ) -> Result<TrialId, StoreError> {
-        let PlannedTrial { block, target, .. } = trial;
+        let PlannedTrial {
+            block,
+            target,
+            kind,
+        } = trial;
         self.write("begin a trial", |transaction, plan| {
             if !plan.trials.contains(&trial) {
-                return Err(StoreError::NotPlanned { block, target });
+                return Err(StoreError::NotPlanned {
+                    block,
+                    target,
+                    kind: kind.name(),
+                });
             }
-            if let Some(state) = counting_state(transaction, trial)? {
+            if let Some(state) = state_that_counts(transaction, trial)? {
                 return Err(StoreError::Taken {
                     block,
                     target,
+                    kind: kind.name(),
                     state,
                 });
             }
             transaction
                 .execute(
-                    "INSERT INTO trial (block, target_id, attempt, state, began_at)
-                     SELECT ?1, ?2, count(*) + 1, 'running', ?3
-                     FROM trial WHERE block = ?1 AND target_id = ?2",
-                    params![block, target, Time(at)],
+                    "INSERT INTO trial (block, target_id, kind, attempt, state, began_at)
+                     SELECT ?1, ?2, ?3, count(*) + 1, 'running', ?4
+                     FROM trial WHERE block = ?1 AND target_id = ?2 AND kind = ?3",
+                    params![block, target, Word(&kind), Time(at)],
                 )
                 .during("begin a trial")?;
             let id = transaction.last_insert_rowid();
@@ -234,15 +243,15 @@ pub(crate) fn require_running(
 }
 
 /// The state of the attempt that was not discarded, if there is one.
-fn counting_state(
+fn state_that_counts(
     transaction: &Transaction<'_>,
     trial: PlannedTrial,
 ) -> Result<Option<TrialState>, StoreError> {
     transaction
         .query_row(
             "SELECT state FROM trial
-             WHERE block = ?1 AND target_id = ?2 AND state <> 'discarded'",
-            params![trial.block, trial.target],
+             WHERE block = ?1 AND target_id = ?2 AND kind = ?3 AND state <> 'discarded'",
+            params![trial.block, trial.target, Word(&trial.kind)],
             |row| row.get(0).map(|Word(state)| state),
         )
         .optional()

@@ -1,4 +1,4 @@
-//! How times and words are written in columns.
+//! How times, words and counters are written in columns.
 
 use jiff::Timestamp;
 use rusqlite::ToSql;
@@ -22,6 +22,22 @@ impl FromSql for Time {
             .parse()
             .map(Self)
             .map_err(FromSqlError::other)
+    }
+}
+
+/// The value of a counter: its 64 bits. SQLite knows signed numbers only, and servers have counters
+/// of 2⁶³ and more, be it because one went below 0; such a value reads as itself minus 2⁶⁴.
+pub(crate) struct Bits(pub(crate) u64);
+
+impl ToSql for Bits {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.0.cast_signed().into())
+    }
+}
+
+impl FromSql for Bits {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_i64().map(|value| Self(value.cast_unsigned()))
     }
 }
 

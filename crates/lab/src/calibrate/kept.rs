@@ -73,6 +73,7 @@ mod tests {
             made_at_ms: 7,
             closed: Vec::new(),
             open: Vec::new(),
+            looking: Vec::new(),
         };
         let program = Program::read(&std::env::current_exe().unwrap()).unwrap();
         Kept {

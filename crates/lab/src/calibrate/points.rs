@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use prony_load::{DriveTask, choose_backend};
 use prony_model::{
-    Backend, Calibration, Dataset, Length, Pace, Protocol, Spacing, Thousandths, Timing, Workload,
+    Backend, Calibration, Dataset, Length, Pace, Protocol, RidingCounters, Spacing, Thousandths,
+    Timing, Workload,
 };
 use rustix::process::{Resource, getrlimit};
 
+use super::looking;
 use crate::trial::threads_max;
 
 /// The table that its keys are drawn for; there is none.
@@ -32,6 +34,8 @@ pub struct CalibrationPoints {
     pub clients: Vec<u32>,
     /// Milliseconds of measured time for each point, at least 1. A quarter of it before is warm-up.
     pub time_ms: u64,
+    /// Counters whose price is measured: [`RidingCounters::Software`], [`RidingCounters::Hardware`].
+    pub looking: Vec<RidingCounters>,
 }
 
 impl CalibrationPoints {
@@ -52,23 +56,41 @@ impl CalibrationPoints {
             backends: available_backends(),
             clients: Self::CLIENTS.into_iter().filter(fits).collect(),
             time_ms,
+            looking: Self::usual_looking(time_ms),
         }
+    }
+
+    /// The counters whose price is measured beside points of this length: all that the host has; in a
+    /// short calibration only those that may ride along.
+    pub fn usual_looking(time_ms: u64) -> Vec<RidingCounters> {
+        let mut sets = looking::priced();
+        if time_ms < Self::TIME_MS {
+            sets.retain(|set| *set == RidingCounters::Hardware);
+        }
+        sets
     }
 
     /// Milliseconds that it takes, warm-up included and connecting not.
     pub fn predicted_ms(&self) -> u64 {
         let points = self.backends.len() * (self.clients.len() + 1);
         (self.time_ms + warmup_ms(self.time_ms)) * points as u64
+            + looking::predicted_ms(self.looking.len())
     }
 
     /// Whether what comes out replaces what is in the cache. It must have all that a usual one has,
     /// since it may stand for the generator in reports from then on. A short one makes way for a full
-    /// one, and only takes the place of one that lacks a backend.
+    /// one, and only takes the place of one that lacks a backend or the price of counters.
     pub(super) fn worth_keeping(&self, usual: &Self, kept: Option<&Calibration>) -> bool {
         let has_backend = |backend| self.backends.contains(backend);
         let has_clients = |clients| self.clients.contains(clients);
         let whole = usual.backends.iter().all(has_backend) && usual.clients.iter().all(has_clients);
-        let lacking = |kept: &Calibration| self.backends.iter().any(|&one| !kept.covers(one));
+        let has_price = |kept: &Calibration, set: &RidingCounters| {
+            kept.looking.iter().any(|price| price.counters == *set)
+        };
+        let lacking = |kept: &Calibration| {
+            self.backends.iter().any(|&one| !kept.covers(one))
+                || self.looking.iter().any(|set| !has_price(kept, set))
+        };
         let time_will_do = self.time_ms >= Self::TIME_MS
             || self.time_ms >= Self::SHORT_MS && kept.is_none_or(lacking);
         whole && time_will_do
@@ -97,12 +119,17 @@ pub fn available_backends() -> Vec<Backend> {
 }
 
 /// Load before a point is measured.
-const fn warmup_ms(time_ms: u64) -> u64 {
+pub(super) const fn warmup_ms(time_ms: u64) -> u64 {
     time_ms.div_ceil(4)
 }
 
 /// A closed loop.
-fn closed_loop(workload: &Workload, backend: Backend, clients: u32, time_ms: u64) -> DriveTask {
+pub(super) fn closed_loop(
+    workload: &Workload,
+    backend: Backend,
+    clients: u32,
+    time_ms: u64,
+) -> DriveTask {
     DriveTask {
         workload: workload.clone(),
         parameters: BTreeMap::new(),
@@ -151,6 +178,7 @@ mod tests {
             backends: backends.to_vec(),
             clients: clients.to_vec(),
             time_ms,
+            looking: Vec::new(),
         }
     }
 
@@ -179,6 +207,7 @@ mod tests {
             made_at_ms: 7,
             closed: backends.iter().map(closed).collect(),
             open: Vec::new(),
+            looking: Vec::new(),
         }
     }
 

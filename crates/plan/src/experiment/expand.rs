@@ -1,6 +1,6 @@
 //! From a written target to the targets that it stands for.
 
-use prony_model::{Config, Engine, Protocol, Target, Transport};
+use prony_model::{Collect, Config, Engine, Protocol, Target, Transport};
 
 use super::external::ExternalServer;
 use super::setting::{self, Axis, Setting};
@@ -88,6 +88,7 @@ fn build_target(
     let mut protocol = Protocol::Prepared;
     let mut transport = external.map_or(Transport::Socket, ExternalServer::transport);
     let mut config = Config::default();
+    let mut collect = Collect::default();
     for setting in settings {
         match &setting.value {
             Setting::Build(facts) => build = Some((*facts).clone()),
@@ -101,6 +102,7 @@ fn build_target(
                 // Servers take `-` and `_` for each other.
                 config.raw.insert(name.replace('-', "_"), value.clone());
             }
+            Setting::Collect(value) => collect = *value,
         }
     }
     Some(Target {
@@ -111,6 +113,6 @@ fn build_target(
         protocol,
         transport,
         external: external.map(|external| external.login.clone()),
-        collect: prony_model::Collect::default(),
+        collect,
     })
 }

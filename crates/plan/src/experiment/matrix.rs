@@ -1,13 +1,20 @@
 //! `matrix`: lists of values, of which a target takes every combination.
 
 use super::setting::{self, Axis, Setting};
-use super::{Knowledge, config};
+use super::{Knowledge, collect, config};
 use crate::fields::{Located, Value};
 use crate::invalid::{Document, Problem, Read, Reported};
 use crate::suggest;
 
 /// Keys of a matrix beside the intents.
-const KEYS: [&str; 5] = ["build", "engine", "protocol", "transport", "options"];
+const KEYS: [&str; 6] = [
+    "build",
+    "engine",
+    "protocol",
+    "transport",
+    "collect",
+    "options",
+];
 
 /// Reads `matrix`, in the order of the file.
 pub(super) fn read<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Axis<'k>>> {
@@ -36,6 +43,7 @@ fn read_entry<'k>(
         "engine" => axis(key, value, setting::read_engine),
         "protocol" => axis(key, value, setting::read_protocol),
         "transport" => axis(key, value, setting::read_transport),
+        "collect" => axis(key, value, collect::read),
         "options" => return read_options(value),
         name => {
             let Some(intent) = config::find(name, knowledge.intents) else {

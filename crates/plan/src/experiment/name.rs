@@ -1,6 +1,6 @@
 //! Names of targets: what varies, and only that.
 
-use prony_model::{Aspect, Target};
+use prony_model::{Aspect, Collect, Target};
 
 use super::expand::Draft;
 use crate::fields::{NAME_RULE, is_name, is_name_char};
@@ -110,6 +110,8 @@ fn part(target: &Target, aspect: &Aspect, varying: &[Aspect], words: Words) -> O
             target.config.raw.get(name)?;
             format!("{}-{value}", word(name, varying, words))
         }
+        Aspect::Collect if target.collect == Collect::default() => return None,
+        Aspect::Collect => format!("collect-{}", value.replace(", ", "-").replace(' ', "-")),
     };
     let plain = |c: char| if is_name_char(c) { c } else { '_' };
     Some(text.chars().map(plain).collect())

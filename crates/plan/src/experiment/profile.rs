@@ -9,9 +9,10 @@ use crate::fields::{Fields, NAME_RULE, Value, is_name};
 use crate::invalid::{Document, Problem, Read};
 use crate::suggest;
 
-/// What a profile can change: how much is measured, with how much memory and over which backend.
-const KEYS: [&str; 7] = [
-    "blocks", "clients", "allow", "backend", "dataset", "defaults", "sequence",
+/// What a profile can change: how much is measured and counted, with how much memory and over which
+/// backend.
+const KEYS: [&str; 8] = [
+    "blocks", "clients", "allow", "backend", "dataset", "defaults", "sequence", "counting",
 ];
 
 /// The file with the profile of this name laid over it: tables are merged key by key, every other

@@ -16,13 +16,14 @@ use prony_model::{Section, Step, Timing, Workload};
 
 use self::expand::{Expansion, Origin};
 use self::settings::Settings;
-use self::time::{Limit, Scale, read_operations};
+use self::time::{Limit, Scale};
 use super::DatasetRead;
 use crate::fields::{Fields, Located, Value, unknown};
 use crate::invalid::{Document, Problem, Read, Span};
 
 pub(super) use self::clients::{Clients, read as read_clients};
 pub use self::preset::{Preset, parse_preset};
+pub(super) use self::time::{read_operations, read_time};
 
 /// What a sequence is read against.
 pub(super) struct Surroundings<'a> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use prony_model::{Aspect, BuildFacts, Engine, IntentValue, Protocol, Transport};
+use prony_model::{Aspect, BuildFacts, Collect, Engine, IntentValue, Protocol, Transport};
 
 use crate::fields::{Located, Value, unknown};
 use crate::invalid::{Read, Span};
@@ -18,6 +18,7 @@ pub(super) enum Setting<'k> {
     Intent(String, IntentValue),
     /// Name as written, and value.
     Option(String, String),
+    Collect(Collect),
 }
 
 /// One aspect with what a target takes for it: one value, or all those of its matrix in turn.
@@ -42,6 +43,7 @@ impl Setting<'_> {
             Self::Transport(_) => Aspect::Transport,
             Self::Intent(name, _) => Aspect::Intent(name.clone()),
             Self::Option(name, _) => Aspect::Option(name.to_ascii_lowercase().replace('-', "_")),
+            Self::Collect(_) => Aspect::Collect,
         }
     }
 }
@@ -56,6 +58,7 @@ impl fmt::Display for Setting<'_> {
             Self::Transport(transport) => f.write_str(transport.name()),
             Self::Intent(_, value) => value.fmt(f),
             Self::Option(_, value) => f.write_str(value),
+            Self::Collect(collect) => collect.fmt(f),
         }
     }
 }

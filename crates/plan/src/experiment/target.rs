@@ -6,7 +6,7 @@ use prony_model::{Aspect, BuildFacts, Engine, Target};
 
 use super::expand::{DEFAULT_ENGINE, Written, check_count, expand};
 use super::setting::{self, Axis, Setting};
-use super::{Knowledge, config, external, matrix, name, refusal};
+use super::{Knowledge, collect, config, external, matrix, name, refusal};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read};
 
@@ -70,13 +70,15 @@ fn read_settings<'k>(fields: &mut Fields<'_>, knowledge: &Knowledge<'k>) -> Read
     let engine = read_one(fields, "engine", setting::read_engine);
     let protocol = read_one(fields, "protocol", setting::read_protocol);
     let transport = read_one(fields, "transport", setting::read_transport);
+    let collect = read_one(fields, "collect", collect::read);
     let intents = fields.optional("config", |value| {
         config::read_intents(value, knowledge.intents)
     });
     let options = fields.optional("options", config::read_options);
     let matrix = fields.optional("matrix", |value| matrix::read(value, knowledge));
 
-    let single = [engine?, protocol?, transport?].into_iter().flatten();
+    let single = [engine?, protocol?, transport?, collect?].into_iter();
+    let single = single.flatten();
     let many = [intents?, options?].into_iter().flatten().flatten();
     let plain: Vec<_> = single.chain(many).collect();
     let matrix = matrix?.unwrap_or_default();
@@ -168,8 +170,8 @@ fn read_started<'k>(
     })
 }
 
-/// Reads a target whose server runs already. Of the defaults, only what a client decides is for
-/// it: engine and protocol.
+/// Reads a target whose server runs already. Of the defaults, only what is not decided where the
+/// server is started is for it: engine, protocol, and what is collected.
 fn read_external<'k>(
     mut fields: Fields<'_>,
     defaults: &[Axis<'k>],
@@ -188,7 +190,12 @@ fn read_external<'k>(
 
     let (name, server, own) = (name?, server?, settings?);
     build?;
-    let of_client = |axis: &Axis<'_>| matches!(axis.aspect, Aspect::Engine | Aspect::Protocol);
+    let of_client = |axis: &Axis<'_>| {
+        matches!(
+            axis.aspect,
+            Aspect::Engine | Aspect::Protocol | Aspect::Collect
+        )
+    };
     let mut outcome = Ok(());
     for axis in own.iter().filter(|axis| !of_client(axis)) {
         outcome = Err(document.report(
@@ -197,10 +204,11 @@ fn read_external<'k>(
                 axis.aspect
             ))
             .at(&axis.key, "decided where the server is started")
-            .help("an external target can set `engine` and `protocol`"),
+            .help("an external target can set `engine`, `protocol` and `collect`"),
         ));
     }
     outcome?;
+    collect::check_external(document, &own)?;
     let defaults: Vec<_> = defaults
         .iter()
         .filter(|axis| of_client(axis))

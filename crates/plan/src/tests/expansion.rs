@@ -208,6 +208,8 @@ fn prediction_follows_its_formula() {
         client_us: 10_000,
         queries_per_second: 500,
         clients_at_once: 2,
+        valgrind_slowdown: 10,
+        valgrind_start_ms: 7000,
     };
     let plan = World::new().parse(RIGHT).unwrap();
     // Two targets of 2 × 10,000 rows; six trials of four steps, with 1, 4, 1 and 4 clients.

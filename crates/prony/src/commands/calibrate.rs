@@ -63,6 +63,7 @@ fn points(args: &CalibrateArgs) -> Result<CalibrationPoints, Failure> {
         backends,
         clients: args.clients.clone(),
         time_ms: args.time,
+        looking: CalibrationPoints::usual_looking(args.time),
     })
 }
 
@@ -77,6 +78,20 @@ fn line(event: CalibrationEvent<'_>) -> String {
     };
     match event {
         CalibrationEvent::Closed(point) => of(point.backend, point.clients, &point.counts),
+        CalibrationEvent::NoPrice { counters, reason } => {
+            format!("  {} counters: no price: {reason}", counters.name())
+        }
+        CalibrationEvent::Looking(price) => {
+            let lost = price.loss().map_or_else(
+                || "not known".to_owned(),
+                |loss| format!("{:.1} %", loss.mean * 100.0),
+            );
+            format!(
+                "  {} counters, {}: {lost} of the throughput",
+                price.counters.name(),
+                plural(price.clients.into(), "client")
+            )
+        }
         CalibrationEvent::Open(point) => {
             let done = of(point.backend, point.clients, &point.counts);
             let left = match point.left() {

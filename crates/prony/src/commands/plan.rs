@@ -18,7 +18,7 @@ use crate::signals::Signals;
 pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
     let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
-    output::data(&describe::describe(&plan))
+    output::data(&describe::describe(&plan, definitions::hardware_counters()))
 }
 
 /// Starts every target's server once and prints what it was told and what it made of it.

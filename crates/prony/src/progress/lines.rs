@@ -3,7 +3,7 @@
 use prony_lab::{Activity, Event};
 use prony_servers::FetchEvent;
 
-use super::{CALIBRATING, Clock};
+use super::{CALIBRATING, Clock, trial_words};
 use crate::output::talk;
 use crate::words::{mebibytes, plural, rate, whole};
 
@@ -40,8 +40,10 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
             block,
             blocks,
             target,
+            kind,
         } => format!(
-            "trial {number}/{total} (block {block}/{blocks}): {target}; {} passed, about {} left",
+            "trial {number}/{total} (block {block}/{blocks}): {}; {} passed, about {} left",
+            trial_words(target, *kind),
             whole(clock.elapsed()),
             whole(clock.remaining())
         ),
@@ -57,6 +59,7 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
         }
         Event::Settling { step } => format!("  settling before {step}"),
         Event::NotSettled { unmet } => format!("  not settled: {}", unmet.join("; ")),
+        Event::Absent { gap } => format!("  not read: {}: {}", gap.source, gap.reason),
         Event::TrialDone { took, .. } => format!("  done after {}", whole(*took)),
         Event::TrialFailed {
             target,

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use prony_lab::{Activity, Event};
 use prony_servers::FetchEvent;
 
-use super::{CALIBRATING, Clock};
+use super::{CALIBRATING, Clock, trial_words};
 use crate::words::{mebibytes, plural, rate, whole};
 
 /// How often the live line is drawn while nothing happens, so that the clock moves.
@@ -62,7 +62,9 @@ impl Terminal {
                 block,
                 blocks,
                 target,
+                kind,
             } => {
+                let target = trial_words(target, *kind);
                 self.trial = format!("trial {number}/{total} · block {block}/{blocks} · {target}");
                 self.bar.set_length(*total as u64 * 1_000);
                 self.bar.set_position((*number as u64 - 1) * 1_000);
@@ -88,16 +90,15 @@ impl Terminal {
                     .set_message(format!("{} · settling before {step}", self.trial));
             }
             Event::NotSettled { unmet } => {
-                self.bar.println(format!(
-                    "! {}: not settled: {}",
-                    self.trial,
-                    unmet.join("; ")
-                ));
+                self.remark(&format!("not settled: {}", unmet.join("; ")));
             }
             Event::Rate { queries_per_second } => {
                 let rate = rate(*queries_per_second);
                 self.bar
                     .set_message(format!("{} · {} · {rate}/s", self.trial, self.step));
+            }
+            Event::Absent { gap } => {
+                self.remark(&format!("not read: {}: {}", gap.source, gap.reason));
             }
             Event::StepDone { .. } => {}
             Event::TrialDone { took, .. } => {
@@ -108,6 +109,13 @@ impl Terminal {
                 self.bar.println(format!("✗ {}: {reason}", self.trial));
             }
         }
+    }
+}
+
+impl Terminal {
+    /// A line that stays, about the trial under way.
+    fn remark(&self, text: &str) {
+        self.bar.println(format!("! {}: {text}", self.trial));
     }
 }
 

@@ -1,6 +1,6 @@
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use insta::assert_snapshot;
-use prony_model::Thousandths;
+use prony_model::{PricedRound, Thousandths};
 
 use super::*;
 
@@ -60,6 +60,21 @@ fn calibration() -> Calibration {
             planned: 10_000,
             error: lateness(),
         }],
+        looking: [
+            (RidingCounters::Software, 1, 93),
+            (RidingCounters::Software, 16, 95),
+        ]
+        .map(|(counters, clients, percent)| LookingPrice {
+            counters,
+            clients,
+            rounds: [100_000, 101_000, 99_000]
+                .map(|queries| PricedRound {
+                    without: counts(queries),
+                    with: counts(queries * percent / 100),
+                })
+                .to_vec(),
+        })
+        .to_vec(),
     }
 }
 
@@ -79,6 +94,7 @@ fn what_is_not_known_and_not_measured_is_left_out() {
     calibration.host.cpu_model = None;
     calibration.host.kernel = None;
     calibration.open.clear();
+    calibration.looking.clear();
     calibration.closed.truncate(1);
     assert_snapshot!("closed-only", calibration_text(&calibration).unwrap());
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::analysis::Analysis;
 use crate::cell::{Cell, Measurement};
 use crate::figures::rounded;
+use crate::json::spent::{self, CostsEntry, SpentEntry};
 use crate::json::{RatioEntry, SummaryEntry, ratio, summary};
 use crate::latency::Latency;
 use crate::paced::Kept;
@@ -38,6 +39,8 @@ pub(crate) struct CellEntry<'a> {
     milliseconds_per_operation: Option<SummaryEntry>,
     ratio: Option<RatioEntry>,
     notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    costs: Option<CostsEntry<'a>>,
     measurements: Vec<MeasurementEntry<'a>>,
     beside: Vec<GroupEntry<'a>>,
 }
@@ -102,6 +105,8 @@ struct MeasurementEntry<'a> {
     schedule: Option<KeptEntry>,
     connect: Option<ConnectEntry>,
     threads: &'a [ThreadUse],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spent: Option<SpentEntry<'a>>,
 }
 
 /// One entry for each target and step.
@@ -135,6 +140,7 @@ pub(crate) fn cells<'a>(
                 milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
                 ratio: cell.ratio.as_ref().map(ratio),
                 notes: notes(cell, base),
+                costs: spent::costs(analysis, step_index, target_index),
                 measurements: measurements(place, target_index, analysis, store)?,
                 beside: beside(step_index, target_index, analysis, store)?,
             });
@@ -221,6 +227,10 @@ fn measurements<'a>(
                 latency_us: connects.latency,
             }),
             threads: &measurement.threads,
+            spent: place
+                .is_own()
+                .then(|| spent::spent(analysis, place.step, target, measurement.block()))
+                .flatten(),
         })
     };
     cell.measurements.iter().map(entry).collect()

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use prony_model::{
-    Debt, DebtKind, Level, LoadOutcome, OptionOrigin, RenderedOption, SettleOutcome,
+    Debt, DebtKind, Gap, Level, LoadOutcome, OptionOrigin, RenderedOption, SettleOutcome, Source,
 };
 use prony_report::{Format, effective_settings, render};
 use serde_json::Value;
 
+use crate::costs::{counting, run_sampled};
 use crate::paces::paced;
 use crate::sample::{Sample, at, plan, planned};
 
@@ -65,40 +66,60 @@ fn full() -> Sample {
     sample
 }
 
+/// A run with costs, gaps and absences.
+fn sampled() -> Sample {
+    let gap = |reason: &str| Gap {
+        source: Source::Device,
+        reason: reason.into(),
+    };
+    let mut sample = Sample::new(&counting(plan(2, &[1], 1)));
+    run_sampled(&mut sample, |_, _, taken| taken.gaps.push(gap("")));
+    sample.store.record_absence(None, &gap("")).unwrap();
+    sample
+}
+
 #[test]
 fn every_key_is_documented() {
     let sample = full();
     let json: Value = serde_json::from_str(&render(&sample.store, Format::Json).unwrap()).unwrap();
     let paced = render(&paced().store, Format::Json).unwrap();
     let paced: Value = serde_json::from_str(&paced).unwrap();
-    let csv = render(&sample.store, Format::Csv).unwrap();
+    let sampled = sampled();
+    let costs = render(&sampled.store, Format::Json).unwrap();
+    let costs: Value = serde_json::from_str(&costs).unwrap();
+    let csv = render(&sampled.store, Format::Csv).unwrap();
     let mut keys: BTreeSet<String> = csv
         .lines()
         .next()
         .unwrap()
         .split(',')
+        .filter(|column| !column.starts_with("status.") && !column.starts_with("innodb."))
         .map(str::to_owned)
         .collect();
     let settings = effective_settings(&[], &[], Format::Csv).unwrap();
     keys.extend(settings.trim_end().split(',').map(str::to_owned));
     collect(&json, &mut keys);
     collect(&paced, &mut keys);
+    collect(&costs, &mut keys);
     assert!(keys.len() > 60, "{keys:?}");
-    let document = include_str!("../../../../docs/formats/report.md");
+    let document = concat!(
+        include_str!("../../../../docs/formats/report.md"),
+        include_str!("../../../../docs/metrics.md")
+    );
     for key in keys {
         assert!(document.contains(&format!("`{key}`")), "{key}");
     }
 }
 
 /// The keys of the report itself, not of what it passes on from elsewhere. `debt` of a measurement
-/// has the words of the result file, which are documented there.
+/// has the words of the result file, which are documented there; `status` those of the server.
 fn collect(value: &Value, keys: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
                 keys.insert(key.clone());
                 let foreign = ["facts", "intents", "raw", "parameters", "explain"];
-                let by_kind = key == "debt" && value.is_object();
+                let by_kind = ["debt", "status"].contains(&key.as_str()) && value.is_object();
                 if !by_kind && !foreign.contains(&key.as_str()) {
                     collect(value, keys);
                 }

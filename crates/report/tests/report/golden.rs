@@ -3,14 +3,8 @@
 use prony_model::{ErrorClass, ErrorCount};
 use prony_report::{Format, render};
 
+use crate::costs::complete;
 use crate::sample::{Sample, at, plan, planned};
-
-fn complete() -> Sample {
-    let mut sample = Sample::new(&plan(3, &[1], 3));
-    sample.run(|_| true);
-    sample.store.set_run_ended(at(600)).unwrap();
-    sample
-}
 
 pub(crate) fn shown(sample: &Sample, format: Format) -> String {
     let report = render(&sample.store, format).unwrap();

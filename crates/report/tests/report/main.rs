@@ -4,6 +4,7 @@
 
 mod beside;
 mod ceiling;
+mod costs;
 mod documentation;
 mod effective;
 mod golden;

@@ -163,6 +163,7 @@ pub(crate) fn calibration() -> Calibration {
             point(Backend::IoUring, 8, 415_280),
         ],
         open: vec![],
+        looking: vec![],
     }
 }
 

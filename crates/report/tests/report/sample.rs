@@ -117,6 +117,7 @@ pub(crate) fn plan(targets: usize, clients: &[u32], blocks: u32) -> Plan {
         profile: None,
         allow: Vec::new(),
         counting: None,
+        counting_note: None,
         trials: (0..blocks)
             .flat_map(|block| (0..targets).map(move |target| planned(block, target)))
             .collect(),
@@ -212,7 +213,7 @@ fn workload(name: &str, group: Group, display: Display) -> Workload {
 }
 
 /// Five seconds of a server that is slower with every target and a little moody between blocks.
-fn outcome(planned: PlannedTrial, step: &Step) -> StepOutcome {
+pub(crate) fn outcome(planned: PlannedTrial, step: &Step) -> StepOutcome {
     let slower = 100 + 20 * planned.target as u64;
     let mood = 1000
         + u64::from(planned.block) * 7

@@ -1,6 +1,8 @@
 //! The schema is documented where `docs/formats/result-file.md` says so.
 
-use crate::sample::Sample;
+use prony_model::{Counter, Moment, Sample as Read, Source};
+
+use crate::sample::{Sample, at, planned};
 
 #[test]
 fn every_column_is_documented_under_its_table() {
@@ -33,4 +35,61 @@ fn every_column_is_documented_under_its_table() {
             });
         assert!(documented, "{table}.{column}");
     }
+}
+
+#[test]
+fn the_documented_query_gives_the_growth_of_every_counter() {
+    let document = include_str!("../../../../docs/formats/result-file.md");
+    let (_, query) = document.split_once("```sql\n").unwrap();
+    let (query, _) = query.split_once("```").unwrap();
+
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = store.begin_trial(planned(0, 0), at(1)).unwrap();
+    let read = |moment, at_ns, values: &[(Source, &'static str, u64)]| Read {
+        moment,
+        at_ns,
+        took_ns: 1,
+        values: values
+            .iter()
+            .map(|(source, name, value)| (Counter::new(*source, name), *value))
+            .collect(),
+        gaps: Vec::new(),
+    };
+    let start = [
+        (Source::Process, "lost", 1),
+        (Source::Process, "user_ns", 10),
+        (Source::Status, "gone", 3),
+        (Source::Status, "grew", 4),
+        (Source::Status, "stood", 5),
+    ];
+    let end = [
+        (Source::Process, "user_ns", 25),
+        (Source::Status, "came", 3),
+        (Source::Status, "grew", 9),
+        (Source::Status, "stood", 5),
+    ];
+    let edges = [
+        read(Moment::Start, 1, &start),
+        read(Moment::Period, 2, &start[..2]),
+        read(Moment::End, 3, &end),
+    ];
+    for edge in &edges {
+        store.record_sample(trial, 1, edge).unwrap();
+    }
+    drop(store);
+    let connection = rusqlite::Connection::open(sample.path()).unwrap();
+    let mut growths: Vec<(String, i64)> = connection
+        .prepare(query)
+        .unwrap()
+        .query_map([], |row| Ok((row.get("name")?, row.get("growth")?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    growths.sort();
+    let expected = [("grew", 5), ("stood", 0), ("user_ns", 15)];
+    assert_eq!(
+        growths,
+        expected.map(|(name, growth)| (name.to_owned(), growth))
+    );
 }

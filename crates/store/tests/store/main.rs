@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
+mod counting;
 mod documentation;
 mod killed;
 mod opening;
 mod pacing;
 mod recording;
 mod sample;
+mod samples;
 mod settings;
 mod state;
 mod trials;

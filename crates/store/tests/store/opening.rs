@@ -1,9 +1,10 @@
 //! Files that can and cannot be opened.
 
+use std::collections::BTreeMap;
 use std::fs;
 
-use prony_model::Backend;
-use prony_store::{Store, StoreError};
+use prony_model::{Backend, Counter, Moment, Sample as Read, Source, StepSamples};
+use prony_store::{Store, StoreError, TrialId};
 
 use crate::sample::{Sample, assert_whole, at, begin_with_steps, create, plan, planned, settled};
 
@@ -108,7 +109,7 @@ fn newer_files_are_refused() {
     let sample = Sample::new();
     drop(sample.create());
     rusqlite::Connection::open(sample.path())
-        .and_then(|connection| connection.pragma_update(None, "user_version", 5))
+        .and_then(|connection| connection.pragma_update(None, "user_version", 6))
         .unwrap();
     for result in [
         Store::open(&sample.path()),
@@ -117,8 +118,8 @@ fn newer_files_are_refused() {
         assert!(matches!(
             result,
             Err(StoreError::Newer {
-                found: 5,
-                known: 4,
+                found: 6,
+                known: 5,
                 ..
             })
         ));
@@ -126,7 +127,7 @@ fn newer_files_are_refused() {
 }
 
 /// Every older version, and what makes up its schema.
-const OLDER: [(i64, &[&str]); 3] = [
+const OLDER: [(i64, &[&str]); 4] = [
     (1, &[include_str!("../../src/schema/1.sql")]),
     (
         2,
@@ -141,6 +142,15 @@ const OLDER: [(i64, &[&str]); 3] = [
             include_str!("../../src/schema/1.sql"),
             include_str!("../../src/schema/2.sql"),
             include_str!("../../src/schema/3.sql"),
+        ],
+    ),
+    (
+        4,
+        &[
+            include_str!("../../src/schema/1.sql"),
+            include_str!("../../src/schema/2.sql"),
+            include_str!("../../src/schema/3.sql"),
+            include_str!("../../src/schema/4.sql"),
         ],
     ),
 ];
@@ -163,8 +173,8 @@ fn as_older_version(present: &Sample, version: i64, schema: &[&str]) -> Sample {
     let tables: Vec<(String, String)> = connection
         .prepare(
             "SELECT t.name, group_concat(c.name) FROM sqlite_schema AS t,
-                 pragma_table_info(t.name, 'main') AS c WHERE t.type = 'table' GROUP BY t.name
-             ORDER BY t.rowid",
+                 pragma_table_info(t.name, 'main') AS c
+             WHERE t.type = 'table' AND t.name <> 'reading' GROUP BY t.name ORDER BY t.rowid",
         )
         .unwrap()
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -178,13 +188,71 @@ fn as_older_version(present: &Sample, version: i64, schema: &[&str]) -> Sample {
             ))
             .unwrap();
     }
+    // Plans had no word yet of what is read and counted.
+    connection
+        .execute_batch(
+            "UPDATE run SET plan = json_remove(plan, '$.counting', '$.counting_note',
+                 '$.targets[0].collect', '$.targets[1].collect', '$.trials[0].kind',
+                 '$.trials[1].kind', '$.trials[2].kind', '$.trials[3].kind');",
+        )
+        .unwrap();
+    // What the edges of steps were before there were samples: of the second step, the program
+    // died before the end was read.
+    connection
+        .execute_batch(
+            "INSERT INTO reading (trial_id, step_id, source, at_ns, name, value) VALUES
+                 (1, 0, 'server', 500, 'user_ns', 20), (1, 0, 'host', 500, 'busy_ns', 30),
+                 (1, 0, 'server', 100, 'user_ns', 10), (1, 0, 'server', 100, 'threads', 31),
+                 (1, 0, 'server', 100, 'resident_bytes', 4096), (1, 0, 'host', 100, 'busy_ns', 3),
+                 (1, 1, 'host', 900, 'steal_ns', 5);",
+        )
+        .unwrap();
     older
+}
+
+/// The readings of [`as_older_version`] as samples: those of the first step and of the second.
+fn older_samples() -> [StepSamples; 2] {
+    let user = Counter::new(Source::Process, "user_ns");
+    let busy = Counter::new(Source::Host, "busy_ns");
+    let sample = |moment, at_ns, values: &[(Counter, u64)]| Read {
+        moment,
+        at_ns,
+        took_ns: 0,
+        values: values.iter().cloned().collect(),
+        gaps: Vec::new(),
+    };
+    let start = [
+        (user.clone(), 10),
+        (Counter::new(Source::Memory, "threads"), 31),
+        (Counter::new(Source::Memory, "resident_bytes"), 4096),
+        (busy.clone(), 3),
+    ];
+    let cut_short = [(Counter::new(Source::Host, "steal_ns"), 5)];
+    [
+        StepSamples(vec![
+            sample(Moment::Start, 100, &start),
+            sample(Moment::End, 500, &[(user, 20), (busy, 30)]),
+        ]),
+        StepSamples(vec![sample(Moment::Start, 900, &cut_short)]),
+    ]
+}
+
+/// Checks what a file says that had no samples, before and after it is brought up to date.
+fn assert_nothing_was_counted(store: &Store, trial: TrialId) {
+    let samples = [0, 1].map(|step| store.samples(trial, step).unwrap());
+    assert_eq!(samples, older_samples());
+    assert_eq!(store.trials().unwrap()[0].planned, planned(0, 0));
+    assert_eq!(store.absences().unwrap(), []);
+    assert_eq!(store.counted().unwrap(), []);
+    assert_eq!(store.counting_operations(0).unwrap(), None);
+    assert_eq!(store.target_variables(0).unwrap(), BTreeMap::new());
 }
 
 #[test]
 fn files_of_older_versions_are_read_and_brought_up_to_date() {
     let sample = Sample::new();
     let mut store = sample.create();
+    store.record_backend(Backend::Epoll).unwrap();
     let trial = begin_with_steps(&mut store, 0, 0);
     store.finish_trial(trial, at(2)).unwrap();
     store.set_run_ended(at(3)).unwrap();
@@ -212,16 +280,23 @@ fn files_of_older_versions_are_read_and_brought_up_to_date() {
         assert_eq!(reader.calibration().unwrap(), None);
         assert_eq!(reader.intervals(trial, 0).unwrap(), intervals);
         assert_eq!(reader.run().unwrap().backend, Some(Backend::Epoll));
+        assert_nothing_was_counted(&reader, trial);
         drop(reader);
 
         let mut store = older.open();
         assert_eq!(store.outcomes().unwrap(), outcomes);
         assert_eq!(store.intervals(trial, 0).unwrap(), intervals);
         assert_eq!(store.run().unwrap().backend, Some(Backend::Epoll));
+        assert_nothing_was_counted(&store, trial);
         store.record_plan_text(0, 0, "select", "[]").unwrap();
         assert_eq!(store.plan_texts().unwrap().len(), 1);
         let next = begin_with_steps(&mut store, 0, 1);
         store.record_settle(next, 0, &settled()).unwrap();
+        let [edges, _] = older_samples();
+        for edge in &edges.0 {
+            store.record_sample(next, 0, edge).unwrap();
+        }
+        assert_eq!(store.samples(next, 0).unwrap(), edges);
         store.finish_trial(next, at(4)).unwrap();
         assert_eq!(store.settles().unwrap().len(), 1);
         drop(store);

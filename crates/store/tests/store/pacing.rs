@@ -198,6 +198,7 @@ fn the_last_calibration_counts() {
             },
         }],
         open: vec![],
+        looking: vec![],
     };
     store.record_calibration(&calibration(1), at(1)).unwrap();
     store.record_calibration(&calibration(2), at(2)).unwrap();

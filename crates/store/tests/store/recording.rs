@@ -1,7 +1,7 @@
 //! What is written comes back, and only what counts.
 
 use prony_model::ErrorClass;
-use prony_store::{BuildRecord, Reading, StoreError};
+use prony_store::{BuildRecord, StoreError};
 
 use crate::sample::{Sample, at, begin_with_steps, outcome, planned};
 
@@ -90,27 +90,6 @@ fn equal_variables_are_stored_once() {
         .query_row("SELECT count(*) FROM server_variable", [], |row| row.get(0))
         .unwrap();
     assert_eq!(pairs, 3);
-}
-
-#[test]
-fn readings_come_back_in_order_of_time() {
-    let sample = Sample::new();
-    let mut store = sample.create();
-    let trial = begin_with_steps(&mut store, 0, 0);
-    let reading = |at_ns, value| Reading {
-        source: "server".into(),
-        at_ns,
-        name: "user_ns".into(),
-        value,
-    };
-    store
-        .record_readings(trial, 1, &[reading(20, 500), reading(10, -1)])
-        .unwrap();
-    store.finish_trial(trial, at(2)).unwrap();
-    let readings = store.readings().unwrap();
-    assert_eq!(readings[0].reading, reading(10, -1));
-    assert_eq!(readings[1].reading, reading(20, 500));
-    assert_eq!((readings[1].trial, readings[1].step), (trial, 1));
 }
 
 #[test]

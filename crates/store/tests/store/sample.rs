@@ -39,11 +39,15 @@ impl Sample {
 }
 
 pub(crate) fn create(path: &Path) -> Store {
+    create_with(path, &plan())
+}
+
+pub(crate) fn create_with(path: &Path, plan: &Plan) -> Store {
     Store::create(
         path,
         &NewRun {
             id: "sample-1",
-            plan: &plan(),
+            plan,
             prony_version: "0.1.0",
             host_json: r#"{"cpus":2}"#,
             started_at: at(0),
@@ -84,6 +88,7 @@ pub(crate) fn plan() -> Plan {
         profile: None,
         allow: Vec::new(),
         counting: None,
+        counting_note: None,
         trials: vec![planned(0, 0), planned(0, 1), planned(1, 1), planned(1, 0)],
     }
 }

@@ -1,6 +1,8 @@
 //! The state machine of a trial.
 
-use prony_model::TrialState;
+use std::collections::BTreeMap;
+
+use prony_model::{Moment, Sample as Read, TrialState};
 use prony_store::{StoreError, TrialCounts};
 
 use crate::sample::{
@@ -85,8 +87,8 @@ fn a_trial_counts_once() {
     // Not even by hand.
     let connection = rusqlite::Connection::open(sample.path()).unwrap();
     let second = connection.execute(
-        "INSERT INTO trial (block, target_id, attempt, state, began_at)
-         VALUES (0, 0, 2, 'done', '')",
+        "INSERT INTO trial (block, target_id, kind, attempt, state, began_at)
+         VALUES (0, 0, 'timed', 2, 'done', '')",
         [],
     );
     assert!(second.is_err());
@@ -104,7 +106,7 @@ fn only_running_trials_change() {
         store.discard_trial(trial, "late", at(3)),
         store.record_step(trial, 0, &outcome(1)),
         store.record_variables(trial, &[]),
-        store.record_readings(trial, 0, &[]),
+        store.record_sample(trial, 0, &read()),
         store.record_debt(trial, 0, &[]),
         store.record_settle(trial, 0, &settled()),
         store.record_trial_load(trial, &loaded(), None),
@@ -200,4 +202,15 @@ fn failed_trials_are_repeated_by_wish() {
     store.finish_trial(again, at(9)).unwrap();
     assert_eq!(store.trial_counts().unwrap().done, 2);
     assert_eq!(store.trial_counts().unwrap().failed, 0);
+}
+
+/// A sample of nothing.
+fn read() -> Read {
+    Read {
+        moment: Moment::Start,
+        at_ns: 1,
+        took_ns: 1,
+        values: BTreeMap::new(),
+        gaps: Vec::new(),
+    }
 }

@@ -81,7 +81,7 @@ impl Scale {
 }
 
 /// Reads a length of time of at least `least_ms`, in milliseconds.
-pub(super) fn read_time(value: &Value<'_>, least_ms: u64) -> Read<u64> {
+pub(crate) fn read_time(value: &Value<'_>, least_ms: u64) -> Read<u64> {
     let document = value.document();
     if matches!(value.inner(), DeValue::Integer(_) | DeValue::Float(_)) {
         return Err(document.report(
@@ -103,7 +103,7 @@ pub(super) fn read_time(value: &Value<'_>, least_ms: u64) -> Read<u64> {
 }
 
 /// Reads a number of operations.
-pub(super) fn read_operations(value: Value<'_>) -> Read<Located<u64>> {
+pub(crate) fn read_operations(value: Value<'_>) -> Read<Located<u64>> {
     value.count(1..=OPERATIONS_MAX)
 }
 

@@ -2,14 +2,18 @@
 
 use std::fmt::Write as _;
 
-use prony_model::{Aspect, Length, Phase, Plan, Step, Target, Timing};
+use prony_model::{
+    Aspect, Collect, CountedBy, Length, Phase, Plan, RidingCounters, Step, Target, Timing,
+    TrialKind,
+};
 use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
 
 use super::pace;
 use crate::words::{duration, listed, plural};
 
-/// Targets, steps, the order of the trials and the predicted time.
-pub(super) fn describe(plan: &Plan) -> String {
+/// Targets, steps, the order of the trials and the predicted time, on a host that has counters of the
+/// processor or says why not.
+pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> String {
     let mut lines = vec![plan.name.clone()];
     if !plan.question.is_empty() {
         lines.push(plan.question.clone());
@@ -21,9 +25,16 @@ pub(super) fn describe(plan: &Plan) -> String {
     lines.push(dataset(plan));
     lines.extend(backend(plan));
     lines.extend(targets(plan));
+    lines.extend(collected(plan));
+    lines.extend(
+        hardware_counters
+            .err()
+            .and_then(|why| uncollected(plan, &why)),
+    );
     lines.extend(steps(plan));
     lines.extend(sections(plan));
     lines.extend(trials(plan));
+    lines.extend(counting(plan));
     let cells = plan.targets.len() * plan.steps.len();
     let times = plural(plan.blocks().into(), "time");
     let predicted = duration(predicted_ms(plan, &Assumptions::default()));
@@ -72,6 +83,31 @@ fn targets(plan: &Plan) -> Vec<String> {
         lines.push(format!("  {}: {words}{base}", target.name));
     }
     lines
+}
+
+/// What is read of the targets, where that is the same for all and not as ever.
+fn collected(plan: &Plan) -> Option<String> {
+    let first = plan.targets.first()?.collect;
+    let alike = plan.targets.iter().all(|target| target.collect == first);
+    (alike && first != Collect::default()).then(|| format!("\nCollected: {first}"))
+}
+
+/// Which targets want counters of the processor that can't be read here.
+fn uncollected(plan: &Plan, why: &str) -> Option<String> {
+    let targets = plan.targets.iter();
+    let wanting: Vec<_> = targets
+        .filter(|target| target.collect.counters == RidingCounters::Hardware)
+        .map(|target| target.name.clone())
+        .collect();
+    let verb = match wanting.len() {
+        0 => return None,
+        1 => "wants",
+        _ => "want",
+    };
+    Some(format!(
+        "\n{} {verb} the processor's counters, which can't be read here, and will fail: {why}.",
+        listed(&wanting)
+    ))
 }
 
 /// Build and engine, and whatever else differs between the targets.
@@ -208,13 +244,39 @@ fn trials(plan: &Plan) -> Vec<String> {
         plan.trials.len()
     )];
     for block in 0..plan.blocks() {
-        let names: Vec<&str> = plan
-            .trials
-            .iter()
-            .filter(|trial| trial.block == block)
-            .map(|trial| plan.targets[trial.target].name.as_str())
-            .collect();
-        lines.push(format!("  block {}: {}", block + 1, names.join(", ")));
+        let names = |kind| -> Vec<&str> {
+            let trials = plan.trials.iter();
+            trials
+                .filter(|trial| (trial.block, trial.kind) == (block, kind))
+                .map(|trial| plan.targets[trial.target].name.as_str())
+                .collect()
+        };
+        let timed = names(TrialKind::Timed).join(", ");
+        let counting = match names(TrialKind::Counting).as_slice() {
+            [] => String::new(),
+            names => format!("; then counting: {}", names.join(", ")),
+        };
+        lines.push(format!("  block {}: {timed}{counting}", block + 1));
     }
     lines
+}
+
+/// What is counted apart from measuring, or why nothing is.
+fn counting(plan: &Plan) -> Option<String> {
+    let Some(counting) = plan.counting else {
+        let note = plan.counting_note.as_ref()?;
+        return Some(format!("\nNo instructions are counted: {note}."));
+    };
+    let by = match counting.by {
+        CountedBy::Hardware => "by the processor's counters",
+        CountedBy::Valgrind => "by valgrind",
+    };
+    let operations = match counting.operations {
+        Some(operations) => format!("{} of each step", plural(operations, "operation")),
+        None => "a fifth of what the base completes in each step".to_owned(),
+    };
+    Some(format!(
+        "\nInstructions are counted {by} in {}: {operations}, the same for all targets.",
+        plural(counting.blocks.into(), "block")
+    ))
 }

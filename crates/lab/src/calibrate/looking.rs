@@ -1,0 +1,112 @@
+//! What counters cost: the null server with them and without, by turns.
+
+use prony_model::{Backend, LookingPrice, PricedRound, RidingCounters, Workload};
+use prony_probe::{CounterSet, Counters, hardware_counters};
+
+use super::points::{available_backends, closed_loop};
+use super::{CalibrationError, CalibrationEvent, Calibrator, counts};
+use crate::null_server::NullServer;
+
+/// Numbers of clients: one that waits for each answer, and as many as keep the server from waiting.
+const CLIENTS: [u32; 2] = [1, 16];
+/// Turns of each.
+const ROUNDS: usize = 10;
+/// Milliseconds of measured time of one turn.
+const TIME_MS: u64 = 500;
+
+/// Counters whose price can be measured on this host.
+pub(super) fn priced() -> Vec<RidingCounters> {
+    let hardware = hardware_counters().is_ok();
+    let sets = [
+        (RidingCounters::Software, true),
+        (RidingCounters::Hardware, hardware),
+    ];
+    sets.into_iter()
+        .filter_map(|(set, is_there)| is_there.then_some(set))
+        .collect()
+}
+
+/// Milliseconds that it takes to price so many sets, warm-up included.
+pub(super) fn predicted_ms(sets: usize) -> u64 {
+    let turns = sets * CLIENTS.len() * ROUNDS * 2;
+    turns as u64 * (TIME_MS + super::points::warmup_ms(TIME_MS))
+}
+
+impl Calibrator<'_> {
+    /// Measures what counters cost. `None` when the user stopped it. A set that can't be opened has
+    /// no price, which is told.
+    pub(super) fn price(
+        &self,
+        set: RidingCounters,
+        workload: &Workload,
+        events: &mut dyn FnMut(CalibrationEvent<'_>),
+    ) -> Result<Option<Vec<LookingPrice>>, CalibrationError> {
+        let Some(opened) = counter_set(set) else {
+            return Ok(Some(Vec::new()));
+        };
+        let failed = |reason| CalibrationError::NullServer { reason };
+        let start = |on_birth: &mut dyn FnMut(u32) -> Result<(), String>| {
+            NullServer::start_with(self.roots, self.launcher, self.prony, on_birth).map_err(failed)
+        };
+        let mut plain = start(&mut |_| Ok(()))?;
+        let mut counters = None;
+        let mut counted = start(&mut |pid| {
+            counters = Some(Counters::open(pid, opened));
+            Ok(())
+        })?;
+        // Held until the end: what is not open costs nothing.
+        let _counters = match counters {
+            Some(Ok(counters)) => counters,
+            Some(Err(error)) => {
+                events(CalibrationEvent::NoPrice {
+                    counters: set,
+                    reason: &error.to_string(),
+                });
+                return Ok(Some(Vec::new()));
+            }
+            None => return Ok(Some(Vec::new())),
+        };
+        let backend = available_backends()
+            .last()
+            .copied()
+            .unwrap_or(Backend::Epoll);
+        let mut prices = Vec::new();
+        for clients in CLIENTS {
+            let task = closed_loop(workload, backend, clients, TIME_MS);
+            let mut rounds = Vec::new();
+            for round in 0..ROUNDS {
+                let measure = |null: &mut NullServer| -> Result<_, CalibrationError> {
+                    let measured = self.drive(null, &task)?;
+                    Ok(measured.map(|(outcome, server_ns)| counts(&outcome, server_ns)))
+                };
+                // By turns, and each comes first as often as the other.
+                let (first, second) = if round % 2 == 0 {
+                    (measure(&mut plain)?, measure(&mut counted)?)
+                } else {
+                    let with = measure(&mut counted)?;
+                    (measure(&mut plain)?, with)
+                };
+                let (Some(without), Some(with)) = (first, second) else {
+                    return Ok(None);
+                };
+                rounds.push(PricedRound { without, with });
+            }
+            let price = LookingPrice {
+                counters: set,
+                clients,
+                rounds,
+            };
+            events(CalibrationEvent::Looking(&price));
+            prices.push(price);
+        }
+        Ok(Some(prices))
+    }
+}
+
+const fn counter_set(counters: RidingCounters) -> Option<CounterSet> {
+    match counters {
+        RidingCounters::Software => Some(CounterSet::Software),
+        RidingCounters::Hardware => Some(CounterSet::Hardware),
+        RidingCounters::Auto | RidingCounters::Off => None,
+    }
+}

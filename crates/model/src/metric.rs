@@ -1,0 +1,210 @@
+//! The catalogue of metrics: what an operation costs the server, in which unit, by which formula,
+//! and from which counters.
+//!
+//! Raw counters are stored and metrics are derived when a run is read, so that a better formula is
+//! also one for old runs. A metric that has no value says why; none is ever guessed.
+
+mod agreement;
+mod table;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use agreement::{CpuDisagreement, cpu_disagreement};
+pub use value::{CostUnit, NoValue, StepCounts, Value};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Counter, StepSamples, TrialKind};
+
+/// What is derived of a step of a trial. `docs/metrics.md` has the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Processor time of the server.
+    ServerCpu,
+    /// The part of it in user space.
+    ServerUser,
+    /// The part of it in the kernel.
+    ServerSystem,
+    /// Time that its threads were ready to run and had no processor.
+    RunQueue,
+    /// Context switches of its threads.
+    ContextSwitches,
+    /// Moves of its threads to another processor.
+    Migrations,
+    /// Page faults.
+    PageFaults,
+    /// Instructions in user space.
+    Instructions,
+    /// Instructions in the kernel.
+    KernelInstructions,
+    /// Processor cycles in user space.
+    Cycles,
+    /// Processor cycles in the kernel.
+    KernelCycles,
+    /// Instructions per cycle in user space.
+    InstructionsPerCycle,
+    /// Misses of the last cache.
+    CacheMisses,
+    /// Mispredicted branches.
+    BranchMisses,
+    /// Reads from storage.
+    Reads,
+    /// Amount read from storage.
+    ReadKb,
+    /// Writes to storage.
+    Writes,
+    /// Amount written to storage.
+    WrittenKb,
+    /// Amount written to storage for each byte of rows changed.
+    WriteAmplification,
+    /// Bytes on disk for each row.
+    DiskPerRow,
+    /// Resident memory of the server.
+    Memory,
+    /// Processor time of the load generator.
+    ClientCpu,
+    /// Mean time from before an operation until its answer is in.
+    RoundTrip,
+    /// The part of it that is not the client's.
+    ServerOnly,
+    /// The same as a share of it.
+    ServerShare,
+    /// Operations or rows per second.
+    Rate,
+    /// Operations or rows per second of the server's processor time.
+    PerCpuSecond,
+    /// What the sampling thread used.
+    Sampling,
+    /// What Prony itself used, sampling included.
+    Lab,
+}
+
+/// Which direction of a metric is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+    /// It explains, and is neither good nor bad.
+    Neither,
+}
+
+impl Better {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lower => "lower",
+            Self::Higher => "higher",
+            Self::Neither => "neither",
+        }
+    }
+}
+
+/// Sets of counters that measure the same thing, the best first. The counters of a set are added.
+pub type Alternatives = &'static [&'static [Counter]];
+
+/// How a value comes about.
+#[derive(Debug, Clone, Copy)]
+pub enum Formula {
+    /// Growth of counters over the measured time ÷ `divisor` ÷ operations, or rows of scans.
+    PerUnit {
+        /// What is counted.
+        counters: Alternatives,
+        /// From the counters' unit to that of the metric.
+        divisor: f64,
+    },
+    /// Growth of counters over the measured time ÷ `divisor` ÷ seconds between the samples.
+    PerSecond {
+        /// What is counted.
+        counters: Alternatives,
+        /// From the counters' unit to that of the metric.
+        divisor: f64,
+    },
+    /// Growth of one set of counters ÷ growth of another.
+    Quotient {
+        /// What is divided.
+        counters: Alternatives,
+        /// By what.
+        by: Alternatives,
+    },
+    /// A level at the end of the measured time ÷ `divisor`.
+    AtEnd {
+        /// What is read.
+        counters: Alternatives,
+        /// From the counters' unit to that of the metric.
+        divisor: f64,
+    },
+    /// What the words of the table say, from counts of the load generator and maybe counters.
+    Derived {
+        /// Counters that it takes, if any.
+        counters: Alternatives,
+        /// The computation.
+        by: fn(&StepCounts, &StepSamples) -> Result<Value, NoValue>,
+    },
+}
+
+impl Formula {
+    /// The counters that it begins with.
+    pub const fn counters(&self) -> Alternatives {
+        match self {
+            Self::PerUnit { counters, .. }
+            | Self::PerSecond { counters, .. }
+            | Self::Quotient { counters, .. }
+            | Self::AtEnd { counters, .. }
+            | Self::Derived { counters, .. } => counters,
+        }
+    }
+}
+
+/// A row of the catalogue.
+#[derive(Debug, Clone, Copy)]
+pub struct MetricFacts {
+    /// Of which metric.
+    pub metric: Metric,
+    /// Its name in CSV and JSON, the unit last.
+    pub id: &'static str,
+    /// Heading of its column, with `o` for an operation, or for a row in steps that scan.
+    pub heading: &'static str,
+    /// What it is called in prose.
+    pub name: &'static str,
+    /// The unit of its values, without "per operation".
+    pub unit: &'static str,
+    /// Which direction is good.
+    pub better: Better,
+    /// In which trials it is taken: counting trials where these have it, else timed ones; or timed
+    /// ones only, because counting changes it.
+    pub taken: TrialKind,
+    /// The least amount of which ratios are made: below it, a ratio is one of accidents.
+    pub least: f64,
+    /// The formula in words.
+    pub formula: &'static str,
+    /// What it tells, and what it does not.
+    pub meaning: &'static str,
+    /// The formula.
+    pub how: Formula,
+}
+
+impl Metric {
+    /// Every metric, in the order of the documentation.
+    pub fn all() -> impl Iterator<Item = Self> {
+        table::FACTS.iter().map(|facts| facts.metric)
+    }
+
+    /// What is known of it.
+    pub fn facts(self) -> &'static MetricFacts {
+        // The table has every metric, in the order of their declaration; a test holds it to that.
+        &table::FACTS[self as usize]
+    }
+
+    /// Its value in a step of a trial.
+    ///
+    /// # Errors
+    /// When it has none: what it takes was not read, was lost, or does not apply to the step.
+    pub fn value(self, counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+        value::compute(&self.facts().how, counts, samples)
+    }
+}

@@ -1,0 +1,324 @@
+//! The formulas of the catalogue, applied.
+
+use crate::metric::{Alternatives, Formula, Metric};
+use crate::{Counter, Moment, NoDifference, Pace, Sample, Source, StepSamples};
+
+/// What the load generator and the plan know of a step of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepCounts {
+    /// Operations completed within the measured time.
+    pub operations: u64,
+    /// Rows that an operation reads by going through whole tables: then costs are per row.
+    pub scanned_rows: Option<u64>,
+    /// Clients, at least 1.
+    pub clients: u32,
+    /// Sum over the clients of their busy time, in nanoseconds.
+    pub busy_ns: u64,
+    /// Processor time of the load generator, in nanoseconds.
+    pub client_cpu_ns: u64,
+    /// Rows that the server reports as changed.
+    pub changed_rows: u64,
+    /// Bytes of the values of a row.
+    pub row_bytes: u64,
+    /// Rows in all tables together; `None` where writes have made that uncertain.
+    pub table_rows: Option<u64>,
+    /// When operations begin.
+    pub pace: Pace,
+    /// Whether other clients did other work at the same time: then nobody knows whose costs are
+    /// whose.
+    pub accompanied: bool,
+}
+
+/// What costs are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CostUnit {
+    /// Operations.
+    Operation,
+    /// Rows that a scan goes through.
+    Row,
+}
+
+impl CostUnit {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Operation => "operation",
+            Self::Row => "row",
+        }
+    }
+}
+
+/// A value, and what it was computed from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// In the unit of the metric; finite, and not negative but for what the server alone takes.
+    pub amount: f64,
+    /// The counters that were used, the best that there were; empty where the load generator's own
+    /// counts suffice.
+    pub from: &'static [Counter],
+    /// Share of the time that the counters ran, in (0, 1]: below 1, they took turns on the
+    /// processor and were scaled up.
+    pub running: f64,
+}
+
+/// Why a metric has no value in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum NoValue {
+    /// Its counters have no difference.
+    #[error(transparent)]
+    Unread(#[from] NoDifference),
+    /// The step has no operation to divide by.
+    #[error("no operation completed")]
+    NothingDone,
+    /// The load generator's clients did different work at the same time.
+    #[error("other clients did other work at the same time")]
+    Accompanied,
+    /// Clients also wait for other things than answers, or for each other.
+    #[error("told for one client that sends one operation after the other")]
+    NotAlone,
+    /// The counter was opened and never had its turn on the processor.
+    #[error("the counter never ran")]
+    NeverRan,
+    /// What it is divided by did not grow.
+    #[error("nothing to divide by")]
+    NothingToDivideBy,
+    /// No row was changed.
+    #[error("no row was changed")]
+    NothingChanged,
+    /// Rows were added or deleted before, warm-up included.
+    #[error("the number of rows is not known")]
+    RowsUnknown,
+}
+
+impl StepCounts {
+    /// What costs are divided by.
+    pub const fn unit(&self) -> CostUnit {
+        match self.scanned_rows {
+            Some(_) => CostUnit::Row,
+            None => CostUnit::Operation,
+        }
+    }
+
+    /// How many operations or rows there were. An error below one, and where others worked too.
+    pub(super) fn units(&self) -> Result<f64, NoValue> {
+        if self.accompanied {
+            return Err(NoValue::Accompanied);
+        }
+        let units = self.operations as f64 * self.scanned_rows.unwrap_or(1) as f64;
+        if units > 0.0 {
+            Ok(units)
+        } else {
+            Err(NoValue::NothingDone)
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.pace == Pace::Closed { think: None }
+    }
+}
+
+impl Value {
+    /// A value from counts of the load generator alone.
+    const fn counted(amount: f64) -> Self {
+        Self {
+            amount,
+            from: &[],
+            running: 1.0,
+        }
+    }
+
+    fn map(self, change: impl FnOnce(f64) -> f64) -> Self {
+        Self {
+            amount: change(self.amount),
+            ..self
+        }
+    }
+}
+
+/// Applies a formula.
+pub(super) fn compute(
+    formula: &Formula,
+    counts: &StepCounts,
+    samples: &StepSamples,
+) -> Result<Value, NoValue> {
+    match *formula {
+        Formula::PerUnit { counters, divisor } => {
+            let units = counts.units()?;
+            Ok(growth(counters, samples)?.map(|total| total / divisor / units))
+        }
+        Formula::PerSecond { counters, divisor } => {
+            let seconds = seconds(samples)?;
+            Ok(growth(counters, samples)?.map(|total| total / divisor / seconds))
+        }
+        Formula::Quotient { counters, by } => {
+            let divided = growth(counters, samples)?;
+            let by = growth(by, samples)?;
+            let value = divide(divided, by.amount)?;
+            let running = value.running.min(by.running);
+            Ok(Value { running, ..value })
+        }
+        Formula::AtEnd { counters, divisor } => {
+            let level = at_end(counters, samples)?;
+            Ok(level.map(|level| level / divisor))
+        }
+        Formula::Derived { by, .. } => by(counts, samples),
+    }
+}
+
+/// By how much the best set of counters grew that has differences.
+pub(super) fn growth(counters: Alternatives, samples: &StepSamples) -> Result<Value, NoValue> {
+    best(counters, |counter| scaled(samples, counter))
+}
+
+/// The best set of counters of which each has an amount; else the most telling reason: that one was
+/// lost says more than that others were not read.
+fn best(
+    counters: Alternatives,
+    amount: impl Fn(&Counter) -> Result<(f64, f64), NoValue>,
+) -> Result<Value, NoValue> {
+    let unread = NoValue::Unread(NoDifference::NotRead);
+    let mut reason = unread;
+    for &set in counters {
+        let sum = set
+            .iter()
+            .try_fold((0.0, 1.0_f64), |(sum, least), counter| {
+                amount(counter).map(|(amount, running)| (sum + amount, least.min(running)))
+            });
+        match sum {
+            Ok((amount, running)) => {
+                return Ok(Value {
+                    amount,
+                    from: set,
+                    running,
+                });
+            }
+            Err(why) if reason == unread => reason = why,
+            Err(_) => {}
+        }
+    }
+    Err(reason)
+}
+
+/// The growth of a counter and the share of the time that it ran. Counters of the processor that
+/// took turns are scaled to the whole time: growth × enabled ÷ running, as perf-stat(1) does.
+fn scaled(samples: &StepSamples, counter: &Counter) -> Result<(f64, f64), NoValue> {
+    let growth = samples.difference(counter)? as f64;
+    if counter.source != Source::Perf {
+        return Ok((growth, 1.0));
+    }
+    let time = |part: &str| {
+        let name = format!("{}_{part}_ns", counter.name);
+        let counter = Counter {
+            source: Source::Perf,
+            name: name.into(),
+        };
+        samples.difference(&counter)
+    };
+    let (Ok(enabled), Ok(running)) = (time("enabled"), time("running")) else {
+        return Ok((growth, 1.0));
+    };
+    if running == 0 && enabled > 0 {
+        return Err(NoValue::NeverRan);
+    }
+    if running >= enabled {
+        return Ok((growth, 1.0));
+    }
+    let share = running as f64 / enabled as f64;
+    Ok((growth / share, share))
+}
+
+fn at_end(counters: Alternatives, samples: &StepSamples) -> Result<Value, NoValue> {
+    level(counters, samples.at(Moment::End))
+}
+
+fn level(counters: Alternatives, sample: Option<&Sample>) -> Result<Value, NoValue> {
+    let unread = NoValue::Unread(NoDifference::NotRead);
+    best(counters, |counter| {
+        let value = sample.and_then(|sample| sample.value(counter));
+        value.map(|value| (value as f64, 1.0)).ok_or(unread)
+    })
+}
+
+/// Seconds from the start sample to the end sample.
+fn seconds(samples: &StepSamples) -> Result<f64, NoValue> {
+    let at = |moment| samples.at(moment).map(|sample| sample.at_ns);
+    let (Some(start), Some(end)) = (at(Moment::Start), at(Moment::End)) else {
+        return Err(NoValue::Unread(NoDifference::NotRead));
+    };
+    match end.checked_sub(start) {
+        Some(ns) if ns > 0 => Ok(ns as f64 / 1e9),
+        _ => Err(NoValue::NothingToDivideBy),
+    }
+}
+
+fn divide(value: Value, by: f64) -> Result<Value, NoValue> {
+    if by > 0.0 {
+        Ok(value.map(|amount| amount / by))
+    } else {
+        Err(NoValue::NothingToDivideBy)
+    }
+}
+
+/// Microseconds of the load generator's processor time.
+pub(super) fn client_cpu(counts: &StepCounts, _: &StepSamples) -> Result<Value, NoValue> {
+    let units = counts.units()?;
+    Ok(Value::counted(counts.client_cpu_ns as f64 / 1e3 / units))
+}
+
+/// Microseconds that a client was busy with an operation.
+pub(super) fn round_trip(counts: &StepCounts, _: &StepSamples) -> Result<Value, NoValue> {
+    let units = counts.units()?;
+    if counts.is_closed() {
+        Ok(Value::counted(counts.busy_ns as f64 / 1e3 / units))
+    } else {
+        Err(NoValue::NotAlone)
+    }
+}
+
+/// The round trip without the client's part. What the generator does for one client can't happen
+/// while the client waits for the server, but for the end of sending.
+pub(super) fn server_only(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+    if counts.clients != 1 {
+        return Err(NoValue::NotAlone);
+    }
+    let whole = round_trip(counts, samples)?.amount;
+    let client = client_cpu(counts, samples)?.amount;
+    Ok(Value::counted(whole - client))
+}
+
+/// What the server only takes ÷ the round trip.
+pub(super) fn server_share(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+    let whole = round_trip(counts, samples)?.amount;
+    divide(server_only(counts, samples)?, whole)
+}
+
+/// Operations or rows per second, as reports show them.
+pub(super) fn rate(counts: &StepCounts, _: &StepSamples) -> Result<Value, NoValue> {
+    let seconds = counts.busy_ns as f64 / 1e9 / f64::from(counts.clients.max(1));
+    divide(Value::counted(counts.units()?), seconds)
+}
+
+/// Operations or rows per second of the server's processor time.
+pub(super) fn per_cpu_second(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+    let used = Metric::ServerCpu.value(counts, samples)?;
+    divide(used.map(|_| 1e6), used.amount)
+}
+
+/// Bytes written to storage ÷ bytes of the rows that were changed.
+pub(super) fn write_amplification(
+    counts: &StepCounts,
+    samples: &StepSamples,
+) -> Result<Value, NoValue> {
+    counts.units()?;
+    let written = growth(Metric::WrittenKb.facts().how.counters(), samples)?;
+    let changed = counts.changed_rows as f64 * counts.row_bytes as f64;
+    divide(written, changed).map_err(|_| NoValue::NothingChanged)
+}
+
+/// Bytes of the data directory that are no log ÷ rows in the tables, before the measured time.
+pub(super) fn disk_per_row(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+    let counters = Metric::DiskPerRow.facts().how.counters();
+    let data = level(counters, samples.at(Moment::Start))?;
+    let rows = counts.table_rows.ok_or(NoValue::RowsUnknown)?;
+    divide(data, rows as f64)
+}

@@ -1,0 +1,94 @@
+//! `collect`: what is read while targets are measured.
+
+use prony_model::{Aspect, Collect, RidingCounters};
+use toml::de::DeValue;
+
+use super::sequence::read_time;
+use super::setting::{self, Axis, Setting};
+use crate::fields::{Fields, Located, Value};
+use crate::invalid::{Document, Problem, Read};
+
+/// Least time between two samples, in milliseconds: the sampler must not become a load itself.
+const PERIOD_LEAST_MS: u64 = 10;
+
+/// Which counters can ride along in timed trials.
+const COUNTERS: [(&str, RidingCounters); 4] = [
+    (RidingCounters::Auto.name(), RidingCounters::Auto),
+    (RidingCounters::Off.name(), RidingCounters::Off),
+    (RidingCounters::Software.name(), RidingCounters::Software),
+    (RidingCounters::Hardware.name(), RidingCounters::Hardware),
+];
+
+/// Reads `collect`: a table whose missing keys have their defaults, or `"nothing"`.
+pub(super) fn read<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
+    let span = value.span();
+    let collect = match value.inner() {
+        DeValue::String(word) if word == "nothing" => Collect::NOTHING,
+        DeValue::Table(_) => read_table(value.table("what is collected")?)?,
+        _ => {
+            return Err(value.document().report(
+                Problem::new("`collect` must be a table, or \"nothing\"")
+                    .at(&span, "neither of them")
+                    .help("write what differs from the defaults, such as { status = false }"),
+            ));
+        }
+    };
+    Ok(Located {
+        value: Setting::Collect(collect),
+        span,
+    })
+}
+
+fn read_table(mut fields: Fields<'_>) -> Read<Collect> {
+    let default = Collect::default();
+    let period = fields.optional("period", |value| read_period(&value));
+    let system = fields.optional("system", Value::flag);
+    let cgroup = fields.optional("cgroup", Value::flag);
+    let status = fields.optional("status", Value::flag);
+    let counters = fields.optional("counters", |value| value.choice(&COUNTERS));
+    fields.finish()?;
+    Ok(Collect {
+        period_ms: period?.unwrap_or(default.period_ms),
+        system: system?.unwrap_or(default.system),
+        cgroup: cgroup?.unwrap_or(default.cgroup),
+        status: status?.unwrap_or(default.status),
+        counters: counters?.map_or(default.counters, |counters| counters.value),
+    })
+}
+
+/// Reads the time between two samples in milliseconds; `None` for `"off"`.
+fn read_period(value: &Value<'_>) -> Read<Option<u64>> {
+    if matches!(value.inner(), DeValue::String(word) if word == "off") {
+        return Ok(None);
+    }
+    let ms = read_time(value, 0)?;
+    if ms < PERIOD_LEAST_MS {
+        return Err(value.report(
+            format!("must be at least \"{PERIOD_LEAST_MS}ms\", or \"off\""),
+            "sampling would be a load itself",
+        ));
+    }
+    Ok(Some(ms))
+}
+
+/// Checks that an external target does not ask for counters itself: they are opened when a server
+/// is born.
+pub(super) fn check_external(document: &Document<'_>, own: &[Axis<'_>]) -> Read<()> {
+    let mut outcome = Ok(());
+    for value in setting::values(own, &Aspect::Collect) {
+        let Setting::Collect(collect) = &value.value else {
+            continue;
+        };
+        if let RidingCounters::Software | RidingCounters::Hardware = collect.counters {
+            outcome = Err(document.report(
+                Problem::new(format!(
+                    "{} counters can't be had: Prony does not start this server",
+                    collect.counters.name()
+                ))
+                .at(&value.span, "asked for here")
+                .help("counters are opened when a server is born; leave `counters` out"),
+            ));
+        }
+    }
+    outcome
+}

@@ -1,0 +1,146 @@
+//! What is read of targets.
+
+use prony_model::{Aspect, Collect, RidingCounters};
+
+use super::messages::{changed, check};
+use super::{World, golden, rendered};
+
+/// What the targets of `RIGHT` collect when the second one says this.
+fn second(says: &str) -> [Collect; 2] {
+    let text = changed(
+        "build = \"mysql-5.7.22\"\n",
+        &format!("build = \"mysql-5.7.22\"\n{says}\n"),
+    );
+    let plan = World::new()
+        .parse(&text)
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+    [plan.targets[0].collect, plan.targets[1].collect]
+}
+
+#[test]
+fn what_is_not_written_is_as_ever() {
+    let default = Collect::default();
+    assert_eq!(second(""), [default; 2]);
+    assert_eq!(second("collect = {}"), [default; 2]);
+    assert_eq!(
+        second("collect = { period = \"100ms\", counters = \"software\" }"),
+        [
+            default,
+            Collect {
+                period_ms: Some(100),
+                counters: RidingCounters::Software,
+                ..default
+            }
+        ]
+    );
+    assert_eq!(
+        second("collect = { period = \"off\", system = false, cgroup = false }"),
+        [
+            default,
+            Collect {
+                period_ms: None,
+                system: false,
+                cgroup: false,
+                ..default
+            }
+        ]
+    );
+    assert_eq!(
+        second(
+            "collect = { period = \"off\", system = false, cgroup = false, status = false, counters = \"off\" }"
+        ),
+        second("collect = \"nothing\"")
+    );
+}
+
+#[test]
+fn a_target_replaces_what_the_defaults_say() {
+    let text = changed("[defaults]", "[defaults]\ncollect = { status = false }").replace(
+        "build = \"mysql-5.7.22\"\n",
+        "build = \"mysql-5.7.22\"\ncollect = { cgroup = false }\n",
+    );
+    let plan = World::new().parse(&text).unwrap();
+    let [first, second] = [0, 1].map(|target: usize| plan.targets[target].collect);
+    assert_eq!((first.status, first.cgroup), (false, true));
+    assert_eq!((second.status, second.cgroup), (true, false));
+    assert_eq!(plan.varying(), [Aspect::Build, Aspect::Collect]);
+}
+
+#[test]
+fn targets_are_named_after_it() {
+    let text = "name = \"m\"\nbase = \"collect-nothing\"\nblocks = 2\n[dataset]\nrows = 1000\n\
+         [[target]]\nbuild = \"mysql-8.0.31\"\n\
+         matrix.collect = [\"nothing\", {}, { status = false, period = \"off\" }]\n\
+         [sequence]\ntime = \"1s\"\n[[step]]\nworkload = \"point-query\"\n";
+    let plan = World::new().parse(&text.replace("{}, ", "")).unwrap();
+    let names = |plan: &prony_model::Plan| -> Vec<String> {
+        let targets = plan.targets.iter();
+        targets.map(|target| target.name.clone()).collect()
+    };
+    assert_eq!(
+        names(&plan),
+        ["collect-nothing", "collect-system-cgroup-auto-counters"]
+    );
+    // What is left at its default is not in the name, so that nothing would be: hence the build.
+    let whole = text.replace(
+        "build = \"mysql-8.0.31\"",
+        "name = \"x\"\nbuild = \"mysql-8.0.31\"",
+    );
+    let plan = World::new()
+        .parse(&whole.replace("base = \"", "base = \"x-"))
+        .unwrap();
+    assert_eq!(
+        names(&plan),
+        [
+            "x-collect-nothing",
+            "x",
+            "x-collect-system-cgroup-auto-counters"
+        ]
+    );
+}
+
+#[test]
+fn external_servers_are_looked_at_too() {
+    let external = |collect: &str| {
+        changed(
+            "build = \"mysql-5.7.22\"\n",
+            &format!(
+                "name = \"copy\"\n{collect}\n[target.external]\naddress = \"127.0.0.1:3306\"\n\
+                 user = \"bench\"\n"
+            ),
+        )
+    };
+    let text = external("").replace("[defaults]", "[defaults]\ncollect = \"nothing\"");
+    let plan = World::new().parse(&text).unwrap();
+    assert_eq!(plan.targets[1].collect, Collect::NOTHING);
+    let plan = World::new()
+        .parse(&external("collect = { status = false }"))
+        .unwrap();
+    assert!(!plan.targets[1].collect.status);
+    for counters in ["software", "hardware"] {
+        let text = external(&format!("collect = {{ counters = \"{counters}\" }}"));
+        let invalid = World::new().parse(&text).unwrap_err();
+        golden(&format!("collect-external-{counters}"), &invalid);
+    }
+}
+
+#[test]
+fn wrong_collections() {
+    let target = |name: &str, says: &str| {
+        check(
+            name,
+            "build = \"mysql-5.7.22\"\n",
+            &format!("build = \"mysql-5.7.22\"\n{says}\n"),
+        );
+    };
+    target("collect-other-word", "collect = \"everything\"");
+    target("collect-flag", "collect = false");
+    target("collect-unknown-key", "collect = { statistics = false }");
+    target("collect-short-period", "collect = { period = \"5ms\" }");
+    target("collect-period-without-unit", "collect = { period = 1 }");
+    target("collect-unknown-counters", "collect.counters = \"all\"");
+    target(
+        "collect-twice-in-a-matrix",
+        "matrix.collect = [\"nothing\", {}, { system = true }]",
+    );
+}

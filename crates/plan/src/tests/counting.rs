@@ -1,0 +1,212 @@
+//! Which trials count, with what, and what is said where that can't be.
+
+use prony_model::{CountedBy, Counting, Plan, TrialKind};
+
+use super::messages::changed;
+use super::{NO_COUNTERS, RIGHT, World, golden, rendered};
+use crate::{Assumptions, predicted_ms};
+
+/// `RIGHT` with this said of counting.
+fn with(says: &str) -> String {
+    RIGHT.replacen("[dataset]", &format!("{says}\n[dataset]"), 1)
+}
+
+fn plan(world: &World, says: &str) -> Plan {
+    world
+        .parse(&with(says))
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)))
+}
+
+fn counted(plan: &Plan) -> Vec<(u32, usize)> {
+    let counting = plan.trials.iter();
+    let counting = counting.filter(|trial| trial.kind == TrialKind::Counting);
+    counting.map(|trial| (trial.block, trial.target)).collect()
+}
+
+/// `RIGHT` with an external server in place of its second target.
+fn with_external(says: &str) -> String {
+    with(says).replacen(
+        "build = \"mysql-5.7.22\"\n",
+        "name = \"copy\"\n[target.external]\naddress = \"127.0.0.1:3306\"\nuser = \"bench\"\n",
+        1,
+    )
+}
+
+#[test]
+fn where_there_are_counters_they_count_in_two_blocks() {
+    let plain = plan(&World::with_counters(), "");
+    assert_eq!(
+        plain.counting,
+        Some(Counting {
+            blocks: 2,
+            by: CountedBy::Hardware,
+            operations: None,
+        })
+    );
+    assert_eq!(plain.counting_note, None);
+    let mut pairs = counted(&plain);
+    pairs.sort_unstable();
+    assert_eq!(pairs, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+    assert_eq!(plain.blocks(), 3);
+
+    let world = World::with_counters();
+    for says in ["[counting]", "[counting]\nwith = \"auto\"\nblocks = 2"] {
+        assert_eq!(plan(&world, says), plain, "{says}");
+    }
+    let one = world.parse(&changed("blocks = 3", "blocks = 1")).unwrap();
+    assert_eq!(one.counting.map(|counting| counting.blocks), Some(1));
+}
+
+#[test]
+fn where_there_are_none_the_plan_says_so() {
+    let plan = plan(&World::new(), "");
+    assert_eq!(plan.counting, None);
+    assert_eq!(counted(&plan), []);
+    let note = plan.counting_note.unwrap();
+    assert!(note.contains(NO_COUNTERS), "{note}");
+    insta::assert_snapshot!(note, @r#"the processor's counters can't be read here: the processor has none for this machine; `with = "valgrind"` in [counting] counts without them"#);
+}
+
+#[test]
+fn nothing_is_counted_that_is_not_wanted() {
+    for world in [World::new(), World::with_counters()] {
+        for says in ["counting = \"off\"", "[counting]\nwith = \"off\""] {
+            let plan = plan(&world, says);
+            assert_eq!(
+                (plan.counting, &plan.counting_note),
+                (None, &None),
+                "{says}"
+            );
+            assert_eq!(plan.trials.len(), 6);
+        }
+    }
+}
+
+#[test]
+fn valgrind_needs_no_counters() {
+    let says = "[counting]\nwith = \"valgrind\"\nblocks = 3\noperations = 500";
+    let plan = plan(&World::new(), says);
+    assert_eq!(
+        plan.counting,
+        Some(Counting {
+            blocks: 3,
+            by: CountedBy::Valgrind,
+            operations: Some(500),
+        })
+    );
+    assert_eq!(counted(&plan).len(), 6);
+    assert_eq!(plan.counting_note, None);
+}
+
+#[test]
+fn external_servers_are_not_counted() {
+    let world = World::with_counters();
+    let mixed = world.parse(&with_external("")).unwrap();
+    assert_eq!(counted(&mixed), [(0, 0), (1, 0)]);
+    let alone = with_external("")
+        .replacen("[[target]]\nbuild = \"mysql-5.0.21\"\n", "", 1)
+        .replace("\"mysql-5.0\"", "\"copy\"");
+    let alone = world.parse(&alone).unwrap();
+    assert_eq!((alone.counting, counted(&alone)), (None, vec![]));
+    insta::assert_snapshot!(alone.counting_note.unwrap(), @"servers that Prony does not start can't be counted");
+
+    for by in ["hardware", "valgrind"] {
+        let text = with_external(&format!("[counting]\nwith = \"{by}\""));
+        let invalid = world.parse(&text).unwrap_err();
+        golden(&format!("counting-external-{by}"), &invalid);
+    }
+}
+
+#[test]
+fn wrong_counting() {
+    let world = World::new();
+    let check = |name: &str, says: &str| {
+        golden(name, &world.parse(&with(says)).unwrap_err());
+    };
+    check(
+        "counting-without-counters",
+        "[counting]\nwith = \"hardware\"",
+    );
+    check("counting-too-many-blocks", "[counting]\nblocks = 4");
+    check("counting-no-blocks", "[counting]\nblocks = 0");
+    check("counting-unknown-key", "[counting]\nby = \"valgrind\"");
+    check("counting-unknown-way", "[counting]\nwith = \"callgrind\"");
+    check("counting-on", "counting = \"on\"");
+    check("counting-no-operations", "[counting]\noperations = 0");
+}
+
+#[test]
+fn profiles_change_what_is_counted_and_read() {
+    let world = World::with_counters();
+    let text = format!(
+        "{}\n[profile.small]\nblocks = 1\ncounting.blocks = 1\n\
+         defaults.collect = \"nothing\"\n[profile.quick]\ncounting = \"off\"\n",
+        with("[counting]\nblocks = 3\noperations = 70")
+    );
+    let small = world.parse_with("small", &text).unwrap();
+    assert_eq!(
+        small.counting,
+        Some(Counting {
+            blocks: 1,
+            by: CountedBy::Hardware,
+            operations: Some(70),
+        })
+    );
+    assert_eq!(small.targets[0].collect, prony_model::Collect::NOTHING);
+    let quick = world.parse_with("quick", &text).unwrap();
+    assert_eq!((quick.counting, counted(&quick)), (None, vec![]));
+    assert_eq!(quick.targets[0].collect, prony_model::Collect::default());
+}
+
+#[test]
+fn what_the_documentation_writes_is_right() {
+    let document = include_str!("../../../../docs/formats/experiment.md");
+    let example = |head: &str| {
+        let from = document.find(&format!("```toml\n{head}")).unwrap();
+        document[from..].split("```").nth(1).unwrap()[5..].to_owned()
+    };
+    let counted = plan(&World::new(), &example("[counting]"));
+    let counting = counted.counting.unwrap();
+    assert_eq!((counting.blocks, counting.operations), (3, Some(2000)));
+    let text = RIGHT.replacen("[defaults]\n", &example("[defaults]\ncollect"), 1);
+    let collect = World::new().parse(&text).unwrap().targets[0].collect;
+    assert_eq!((collect.period_ms, collect.status), (Some(500), false));
+}
+
+#[test]
+fn prediction_knows_what_is_counted() {
+    let assumptions = Assumptions::default();
+    let predict = |plan: &Plan| predicted_ms(plan, &assumptions);
+    let timed = plan(&World::new(), "counting = \"off\"");
+    let clients = 2 * (1 + 4);
+    let steps = |measured: u64| 4 * (measured + 200) + clients;
+    assert_eq!(predict(&timed), 2 * 10_400 + 6 * (5000 + steps(500 + 3000)));
+    // Two blocks of two targets.
+    let hardware = plan(&World::with_counters(), "");
+    assert_eq!(
+        predict(&hardware) - predict(&timed),
+        4 * (5000 + steps(600))
+    );
+    let valgrind = plan(&World::new(), "[counting]\nwith = \"valgrind\"\nblocks = 1");
+    assert_eq!(
+        predict(&valgrind) - predict(&timed),
+        2 * (5000 + 50_000 + steps(50 * 600))
+    );
+    // 1000 point queries at 10,000 each second, and transactions of 16; four clients are served
+    // two at a time.
+    let counted = plan(&World::with_counters(), "[counting]\noperations = 1000");
+    let work = (100 + 50) + 16 * (100 + 50);
+    assert_eq!(
+        predict(&counted) - predict(&timed),
+        4 * (5000 + steps(0) + work)
+    );
+    // Tables in memory are loaded by the server that valgrind slows down.
+    let in_memory = |says: &str| {
+        let text = with(says).replacen("engine = \"innodb\"", "engine = \"memory\"", 1);
+        predict(&World::new().parse(&text).unwrap())
+    };
+    assert_eq!(
+        in_memory("[counting]\nwith = \"valgrind\"\nblocks = 1") - in_memory(""),
+        2 * (5000 + 50_000 + 50 * 400 + steps(50 * 600))
+    );
+}

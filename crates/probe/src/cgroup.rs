@@ -1,0 +1,254 @@
+//! A control group for one server: what everything in it has used, whatever processes it makes.
+//!
+//! A group never limits anything. None is made where that would change how the machine is shared,
+//! which is so where the kernel's `cpu` controller would see the group.
+
+mod error;
+mod place;
+mod usage;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use prony_model::Source;
+
+use crate::draft::Draft;
+use crate::root::{ProbeError, Root};
+use crate::stat::Stat;
+use place::Place;
+use usage::{Cpu, Transfers};
+
+pub use error::CgroupError;
+
+/// What the names of all our groups begin with.
+const PREFIX: &str = "prony.";
+
+/// How often removing a group is tried while its last processes are on their way out, and how long
+/// is waited in between.
+const REMOVE_TRIES: u32 = 40;
+const REMOVE_PAUSE: Duration = Duration::from_millis(5);
+
+/// Counts groups of this process, so that no two have the same name.
+static SERIAL: AtomicU64 = AtomicU64::new(0);
+
+/// A control group that is removed when this is dropped.
+#[derive(Debug)]
+pub struct Cgroup {
+    root: Root,
+    layout: Layout,
+    /// Its folders, one for each hierarchy, absolute.
+    folders: Vec<PathBuf>,
+    /// The devices that it had moved data to or from when it was read last.
+    devices: BTreeSet<String>,
+}
+
+/// How a group shows what was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Version 2: one folder with `cpu.stat` and, where that controller is on, `io.stat`.
+    Unified,
+    /// Version 1: a folder of the hierarchy with `cpuacct` and, second, of that with `blkio`.
+    Legacy,
+}
+
+impl Cgroup {
+    /// Makes a group below that of this program, of version 2 where that is possible, else of
+    /// version 1. Groups that a killed Prony left there are removed first.
+    ///
+    /// # Errors
+    /// When the machine, its rights or the place do not allow that.
+    pub fn create(root: &Root, name: &str) -> Result<Self, CgroupError> {
+        let place = Place::find(root)?;
+        let folder = folder_name(root, name)?;
+        let unified = place
+            .unified(root)
+            .and_then(|parent| Self::make(root, Layout::Unified, vec![parent.join(&folder)]));
+        match (unified, place.legacy(root)) {
+            (Ok(group), _) => Ok(group),
+            (Err(_), Ok(parents)) => {
+                let folders = parents.iter().map(|parent| parent.join(&folder)).collect();
+                Self::make(root, Layout::Legacy, folders)
+            }
+            (Err(CgroupError::NotMounted), Err(error)) | (Err(error), Err(_)) => Err(error),
+        }
+    }
+
+    fn make(root: &Root, layout: Layout, folders: Vec<PathBuf>) -> Result<Self, CgroupError> {
+        // What was made is removed again on any error.
+        let mut group = Self {
+            root: root.clone(),
+            layout,
+            folders: Vec::new(),
+            devices: BTreeSet::new(),
+        };
+        for folder in folders {
+            if let Some(parent) = folder.parent() {
+                sweep(root, parent);
+            }
+            fs::create_dir(root.path(&folder)).map_err(|source| CgroupError::Make {
+                folder: folder.clone(),
+                source,
+            })?;
+            group.folders.push(folder);
+        }
+        if root.is_live() && group.cpu().is_none() {
+            let folder = group.folders.first().cloned().unwrap_or_default();
+            return Err(CgroupError::NoTime { folder });
+        }
+        Ok(group)
+    }
+
+    /// The folder with its processor time.
+    #[cfg(test)]
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folders[0]
+    }
+
+    /// Puts a process with all its threads into the group; what it makes later is born there.
+    ///
+    /// # Errors
+    /// When the process is gone or the system refuses.
+    pub fn add(&self, pid: u32) -> Result<(), CgroupError> {
+        for folder in &self.folders {
+            let path = self.root.path(folder.join("cgroup.procs"));
+            fs::OpenOptions::new()
+                .write(true)
+                .open(path)
+                .and_then(|mut file| io::Write::write_all(&mut file, pid.to_string().as_bytes()))
+                .map_err(|source| CgroupError::Add {
+                    folder: folder.clone(),
+                    pid,
+                    source,
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Takes a sample.
+    pub(crate) fn sample(&mut self, draft: &mut Draft) {
+        match self.cpu() {
+            Some(Cpu {
+                total,
+                user,
+                system,
+            }) => {
+                draft.put(Source::Cgroup, "cpu_ns", total);
+                draft.put_known(Source::Cgroup, "user_ns", user);
+                draft.put_known(Source::Cgroup, "system_ns", system);
+            }
+            None => draft.gap(
+                Source::Cgroup,
+                "the control group shows no processor time any more",
+            ),
+        }
+        let Some(transfers) = self.transfers() else {
+            return;
+        };
+        let devices = transfers.devices;
+        if !devices.is_superset(&self.devices) {
+            // Their share of the sums is gone, and would be missing from any difference.
+            let reason = "the control group shows a device no more that it had used";
+            return draft.gap(Source::Cgroup, reason);
+        }
+        self.devices = devices;
+        draft.put(Source::Cgroup, "read_bytes", transfers.read_bytes);
+        draft.put(Source::Cgroup, "written_bytes", transfers.written_bytes);
+        draft.put(Source::Cgroup, "reads", transfers.reads);
+        draft.put(Source::Cgroup, "writes", transfers.writes);
+    }
+
+    fn cpu(&self) -> Option<Cpu> {
+        let folder = self.folders.first()?;
+        let read = |name: &str| self.root.read(folder.join(name)).ok();
+        match self.layout {
+            Layout::Unified => Cpu::unified(&read("cpu.stat")?),
+            Layout::Legacy => {
+                let number = |name| read(name)?.trim().parse().ok();
+                Some(Cpu {
+                    total: number("cpuacct.usage")?,
+                    user: number("cpuacct.usage_user"),
+                    system: number("cpuacct.usage_sys"),
+                })
+            }
+        }
+    }
+
+    fn transfers(&self) -> Option<Transfers> {
+        let read = |folder: &Path, name: &str| self.root.read(folder.join(name)).ok();
+        // Devices that are made of others would be counted twice.
+        let counts = |device: &str| {
+            let below = self.root.list(format!("sys/dev/block/{device}/slaves"));
+            below.is_ok_and(|below| below.is_empty())
+        };
+        match self.layout {
+            Layout::Unified => Transfers::unified(&read(self.folders.first()?, "io.stat")?, counts),
+            Layout::Legacy => {
+                let folder = self.folders.get(1)?;
+                Transfers::legacy(
+                    &read(folder, "blkio.throttle.io_service_bytes")?,
+                    &read(folder, "blkio.throttle.io_serviced")?,
+                    counts,
+                )
+            }
+        }
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        for folder in &self.folders {
+            let path = self.root.path(folder);
+            for _ in 0..REMOVE_TRIES {
+                match fs::remove_dir(&path) {
+                    Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                        thread::sleep(REMOVE_PAUSE);
+                    }
+                    // What is left all the same, the next Prony sweeps away.
+                    _ => break,
+                }
+            }
+        }
+    }
+}
+
+/// The name of a new group: whose it is, and what for.
+fn folder_name(root: &Root, name: &str) -> Result<String, ProbeError> {
+    let pid = std::process::id();
+    let started = Stat::of(root, pid)?.started_ticks;
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    let name: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    Ok(format!("{PREFIX}{pid}.{started}.{serial}.{name}"))
+}
+
+/// Removes groups below `parent` whose owner has ended. One that still has processes stays.
+fn sweep(root: &Root, parent: &Path) {
+    for name in root.list(parent).unwrap_or_default() {
+        if owner(&name).is_some_and(|(pid, started)| !lives(root, pid, started)) {
+            let _ = fs::remove_dir(root.path(parent.join(name)));
+        }
+    }
+}
+
+/// Process and start time of the owner that a group's name tells.
+fn owner(name: &str) -> Option<(u32, u64)> {
+    let mut words = name.strip_prefix(PREFIX)?.split('.');
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+}
+
+fn lives(root: &Root, pid: u32, started: u64) -> bool {
+    match Stat::of(root, pid) {
+        Ok(stat) => stat.started_ticks == started,
+        Err(error) => !error.is_gone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

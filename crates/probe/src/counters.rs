@@ -1,0 +1,299 @@
+//! Counters of `perf_event_open(2)` on a server, from its first instruction on.
+//!
+//! They are opened on a process that has not become the server yet, count from its `execve(2)` on,
+//! and are inherited by every thread and process that it ever makes. Read, they tell the sum over
+//! all of these, ended ones included.
+
+mod error;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+
+use perf_event::events::{Event, Hardware, Software};
+use perf_event::{Builder, Counter as Handle};
+use prony_model::{Counter, Gap, Source};
+
+pub use error::CountersError;
+
+/// What to count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CounterSet {
+    /// What the kernel counts itself: task clock, context switches, migrations, page faults.
+    Software,
+    /// These, and what the processor counts: instructions and cycles of user space and kernel,
+    /// misses of its last cache and of its branch prediction.
+    Hardware,
+}
+
+/// Open counters. They stop and are gone when this is dropped.
+pub struct Counters {
+    open: Vec<Open>,
+    lacking: Vec<Gap>,
+}
+
+struct Open {
+    kind: &'static Kind,
+    handle: Handle,
+}
+
+/// Where an event happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    User,
+    Kernel,
+    /// In both.
+    Any,
+}
+
+/// A counter of ours.
+#[derive(Debug, PartialEq)]
+struct Kind {
+    name: &'static str,
+    enabled_name: &'static str,
+    running_name: &'static str,
+    event: Of,
+    side: Side,
+    /// Counted at the same time as the one before it, so that both can be set in relation.
+    joins: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Of {
+    Software(Software),
+    Hardware(Hardware),
+}
+
+macro_rules! kind {
+    ($name:literal, $event:expr, $side:expr, $joins:expr) => {
+        Kind {
+            name: $name,
+            enabled_name: concat!($name, "_enabled_ns"),
+            running_name: concat!($name, "_running_ns"),
+            event: $event,
+            side: $side,
+            joins: $joins,
+        }
+    };
+}
+
+/// The kernel counts the time of user space and kernel together, and asks for no right to that.
+/// Switches and migrations happen in the kernel.
+const SOFTWARE: [Kind; 4] = [
+    kind!(
+        "task_clock_ns",
+        Of::Software(Software::TASK_CLOCK),
+        Side::User,
+        false
+    ),
+    kind!(
+        "page_faults",
+        Of::Software(Software::PAGE_FAULTS),
+        Side::Any,
+        false
+    ),
+    kind!(
+        "context_switches",
+        Of::Software(Software::CONTEXT_SWITCHES),
+        Side::Any,
+        false
+    ),
+    kind!(
+        "migrations",
+        Of::Software(Software::CPU_MIGRATIONS),
+        Side::Any,
+        false
+    ),
+];
+
+/// Pairs fit the counters of any processor, and what is divided by each other is in one pair. Where
+/// not all pairs fit at once the kernel lets them take turns.
+const HARDWARE: [Kind; 6] = [
+    kind!(
+        "instructions_user",
+        Of::Hardware(Hardware::INSTRUCTIONS),
+        Side::User,
+        false
+    ),
+    kind!(
+        "cycles_user",
+        Of::Hardware(Hardware::CPU_CYCLES),
+        Side::User,
+        true
+    ),
+    kind!(
+        "instructions_kernel",
+        Of::Hardware(Hardware::INSTRUCTIONS),
+        Side::Kernel,
+        false
+    ),
+    kind!(
+        "cycles_kernel",
+        Of::Hardware(Hardware::CPU_CYCLES),
+        Side::Kernel,
+        true
+    ),
+    kind!(
+        "cache_misses",
+        Of::Hardware(Hardware::CACHE_MISSES),
+        Side::Any,
+        false
+    ),
+    kind!(
+        "branch_misses",
+        Of::Hardware(Hardware::BRANCH_MISSES),
+        Side::Any,
+        true
+    ),
+];
+
+impl Kind {
+    fn builder(&self) -> Builder<'static> {
+        fn builder(event: impl Event) -> Builder<'static> {
+            Builder::new(event)
+        }
+        let mut builder = match self.event {
+            Of::Software(event) => builder(event),
+            Of::Hardware(event) => builder(event),
+        };
+        builder
+            .exclude_user(self.side == Side::Kernel)
+            .exclude_kernel(self.side == Side::User);
+        builder
+    }
+
+    /// Opens it on a process before its `execve(2)`, beside the counter before it where it is to
+    /// be counted together with that one.
+    fn open(&self, pid: i32, before: Option<&mut Open>) -> io::Result<Handle> {
+        let mut builder = self.builder();
+        builder.observe_pid(pid).inherit(true).enable_on_exec(true);
+        match before {
+            Some(leader) if self.joins => builder
+                .build_with_group(&mut leader.handle)
+                .or_else(|_| builder.build()),
+            _ => builder.build(),
+        }
+    }
+
+    fn error(&self, source: io::Error) -> CountersError {
+        let needed = if self.side == Side::User { 2 } else { 1 };
+        CountersError::of(self.name, needed, source)
+    }
+}
+
+impl Counters {
+    /// Opens counters on a process of one thread, which is to become the server: they begin at its
+    /// next `execve(2)`. Those that can't be had are left out, and [`Self::lacking`] says why.
+    ///
+    /// # Errors
+    /// When none can be had.
+    pub fn open(pid: u32, set: CounterSet) -> Result<Self, CountersError> {
+        let hardware: &'static [Kind] = match set {
+            CounterSet::Software => &[],
+            CounterSet::Hardware => &HARDWARE,
+        };
+        let mut counters = Self {
+            open: Vec::new(),
+            lacking: Vec::new(),
+        };
+        let mut first_error = None;
+        for kind in hardware.iter().chain(&SOFTWARE) {
+            if let Err(error) = counters.add(pid, kind) {
+                counters.lacking.push(Gap {
+                    source: Source::Perf,
+                    reason: error.to_string(),
+                });
+                first_error.get_or_insert(error);
+            }
+        }
+        match first_error {
+            Some(error) if counters.open.is_empty() => Err(error),
+            _ => Ok(counters),
+        }
+    }
+
+    fn add(&mut self, pid: u32, kind: &'static Kind) -> Result<(), CountersError> {
+        let no_such = |_| kind.error(io::Error::from(io::ErrorKind::NotFound));
+        let pid = i32::try_from(pid).map_err(no_such)?;
+        let handle = kind
+            .open(pid, self.open.last_mut())
+            .map_err(|source| kind.error(source))?;
+        self.open.push(Open { kind, handle });
+        Ok(())
+    }
+
+    /// What of the set could not be had, and why.
+    pub fn lacking(&self) -> &[Gap] {
+        &self.lacking
+    }
+
+    /// Reads all counters. Each comes with the time for which it was asked for and that for which
+    /// it counted, in nanoseconds of the server's threads; the second is the smaller one where
+    /// counters had to take turns.
+    ///
+    /// # Errors
+    /// When one of them can't be read.
+    pub fn read(&mut self) -> Result<BTreeMap<Counter, u64>, CountersError> {
+        let mut values = BTreeMap::new();
+        for Open { kind, handle } in &mut self.open {
+            let read = handle.read_count_and_time();
+            let read = read.map_err(|source| CountersError::Read {
+                event: kind.name,
+                source,
+            })?;
+            for (name, value) in [
+                (kind.name, read.count),
+                (kind.enabled_name, read.time_enabled),
+                (kind.running_name, read.time_running),
+            ] {
+                values.insert(Counter::new(Source::Perf, name), value);
+            }
+        }
+        Ok(values)
+    }
+}
+
+impl fmt::Debug for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.open.iter().map(|open| open.kind.name);
+        f.debug_set().entries(names).finish()
+    }
+}
+
+/// Finds out whether this program may use the processor's counters.
+///
+/// # Errors
+/// When it may not, or the machine has none.
+pub fn hardware_counters() -> Result<(), CountersError> {
+    let kind = &HARDWARE[0];
+    let mut handle = kind
+        .builder()
+        .enabled(true)
+        .build()
+        .map_err(|source| kind.error(source))?;
+    let count = handle.read().map_err(|source| CountersError::Read {
+        event: kind.name,
+        source,
+    })?;
+    if count == 0 {
+        return Err(CountersError::Still { event: kind.name });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_is_documented() {
+        let readings = include_str!("../../../docs/readings.md");
+        for kind in HARDWARE.iter().chain(&SOFTWARE) {
+            assert!(
+                readings.contains(&format!("`{}`", kind.name)),
+                "{}",
+                kind.name
+            );
+        }
+    }
+}

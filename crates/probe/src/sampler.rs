@@ -1,0 +1,142 @@
+//! Takes samples at the edges of measured times and, at a period, in between.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use prony_model::{Gap, Moment, Sample, Source};
+
+use crate::prober::Prober;
+use crate::root::monotonic_ns;
+
+/// A thread that takes samples for one step after the other. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Sampler {
+    orders: Option<Sender<Order>>,
+    samples: Receiver<Vec<Sample>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Begin,
+    End,
+}
+
+impl Sampler {
+    /// Starts the thread, which waits. `period` is the time from one sample to the next within the
+    /// measured time; without it there are samples at the edges only. Where no thread can be
+    /// started, every sample is empty and says so.
+    pub fn start(prober: Prober, period: Option<Duration>) -> Self {
+        let (orders, incoming) = channel();
+        let (outgoing, samples) = channel();
+        let thread = thread::Builder::new()
+            .name("sampler".to_owned())
+            .spawn(move || work(prober, period, &incoming, &outgoing));
+        Self {
+            orders: Some(orders),
+            samples,
+            thread: thread.ok(),
+        }
+    }
+
+    /// Takes the sample at the start of the measured time, and from then on one at each period.
+    pub fn begin(&self) -> Sample {
+        self.order(Order::Begin).1
+    }
+
+    /// Takes the sample at the end of the measured time, and hands over those in between as well.
+    pub fn end(&self) -> (Vec<Sample>, Sample) {
+        self.order(Order::End)
+    }
+
+    /// Has an order carried out: the samples since the last one, and the one that it asked for.
+    fn order(&self, order: Order) -> (Vec<Sample>, Sample) {
+        let sent = self
+            .orders
+            .as_ref()
+            .and_then(|orders| orders.send(order).ok());
+        let mut samples = sent
+            .and_then(|()| self.samples.recv().ok())
+            .unwrap_or_default();
+        let last = samples.pop().unwrap_or_else(|| Sample {
+            moment: order.moment(),
+            at_ns: monotonic_ns(),
+            took_ns: 0,
+            values: [].into(),
+            gaps: vec![Gap {
+                source: Source::Lab,
+                reason: "the thread that takes samples does not run".to_owned(),
+            }],
+        });
+        (samples, last)
+    }
+}
+
+impl Order {
+    fn moment(self) -> Moment {
+        match self {
+            Self::Begin => Moment::Start,
+            Self::End => Moment::End,
+        }
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        if let Some(thread) = self.thread.take() {
+            // A thread that has panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(
+    mut prober: Prober,
+    period: Option<Duration>,
+    orders: &Receiver<Order>,
+    samples: &Sender<Vec<Sample>>,
+) {
+    let mut taken = Vec::new();
+    // When the next sample within a measured time is due.
+    let mut due: Option<Instant> = None;
+    loop {
+        match next(orders, due) {
+            Ok(order) => {
+                taken.push(prober.sample(order.moment()));
+                due = match order {
+                    Order::Begin => period.and_then(|period| Instant::now().checked_add(period)),
+                    Order::End => None,
+                };
+                if samples.send(std::mem::take(&mut taken)).is_err() {
+                    return;
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                taken.push(prober.sample(Moment::Period));
+                due = due
+                    .zip(period)
+                    .and_then(|(due, period)| following(due, period));
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+fn next(orders: &Receiver<Order>, due: Option<Instant>) -> Result<Order, RecvTimeoutError> {
+    match due {
+        Some(due) => orders.recv_timeout(due.saturating_duration_since(Instant::now())),
+        None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+    }
+}
+
+/// The next instant of the grid that is yet to come: one that was missed is not made up for.
+fn following(due: Instant, period: Duration) -> Option<Instant> {
+    let mut next = due.checked_add(period)?;
+    let now = Instant::now();
+    while next <= now && !period.is_zero() {
+        next = next.checked_add(period)?;
+    }
+    Some(next)
+}

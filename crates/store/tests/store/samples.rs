@@ -1,0 +1,209 @@
+//! Samples of counters, what is absent, and what is written of them.
+
+use std::collections::BTreeMap;
+
+use prony_model::{Counter, Gap, Moment, Sample, Source, StepSamples};
+use prony_store::{Store, StoreError, TrialId};
+
+use crate::sample::{Sample as File, assert_whole, at, begin_with_steps, planned};
+
+const USER: Counter = Counter::new(Source::Process, "user_ns");
+const READS: Counter = Counter::new(Source::Status, "innodb_data_reads");
+const SLEEPS: Counter = Counter::new(Source::Status, "slept");
+const PURGED: Counter = Counter::new(Source::Innodb, "purged");
+
+fn sample(moment: Moment, at_ns: u64, values: &[(&Counter, u64)]) -> Sample {
+    Sample {
+        moment,
+        at_ns,
+        took_ns: 7,
+        values: values
+            .iter()
+            .map(|(counter, value)| ((*counter).clone(), *value))
+            .collect(),
+        gaps: Vec::new(),
+    }
+}
+
+fn gap(source: Source, reason: &str) -> Gap {
+    Gap {
+        source,
+        reason: reason.to_owned(),
+    }
+}
+
+fn begun() -> (File, Store, TrialId) {
+    let file = File::new();
+    let mut store = file.create();
+    let trial = store.begin_trial(planned(0, 0), at(1)).unwrap();
+    (file, store, trial)
+}
+
+fn count(file: &File, sql: &str) -> i64 {
+    rusqlite::Connection::open(file.path())
+        .unwrap()
+        .query_row(sql, [], |row| row.get(0))
+        .unwrap()
+}
+
+#[test]
+fn samples_come_back_as_they_were_in_order_of_time() {
+    let (file, mut store, trial) = begun();
+    let start = sample(Moment::Start, 10, &[(&USER, 100), (&READS, 5)]);
+    let mut period = sample(Moment::Period, 20, &[(&USER, 110)]);
+    period.gaps = vec![
+        gap(Source::Memory, "the file is gone"),
+        gap(Source::Cgroup, "the group is gone"),
+    ];
+    let end = sample(Moment::End, 30, &[(&USER, 130), (&READS, 9)]);
+    for sample in [&start, &end, &period] {
+        store.record_sample(trial, 1, sample).unwrap();
+    }
+    assert_eq!(
+        store.samples(trial, 1).unwrap(),
+        StepSamples(vec![start, period, end])
+    );
+    assert_eq!(store.samples(trial, 0).unwrap(), StepSamples::default());
+    drop(store);
+    assert_whole(&file.path());
+}
+
+#[test]
+fn every_source_and_moment_has_its_word() {
+    let (_file, mut store, trial) = begun();
+    let counters = Source::ALL.map(|source| Counter::new(source, "x"));
+    let values: Vec<_> = counters.iter().map(|counter| (counter, 3)).collect();
+    for (at_ns, moment) in (1..).zip([Moment::Start, Moment::Period, Moment::End]) {
+        let mut all = sample(moment, at_ns, &values);
+        all.gaps = Source::ALL.map(|source| gap(source, "none")).to_vec();
+        store.record_sample(trial, 0, &all).unwrap();
+        assert_eq!(store.samples(trial, 0).unwrap().0.pop(), Some(all));
+    }
+}
+
+#[test]
+fn every_value_of_64_bits_comes_back() {
+    let (file, mut store, trial) = begun();
+    let extremes = [
+        0,
+        1,
+        i64::MAX.unsigned_abs(),
+        1 << 63,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
+    for (moment, at_ns) in [(Moment::Start, 10), (Moment::End, 20)] {
+        let names = ["a", "b", "c", "d", "e", "f"].map(|name| Counter::new(Source::Status, name));
+        let values: Vec<_> = names.iter().zip(extremes).collect();
+        store
+            .record_sample(trial, 0, &sample(moment, at_ns, &values))
+            .unwrap();
+        let found = store.samples(trial, 0).unwrap().0.pop().unwrap();
+        assert_eq!(found.values.into_values().collect::<Vec<_>>(), extremes);
+    }
+    drop(store);
+    // As the documentation tells users of SQL to read them.
+    assert_eq!(
+        count(&file, "SELECT min(value) FROM sample_value"),
+        i64::MIN
+    );
+}
+
+#[test]
+fn times_beyond_the_clock_are_refused() {
+    let (_file, mut store, trial) = begun();
+    let error = store
+        .record_sample(trial, 0, &sample(Moment::Start, u64::MAX, &[(&USER, 1)]))
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Database { .. }), "{error}");
+    assert_eq!(store.samples(trial, 0).unwrap(), StepSamples::default());
+}
+
+#[test]
+fn of_what_stands_still_the_end_writes_nothing() {
+    let (file, mut store, trial) = begun();
+    let names: Vec<String> = (0..500).map(|number| format!("v{number}")).collect();
+    let counters = names.iter().map(|name| Counter {
+        source: Source::Status,
+        name: name.clone().into(),
+    });
+    let mut values: BTreeMap<Counter, u64> = counters.map(|counter| (counter, 1)).collect();
+    values.insert(USER, 5);
+    let mut start = sample(Moment::Start, 1, &[]);
+    start.values = values;
+    let mut end = start.clone();
+    end.moment = Moment::End;
+    end.at_ns = 2;
+    end.values.insert(
+        Counter {
+            source: Source::Status,
+            name: "v7".into(),
+        },
+        2,
+    );
+    store.record_sample(trial, 0, &start).unwrap();
+    store.record_sample(trial, 0, &end).unwrap();
+    assert_eq!(
+        store.samples(trial, 0).unwrap(),
+        StepSamples(vec![start, end])
+    );
+    drop(store);
+    let of_end = "SELECT count(*) FROM sample_value JOIN sample ON id = sample_id
+         WHERE moment = 'end'";
+    assert_eq!(count(&file, of_end), 2, "v7 and the processor time");
+    assert_eq!(count(&file, "SELECT count(*) FROM counter"), 501);
+}
+
+#[test]
+fn what_appears_or_vanishes_between_the_edges_does() {
+    let (_file, mut store, trial) = begun();
+    let start = sample(Moment::Start, 1, &[(&READS, 5), (&SLEEPS, 6), (&USER, 1)]);
+    let end = sample(Moment::End, 2, &[(&READS, 5), (&PURGED, 8)]);
+    store.record_sample(trial, 0, &start).unwrap();
+    store.record_sample(trial, 0, &end).unwrap();
+    let found = store.samples(trial, 0).unwrap();
+    assert_eq!(found, StepSamples(vec![start, end]));
+    assert!(found.difference(&SLEEPS).is_err());
+    assert_eq!(found.difference(&READS), Ok(0));
+}
+
+#[test]
+fn an_end_without_its_start_is_written_whole() {
+    let (_file, mut store, trial) = begun();
+    let end = sample(Moment::End, 2, &[(&READS, 5), (&PURGED, 8)]);
+    let start = sample(Moment::Start, 1, &[(&READS, 4), (&SLEEPS, 6)]);
+    store.record_sample(trial, 0, &end).unwrap();
+    store.record_sample(trial, 0, &start).unwrap();
+    // The start of another step is not that of this one.
+    store.record_sample(trial, 1, &end).unwrap();
+    assert_eq!(
+        store.samples(trial, 0).unwrap(),
+        StepSamples(vec![start, end.clone()])
+    );
+    assert_eq!(store.samples(trial, 1).unwrap(), StepSamples(vec![end]));
+}
+
+#[test]
+fn absences_are_said_once() {
+    let file = File::new();
+    let mut store = file.create();
+    let no_group = gap(Source::Cgroup, "no control group can be made");
+    let no_counters = gap(Source::Perf, "not permitted");
+    let kept = begin_with_steps(&mut store, 0, 0);
+    let cut = begin_with_steps(&mut store, 0, 1);
+    for _ in 0..2 {
+        store.record_absence(None, &no_group).unwrap();
+        store.record_absence(Some(kept), &no_group).unwrap();
+        store.record_absence(Some(cut), &no_group).unwrap();
+    }
+    store.record_absence(None, &no_counters).unwrap();
+    store.discard_trial(cut, "interrupted", at(2)).unwrap();
+    assert_eq!(
+        store.absences().unwrap(),
+        [
+            (None, no_group.clone()),
+            (Some(kept), no_group),
+            (None, no_counters)
+        ]
+    );
+}

@@ -1,0 +1,207 @@
+//! What an operation costs the server, on real servers: sources agree, what is known is found, and
+//! counting trials repeat the same work.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use support::{finish, live, only_run, prony, write};
+
+/// Old and new: the first has a process for each of its threads.
+const BUILDS: [&str; 2] = ["mysql-4.1.13", "mysql-5.7.22"];
+
+/// A statement whose cost grows with `n` and with nothing else. MySQL 4.1 wants the number in its text.
+const BURNING: &str = r#"
+[[workload]]
+name = "burn"
+group = "point"
+effect = "none"
+description = "Computes the same hash n times"
+text_only = true
+parameters.n = 0
+[[workload.statement]]
+name = "burn"
+sql = "SELECT BENCHMARK({rounds}, MD5('prony'))"
+params.rounds = { value = "n" }
+expect.rows = "1"
+"#;
+
+/// The rounds of `burn`.
+const ROUNDS: [u64; 3] = [1_000, 2_000, 3_000];
+
+fn experiment() -> String {
+    let targets = BUILDS.map(|build| format!("[[target]]\nbuild = \"{build}\"\n"));
+    let burns = ROUNDS.map(|rounds| {
+        format!(
+            "[[step]]\nname = \"burn-{rounds}\"\nworkload = \"burn\"\nparameters = {{ n = {rounds} }}\n"
+        )
+    });
+    format!(
+        r#"name = "costs"
+base = "mysql-5.7.22"
+blocks = 1
+clients = [1]
+
+[dataset]
+tables = 1
+rows = 2000
+
+[defaults]
+config = {{ buffer_pool = "32M" }}
+collect = {{ period = "100ms" }}
+
+{}
+[sequence]
+warmup = "200ms"
+time = "1s"
+
+[[step]]
+name = "point"
+workload = "point-query"
+clients = [8]
+{}"#,
+        targets.concat(),
+        burns.concat()
+    )
+}
+
+/// What a trial's counters grew by in a step, by source and name.
+fn grown(database: &Connection, target: usize, step: usize) -> BTreeMap<String, i64> {
+    let mut statement = database
+        .prepare(
+            "SELECT counter.source || '.' || counter.name, late.value - early.value
+             FROM sample AS first
+                 JOIN sample AS last USING (trial_id, step_id)
+                 JOIN trial ON trial.id = first.trial_id
+                 JOIN sample_value AS early ON early.sample_id = first.id
+                 JOIN sample_value AS late
+                     ON late.sample_id = last.id AND late.counter_id = early.counter_id
+                 JOIN counter ON counter.id = early.counter_id
+             WHERE first.moment = 'start' AND last.moment = 'end' AND kind = 'timed'
+                 AND target_id = ?1 AND step_id = ?2",
+        )
+        .unwrap();
+    let rows = statement.query_map([target, step], |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+fn operations(database: &Connection, target: usize, step: usize) -> f64 {
+    let sql = "SELECT operations FROM outcome JOIN trial ON trial.id = trial_id
+               WHERE target_id = ?1 AND step_id = ?2 AND kind = 'timed'";
+    let count: u32 = database
+        .query_row(sql, [target, step], |row| row.get(0))
+        .unwrap();
+    f64::from(count)
+}
+
+/// Clock ticks are cut off twice for each process, in user space and in the kernel, at both edges.
+fn slack_ns(processes: f64) -> f64 {
+    4.0 * 10e6 * processes
+}
+
+/// Two times agree within 5 %, or within what clock ticks leave open.
+fn agree(what: &str, one: f64, other: f64, slack_ns: f64) {
+    let apart = (one - other).abs();
+    println!("{what}: {one} and {other}");
+    assert!(
+        apart <= slack_ns || apart <= 0.05 * one.max(other),
+        "{what}"
+    );
+}
+
+#[test]
+fn costs_are_the_servers_and_agree() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "burn.toml", BURNING);
+    write(folder.path(), "costs.toml", &experiment());
+    let args = ["run", "costs.toml", "--workloads", "burn.toml"];
+    let finished = finish(prony(folder.path(), &args)).exits(0);
+    assert!(finished.stdout.contains("cpu/o"), "{}", finished.stdout);
+    let database = Connection::open(only_run(folder.path()).join("run.sqlite")).unwrap();
+    for (target, build) in BUILDS.iter().enumerate() {
+        let step = grown(&database, target, 0);
+        let value = |name: &str| step.get(name).map(|value| *value as f64);
+        let ticks = value("process.user_ns").unwrap() + value("process.system_ns").unwrap();
+        assert!(ticks > 0.0);
+        let exact = value("process.cpu_ns");
+        // Those of its clients; the others have nothing to do.
+        let slack = slack_ns(if exact.is_some() { 1.0 } else { 8.0 });
+        // A server of several processes has no clock of its own.
+        if let Some(exact) = exact {
+            agree(&format!("{build}: clock and ticks"), exact, ticks, slack);
+        }
+        let threads = value("threads.run_ns").unwrap();
+        agree(
+            &format!("{build}: threads and ticks"),
+            threads,
+            ticks,
+            slack,
+        );
+        if let Some(cgroup) = value("cgroup.cpu_ns") {
+            agree(
+                &format!("{build}: control group and ticks"),
+                cgroup,
+                ticks,
+                slack,
+            );
+            agree(
+                &format!("{build}: control group and threads"),
+                cgroup,
+                threads,
+                5e6,
+            );
+        }
+        // One read by the key for each operation, or two in the oldest, whose threads count over each
+        // other now and then: nothing of warming up is in it, nor of what asking the server does.
+        let done = operations(&database, target, 0);
+        let reads = value("status.handler_read_key").unwrap() / done;
+        let off = (reads - reads.round()).abs();
+        assert!(
+            off < 0.01 && reads > 0.5,
+            "{build}: {reads} reads by key for an operation"
+        );
+        let written = value("status.handler_write").unwrap_or(0.0);
+        assert!(
+            written.abs() <= 2.0,
+            "{build}: {written} rows written by reading"
+        );
+    }
+    known_cost(&database);
+    let periods: u32 = database
+        .query_row(
+            "SELECT count(*) FROM sample WHERE moment = 'period'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert!(periods >= 4 * 4, "{periods}");
+}
+
+/// Each round of the hash costs the same, so equal differences of rounds are equal differences of
+/// processor time.
+fn known_cost(database: &Connection) {
+    for (target, build) in BUILDS.iter().enumerate() {
+        let costs: Vec<f64> = (1..=ROUNDS.len())
+            .map(|step| {
+                let step_grown = grown(database, target, step);
+                let ns = |name: &str| step_grown[name] as f64;
+                let cpu = ns("process.user_ns") + ns("process.system_ns");
+                cpu / operations(database, target, step)
+            })
+            .collect();
+        println!("{build}: {costs:?} ns for {ROUNDS:?} rounds");
+        let (first, second) = (costs[1] - costs[0], costs[2] - costs[1]);
+        assert!(first > 0.0 && second > 0.0, "{build}: {costs:?}");
+        let ratio = second / first;
+        assert!((0.7..1.4).contains(&ratio), "{build}: {costs:?}");
+    }
+}
