@@ -9,12 +9,15 @@ use prony_model::{Collect, CountedBy, Counter, Counting, Gap, RidingCounters, Sa
 use prony_probe::{
     Cgroup, CounterSet, Counters, Prober, Root, Sampler, ServerPlace, hardware_counters,
 };
-use prony_servers::{Birth, Instance};
+use prony_servers::{Birth, Callgrind, Instance, Valgrind, ValgrindError};
 
 use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::prepare::server_fault;
 use crate::server::Server;
+
+/// What valgrind counts from the start of the measured time on.
+const INSTRUCTIONS: Counter = Counter::new(Source::Valgrind, "instructions_user");
 
 /// How long the server may take to answer for its status: who waits for it is deaf for everything
 /// else.
@@ -26,6 +29,8 @@ pub(crate) struct Wanted {
     pub(crate) collect: Collect,
     /// Counters to be opened; the trial fails where they can't be had.
     pub(crate) counters: Option<CounterSet>,
+    /// Whether the server runs in valgrind.
+    pub(crate) valgrind: bool,
 }
 
 impl Wanted {
@@ -37,7 +42,11 @@ impl Wanted {
             RidingCounters::Software => Some(CounterSet::Software),
             RidingCounters::Hardware => Some(CounterSet::Hardware),
         };
-        Self { collect, counters }
+        Self {
+            collect,
+            counters,
+            valgrind: false,
+        }
     }
 
     /// In a counting trial, where looking may cost what it will.
@@ -45,6 +54,7 @@ impl Wanted {
         Self {
             collect: Collect::default(),
             counters: (counting.by == CountedBy::Hardware).then_some(CounterSet::Hardware),
+            valgrind: counting.by == CountedBy::Valgrind,
         }
     }
 
@@ -57,6 +67,7 @@ impl Wanted {
         Self {
             collect,
             counters: None,
+            valgrind: false,
         }
     }
 }
@@ -66,6 +77,7 @@ impl Wanted {
 struct Opened {
     cgroup: Option<Cgroup>,
     counters: Option<Counters>,
+    callgrind: Option<Callgrind>,
     absent: Vec<Gap>,
 }
 
@@ -106,12 +118,18 @@ pub(crate) struct Watched {
 pub(crate) fn start(lab: &Lab<'_>, instance: Instance, wanted: Wanted) -> Result<Watched, Fault> {
     let mut opened = Opened::default();
     let mut on_birth = |pid: u32| opened.open(&lab.proc, wanted, pid);
+    let valgrind = wanted.valgrind.then(|| Valgrind::find(lab.launcher));
+    let valgrind = valgrind.transpose().map_err(|error| {
+        Fault::failed(format!("failed to count instructions by valgrind: {error}"))
+    })?;
     let birth = Birth {
         on_birth: Some(&mut on_birth),
+        valgrind,
     };
     let running = instance
         .start_with(birth, lab.stop)
         .map_err(|error| server_fault(lab, &error))?;
+    opened.callgrind = running.callgrind().cloned();
     let server = Server::Own(Box::new(running));
     Ok(watch(lab, server, opened, wanted))
 }
@@ -139,6 +157,8 @@ fn watch(lab: &Lab<'_>, server: Server, opened: Opened, wanted: Wanted) -> Watch
 /// What watches a server through the steps of a trial.
 pub(crate) struct Collectors {
     sampler: Sampler,
+    /// What counts the server's instructions, where it runs in valgrind.
+    callgrind: Option<Callgrind>,
     /// Whether the server is asked for its status.
     asks: bool,
     /// Over which it is asked: open through the whole step, so that no thread of the server comes or
@@ -153,6 +173,7 @@ impl Collectors {
         let Opened {
             cgroup,
             counters,
+            callgrind,
             mut absent,
         } = opened;
         let data_dir = server.data_dir();
@@ -169,6 +190,7 @@ impl Collectors {
         Self {
             sampler: Sampler::start(prober, period),
             asks: wanted.collect.status,
+            callgrind,
             control: None,
             absent,
         }
@@ -201,12 +223,19 @@ impl Collectors {
         };
         let mut sample = self.sampler.begin();
         add(&mut sample, status);
+        if let Some(callgrind) = &self.callgrind {
+            let zero = callgrind.zero().map(|()| 0);
+            add_instructions(&mut sample, zero);
+        }
         sample
     }
 
     /// The samples since, and that at the end of the measured time. The server is asked last.
     pub(crate) fn end(&mut self) -> Vec<Sample> {
         let (mut samples, mut last) = self.sampler.end();
+        if let Some(callgrind) = &self.callgrind {
+            add_instructions(&mut last, callgrind.instructions());
+        }
         add(&mut last, self.status());
         // Closed: between steps the server may be idle for longer than it keeps a connection.
         self.control = None;
@@ -255,6 +284,18 @@ fn general(gap: Gap, pid: Option<u32>, data_dir: Option<&Path>) -> Gap {
         }
     }
     Gap { reason, ..gap }
+}
+
+fn add_instructions(sample: &mut Sample, counted: Result<u64, ValgrindError>) {
+    match counted {
+        Ok(count) => {
+            sample.values.insert(INSTRUCTIONS, count);
+        }
+        Err(error) => sample.gaps.push(Gap {
+            source: Source::Valgrind,
+            reason: format!("failed to {error}"),
+        }),
+    }
 }
 
 fn add(sample: &mut Sample, status: Option<Result<BTreeMap<Counter, u64>, String>>) {
