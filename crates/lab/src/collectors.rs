@@ -108,6 +108,7 @@ pub(crate) fn start(lab: &Lab<'_>, instance: Instance, wanted: Wanted) -> Result
     let mut on_birth = |pid: u32| opened.open(&lab.proc, wanted, pid);
     let birth = Birth {
         on_birth: Some(&mut on_birth),
+        valgrind: None,
     };
     let running = instance
         .start_with(birth, lab.stop)
