@@ -278,6 +278,7 @@ fn files_of_older_versions_are_read_and_brought_up_to_date() {
         assert_eq!(reader.schedules().unwrap(), []);
         assert_eq!(reader.thread_uses().unwrap(), []);
         assert_eq!(reader.calibration().unwrap(), None);
+        assert_eq!(reader.first_calibration().unwrap(), None);
         assert_eq!(reader.intervals(trial, 0).unwrap(), intervals);
         assert_eq!(reader.run().unwrap().backend, Some(Backend::Epoll));
         assert_nothing_was_counted(&reader, trial);
