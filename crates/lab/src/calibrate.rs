@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use prony_load::{DriveTask, Job, Message, Task};
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, OpenPoint,
-    Spacing, StepOutcome, StopFlag, Tls, Workload,
+    RidingCounters, Spacing, StepOutcome, StopFlag, Tls, Workload,
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
@@ -58,6 +58,13 @@ pub enum CalibrationEvent<'a> {
     Open(&'a OpenPoint),
     /// What counters cost at one number of clients is known.
     Looking(&'a LookingPrice),
+    /// What counters cost can't be measured.
+    NoPrice {
+        /// Which.
+        counters: RidingCounters,
+        /// Why they can't be opened, and what to do.
+        reason: &'a str,
+    },
 }
 
 /// Why a host can't be calibrated.

@@ -1,6 +1,7 @@
 //! What reads the cost of a server: opened at its birth, asked at the edges of each step.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use prony_client::Connection;
@@ -8,12 +9,19 @@ use prony_model::{Collect, CountedBy, Counter, Counting, Gap, RidingCounters, Sa
 use prony_probe::{
     Cgroup, CounterSet, Counters, Prober, Root, Sampler, ServerPlace, hardware_counters,
 };
-use prony_servers::{Birth, Instance};
+use prony_servers::{Birth, Callgrind, Instance, Valgrind, ValgrindError};
 
 use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::prepare::server_fault;
 use crate::server::Server;
+
+/// What valgrind counts from the start of the measured time on.
+const INSTRUCTIONS: Counter = Counter::new(Source::Valgrind, "instructions_user");
+
+/// How long the server may take to answer for its status: who waits for it is deaf for everything
+/// else.
+const STATUS_LIMIT: Duration = Duration::from_secs(10);
 
 /// What is to be read in a trial.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +29,8 @@ pub(crate) struct Wanted {
     pub(crate) collect: Collect,
     /// Counters to be opened; the trial fails where they can't be had.
     pub(crate) counters: Option<CounterSet>,
+    /// Whether the server runs in valgrind.
+    pub(crate) valgrind: bool,
 }
 
 impl Wanted {
@@ -32,7 +42,11 @@ impl Wanted {
             RidingCounters::Software => Some(CounterSet::Software),
             RidingCounters::Hardware => Some(CounterSet::Hardware),
         };
-        Self { collect, counters }
+        Self {
+            collect,
+            counters,
+            valgrind: false,
+        }
     }
 
     /// In a counting trial, where looking may cost what it will.
@@ -40,6 +54,7 @@ impl Wanted {
         Self {
             collect: Collect::default(),
             counters: (counting.by == CountedBy::Hardware).then_some(CounterSet::Hardware),
+            valgrind: counting.by == CountedBy::Valgrind,
         }
     }
 
@@ -52,6 +67,7 @@ impl Wanted {
         Self {
             collect,
             counters: None,
+            valgrind: false,
         }
     }
 }
@@ -61,6 +77,7 @@ impl Wanted {
 struct Opened {
     cgroup: Option<Cgroup>,
     counters: Option<Counters>,
+    callgrind: Option<Callgrind>,
     absent: Vec<Gap>,
 }
 
@@ -101,13 +118,18 @@ pub(crate) struct Watched {
 pub(crate) fn start(lab: &Lab<'_>, instance: Instance, wanted: Wanted) -> Result<Watched, Fault> {
     let mut opened = Opened::default();
     let mut on_birth = |pid: u32| opened.open(&lab.proc, wanted, pid);
+    let valgrind = wanted.valgrind.then(|| Valgrind::find(lab.launcher));
+    let valgrind = valgrind.transpose().map_err(|error| {
+        Fault::failed(format!("failed to count instructions by valgrind: {error}"))
+    })?;
     let birth = Birth {
         on_birth: Some(&mut on_birth),
-        ..Birth::default()
+        valgrind,
     };
     let running = instance
         .start_with(birth, lab.stop)
         .map_err(|error| server_fault(lab, &error))?;
+    opened.callgrind = running.callgrind().cloned();
     let server = Server::Own(Box::new(running));
     Ok(watch(lab, server, opened, wanted))
 }
@@ -135,11 +157,13 @@ fn watch(lab: &Lab<'_>, server: Server, opened: Opened, wanted: Wanted) -> Watch
 /// What watches a server through the steps of a trial.
 pub(crate) struct Collectors {
     sampler: Sampler,
+    /// What counts the server's instructions, where it runs in valgrind.
+    callgrind: Option<Callgrind>,
     /// Whether the server is asked for its status.
     asks: bool,
     /// Over which it is asked: open through the whole step, so that no thread of the server comes or
     /// goes for it.
-    control: Option<Connection>,
+    control: Option<Result<Connection, String>>,
     absent: Vec<Gap>,
 }
 
@@ -149,20 +173,24 @@ impl Collectors {
         let Opened {
             cgroup,
             counters,
+            callgrind,
             mut absent,
         } = opened;
+        let data_dir = server.data_dir();
         let place = server.pid().map(|pid| ServerPlace {
             pid,
-            data_dir: server.data_dir(),
+            data_dir: data_dir.clone(),
             cgroup,
             counters,
         });
         let prober = Prober::new(lab.proc.clone(), place, &wanted.collect);
-        absent.extend(prober.absences());
+        let general = |gap: Gap| general(gap, server.pid(), data_dir.as_deref());
+        absent.extend(prober.absences().into_iter().map(general));
         let period = wanted.collect.period_ms.map(Duration::from_millis);
         Self {
             sampler: Sampler::start(prober, period),
             asks: wanted.collect.status,
+            callgrind,
             control: None,
             absent,
         }
@@ -174,33 +202,40 @@ impl Collectors {
     }
 
     /// Gets ready for a step, before its load connects.
-    pub(crate) fn prepare(&mut self, server: &Server) -> Result<(), Fault> {
-        if self.asks && self.control.is_none() {
-            let connection = server.connect().map_err(|error| {
-                Fault::failed_with_log(format!("failed to {error}"), server.log_tail())
-            })?;
-            self.control = Some(connection);
-        }
-        Ok(())
+    pub(crate) fn prepare(&mut self, server: &Server) {
+        self.control = self.asks.then(|| {
+            let connected = server.connect_within(STATUS_LIMIT);
+            connected.map_err(|error| format!("failed to {error}"))
+        });
     }
 
     /// The sample at the start of the measured time. The server is asked first, so that its answer
-    /// is not part of what is measured; twice, so that what one question adds to the server's own
-    /// counters is known.
+    /// is not part of what is measured; three times, so that what one question adds to the server's
+    /// own counters is known.
     pub(crate) fn begin(&mut self) -> Sample {
-        let first = self.status();
-        let status = match (first, self.status()) {
-            (Some(Ok(first)), Some(Ok(second))) => Some(Ok(with_a_look(&first, second))),
-            (_, second) => second,
+        // The first one also pays for what is only done once.
+        let looks = [self.status(), self.status(), self.status()];
+        let status = match looks {
+            [Some(Ok(first)), Some(Ok(second)), Some(Ok(third))] => {
+                Some(Ok(with_a_look([&first, &second], third)))
+            }
+            [.., last] => last,
         };
         let mut sample = self.sampler.begin();
         add(&mut sample, status);
+        if let Some(callgrind) = &self.callgrind {
+            let zero = callgrind.zero().map(|()| 0);
+            add_instructions(&mut sample, zero);
+        }
         sample
     }
 
     /// The samples since, and that at the end of the measured time. The server is asked last.
     pub(crate) fn end(&mut self) -> Vec<Sample> {
         let (mut samples, mut last) = self.sampler.end();
+        if let Some(callgrind) = &self.callgrind {
+            add_instructions(&mut last, callgrind.instructions());
+        }
         add(&mut last, self.status());
         // Closed: between steps the server may be idle for longer than it keeps a connection.
         self.control = None;
@@ -208,26 +243,59 @@ impl Collectors {
         samples
     }
 
-    /// What the server says. `None` where nobody asks.
+    /// What the server says, or why it could not be asked. `None` where nobody asks.
     fn status(&mut self) -> Option<Result<BTreeMap<Counter, u64>, String>> {
-        let connection = self.control.as_mut()?;
-        Some(prony_servers::status(connection).map_err(|error| error.to_string()))
+        Some(match self.control.as_mut()? {
+            Ok(connection) => {
+                prony_servers::status(connection).map_err(|error| format!("failed to {error}"))
+            }
+            Err(reason) => Err(reason.clone()),
+        })
     }
 }
 
 /// What the server says, and on top of it what being asked once more adds, which will be in its
-/// next answer: rows of the temporary table that holds it, a question, some bytes.
+/// next answer: rows of the temporary table that holds it, a question, some bytes. It is the lesser
+/// of what two questions added, so that what went on meanwhile is hardly ever taken for it.
 fn with_a_look(
-    before: &BTreeMap<Counter, u64>,
+    before: [&BTreeMap<Counter, u64>; 2],
     mut now: BTreeMap<Counter, u64>,
 ) -> BTreeMap<Counter, u64> {
     for (counter, value) in &mut now {
-        let added = before
-            .get(counter)
-            .and_then(|before| value.checked_sub(*before));
+        let [first, second] = before.map(|look| look.get(counter).copied());
+        let added = first.zip(second).and_then(|(first, second)| {
+            let earlier = second.checked_sub(first)?;
+            Some(earlier.min(value.checked_sub(second)?))
+        });
         *value = value.saturating_add(added.unwrap_or(0));
     }
     now
+}
+
+/// A reason without what differs from one server to the next, so that it is said once.
+fn general(gap: Gap, pid: Option<u32>, data_dir: Option<&Path>) -> Gap {
+    let mut reason = gap.reason;
+    if let Some(data_dir) = data_dir {
+        reason = reason.replace(&data_dir.display().to_string(), "the data directory");
+    }
+    if let Some(pid) = pid {
+        for folder in ["proc", "task"] {
+            reason = reason.replace(&format!("{folder}/{pid}"), &format!("{folder}/PID"));
+        }
+    }
+    Gap { reason, ..gap }
+}
+
+fn add_instructions(sample: &mut Sample, counted: Result<u64, ValgrindError>) {
+    match counted {
+        Ok(count) => {
+            sample.values.insert(INSTRUCTIONS, count);
+        }
+        Err(error) => sample.gaps.push(Gap {
+            source: Source::Valgrind,
+            reason: format!("failed to {error}"),
+        }),
+    }
 }
 
 fn add(sample: &mut Sample, status: Option<Result<BTreeMap<Counter, u64>, String>>) {
@@ -235,7 +303,7 @@ fn add(sample: &mut Sample, status: Option<Result<BTreeMap<Counter, u64>, String
         Some(Ok(values)) => sample.values.extend(values),
         Some(Err(reason)) => sample.gaps.push(Gap {
             source: Source::Status,
-            reason: format!("failed to {reason}"),
+            reason,
         }),
         None => {}
     }
@@ -268,22 +336,39 @@ mod tests {
     }
 
     #[test]
+    fn what_is_the_same_for_all_servers_is_said_in_the_same_words() {
+        let said = |pid, data_dir: &str| {
+            let reason = format!("read /proc/{pid}/task/{pid}/io of {data_dir}: denied");
+            let gap = Gap {
+                source: Source::Process,
+                reason,
+            };
+            general(gap, Some(pid), Some(Path::new(data_dir))).reason
+        };
+        let first = said(12, "/cache/instances/12-1/data");
+        assert_eq!(
+            first,
+            "read /proc/PID/task/PID/io of the data directory: denied"
+        );
+        assert_eq!(said(345, "/cache/instances/345-9/data"), first);
+    }
+
+    #[test]
     fn what_a_look_adds_is_not_an_operations() {
-        let counter = |name| Counter::new(Source::Status, name);
         let said = |writes, threads| -> BTreeMap<Counter, u64> {
+            let counter = |name| Counter::new(Source::Status, name);
             [
                 (counter("handler_write"), writes),
                 (counter("threads"), threads),
             ]
             .into()
         };
-        let start = with_a_look(&said(1_000, 5), said(1_400, 4));
-        assert_eq!(start, said(1_800, 4));
-        let new = [(counter("handler_write"), 7)].into();
-        assert_eq!(
-            with_a_look(&BTreeMap::new(), new),
-            [(counter("handler_write"), 7)].into()
-        );
+        // Something else wrote between the second and the third.
+        let start = with_a_look([&said(1_000, 5), &said(1_400, 4)], said(1_900, 4));
+        assert_eq!(start, said(2_300, 4));
+        let nothing = BTreeMap::new();
+        let unknown = with_a_look([&nothing, &said(7, 1)], said(8, 2));
+        assert_eq!(unknown, said(8, 2));
     }
 
     #[test]

@@ -58,6 +58,15 @@ pub enum LabError {
         /// Why it can't be had.
         source: BackendError,
     },
+    /// What a run began to count with can't be had any more.
+    #[error(
+        "count with the processor's counters, as this run began to: {reason}; resume it where they \
+         can be read, or start a new run"
+    )]
+    Counting {
+        /// Why not.
+        reason: String,
+    },
     /// The table of variables can't be read: a defect of this program.
     #[error(transparent)]
     Variables(#[from] VariableTableError),
@@ -104,6 +113,7 @@ impl LabError {
             | Self::Password { .. }
             | Self::External { .. }
             | Self::Backend(_)
+            | Self::Counting { .. }
             | Self::Variables(_)
             | Self::Unequal(_)
             | Self::Room(_) => true,

@@ -8,7 +8,10 @@ use std::time::Instant;
 use jiff::Timestamp;
 use prony_equality::VariableTable;
 use prony_load::choose_backend;
-use prony_model::{Backend, Plan, PlannedTrial, RidingCounters, Target};
+use prony_model::{
+    Backend, Calibration, CountedBy, LookingPrice, Plan, PlannedTrial, RidingCounters, Target,
+    TrialKind,
+};
 use prony_probe::{CounterSet, hardware_counters};
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store};
@@ -52,6 +55,7 @@ pub fn run(
     if missing.is_empty() {
         return complete(store);
     }
+    check_counting(&plan, &missing)?;
     let backend = decide_backend(store)?;
     let Some(supplies) = supplies(lab, &plan, events)? else {
         return Ok(RunEnd::Interrupted);
@@ -102,6 +106,21 @@ pub fn run(
     complete(store)
 }
 
+/// Checks that what is still to be counted can be: a run may go on on another host than that on which
+/// it began.
+fn check_counting(plan: &Plan, missing: &[PlannedTrial]) -> Result<(), LabError> {
+    let counts = |planned: &PlannedTrial| planned.kind == TrialKind::Counting;
+    let by_hardware = plan
+        .counting
+        .is_some_and(|counting| counting.by == CountedBy::Hardware);
+    if !by_hardware || !missing.iter().any(counts) {
+        return Ok(());
+    }
+    hardware_counters().map_err(|error| LabError::Counting {
+        reason: error.to_string(),
+    })
+}
+
 /// What carries the connections of the run's load: what carried them before it was resumed, or what
 /// the experiment wants, or what does it best. The same for all targets, so that their figures can be
 /// compared.
@@ -126,7 +145,12 @@ fn record_calibration(
 ) -> Result<Option<()>, LabError> {
     let calibrator = lab.calibrator();
     let known = calibrator.recall();
-    let measured = if let Some(known) = known.filter(|known| known.covers(backend)) {
+    let is_priced = |known: &Calibration| {
+        let priced = |price: &LookingPrice| price.counters == RidingCounters::Hardware;
+        hardware_counters().is_err() || known.looking.iter().any(priced)
+    };
+    let known = known.filter(|known| known.covers(backend) && is_priced(known));
+    let measured = if let Some(known) = known {
         Ok(Some(known))
     } else {
         events(Event::Calibrating);

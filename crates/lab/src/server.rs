@@ -185,12 +185,17 @@ impl Server {
 
     /// A control connection whose default database is the dataset's.
     pub(crate) fn connect(&self) -> Result<Connection, ClientError> {
+        self.connect_within(CONTROL_TIMEOUT)
+    }
+
+    /// The same with less patience, for connecting and for each answer.
+    pub(crate) fn connect_within(&self, limit: Duration) -> Result<Connection, ClientError> {
         let (address, login) = self.admin();
         let login = Login {
             database: Some(self.database().to_owned()),
             ..login
         };
-        Connection::connect(&address, &login, CONTROL_TIMEOUT)
+        Connection::connect(&address, &login, limit)
     }
 
     /// Where the administrator connects, or the only account there is.

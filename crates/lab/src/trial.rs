@@ -207,8 +207,8 @@ impl Trial<'_> {
     ) -> Result<(), Fault> {
         let Watched { server, collectors } = watched;
         self.settle(server, index, events)
-            .and_then(|()| collectors.prepare(server))
             .map_err(|fault| fault.during(&step.name, step.clients))?;
+        collectors.prepare(server);
         events(Event::StepStarted {
             number: index + 1,
             total: self.plan.steps.len(),

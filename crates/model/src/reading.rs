@@ -141,9 +141,10 @@ impl Moment {
 pub struct Sample {
     /// When in the step.
     pub moment: Moment,
-    /// When reading began, in nanoseconds of the host's monotonic clock.
+    /// When what is exact was read, in nanoseconds of the host's monotonic clock: at
+    /// [`Moment::Start`], what is costly is read before.
     pub at_ns: u64,
-    /// How long it took, in nanoseconds.
+    /// How long reading all of it took, in nanoseconds.
     pub took_ns: u64,
     /// What was read. A counter that could not be read is not here.
     pub values: BTreeMap<Counter, u64>,
@@ -208,8 +209,12 @@ impl Sample {
             counter.source,
             Source::Device | Source::Pressure | Source::Host | Source::Lab
         );
-        if of_server && earlier.value(&IDENTITY) != self.value(&IDENTITY) {
-            return Err(NoDifference::Restarted);
+        if of_server {
+            match (earlier.value(&IDENTITY), self.value(&IDENTITY)) {
+                (Some(then), Some(now)) if then != now => return Err(NoDifference::Restarted),
+                (None, Some(_)) | (Some(_), None) => return Err(NoDifference::Lost),
+                _ => {}
+            }
         }
         if counter.source == Source::Threads && self.value(&THREADS_LOST) > Some(0) {
             return Err(NoDifference::ThreadsEnded);

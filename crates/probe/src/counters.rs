@@ -280,3 +280,20 @@ pub fn hardware_counters() -> Result<(), CountersError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_is_documented() {
+        let readings = include_str!("../../../docs/readings.md");
+        for kind in HARDWARE.iter().chain(&SOFTWARE) {
+            assert!(
+                readings.contains(&format!("`{}`", kind.name)),
+                "{}",
+                kind.name
+            );
+        }
+    }
+}

@@ -29,13 +29,13 @@ pub struct HostFacts {
 }
 
 /// Counters of the whole host since its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostReading {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct HostReading {
     /// Time that a hypervisor gave to others while this machine wanted to run, summed over its
     /// processors, in nanoseconds.
-    pub steal_ns: u64,
+    steal_ns: u64,
     /// Time that any process of this machine ran, summed over its processors, in nanoseconds.
-    pub busy_ns: u64,
+    busy_ns: u64,
 }
 
 impl HostFacts {
@@ -75,10 +75,7 @@ impl HostFacts {
 
 impl HostReading {
     /// Reads the first line of `/proc/stat`. Source of the layout: proc(5), stat.
-    ///
-    /// # Errors
-    /// When the file can't be read or is not as documented.
-    pub fn take(root: &Root) -> Result<Self, ProbeError> {
+    fn take(root: &Root) -> Result<Self, ProbeError> {
         let path = "proc/stat";
         let text = root.read(path)?;
         let expected = || root.unexpected(path, "`cpu` and at least eight numbers");

@@ -34,7 +34,7 @@ mod threads;
 
 pub use cgroup::{Cgroup, CgroupError};
 pub use counters::{CounterSet, Counters, CountersError, hardware_counters};
-pub use host::{HostFacts, HostReading};
+pub use host::HostFacts;
 pub use prober::{Prober, ServerPlace};
 pub use process::{ProcessReading, resident_peak_bytes, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};

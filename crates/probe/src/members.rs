@@ -3,7 +3,7 @@
 //! Most servers are one process. Those that were built for the library `LinuxThreads` (MySQL 4.1)
 //! have one for each of their threads, and PostgreSQL has one for each connection.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::root::{ProbeError, Root};
 use crate::stat::Stat;
@@ -58,6 +58,46 @@ pub(crate) fn find(root: &Root, first: u32) -> Result<Members, MembersError> {
     Err(MembersError::Restless)
 }
 
+/// Reads processes that are known, and children that these have got meanwhile as far as the kernel
+/// lists them (`CONFIG_PROC_CHILDREN`). Processes that have ended are left out: what they had used is
+/// their parents' by now. This takes no look at the rest of the machine.
+pub(crate) fn follow(root: &Root, known: &[Member]) -> Result<Members, MembersError> {
+    let mut known = known.to_vec();
+    for _ in 0..TRIES {
+        if let Some(mut members) = read_again(root, &known)? {
+            // A server that was one process is taken to have stayed one until the step's end.
+            if members.len() > 1 {
+                add_children(root, &mut members);
+            }
+            return Ok(members);
+        }
+        let first = known.first().map(|member| member.pid);
+        known.retain(|Member { pid, stat }| {
+            let there = |now: Stat| now.started_ticks == stat.started_ticks;
+            Some(*pid) == first || Stat::of(root, *pid).is_ok_and(there)
+        });
+    }
+    Err(MembersError::Restless)
+}
+
+/// Adds the children that processes with children have got since these were looked for.
+fn add_children(root: &Root, members: &mut Members) {
+    let mut known: BTreeSet<u32> = members.iter().map(|member| member.pid).collect();
+    let parents: BTreeSet<u32> = members.iter().map(|member| member.stat.parent).collect();
+    for parent in parents.intersection(&known.clone()) {
+        let listed = root.words(format!("proc/{parent}/task/{parent}/children"));
+        for pid in listed.iter().filter_map(|word| word.parse().ok()) {
+            // One that has ended already, or is another one's by now, counts with its parent.
+            if known.insert(pid)
+                && let Ok(stat) = Stat::of(root, pid)
+                && stat.parent == *parent
+            {
+                members.push(Member { pid, stat });
+            }
+        }
+    }
+}
+
 /// Reads processes that are known. `None` if one of them has ended, since then its parent, which
 /// takes over its counts, has perhaps been read before that.
 ///
@@ -65,7 +105,7 @@ pub(crate) fn find(root: &Root, first: u32) -> Result<Members, MembersError> {
 /// it is there, and by its parent from the instant at which that one waits for it. So a sum over
 /// files that are all still there when their turn comes counts everything exactly once: a child
 /// that is there has not been taken over, now or when its parent was read.
-pub(crate) fn read_again(root: &Root, known: &[Member]) -> Result<Option<Members>, MembersError> {
+fn read_again(root: &Root, known: &[Member]) -> Result<Option<Members>, MembersError> {
     let mut members = Vec::with_capacity(known.len());
     for (index, Member { pid, stat }) in known.iter().enumerate() {
         match Stat::of(root, *pid) {
@@ -144,7 +184,8 @@ fn family(first: Member, mut others: BTreeMap<u32, Stat>) -> Members {
 
 /// Whether processor time has got lost between two readings: a process of the earlier one has ended
 /// and none of its ancestors took its time over, because nobody waited for it or because its parent
-/// had ended before.
+/// had ended before. What nobody could see is not found: a process that was not there yet, or had
+/// not used a clock tick, at the earlier reading.
 pub(crate) fn lost_between(earlier: &[Member], now: &[Member]) -> bool {
     let before: BTreeMap<u32, &Stat> = earlier.iter().map(|m| (m.pid, &m.stat)).collect();
     let living: BTreeMap<u32, &Stat> = now.iter().map(|m| (m.pid, &m.stat)).collect();
@@ -173,4 +214,132 @@ pub(crate) fn lost_between(earlier: &[Member], now: &[Member]) -> bool {
         let taken = reaped(&living).zip(reaped(&before));
         taken.and_then(|(now, then)| now.checked_sub(then)) < Some(*ticks)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::Process;
+
+    /// What happens to the processes of a server. Numbers choose one of those that live.
+    #[derive(Debug, Clone)]
+    enum Event {
+        Works(usize, u64),
+        Forks(usize),
+        /// It ends, if it has no children, and its parent waits for it.
+        Ends(usize),
+    }
+
+    fn events() -> impl Strategy<Value = Vec<Event>> {
+        let event = prop_oneof![
+            (any::<usize>(), 1_u64..50).prop_map(|(who, ticks)| Event::Works(who, ticks)),
+            any::<usize>().prop_map(Event::Forks),
+            any::<usize>().prop_map(Event::Ends),
+        ];
+        proptest::collection::vec(event, 0..40)
+    }
+
+    /// The processes that live, and the ticks that all of them ever used.
+    struct Server {
+        living: Vec<Process>,
+        next: u32,
+        used: u64,
+    }
+
+    impl Server {
+        fn new() -> Self {
+            Self {
+                living: vec![Process::new(100)],
+                next: 101,
+                used: 0,
+            }
+        }
+
+        fn happen(&mut self, event: &Event) {
+            let (Event::Works(who, _) | Event::Forks(who) | Event::Ends(who)) = event;
+            let who = who % self.living.len();
+            let pid = self.living[who].pid;
+            match event {
+                Event::Works(_, ticks) => {
+                    self.living[who].user += ticks;
+                    self.used += ticks;
+                }
+                Event::Forks(_) => {
+                    let mut child = self.living[who].child(self.next);
+                    // Every other one leads a group of its own.
+                    if self.next.is_multiple_of(2) {
+                        child.group = child.pid;
+                    }
+                    self.living.push(child);
+                    self.next += 1;
+                }
+                Event::Ends(_) => {
+                    if who > 0 && !self.living.iter().any(|other| other.parent == pid) {
+                        let ended = self.living.remove(who);
+                        let parent = self.living.iter_mut().find(|p| p.pid == ended.parent);
+                        parent.unwrap().reaped += ended.user + ended.reaped;
+                    }
+                }
+            }
+        }
+
+        fn happen_all(&mut self, events: &[Event]) {
+            for event in events {
+                self.happen(event);
+            }
+        }
+
+        fn members(&self) -> Members {
+            let stat = |process: &Process| Stat::parse(&process.stat()).unwrap();
+            let others = self.living[1..].iter().map(|p| (p.pid, stat(p))).collect();
+            let first = &self.living[0];
+            let first = Member {
+                pid: first.pid,
+                stat: stat(first),
+            };
+            family(first, others)
+        }
+    }
+
+    fn ticks(members: &Members) -> u64 {
+        let all = members.iter().map(|member| member.stat.all_ticks());
+        all.sum::<Option<u64>>().unwrap()
+    }
+
+    proptest! {
+        /// However processes come, work and go: as long as each is waited for, the sum over those
+        /// that live is what all ever used, and parents come before their children.
+        #[test]
+        fn nothing_is_counted_twice_and_nothing_gets_lost(before in events(), after in events()) {
+            let mut server = Server::new();
+            server.happen_all(&before);
+            let earlier = server.members();
+            prop_assert_eq!(ticks(&earlier), server.used);
+            server.happen_all(&after);
+            let now = server.members();
+            prop_assert_eq!(ticks(&now), server.used);
+            prop_assert_eq!(now.len(), server.living.len());
+            prop_assert!(!lost_between(&earlier, &now));
+            for (index, member) in now.iter().enumerate().skip(1) {
+                let parent = now.iter().position(|other| other.pid == member.stat.parent);
+                prop_assert!(parent < Some(index));
+            }
+        }
+
+        /// A process that used something and is gone without having been waited for is missed.
+        #[test]
+        fn what_nobody_waited_for_is_missed(events in events(), who in any::<usize>()) {
+            let mut server = Server::new();
+            server.happen(&Event::Forks(0));
+            server.happen_all(&events);
+            server.happen(&Event::Forks(0));
+            let who = 1 + who % (server.living.len() - 1);
+            server.living[who].user += 1;
+            let earlier = server.members();
+            server.living.remove(who);
+            prop_assert!(lost_between(&earlier, &server.members()));
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The memory of a server.
 
-use prony_model::{Gap, Moment, Source};
+use prony_model::{Gap, Source};
 
 use crate::draft::Draft;
 use crate::members::Member;
@@ -34,29 +34,21 @@ impl Memory {
         Self { has_rollup }
     }
 
-    /// Takes a sample. What the kernel has to walk through all memory for is read at the edges only.
-    pub(crate) fn sample(
-        &self,
-        root: &Root,
-        members: &[Member],
-        moment: Moment,
-        draft: &mut Draft,
-    ) {
-        let own = || {
-            members
-                .iter()
-                .enumerate()
-                .filter(|(index, member)| *index == 0 || !member.stat.shares_memory())
-        };
-        let resident = sum(own().map(|(_, member)| pages_to_bytes(member.stat.resident_pages)));
-        draft.put_known(Source::Memory, "resident_bytes", resident);
-        let threads = sum(members.iter().map(|member| Some(member.stat.threads)));
-        draft.put_known(Source::Memory, "threads", threads);
-        if !self.has_rollup || moment == Moment::Period {
+    /// Reads what comes with the processes.
+    pub(crate) fn sample(members: &[Member], draft: &mut Draft) {
+        let resident = own(members).map(|member| pages_to_bytes(member.stat.resident_pages));
+        draft.put_known(Source::Memory, "resident_bytes", sum(resident));
+        let threads = members.iter().map(|member| Some(member.stat.threads));
+        draft.put_known(Source::Memory, "threads", sum(threads));
+    }
+
+    /// Reads what the kernel has to walk through all memory for.
+    pub(crate) fn sample_shares(&self, root: &Root, members: &[Member], draft: &mut Draft) {
+        if !self.has_rollup || members.is_empty() {
             return;
         }
         let mut rollups = Vec::new();
-        for (_, member) in own() {
+        for member in own(members) {
             match Rollup::of(root, member.pid) {
                 Ok(rollup) => rollups.push(rollup),
                 Err(error) => return draft.gap(Source::Memory, &error),
@@ -69,6 +61,14 @@ impl Memory {
             .map(|rollup| Some(rollup.anonymous_huge_bytes)));
         draft.put_known(Source::Memory, "anonymous_huge_bytes", huge);
     }
+}
+
+/// The processes that have memory of their own, and not that of the first one.
+fn own(members: &[Member]) -> impl Iterator<Item = &Member> {
+    let (first, others) = members.split_at(members.len().min(1));
+    first
+        .iter()
+        .chain(others.iter().filter(|member| !member.stat.shares_memory()))
 }
 
 /// What is used of `/proc/PID/smaps_rollup`. Source of the layout: proc(5), smaps.

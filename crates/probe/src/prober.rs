@@ -82,87 +82,96 @@ impl Prober {
 
     /// Takes a sample.
     ///
-    /// What is exact and cheap is read last at the start of the measured time, and first at its
-    /// end, so that reading the rest is not part of what is measured.
+    /// At the start of the measured time, what is costly is read before the sample's time; at its
+    /// end, after all that is exact. So reading it is not part of what is measured.
     pub fn sample(&mut self, moment: Moment) -> Sample {
         let mut draft = Draft::default();
-        let at_ns = monotonic_ns();
-        let mut parts = Part::ALL;
-        if moment == Moment::Start {
-            parts.reverse();
-        }
-        for part in parts {
-            self.read(part, moment, &mut draft);
+        let begun_ns = monotonic_ns();
+        let mut at_ns = None;
+        for part in Part::in_order(moment) {
+            if !part.is_costly() {
+                at_ns.get_or_insert_with(monotonic_ns);
+            }
+            self.read(*part, moment, &mut draft);
         }
         Sample {
             moment,
-            at_ns,
-            took_ns: monotonic_ns().saturating_sub(at_ns),
+            at_ns: at_ns.unwrap_or(begun_ns),
+            took_ns: monotonic_ns().saturating_sub(begun_ns),
             values: draft.values,
             gaps: draft.gaps,
         }
     }
 
     fn read(&mut self, part: Part, moment: Moment, draft: &mut Draft) {
-        let at_edge = moment != Moment::Period;
+        let root = &self.root;
         match (part, &mut self.system) {
             (Part::Own, _) => put_own(draft),
-            (Part::Prepared, _) => {
+            (Part::Group, _) => {
                 if let Some(cgroup) = &mut self.cgroup {
                     cgroup.sample(draft);
                 }
-                if let Some(counters) = self.counters.as_mut().filter(|_| at_edge) {
-                    match counters.read() {
-                        Ok(values) => draft.values.extend(values),
-                        Err(error) => draft.gap(Source::Perf, &error),
-                    }
-                }
             }
-            (Part::Host, Some(system)) => {
-                system.host.sample(&self.root, moment, draft);
-                system.pressure.sample(&self.root, draft);
-                if let Some(device) = &system.device {
-                    device.sample(&self.root, draft);
-                }
-            }
-            (Part::Server, Some(system)) => {
-                if let Some(server) = &mut system.server {
-                    server.sample(&self.root, moment, draft);
-                }
-            }
-            (Part::Files, Some(system)) => {
-                if let Some(files) = system.files.as_ref().filter(|_| at_edge) {
-                    files.sample(draft);
-                }
-            }
+            (Part::Counters, _) => match self.counters.as_mut().map(Counters::read) {
+                Some(Ok(values)) => draft.values.extend(values),
+                Some(Err(error)) => draft.gap(Source::Perf, &error),
+                None => {}
+            },
+            (_, Some(system)) => system.read(root, part, moment, draft),
             (_, None) => {}
         }
     }
 }
 
-/// The parts of a sample, the cheapest first.
+/// The parts of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// What looking costs.
     Own,
-    /// Control group and counters.
-    Prepared,
+    /// The control group.
+    Group,
+    /// Counters, whose reading interrupts every processor.
+    Counters,
     /// The host and its device.
     Host,
-    /// The server's processes, threads and memory.
+    /// The server's processes.
     Server,
+    /// Its threads and what it shares of its memory.
+    Stock,
     /// The data directory.
     Files,
 }
 
 impl Part {
-    const ALL: [Self; 5] = [
-        Self::Own,
-        Self::Prepared,
-        Self::Host,
-        Self::Server,
-        Self::Files,
-    ];
+    /// What is read at a moment; the last at the start is the first at the end.
+    const fn in_order(moment: Moment) -> &'static [Self] {
+        match moment {
+            Moment::Start => &[
+                Self::Files,
+                Self::Stock,
+                Self::Server,
+                Self::Host,
+                Self::Group,
+                Self::Counters,
+                Self::Own,
+            ],
+            Moment::Period => &[Self::Own, Self::Group, Self::Host, Self::Server],
+            Moment::End => &[
+                Self::Own,
+                Self::Counters,
+                Self::Group,
+                Self::Host,
+                Self::Server,
+                Self::Stock,
+                Self::Files,
+            ],
+        }
+    }
+
+    /// Whether it takes longer the more the server has.
+    const fn is_costly(self) -> bool {
+        matches!(self, Self::Stock | Self::Files)
+    }
 }
 
 /// What this program has used, and of that the thread which takes samples.
@@ -186,6 +195,34 @@ impl System {
             files: data_dir.map(DataFiles::new),
             pressure: Pressure::new(root, absences),
             host: Host::new(root, absences),
+        }
+    }
+
+    fn read(&mut self, root: &Root, part: Part, moment: Moment, draft: &mut Draft) {
+        match part {
+            Part::Host => {
+                self.host.sample(root, moment, draft);
+                self.pressure.sample(root, draft);
+                if let Some(device) = &self.device {
+                    device.sample(root, draft);
+                }
+            }
+            Part::Server => {
+                if let Some(server) = &mut self.server {
+                    server.sample(root, moment, draft);
+                }
+            }
+            Part::Stock => {
+                if let Some(server) = &mut self.server {
+                    server.take_stock(root, moment, draft);
+                }
+            }
+            Part::Files => {
+                if let Some(files) = &self.files {
+                    files.sample(draft);
+                }
+            }
+            Part::Own | Part::Group | Part::Counters => {}
         }
     }
 }

@@ -1,12 +1,10 @@
 //! Counters of one process, threads that have ended included.
 
-use serde::{Deserialize, Serialize};
-
 use crate::root::{ProbeError, Root, pages_to_bytes, ticks_to_ns};
 use crate::stat::Stat;
 
 /// Counters of a process since its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessReading {
     /// Processor time in user space of all its threads, in nanoseconds; moves in clock ticks.
     pub user_ns: u64,

@@ -150,6 +150,19 @@ fn odd_text() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+#[test]
+fn every_counter_is_documented() {
+    let (_machine, mut prober, _) = machine();
+    let readings = include_str!("../../../docs/readings.md");
+    let sample = prober.sample(Moment::End);
+    assert!(sample.values.len() > 50, "{}", sample.values.len());
+    for Counter { source, name } in sample.values.keys() {
+        let (_, section) = readings.split_once(&format!("\n## {source}\n")).unwrap();
+        let section = section.split("\n## ").next().unwrap_or_default();
+        assert!(section.contains(&format!("`{name}`")), "{source}.{name}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

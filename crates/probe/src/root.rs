@@ -111,6 +111,12 @@ impl Root {
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
+    /// The words of a file that is a single line without an end; none where it can't be read.
+    pub(crate) fn words(&self, path: impl AsRef<Path>) -> Vec<String> {
+        let text = std::fs::read_to_string(self.path(path)).unwrap_or_default();
+        text.split_ascii_whitespace().map(str::to_owned).collect()
+    }
+
     /// The names in a folder.
     pub(crate) fn list(&self, path: impl AsRef<Path>) -> Result<Vec<String>, ProbeError> {
         let path = self.path(path);

@@ -45,24 +45,26 @@ impl Server {
         }
     }
 
-    /// Takes a sample. Costly parts are read at the edges of the measured time only.
+    /// Reads what is exact and, unless there are many processes, cheap.
     pub(crate) fn sample(&mut self, root: &Root, moment: Moment, draft: &mut Draft) {
-        let members = if moment == Moment::Period && self.members.len() > PERIOD_PROCESSES_MAX {
-            None
+        let many = self.members.len() > PERIOD_PROCESSES_MAX;
+        let members = if many && moment == Moment::Period {
+            Vec::new()
         } else {
-            match self.look(root, moment) {
-                Ok(members) => Some(members),
-                Err(error) => {
-                    draft.gap(Source::Process, &error);
-                    None
-                }
-            }
+            let found = self.look(root, moment);
+            found.unwrap_or_else(|error| {
+                draft.gap(Source::Process, &error);
+                Vec::new()
+            })
         };
-        let Some(members) = members else {
+        if members.is_empty() {
+            if moment == Moment::End {
+                self.members = members;
+            }
             // Which server it is decides about differences of all that is read of it.
             let first = Stat::of(root, self.pid).ok();
             return put_identity(first.as_ref(), draft);
-        };
+        }
         let began = |members: &Members| members.first().map(|first| first.stat.started_ticks);
         self.lost = match moment {
             Moment::Start => false,
@@ -72,21 +74,27 @@ impl Server {
         };
         self.members = members;
         self.put(root, draft);
-        let (members, memory) = (&self.members, &self.memory);
-        memory.sample(root, members, moment, draft);
-        if moment != Moment::Period {
-            self.threads.sample(root, members, moment, draft);
-        }
+        Memory::sample(&self.members, draft);
     }
 
-    fn look(&self, root: &Root, moment: Moment) -> Result<Members, MembersError> {
-        if moment == Moment::Period
-            && !self.members.is_empty()
-            && let Some(members) = members::read_again(root, &self.members)?
-        {
-            return Ok(members);
+    /// Reads what is costly, at an edge of the measured time: at its start before the rest, and at
+    /// its end after it.
+    pub(crate) fn take_stock(&mut self, root: &Root, moment: Moment, draft: &mut Draft) {
+        if moment == Moment::Start {
+            // Why there are none will be said when they are read.
+            self.members = members::find(root, self.pid).unwrap_or_default();
         }
-        members::find(root, self.pid)
+        self.threads.sample(root, &self.members, moment, draft);
+        self.memory.sample_shares(root, &self.members, draft);
+    }
+
+    /// The whole machine is looked through at the edges only.
+    fn look(&self, root: &Root, moment: Moment) -> Result<Members, MembersError> {
+        if moment == Moment::End || self.members.is_empty() {
+            members::find(root, self.pid)
+        } else {
+            members::follow(root, &self.members)
+        }
     }
 
     fn put(&self, root: &Root, draft: &mut Draft) {

@@ -124,14 +124,15 @@ impl Threads {
         moment: Moment,
         draft: &mut Draft,
     ) {
+        if moment == Moment::Start {
+            self.start = None;
+        }
+        if members.is_empty() {
+            return;
+        }
         let census = match Census::take(root, members, self.has_schedule) {
             Ok(census) => census,
-            Err(error) => {
-                if moment == Moment::Start {
-                    self.start = None;
-                }
-                return draft.gap(Source::Threads, &error);
-            }
+            Err(error) => return draft.gap(Source::Threads, &error),
         };
         let mut put = |name, value| draft.put(Source::Threads, name, value);
         if self.has_schedule {

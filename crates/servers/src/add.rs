@@ -169,7 +169,7 @@ impl Adder<'_> {
         let supports = supports.collect::<Result<_, _>>()?;
         let build = ServerBuild::assemble(&entry, tree.root.clone(), Vec::new(), supports);
         let ask = |words: &[&str]| {
-            let mut command = build.command(self.launcher, Placement::default());
+            let mut command = build.command(self.launcher, Placement::default(), &[]);
             command.arg(ASKED_ALONE).args(words);
             probe.output(command)
         };

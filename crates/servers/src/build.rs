@@ -118,8 +118,13 @@ impl ServerBuild {
     }
 
     /// A command that runs the server program, placed like that, with the libraries that are meant
-    /// for it alone.
-    pub(crate) fn command(&self, launcher: &Launcher, mut placement: Placement) -> Command {
+    /// for it alone. `wrapper` is a program that runs it, and its arguments; usually there is none.
+    pub(crate) fn command(
+        &self,
+        launcher: &Launcher,
+        mut placement: Placement,
+        wrapper: &[OsString],
+    ) -> Command {
         let preload = self.preload.as_ref().map(|preload| &preload.library);
         let folders = || {
             let mut joined = OsString::new();
@@ -131,9 +136,17 @@ impl ServerBuild {
             }
             joined
         };
+        let begin = |program: &Path, placement: &Placement| {
+            let Some((tool, arguments)) = wrapper.split_first() else {
+                return launcher.placed_command(program, placement);
+            };
+            let mut command = launcher.placed_command(tool, placement);
+            command.args(arguments).arg(program);
+            command
+        };
         let mut command;
         if let Some(loader) = &self.loader {
-            command = launcher.placed_command(loader, &placement);
+            command = begin(loader, &placement);
             command.arg("--library-path").arg(folders());
             if let Some(library) = preload {
                 command.arg("--preload").arg(library);
@@ -141,7 +154,7 @@ impl ServerBuild {
             command.arg(&self.program);
         } else {
             placement.preload = preload.cloned();
-            command = launcher.placed_command(&self.program, &placement);
+            command = begin(&self.program, &placement);
             if !self.libraries.is_empty() {
                 command.env("LD_LIBRARY_PATH", folders());
             }

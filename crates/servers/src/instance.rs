@@ -7,6 +7,7 @@ mod bootstrap;
 mod port;
 mod running;
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -329,14 +330,14 @@ impl Instance {
 
     /// A command for the server, placed as its settings say.
     fn server_command(&self) -> Command {
-        self.command(Placement::of_server(&self.rendered.process))
+        self.command(Placement::of_server(&self.rendered.process), &[])
     }
 
     /// A command for the server with the configuration; it must be the first argument.
-    fn command(&self, placement: Placement) -> Command {
-        let mut option = std::ffi::OsString::from("--defaults-file=");
+    fn command(&self, placement: Placement, wrapper: &[OsString]) -> Command {
+        let mut option = OsString::from("--defaults-file=");
         option.push(self.config_path());
-        let mut command = self.build.command(&self.launcher, placement);
+        let mut command = self.build.command(&self.launcher, placement, wrapper);
         command.arg(option).current_dir(self.folder.path());
         command
     }

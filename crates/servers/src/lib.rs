@@ -33,6 +33,7 @@ mod status;
 mod testing;
 mod tree;
 mod unpack;
+mod valgrind;
 mod verify;
 
 pub use add::{AddError, Added, Adder, NewServer};
@@ -59,4 +60,5 @@ pub use roots::{Roots, RootsError};
 pub use settle::{SettleError, Whose, debt, empty_binlog, settle};
 pub use status::status;
 pub use unpack::UnpackError;
+pub use valgrind::{Callgrind, Valgrind, ValgrindError};
 pub use verify::{Verified, VerifyError, verify};

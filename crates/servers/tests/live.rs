@@ -11,6 +11,8 @@ mod birth;
 mod configuration;
 #[path = "live/status.rs"]
 mod status;
+#[path = "live/valgrind.rs"]
+mod valgrind;
 
 #[path = "../../../tests/live_gate.rs"]
 mod live_gate;

@@ -10,9 +10,9 @@ use crate::null_server::NullServer;
 /// Numbers of clients: one that waits for each answer, and as many as keep the server from waiting.
 const CLIENTS: [u32; 2] = [1, 16];
 /// Turns of each.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 10;
 /// Milliseconds of measured time of one turn.
-const TIME_MS: u64 = 1_000;
+const TIME_MS: u64 = 500;
 
 /// Counters whose price can be measured on this host.
 pub(super) fn priced() -> Vec<RidingCounters> {
@@ -33,8 +33,8 @@ pub(super) fn predicted_ms(sets: usize) -> u64 {
 }
 
 impl Calibrator<'_> {
-    /// Measures what counters cost. `None` when the user stopped it. A set that can't be opened,
-    /// though it seemed so, has no price.
+    /// Measures what counters cost. `None` when the user stopped it. A set that can't be opened has
+    /// no price, which is told.
     pub(super) fn price(
         &self,
         set: RidingCounters,
@@ -45,14 +45,27 @@ impl Calibrator<'_> {
             return Ok(Some(Vec::new()));
         };
         let failed = |reason| CalibrationError::NullServer { reason };
-        let mut plain = NullServer::start(self.roots, self.launcher, self.prony).map_err(failed)?;
-        let mut counters = None;
-        let mut on_birth = |pid| {
-            counters = Some(Counters::open(pid, opened).map_err(|error| error.to_string())?);
-            Ok(())
+        let start = |on_birth: &mut dyn FnMut(u32) -> Result<(), String>| {
+            NullServer::start_with(self.roots, self.launcher, self.prony, on_birth).map_err(failed)
         };
-        let counted = NullServer::start_with(self.roots, self.launcher, self.prony, &mut on_birth);
-        let mut counted = counted.map_err(failed)?;
+        let mut plain = start(&mut |_| Ok(()))?;
+        let mut counters = None;
+        let mut counted = start(&mut |pid| {
+            counters = Some(Counters::open(pid, opened));
+            Ok(())
+        })?;
+        // Held until the end: what is not open costs nothing.
+        let _counters = match counters {
+            Some(Ok(counters)) => counters,
+            Some(Err(error)) => {
+                events(CalibrationEvent::NoPrice {
+                    counters: set,
+                    reason: &error.to_string(),
+                });
+                return Ok(Some(Vec::new()));
+            }
+            None => return Ok(Some(Vec::new())),
+        };
         let backend = available_backends()
             .last()
             .copied()
@@ -86,8 +99,6 @@ impl Calibrator<'_> {
             events(CalibrationEvent::Looking(&price));
             prices.push(price);
         }
-        // Open until here: what is not open costs nothing.
-        drop(counters);
         Ok(Some(prices))
     }
 }

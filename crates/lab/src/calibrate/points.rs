@@ -79,12 +79,18 @@ impl CalibrationPoints {
 
     /// Whether what comes out replaces what is in the cache. It must have all that a usual one has,
     /// since it may stand for the generator in reports from then on. A short one makes way for a full
-    /// one, and only takes the place of one that lacks a backend.
+    /// one, and only takes the place of one that lacks a backend or the price of counters.
     pub(super) fn worth_keeping(&self, usual: &Self, kept: Option<&Calibration>) -> bool {
         let has_backend = |backend| self.backends.contains(backend);
         let has_clients = |clients| self.clients.contains(clients);
         let whole = usual.backends.iter().all(has_backend) && usual.clients.iter().all(has_clients);
-        let lacking = |kept: &Calibration| self.backends.iter().any(|&one| !kept.covers(one));
+        let has_price = |kept: &Calibration, set: &RidingCounters| {
+            kept.looking.iter().any(|price| price.counters == *set)
+        };
+        let lacking = |kept: &Calibration| {
+            self.backends.iter().any(|&one| !kept.covers(one))
+                || self.looking.iter().any(|set| !has_price(kept, set))
+        };
         let time_will_do = self.time_ms >= Self::TIME_MS
             || self.time_ms >= Self::SHORT_MS && kept.is_none_or(lacking);
         whole && time_will_do

@@ -1,9 +1,13 @@
 //! Why there is no control group.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::root::ProbeError;
+
+/// What lets a user make control groups.
+const REMEDY: &str = "start Prony in a group of its own, with `systemd-run --user --scope -p \
+                      Delegate=yes prony …`, and in a container with /sys/fs/cgroup writable";
 
 /// Why there is no control group.
 #[derive(Debug, thiserror::Error)]
@@ -31,18 +35,14 @@ pub enum CgroupError {
     /// A group would change how processors are shared.
     #[error(
         "make a control group below {folder}: the `cpu` controller would divide the processors \
-         between groups and change what is measured; start Prony with \
-         `systemd-run --user --scope -p Delegate=yes prony …`"
+         between groups and change what is measured; {REMEDY}"
     )]
     SharesProcessor {
         /// The group in which one would be made.
         folder: PathBuf,
     },
     /// The group can't be made.
-    #[error(
-        "make control group {folder}: {source}; start Prony in a group of its own, with \
-         `systemd-run --user --scope -p Delegate=yes prony …`"
-    )]
+    #[error("make a control group below {}: {source}; {REMEDY}", above(folder))]
     Make {
         /// The group.
         folder: PathBuf,
@@ -50,15 +50,18 @@ pub enum CgroupError {
         source: io::Error,
     },
     /// The group shows no processor time.
-    #[error("read processor time of control group {folder}: kernels before 4.15 show none there")]
+    #[error(
+        "read processor time of a control group below {}: kernels before 4.15 show none there",
+        above(folder)
+    )]
     NoTime {
         /// The group.
         folder: PathBuf,
     },
     /// A process can't be put into the group.
     #[error(
-        "put process {pid} into control group {folder}: {source}; start Prony in a group of its \
-         own, with `systemd-run --user --scope -p Delegate=yes prony …`"
+        "put the server into a control group below {}: {source}; {REMEDY}",
+        above(folder)
     )]
     Add {
         /// The group.
@@ -68,4 +71,10 @@ pub enum CgroupError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// The group above: names of groups differ from server to server, and what is wrong with all of them
+/// is to be said once.
+fn above(folder: &Path) -> std::path::Display<'_> {
+    folder.parent().unwrap_or(folder).display()
 }

@@ -202,6 +202,26 @@ fn what_an_ended_process_used_is_taken_over_by_its_parent() {
 }
 
 #[test]
+fn processes_that_come_within_the_measured_time_are_followed() {
+    let (machine, [_, manager, ..], mut prober, start) = started_linux_threads();
+    let (mut listed, mut unlisted) = (manager.child(24), manager.child(25));
+    for (process, user) in [(&mut listed, 7), (&mut unlisted, 2)] {
+        process.exit_signal = 33;
+        process.user = user;
+        machine.run(process);
+    }
+    // 26 has ended since it was listed, and what was 27 is now a process of somebody else.
+    machine.run(&Process::new(27));
+    machine.write("proc/21/task/21/children", "22 23 24 26 27 ");
+    let period = prober.sample(Moment::Period);
+    assert_eq!(period.since(&start, &USER), Ok(7 * tick_ns()));
+    // At the end, all are found.
+    let end = prober.sample(Moment::End);
+    assert_eq!(end.since(&start, &USER), Ok(9 * tick_ns()));
+    assert_eq!(value(&end, Source::Memory, "threads"), Some(6));
+}
+
+#[test]
 fn what_nobody_takes_over_is_a_gap_until_the_next_step() {
     let (machine, [_, mut manager, mut one, other], mut prober, start) = started_linux_threads();
     machine.end(&other);

@@ -78,6 +78,9 @@ fn line(event: CalibrationEvent<'_>) -> String {
     };
     match event {
         CalibrationEvent::Closed(point) => of(point.backend, point.clients, &point.counts),
+        CalibrationEvent::NoPrice { counters, reason } => {
+            format!("  {} counters: no price: {reason}", counters.name())
+        }
         CalibrationEvent::Looking(price) => {
             let lost = price.loss().map_or_else(
                 || "not known".to_owned(),

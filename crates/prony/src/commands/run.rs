@@ -121,6 +121,7 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         LabError::Store(_)
         | LabError::Backend(_)
         | LabError::BackendLost { .. }
+        | LabError::Counting { .. }
         | LabError::Artefact { .. }
         | LabError::Room(_)
         | LabError::Images { .. } => ExitStatus::Host,

@@ -90,11 +90,7 @@ impl Terminal {
                     .set_message(format!("{} · settling before {step}", self.trial));
             }
             Event::NotSettled { unmet } => {
-                self.bar.println(format!(
-                    "! {}: not settled: {}",
-                    self.trial,
-                    unmet.join("; ")
-                ));
+                self.remark(&format!("not settled: {}", unmet.join("; ")));
             }
             Event::Rate { queries_per_second } => {
                 let rate = rate(*queries_per_second);
@@ -102,8 +98,7 @@ impl Terminal {
                     .set_message(format!("{} · {} · {rate}/s", self.trial, self.step));
             }
             Event::Absent { gap } => {
-                self.bar
-                    .println(format!("! not read: {}: {}", gap.source, gap.reason));
+                self.remark(&format!("not read: {}: {}", gap.source, gap.reason));
             }
             Event::StepDone { .. } => {}
             Event::TrialDone { took, .. } => {
@@ -114,6 +109,13 @@ impl Terminal {
                 self.bar.println(format!("✗ {}: {reason}", self.trial));
             }
         }
+    }
+}
+
+impl Terminal {
+    /// A line that stays, about the trial under way.
+    fn remark(&self, text: &str) {
+        self.bar.println(format!("! {}: {text}", self.trial));
     }
 }
 

@@ -313,18 +313,6 @@ fn what_the_client_takes_is_taken_away() {
     assert!(line(&relative, "server only").ends_with(&["1.56".into()]));
 }
 
-/// Asking a server for its status fills a table of its own.
-#[test]
-fn what_asking_moves_is_not_told() {
-    let full = shown(&complete(), Format::Markdown);
-    assert!(!full.contains("handler_write"), "{full}");
-    let report = shown(&complete(), Format::Text);
-    assert!(report.contains("handler_delete: rows deleted"), "{report}");
-    assert!(!report.contains("handler_write"), "{report}");
-    let csv = shown(&complete(), Format::Csv);
-    assert!(csv.contains(",status.handler_write,"));
-}
-
 /// A run that was never sampled has nothing of this, in no format.
 #[test]
 fn runs_without_samples_show_no_costs() {

@@ -1,7 +1,9 @@
 //! What happens to a server's process before its first instruction.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,6 +11,8 @@ use std::time::{Duration, Instant};
 use super::{Instance, InstanceError};
 use crate::guard::Placement;
 use crate::launcher::Process;
+use crate::roots::create_private;
+use crate::valgrind::{Callgrind, SERVER_OPTIONS, Valgrind};
 
 /// How long a new process may take to become the guard, and how often it is looked at. Where it
 /// takes longer, something is wrong with it that shows later.
@@ -25,16 +29,43 @@ pub struct Birth<'a> {
     /// What others do to the process before it executes the server program: counters opened now, to
     /// begin with the execution, miss nothing. Its id stays that of the server.
     pub on_birth: Option<&'a mut OnBirth<'a>>,
+    /// What counts the server's instructions: it runs the server program, in the same process.
+    pub valgrind: Option<Valgrind>,
 }
 
 /// Starts the server program.
-pub(super) fn bear(instance: &Instance, birth: Birth<'_>) -> Result<Process, InstanceError> {
+pub(super) fn bear(
+    instance: &Instance,
+    birth: Birth<'_>,
+) -> Result<(Process, Option<Callgrind>), InstanceError> {
+    let Some(valgrind) = birth.valgrind else {
+        return Ok((execute(instance, birth.on_birth, None)?, None));
+    };
+    let folder = instance.path("valgrind");
+    create_private(&folder)?;
+    let wrapper = valgrind.wrapper(&folder);
+    let process = execute(instance, birth.on_birth, Some((&folder, &wrapper)))?;
+    let callgrind = valgrind.running(instance.launcher.clone(), folder, process.id());
+    Ok((process, Some(callgrind)))
+}
+
+/// Executes the server program, or what runs it, with the folder for its files.
+fn execute(
+    instance: &Instance,
+    on_birth: Option<&mut OnBirth<'_>>,
+    wrapper: Option<(&Path, &[OsString])>,
+) -> Result<Process, InstanceError> {
     let placement = Placement {
-        hold: birth.on_birth.is_some(),
+        hold: on_birth.is_some(),
         ..Placement::of_server(&instance.rendered.process)
     };
-    let command = instance.command(placement);
-    let Some(on_birth) = birth.on_birth else {
+    let (_, words) = wrapper.unzip();
+    let mut command = instance.command(placement, words.unwrap_or_default());
+    if let Some((folder, _)) = wrapper {
+        // Files that it makes in passing.
+        command.env("TMPDIR", folder).args(SERVER_OPTIONS);
+    }
+    let Some(on_birth) = on_birth else {
         return instance.spawn(command, Stdio::null());
     };
     let mut process = instance.spawn(command, Stdio::piped())?;

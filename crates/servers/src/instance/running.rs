@@ -19,9 +19,12 @@ use crate::catalogue::Shutdown;
 use crate::certificates::Certificates;
 use crate::io_error::At;
 use crate::launcher::Process;
+use crate::valgrind::Callgrind;
 
 /// How long a server may take until it answers. Redo logs are made and recovered in this time.
 const START_LIMIT: Duration = Duration::from_mins(3);
+/// How much longer everything may take where the server runs in valgrind.
+const SLOWDOWN: u32 = 5;
 /// How often a starting server is asked.
 const ASK: Duration = Duration::from_millis(20);
 /// How long one attempt to connect may take.
@@ -38,6 +41,8 @@ pub struct Running {
     process: Process,
     instance: Instance,
     password: String,
+    /// What counts its instructions, where something does.
+    callgrind: Option<Callgrind>,
 }
 
 /// A server that ended without being asked to.
@@ -91,8 +96,9 @@ pub(super) fn start(
     stop: &StopFlag,
 ) -> Result<Running, InstanceError> {
     instance.take_port()?;
-    let process = bear(&instance, birth)?;
+    let (process, callgrind) = bear(&instance, birth)?;
     let mut server = Running::unasked(process, instance);
+    server.callgrind = callgrind;
     let mut admin = server.wait_until_ready(stop)?;
     server.check_allocator()?;
     server.password = server.password(&mut admin)?;
@@ -106,6 +112,7 @@ impl Running {
             process,
             instance,
             password: String::new(),
+            callgrind: None,
         }
     }
 
@@ -187,6 +194,19 @@ impl Running {
         self.instance.data_dir()
     }
 
+    /// What counts its instructions, where its birth said so.
+    pub fn callgrind(&self) -> Option<&Callgrind> {
+        self.callgrind.as_ref()
+    }
+
+    /// A limit of time for this server.
+    fn limit(&self, usual: Duration) -> Duration {
+        match self.callgrind {
+            Some(_) => usual * SLOWDOWN,
+            None => usual,
+        }
+    }
+
     /// The build that runs.
     pub fn build(&self) -> &ServerBuild {
         self.instance.build()
@@ -244,12 +264,16 @@ impl Running {
     }
 
     fn ask_to_stop(&self) -> Result<(), StopError> {
-        Connection::connect(&self.admin_address(), &self.admin_login(), STATEMENT_LIMIT)
-            .and_then(Connection::shutdown)
-            .map_err(|error| StopError::Refused {
-                reason: error.to_string(),
-                log_tail: self.log_tail(LOG_LINES),
-            })
+        Connection::connect(
+            &self.admin_address(),
+            &self.admin_login(),
+            self.limit(STATEMENT_LIMIT),
+        )
+        .and_then(Connection::shutdown)
+        .map_err(|error| StopError::Refused {
+            reason: error.to_string(),
+            log_tail: self.log_tail(LOG_LINES),
+        })
     }
 
     /// Kills it. Its folder is removed.
@@ -283,7 +307,8 @@ impl Running {
 
     /// Connects and asks until there is an answer.
     fn wait_until_ready(&mut self, stop: &StopFlag) -> Result<Connection, InstanceError> {
-        let end = Instant::now() + START_LIMIT;
+        let limit = self.limit(START_LIMIT);
+        let end = Instant::now() + limit;
         loop {
             let error = match self.ask() {
                 Ok(connection) => return Ok(connection),
@@ -309,7 +334,7 @@ impl Running {
             if Instant::now() >= end {
                 return Err(InstanceError::Silent {
                     build: self.id(),
-                    seconds: START_LIMIT.as_secs(),
+                    seconds: limit.as_secs(),
                     reason: error,
                     log_tail: self.log_tail(LOG_LINES),
                 });
@@ -319,8 +344,8 @@ impl Running {
     }
 
     fn ask(&self) -> Result<Connection, ClientError> {
-        let mut admin =
-            Connection::connect(&self.admin_address(), &self.admin_login(), CONNECT_LIMIT)?;
+        let limit = self.limit(CONNECT_LIMIT);
+        let mut admin = Connection::connect(&self.admin_address(), &self.admin_login(), limit)?;
         admin.query("SELECT 1")?;
         Ok(admin)
     }
@@ -333,7 +358,7 @@ impl Running {
         }
         let password = accounts::new_password()?;
         admin
-            .set_timeout(Some(STATEMENT_LIMIT))
+            .set_timeout(Some(self.limit(STATEMENT_LIMIT)))
             .and_then(|()| accounts::set_up(admin, &password))
             .map_err(|source| self.account_error(source))?;
         write_private(&path, password.as_bytes())?;

@@ -182,6 +182,7 @@ fn bear_on(
     };
     let birth = Birth {
         on_birth: Some(&mut on_birth),
+        valgrind: None,
     };
     let started = instance.start_with(birth, &never());
     (told, started)

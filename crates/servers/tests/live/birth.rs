@@ -1,7 +1,7 @@
 //! Something done to servers before their first instruction.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use prony_model::{Config, Engine, StopFlag};
 use prony_servers::{
@@ -24,7 +24,11 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard");
+        Self::guarded_by(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard"))
+    }
+
+    /// With another program in place of `prony guard`.
+    pub(crate) fn guarded_by(guard: PathBuf) -> Self {
         Self {
             catalogue: Catalogue::embedded().unwrap(),
             fetched: Roots::from_environment().unwrap(),
@@ -53,6 +57,7 @@ impl Stage {
     fn bear(&self, id: &str, on_birth: &mut OnBirth<'_>) -> Result<Running, InstanceError> {
         let birth = Birth {
             on_birth: Some(on_birth),
+            valgrind: None,
         };
         let instance = self.bootstrapped(id, Engine::Innodb);
         instance.start_with(birth, &StopFlag::default())

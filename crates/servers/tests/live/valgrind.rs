@@ -1,0 +1,150 @@
+//! Instructions counted by running servers in valgrind.
+#![allow(clippy::print_stderr, reason = "tests say why they are skipped")]
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use prony_client::Connection;
+use prony_model::{Engine, StopFlag};
+use prony_servers::{Birth, Launcher, Running, Valgrind};
+use tempfile::TempDir;
+
+use crate::birth::Stage;
+use crate::{LIMIT, live};
+
+/// Operations between two readings.
+const OPERATIONS: u64 = 1_000;
+/// Instructions that the library burns for every answer.
+const BURN: u64 = 50_000;
+/// How far counts of the same work may be apart: they are so by some thousandths.
+const TOLERANCE: f64 = 0.05;
+
+/// A server in valgrind with a small table, and one connection.
+struct Counted {
+    server: Running,
+    load: Connection,
+}
+
+impl Counted {
+    fn start(stage: &Stage, valgrind: &Valgrind, id: &str) -> Self {
+        let birth = Birth {
+            on_birth: None,
+            valgrind: Some(valgrind.clone()),
+        };
+        let instance = stage.bootstrapped(id, Engine::Innodb);
+        let server = instance.start_with(birth, &StopFlag::default()).unwrap();
+        let mut load = Connection::connect(&server.address(), &server.load_login(), LIMIT).unwrap();
+        load.query("CREATE TABLE t (id INT PRIMARY KEY) ENGINE = InnoDB")
+            .unwrap();
+        for id in 0..10 {
+            load.query(format!("INSERT INTO t VALUES ({id})")).unwrap();
+        }
+        let mut counted = Self { server, load };
+        counted.ask(OPERATIONS);
+        counted
+    }
+
+    fn ask(&mut self, operations: u64) {
+        for operation in 0..operations {
+            let sql = format!("SELECT id FROM t WHERE id = {}", operation % 10);
+            assert_eq!(self.load.query(sql).unwrap().rows.len(), 1);
+        }
+    }
+
+    /// Instructions of so many operations.
+    fn instructions(&mut self, operations: u64) -> f64 {
+        let callgrind = self.server.callgrind().unwrap().clone();
+        callgrind.zero().unwrap();
+        self.ask(operations);
+        callgrind.instructions().unwrap() as f64
+    }
+
+    fn per_operation(&mut self) -> f64 {
+        self.instructions(OPERATIONS) / OPERATIONS as f64
+    }
+
+    fn stop(self) {
+        drop(self.load);
+        self.server.stop(LIMIT).unwrap();
+    }
+}
+
+fn assert_near(found: f64, expected: f64) {
+    let ratio = found / expected;
+    assert!((ratio - 1.0).abs() <= TOLERANCE, "{found} for {expected}");
+}
+
+/// What tests of this kind need besides servers; `None`, with the reason printed, where it is not
+/// there.
+fn valgrind() -> Option<Valgrind> {
+    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard");
+    Valgrind::find(&Launcher::new(guard).unwrap())
+        .inspect_err(|error| eprintln!("skipped: failed to {error}"))
+        .ok()
+}
+
+/// A folder with a library that burns instructions, and a guard that has it loaded.
+fn burning() -> Option<TempDir> {
+    if !cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
+        eprintln!("skipped: the library is written for processors of the x86 kind");
+        return None;
+    }
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let folder = tempfile::tempdir().unwrap();
+    let compiled = Command::new("cc")
+        .args(["-O1", "-fPIC", "-shared", &format!("-DBURN={BURN}"), "-o"])
+        .arg(folder.path().join("burn.so"))
+        .arg(fixtures.join("burn.c"))
+        .status();
+    match compiled {
+        Ok(status) => assert!(status.success()),
+        Err(error) => {
+            eprintln!("skipped: no C compiler `cc`: {error}");
+            return None;
+        }
+    }
+    symlink(fixtures.join("guard-burning"), folder.path().join("guard")).unwrap();
+    Some(folder)
+}
+
+/// One build with a loader of its own, one without, and one that has to be told to do without what
+/// valgrind can't run.
+#[test]
+fn equal_work_takes_equally_many_instructions() {
+    let Some(valgrind) = live().then(valgrind).flatten() else {
+        return;
+    };
+    let stage = Stage::new();
+    for id in ["mysql-5.0.21", "mysql-5.7.22", "mariadb-10.11"] {
+        let mut server = Counted::start(&stage, &valgrind, id);
+        let once = server.instructions(OPERATIONS);
+        let twice = server.instructions(2 * OPERATIONS);
+        println!("{id}: {once} instructions, {twice} for twice the work");
+        assert!(once > 10_000.0 * OPERATIONS as f64, "{id}: {once}");
+        assert_near(twice, 2.0 * once);
+        server.stop();
+    }
+}
+
+#[test]
+fn a_known_cost_for_every_answer_is_found() {
+    let Some(valgrind) = live().then(valgrind).flatten() else {
+        return;
+    };
+    let Some(folder) = burning() else {
+        return;
+    };
+    let usual_stage = Stage::new();
+    let burning_stage = Stage::guarded_by(folder.path().join("guard"));
+    for id in ["mysql-5.7.22", "mysql-8.0.31"] {
+        let [usual, burning] = [&usual_stage, &burning_stage].map(|stage| {
+            let mut server = Counted::start(stage, &valgrind, id);
+            let found = server.per_operation();
+            server.stop();
+            found
+        });
+        println!("{id}: {usual} instructions per query, {burning} with {BURN} more per answer");
+        assert_near(burning - usual, BURN as f64);
+    }
+}
