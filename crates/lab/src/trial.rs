@@ -276,9 +276,7 @@ impl Trial<'_> {
         samples: &[Sample],
     ) -> Result<(), Fault> {
         self.store.record_step(self.id, index, outcome)?;
-        for sample in samples {
-            self.store.record_sample(self.id, index, sample)?;
-        }
+        self.store.record_samples(self.id, index, samples)?;
         // What disturbs times is of no matter to counts.
         if self.planned.kind == TrialKind::Counting {
             return Ok(());

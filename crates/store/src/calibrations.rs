@@ -60,20 +60,28 @@ impl Store {
     /// # Errors
     /// When the file can't be read.
     pub fn calibration(&self) -> Result<Option<Calibration>, StoreError> {
+        self.calibration_by("SELECT ceiling FROM calibration ORDER BY id DESC LIMIT 1")
+    }
+
+    /// What the load generator reached on the host when the run began, or when it was first
+    /// recorded after that: what is decided by it holds for the whole run.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn first_calibration(&self) -> Result<Option<Calibration>, StoreError> {
+        self.calibration_by("SELECT ceiling FROM calibration ORDER BY id LIMIT 1")
+    }
+
+    fn calibration_by(&self, query: &str) -> Result<Option<Calibration>, StoreError> {
         if self.version < SINCE {
             return Ok(None);
         }
-        let last = self.rows(
-            "read the calibration",
-            "SELECT ceiling FROM calibration ORDER BY id DESC LIMIT 1",
-            [],
-            |row| {
-                let ceiling: String = row.get(0)?;
-                serde_json::from_str(&ceiling).map_err(|error| {
-                    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
-                })
-            },
-        )?;
-        Ok(last.into_iter().next())
+        let found = self.rows("read the calibration", query, [], |row| {
+            let ceiling: String = row.get(0)?;
+            serde_json::from_str(&ceiling).map_err(|error| {
+                rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
+            })
+        })?;
+        Ok(found.into_iter().next())
     }
 }

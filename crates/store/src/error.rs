@@ -122,6 +122,19 @@ pub enum StoreError {
         /// Number of steps without an outcome.
         missing: u64,
     },
+    /// The samples of a step are recorded all at once.
+    #[error(
+        "record the samples of step `{step}` at {clients} clients in trial {trial}: they are on \
+         record already"
+    )]
+    SampledTwice {
+        /// Number of the trial.
+        trial: i64,
+        /// Name of the step.
+        step: String,
+        /// Its connections, which tell it from others of its name.
+        clients: u32,
+    },
     /// A target was to be measured with another build than before.
     #[error(
         "go on with target {target}: its build is now {now}, this run began with {before}; start a new run"

@@ -79,7 +79,7 @@ pub(super) fn check_external(document: &Document<'_>, own: &[Axis<'_>]) -> Read<
         let Setting::Collect(collect) = &value.value else {
             continue;
         };
-        if let RidingCounters::Software | RidingCounters::Hardware = collect.counters {
+        if by_name(*collect) {
             outcome = Err(document.report(
                 Problem::new(format!(
                     "{} counters can't be had: Prony does not start this server",
@@ -91,4 +91,31 @@ pub(super) fn check_external(document: &Document<'_>, own: &[Axis<'_>]) -> Read<
         }
     }
     outcome
+}
+
+/// What an external target takes of the defaults: counters that they ask for by name are off, as
+/// they can't be had of it. Nobody asked for them of this target.
+pub(super) fn for_external(mut axis: Axis<'_>) -> Axis<'_> {
+    let mut values: Vec<Located<Setting<'_>>> = Vec::new();
+    for mut value in axis.values {
+        if let Setting::Collect(collect) = &mut value.value
+            && by_name(*collect)
+        {
+            collect.counters = RidingCounters::Off;
+        }
+        // Those of a matrix can differ in nothing else.
+        if values.iter().all(|other| other.value != value.value) {
+            values.push(value);
+        }
+    }
+    axis.values = values;
+    axis
+}
+
+/// Whether counters are asked for that have to be opened, whatever the host.
+const fn by_name(collect: Collect) -> bool {
+    matches!(
+        collect.counters,
+        RidingCounters::Software | RidingCounters::Hardware
+    )
 }

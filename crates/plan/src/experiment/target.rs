@@ -213,6 +213,7 @@ fn read_external<'k>(
         .iter()
         .filter(|axis| of_client(axis))
         .cloned()
+        .map(collect::for_external)
         .collect();
     Ok(Written {
         name: Some(name.value.to_owned()),

@@ -99,17 +99,19 @@ fn targets_are_named_after_it() {
     );
 }
 
+/// `RIGHT` with an external server in place of its second target, which says this.
+fn external(says: &str) -> String {
+    changed(
+        "build = \"mysql-5.7.22\"\n",
+        &format!(
+            "name = \"copy\"\n{says}\n[target.external]\naddress = \"127.0.0.1:3306\"\n\
+             user = \"bench\"\n"
+        ),
+    )
+}
+
 #[test]
 fn external_servers_are_looked_at_too() {
-    let external = |collect: &str| {
-        changed(
-            "build = \"mysql-5.7.22\"\n",
-            &format!(
-                "name = \"copy\"\n{collect}\n[target.external]\naddress = \"127.0.0.1:3306\"\n\
-                 user = \"bench\"\n"
-            ),
-        )
-    };
     let text = external("").replace("[defaults]", "[defaults]\ncollect = \"nothing\"");
     let plan = World::new().parse(&text).unwrap();
     assert_eq!(plan.targets[1].collect, Collect::NOTHING);
@@ -122,6 +124,55 @@ fn external_servers_are_looked_at_too() {
         let invalid = World::new().parse(&text).unwrap_err();
         golden(&format!("collect-external-{counters}"), &invalid);
     }
+}
+
+/// Counters are opened when a server is born.
+#[test]
+fn external_servers_have_none_of_the_counters_of_the_defaults() {
+    for counters in ["software", "hardware"] {
+        let says =
+            format!("[defaults]\ncollect = {{ period = \"2s\", counters = \"{counters}\" }}");
+        let plan = World::new()
+            .parse(&external("").replace("[defaults]", &says))
+            .unwrap();
+        let [own, copy] = [0, 1].map(|target: usize| plan.targets[target].collect);
+        assert_eq!(own.counters.name(), counters);
+        let expected = Collect {
+            counters: RidingCounters::Off,
+            ..own
+        };
+        assert_eq!(copy, expected);
+        assert!(plan.varying().contains(&Aspect::Collect));
+    }
+    // What the host decides, it decides for each.
+    let plan = World::new().parse(&external("")).unwrap();
+    assert_eq!(plan.targets[1].collect, Collect::default());
+}
+
+/// Two of the values are one where there are no counters.
+#[test]
+fn a_matrix_of_counters_is_less_for_external_servers() {
+    let matrix = "[defaults]\nmatrix.collect = [{ counters = \"off\" }, \
+                  { counters = \"software\" }, { counters = \"hardware\", status = false }]";
+    let text = external("").replace("[defaults]", matrix).replace(
+        "\"mysql-5.0\"",
+        "\"copy-collect-system-cgroup-status-every-1s\"",
+    );
+    let plan = World::new()
+        .parse(&text)
+        .unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+    let copies = plan.targets.iter().filter(|t| t.external.is_some());
+    let copies: Vec<_> = copies
+        .map(|target| (target.name.as_str(), target.collect.status))
+        .collect();
+    assert_eq!(
+        copies,
+        [
+            ("copy-collect-system-cgroup-status-every-1s", true),
+            ("copy-collect-system-cgroup-every-1s", false)
+        ]
+    );
+    assert_eq!(plan.targets.len(), 3 + 2);
 }
 
 #[test]

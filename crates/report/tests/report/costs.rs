@@ -93,14 +93,16 @@ fn record(
             ]
         }
     };
-    for (moment, operations) in moments {
+    let taken = moments.into_iter().map(|(moment, operations)| {
         let mut taken = match planned.kind {
             TrialKind::Timed => timed(planned, step, moment, operations, &outcome),
             TrialKind::Counting => counted(planned, step, moment, operations),
         };
         change(planned, step, &mut taken);
-        sample.store.record_sample(trial, step, &taken).unwrap();
-    }
+        taken
+    });
+    let taken: Vec<_> = taken.collect();
+    sample.store.record_samples(trial, step, &taken).unwrap();
 }
 
 fn taken(
@@ -290,12 +292,9 @@ fn what_the_client_takes_is_taken_away() {
             outcome.client_user_ns = 2_000_000_000;
             outcome.client_system_ns = 3_000_000_000;
         });
-        for moment in [Moment::Start, Moment::End] {
-            sample
-                .store
-                .record_sample(trial, 0, &taken(moment, 1 + moment as u64, &[]))
-                .unwrap();
-        }
+        let edges = [Moment::Start, Moment::End];
+        let edges = edges.map(|moment| taken(moment, 1 + moment as u64, &[]));
+        sample.store.record_samples(trial, 0, &edges).unwrap();
         sample.store.finish_trial(trial, at(60)).unwrap();
     }
     let report = shown(&sample, Format::Text);

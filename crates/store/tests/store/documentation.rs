@@ -74,9 +74,7 @@ fn the_documented_query_gives_the_growth_of_every_counter() {
         read(Moment::Period, 2, &start[..2]),
         read(Moment::End, 3, &end),
     ];
-    for edge in &edges {
-        store.record_sample(trial, 1, edge).unwrap();
-    }
+    store.record_samples(trial, 1, &edges).unwrap();
     drop(store);
     let connection = rusqlite::Connection::open(sample.path()).unwrap();
     let mut growths: Vec<(String, i64)> = connection

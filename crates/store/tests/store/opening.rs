@@ -278,6 +278,7 @@ fn files_of_older_versions_are_read_and_brought_up_to_date() {
         assert_eq!(reader.schedules().unwrap(), []);
         assert_eq!(reader.thread_uses().unwrap(), []);
         assert_eq!(reader.calibration().unwrap(), None);
+        assert_eq!(reader.first_calibration().unwrap(), None);
         assert_eq!(reader.intervals(trial, 0).unwrap(), intervals);
         assert_eq!(reader.run().unwrap().backend, Some(Backend::Epoll));
         assert_nothing_was_counted(&reader, trial);
@@ -293,9 +294,7 @@ fn files_of_older_versions_are_read_and_brought_up_to_date() {
         let next = begin_with_steps(&mut store, 0, 1);
         store.record_settle(next, 0, &settled()).unwrap();
         let [edges, _] = older_samples();
-        for edge in &edges.0 {
-            store.record_sample(next, 0, edge).unwrap();
-        }
+        store.record_samples(next, 0, &edges.0).unwrap();
         assert_eq!(store.samples(next, 0).unwrap(), edges);
         store.finish_trial(next, at(4)).unwrap();
         assert_eq!(store.settles().unwrap().len(), 1);

@@ -173,10 +173,11 @@ fn a_run_keeps_its_backend() {
 }
 
 #[test]
-fn the_last_calibration_counts() {
+fn the_first_and_the_last_calibration_are_known() {
     let sample = Sample::new();
     let mut store = sample.create();
     assert_eq!(store.calibration().unwrap(), None);
+    assert_eq!(store.first_calibration().unwrap(), None);
     let calibration = |queries| Calibration {
         prony_version: "0.1.0".into(),
         host: CalibratedHost {
@@ -200,7 +201,17 @@ fn the_last_calibration_counts() {
         open: vec![],
         looking: vec![],
     };
-    store.record_calibration(&calibration(1), at(1)).unwrap();
-    store.record_calibration(&calibration(2), at(2)).unwrap();
-    assert_eq!(store.calibration().unwrap(), Some(calibration(2)));
+    // In the order of recording, whatever the wall clock says.
+    for (queries, seconds) in [(1, 3), (2, 1), (3, 2)] {
+        store
+            .record_calibration(&calibration(queries), at(seconds))
+            .unwrap();
+        assert_eq!(store.calibration().unwrap(), Some(calibration(queries)));
+        assert_eq!(store.first_calibration().unwrap(), Some(calibration(1)));
+    }
+    drop(store);
+    assert_eq!(
+        sample.open().first_calibration().unwrap(),
+        Some(calibration(1))
+    );
 }

@@ -56,9 +56,8 @@ fn samples_come_back_as_they_were_in_order_of_time() {
         gap(Source::Cgroup, "the group is gone"),
     ];
     let end = sample(Moment::End, 30, &[(&USER, 130), (&READS, 9)]);
-    for sample in [&start, &end, &period] {
-        store.record_sample(trial, 1, sample).unwrap();
-    }
+    let recorded = [start.clone(), end.clone(), period.clone()];
+    store.record_samples(trial, 1, &recorded).unwrap();
     assert_eq!(
         store.samples(trial, 1).unwrap(),
         StepSamples(vec![start, period, end])
@@ -73,12 +72,13 @@ fn every_source_and_moment_has_its_word() {
     let (_file, mut store, trial) = begun();
     let counters = Source::ALL.map(|source| Counter::new(source, "x"));
     let values: Vec<_> = counters.iter().map(|counter| (counter, 3)).collect();
-    for (at_ns, moment) in (1..).zip([Moment::Start, Moment::Period, Moment::End]) {
-        let mut all = sample(moment, at_ns, &values);
-        all.gaps = Source::ALL.map(|source| gap(source, "none")).to_vec();
-        store.record_sample(trial, 0, &all).unwrap();
-        assert_eq!(store.samples(trial, 0).unwrap().0.pop(), Some(all));
-    }
+    let moments = [(Moment::Start, 1), (Moment::Period, 2), (Moment::End, 3)];
+    let all = moments.map(|(moment, at_ns)| Sample {
+        gaps: Source::ALL.map(|source| gap(source, "none")).to_vec(),
+        ..sample(moment, at_ns, &values)
+    });
+    store.record_samples(trial, 0, &all).unwrap();
+    assert_eq!(store.samples(trial, 0).unwrap().0, all);
 }
 
 #[test]
@@ -92,13 +92,12 @@ fn every_value_of_64_bits_comes_back() {
         u64::MAX - 1,
         u64::MAX,
     ];
-    for (moment, at_ns) in [(Moment::Start, 10), (Moment::End, 20)] {
-        let names = ["a", "b", "c", "d", "e", "f"].map(|name| Counter::new(Source::Status, name));
-        let values: Vec<_> = names.iter().zip(extremes).collect();
-        store
-            .record_sample(trial, 0, &sample(moment, at_ns, &values))
-            .unwrap();
-        let found = store.samples(trial, 0).unwrap().0.pop().unwrap();
+    let names = ["a", "b", "c", "d", "e", "f"].map(|name| Counter::new(Source::Status, name));
+    let values: Vec<_> = names.iter().zip(extremes).collect();
+    let edges = [(Moment::Start, 10), (Moment::End, 20)];
+    let edges = edges.map(|(moment, at_ns)| sample(moment, at_ns, &values));
+    store.record_samples(trial, 0, &edges).unwrap();
+    for found in store.samples(trial, 0).unwrap().0 {
         assert_eq!(found.values.into_values().collect::<Vec<_>>(), extremes);
     }
     drop(store);
@@ -112,9 +111,11 @@ fn every_value_of_64_bits_comes_back() {
 #[test]
 fn times_beyond_the_clock_are_refused() {
     let (_file, mut store, trial) = begun();
-    let error = store
-        .record_sample(trial, 0, &sample(Moment::Start, u64::MAX, &[(&USER, 1)]))
-        .unwrap_err();
+    let edges = [
+        sample(Moment::Start, 1, &[(&USER, 1)]),
+        sample(Moment::End, u64::MAX, &[(&USER, 1)]),
+    ];
+    let error = store.record_samples(trial, 0, &edges).unwrap_err();
     assert!(matches!(error, StoreError::Database { .. }), "{error}");
     assert_eq!(store.samples(trial, 0).unwrap(), StepSamples::default());
 }
@@ -141,12 +142,9 @@ fn of_what_stands_still_the_end_writes_nothing() {
         },
         2,
     );
-    store.record_sample(trial, 0, &start).unwrap();
-    store.record_sample(trial, 0, &end).unwrap();
-    assert_eq!(
-        store.samples(trial, 0).unwrap(),
-        StepSamples(vec![start, end])
-    );
+    let edges = vec![start, end];
+    store.record_samples(trial, 0, &edges).unwrap();
+    assert_eq!(store.samples(trial, 0).unwrap(), StepSamples(edges));
     drop(store);
     let of_end = "SELECT count(*) FROM sample_value JOIN sample ON id = sample_id
          WHERE moment = 'end'";
@@ -159,10 +157,10 @@ fn what_appears_or_vanishes_between_the_edges_does() {
     let (_file, mut store, trial) = begun();
     let start = sample(Moment::Start, 1, &[(&READS, 5), (&SLEEPS, 6), (&USER, 1)]);
     let end = sample(Moment::End, 2, &[(&READS, 5), (&PURGED, 8)]);
-    store.record_sample(trial, 0, &start).unwrap();
-    store.record_sample(trial, 0, &end).unwrap();
+    let edges = vec![start, end];
+    store.record_samples(trial, 0, &edges).unwrap();
     let found = store.samples(trial, 0).unwrap();
-    assert_eq!(found, StepSamples(vec![start, end]));
+    assert_eq!(found, StepSamples(edges));
     assert!(found.difference(&SLEEPS).is_err());
     assert_eq!(found.difference(&READS), Ok(0));
 }
@@ -172,15 +170,78 @@ fn an_end_without_its_start_is_written_whole() {
     let (_file, mut store, trial) = begun();
     let end = sample(Moment::End, 2, &[(&READS, 5), (&PURGED, 8)]);
     let start = sample(Moment::Start, 1, &[(&READS, 4), (&SLEEPS, 6)]);
-    store.record_sample(trial, 0, &end).unwrap();
-    store.record_sample(trial, 0, &start).unwrap();
+    let recorded = [end.clone(), start.clone()];
+    store.record_samples(trial, 0, &recorded).unwrap();
     // The start of another step is not that of this one.
-    store.record_sample(trial, 1, &end).unwrap();
+    store.record_samples(trial, 1, &recorded[..1]).unwrap();
     assert_eq!(
         store.samples(trial, 0).unwrap(),
         StepSamples(vec![start, end.clone()])
     );
     assert_eq!(store.samples(trial, 1).unwrap(), StepSamples(vec![end]));
+}
+
+#[test]
+fn the_first_start_counts_and_periods_are_written_whole() {
+    let (file, mut store, trial) = begun();
+    let values = [(&READS, 5), (&SLEEPS, 6)];
+    let recorded = vec![
+        sample(Moment::Start, 1, &values),
+        sample(Moment::Start, 2, &[(&READS, 7)]),
+        sample(Moment::Period, 3, &values),
+        sample(Moment::End, 4, &values),
+        sample(Moment::End, 5, &[(&READS, 7)]),
+    ];
+    store.record_samples(trial, 1, &recorded).unwrap();
+    assert_eq!(store.samples(trial, 1).unwrap(), StepSamples(recorded));
+    drop(store);
+    let places = "SELECT group_concat(position || ':' || moment || ':' || written, ' ')
+         FROM (SELECT position, moment, (SELECT count(*) FROM sample_value WHERE sample_id = id)
+               AS written FROM sample ORDER BY position)";
+    let places: String = rusqlite::Connection::open(file.path())
+        .unwrap()
+        .query_row(places, [], |row| row.get(0))
+        .unwrap();
+    // Of the last one, one value that differs, and one that it lacks.
+    assert_eq!(places, "0:start:2 1:start:1 2:period:2 3:end:0 4:end:2");
+}
+
+#[test]
+fn the_samples_of_a_step_are_recorded_once() {
+    let (_file, mut store, trial) = begun();
+    let start = sample(Moment::Start, 1, &[(&USER, 1)]);
+    let end = sample(Moment::End, 2, &[(&USER, 3)]);
+    // Nothing is no sample.
+    store.record_samples(trial, 1, &[]).unwrap();
+    store.record_samples(trial, 1, &[start.clone()]).unwrap();
+    let error = store.record_samples(trial, 1, &[end.clone()]).unwrap_err();
+    assert!(matches!(error, StoreError::SampledTwice { .. }));
+    insta::assert_snapshot!(error, @"record the samples of step `point-query` at 2 clients in trial 1: they are on record already");
+    assert_eq!(
+        store.samples(trial, 1).unwrap(),
+        StepSamples(vec![start.clone()])
+    );
+    // Another step, another trial.
+    store.record_samples(trial, 0, &[end]).unwrap();
+    let other = store.begin_trial(planned(0, 1), at(1)).unwrap();
+    store.record_samples(other, 1, &[start.clone()]).unwrap();
+    // A step that is not in the plan.
+    let error = store.record_samples(trial, 2, &[start]).unwrap_err();
+    assert!(matches!(error, StoreError::Database { .. }), "{error}");
+}
+
+#[test]
+fn a_base_of_another_step_is_damage() {
+    let (file, mut store, trial) = begun();
+    let start = sample(Moment::Start, 1, &[(&READS, 5)]);
+    let end = sample(Moment::End, 2, &[(&READS, 5)]);
+    store.record_samples(trial, 0, &[start, end]).unwrap();
+    let connection = rusqlite::Connection::open(file.path()).unwrap();
+    connection
+        .execute("UPDATE sample SET step_id = 1 WHERE moment = 'end'", [])
+        .unwrap();
+    let error = store.samples(trial, 1).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn only_running_trials_change() {
         store.discard_trial(trial, "late", at(3)),
         store.record_step(trial, 0, &outcome(1)),
         store.record_variables(trial, &[]),
-        store.record_sample(trial, 0, &read()),
+        store.record_samples(trial, 0, &[read()]),
         store.record_debt(trial, 0, &[]),
         store.record_settle(trial, 0, &settled()),
         store.record_trial_load(trial, &loaded(), None),
