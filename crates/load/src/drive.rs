@@ -2,9 +2,9 @@
 //!
 //! Between warm-up and measured time every client rests for an instant, and so it does after the
 //! measured time: whatever others read at these two edges (processor time, server counters)
-//! belongs to the measured operations alone. Where the whole run is timed, the measured time begins
-//! before the first connection is made and ends when the last one is closed. Who needs longer than
-//! that instant to read lets the job hold.
+//! belongs to the measured operations alone. The connections live through both edges. Where the whole
+//! run is timed, the measured time begins before the first connection is made and ends when the last
+//! one is closed. Who needs longer than that instant to read lets the job hold.
 
 mod collect;
 mod ended;
@@ -188,10 +188,9 @@ impl Run<'_> {
         let before = ThreadTime::now();
         let records = worker.run(&phase, hand_over)?;
         let used = ThreadTime::now().since(before);
-        let mut ended = Ended::new(records, &worker, used);
+        let mut ended = Ended::new(records, worker, used);
         if self.task.timing == Timing::WholeRun {
-            // The clients say goodbye.
-            drop(worker);
+            ended.say_goodbye();
             ended.end_at(now_ns());
         }
         Ok(ended)

@@ -111,7 +111,9 @@ pub struct DriveTask {
     /// Whether the measured time waits for somebody's word: when all clients rest after the warm-up,
     /// or before the first connection is made where the whole run is timed, the generator says
     /// [`Ready`](crate::Message::Ready), and goes on when a line has come on its input. What is read
-    /// in between belongs to no statement.
+    /// in between belongs to no statement. At the end it says
+    /// [`MeasureEnd`](crate::Message::MeasureEnd) and leaves the connections as they are until a
+    /// second line has come, or the input has ended.
     #[serde(default)]
     pub hold: bool,
 }

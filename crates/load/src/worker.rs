@@ -94,6 +94,11 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// The clients with their connections, which are still open.
+    pub(crate) fn into_links(self) -> Vec<Link> {
+        self.links
+    }
+
     /// The clients of a group, after a phase.
     pub(crate) fn clients(&self, group: usize) -> impl Iterator<Item = &Client> {
         self.links
