@@ -102,6 +102,7 @@ fn task(clients: u32, length: Length) -> DriveTask {
         threads_max: 2,
         seed: 1,
         warmup_ms: 0,
+        warmup_operations: 0,
         length,
         interval_ms: 1_000,
         stall_ms: 60_000,

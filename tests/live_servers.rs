@@ -212,6 +212,7 @@ impl Loaded {
             threads_max: 2,
             seed: 5,
             warmup_ms: 0,
+            warmup_operations: 0,
             length: Length::Count {
                 operations: OPERATIONS,
             },

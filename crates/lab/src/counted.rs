@@ -7,9 +7,13 @@ use prony_store::{OutcomeRow, Store, StoreError};
 const ONE_IN: u64 = 5;
 /// The fewest operations of a step.
 const OPERATIONS_MIN: u64 = 20;
+/// Of the operations that a client is counted over, it does one in so many before, to warm up.
+const WARMUP_ONE_IN: u64 = 10;
+/// The most operations of that kind: they are there for caches and prepared statements, not for time.
+const WARMUP_MAX: u64 = 1_000;
 
-/// A step as a counting trial runs it: so many operations, as fast as they go and without warm-up, so
-/// that every trial does the same. Its times are never used.
+/// A step as a counting trial runs it: so many operations, as fast as they go and without a warm-up
+/// whose work the time decides, so that every trial does the same. Its times are never used.
 pub(crate) fn counted(step: &Step, operations: u64) -> Step {
     Step {
         warmup_ms: 0,
@@ -19,6 +23,13 @@ pub(crate) fn counted(step: &Step, operations: u64) -> Step {
         pace: Pace::default(),
         ..step.clone()
     }
+}
+
+/// Operations with which each client of a step warms up in a counting trial: a tenth of what it is
+/// counted over, at least 1, and at most 1,000.
+pub(crate) fn warmup_operations(operations: u64, clients: u32) -> u64 {
+    let of_each = operations / u64::from(clients).max(1);
+    (of_each / WARMUP_ONE_IN).clamp(1, WARMUP_MAX)
 }
 
 /// How many operations the counting trials of a step have: what the plan says, or what was decided
@@ -359,5 +370,21 @@ workload = "read-write"
             ..counted(&step, 300)
         };
         assert_eq!(back, step);
+    }
+
+    #[test]
+    fn warming_up_is_a_tenth_within_bounds() {
+        let cases = [
+            (1, 1, 1),
+            (19, 1, 1),
+            (20, 1, 2),
+            (20, 64, 1),
+            (6_400, 64, 10),
+            (10_000, 1, 1_000),
+            (1_000_000_000, 16, 1_000),
+        ];
+        for (operations, clients, expected) in cases {
+            assert_eq!(warmup_operations(operations, clients), expected);
+        }
     }
 }

@@ -19,8 +19,9 @@ const DYING: Duration = Duration::from_secs(1);
 pub(crate) const LOG_LINES: usize = 40;
 
 /// Runs `task` to its end, on the processors `cpus` if not on all. `on_message` sees every message
-/// and returns what ends the job. A generator that holds goes on when it has seen `Ready`: what it
-/// reads meanwhile belongs to no statement.
+/// and returns what ends the job. A generator that holds goes on when it has seen `Ready`, and closes
+/// its connections when it has seen `MeasureEnd`: what it reads meanwhile belongs to no statement, and
+/// finds all of the load's connections.
 pub(crate) fn drive<T>(
     lab: &Lab<'_>,
     server: &mut Server,
@@ -34,6 +35,7 @@ pub(crate) fn drive<T>(
     } else {
         (server.address(), server.login())
     };
+    let holds = matches!(&task, Task::Drive(task) if task.hold);
     let job = Job {
         address,
         user: login.user,
@@ -48,11 +50,11 @@ pub(crate) fn drive<T>(
         match generator.next(LOOK) {
             Next::Message(Message::Failed { reason }) => return Err(explain(server, &reason)),
             Next::Message(message) => {
-                let holds = message == Message::Ready;
+                let edge = matches!(message, Message::Ready | Message::MeasureEnd { .. });
                 if let Some(end) = on_message(message)? {
                     return Ok(end);
                 }
-                if holds {
+                if holds && edge {
                     generator.release();
                 }
             }

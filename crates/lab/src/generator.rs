@@ -1,5 +1,5 @@
 //! The load generator as a child process: a job goes in, messages come out, and where the job holds,
-//! the word to go on goes in as well.
+//! the words to go on go in as well.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -76,7 +76,7 @@ impl Generator {
         Ok(generator)
     }
 
-    /// Lets a generator go on that said `Ready`.
+    /// Lets a generator go on that holds: one that said `Ready`, or `MeasureEnd`.
     pub(crate) fn release(&mut self) {
         self.tell(GO);
     }

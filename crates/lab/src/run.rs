@@ -169,11 +169,18 @@ fn record_calibration(
 }
 
 /// The counters that ride along in timed trials where the experiment leaves it to the host: those of
-/// the processor, where what they cost was measured and is next to nothing.
+/// the processor, where what they cost was measured when the run began and is next to nothing. All
+/// trials of a run have the same.
 fn riding(store: &Store) -> Result<Option<CounterSet>, LabError> {
-    let calibration = store.calibration()?;
+    let calibration = store.first_calibration()?;
     let may = calibration.is_some_and(|known| known.may_ride(RidingCounters::Hardware));
-    Ok((may && hardware_counters().is_ok()).then_some(CounterSet::Hardware))
+    if !may {
+        return Ok(None);
+    }
+    hardware_counters().map_err(|error| LabError::Counting {
+        reason: error.to_string(),
+    })?;
+    Ok(Some(CounterSet::Hardware))
 }
 
 fn complete(store: &mut Store) -> Result<RunEnd, LabError> {

@@ -5,8 +5,8 @@ use std::thread::available_parallelism;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task, usual_threads};
 use prony_model::{
-    Backend, ClientGroup, CpuSet, Plan, PlannedTrial, Sample, Source, Step, StepOutcome, Target,
-    TrialKind, TrialState, Workload,
+    Backend, ClientGroup, Counting, CpuSet, Length, Plan, PlannedTrial, Sample, Source, Step,
+    StepOutcome, Target, TrialKind, TrialState, Workload,
 };
 use prony_probe::CounterSet;
 use prony_servers::Image;
@@ -68,16 +68,22 @@ impl Trial<'_> {
 
     /// What is to be read in this trial.
     fn wanted(&self) -> Wanted {
-        match (self.planned.kind, self.plan.counting) {
-            (TrialKind::Counting, Some(counting)) => Wanted::counting(counting),
-            _ => Wanted::timed(self.target().collect, self.riding),
+        match self.counting() {
+            Some(counting) => Wanted::counting(counting),
+            None => Wanted::timed(self.target().collect, self.riding),
         }
+    }
+
+    /// How it counts; `None` in a timed trial.
+    fn counting(&self) -> Option<Counting> {
+        let is_counting = self.planned.kind == TrialKind::Counting;
+        self.plan.counting.filter(|_| is_counting)
     }
 
     /// A step as this trial runs it.
     fn planned_step(&mut self, index: usize) -> Result<Step, Fault> {
         let step = &self.plan.steps[index];
-        let (TrialKind::Counting, Some(counting)) = (self.planned.kind, self.plan.counting) else {
+        let Some(counting) = self.counting() else {
             return Ok(step.clone());
         };
         let operations = counted::operations(self.store, self.plan, counting, index)?;
@@ -216,8 +222,7 @@ impl Trial<'_> {
             clients: step.clients,
         });
         let seed = step_seed(self.plan.seed, self.planned.block, index);
-        let task = drive_task(self.plan, self.target(), step, seed, self.backend);
-        let task = Task::Drive(Box::new(task));
+        let task = self.task(step, seed);
         let mut samples = Vec::new();
         let outcome = drive(self.lab, server, self.client_cpus(), task, &mut |message| {
             match message {
@@ -241,6 +246,21 @@ impl Trial<'_> {
             queries_per_second: outcome.queries_per_second(),
         });
         Ok(())
+    }
+
+    /// What the load generator does in a step of this trial.
+    fn task(&self, step: &Step, seed: u64) -> Task {
+        let task = drive_task(self.plan, self.target(), step, seed, self.backend);
+        let warmup_operations = match (self.counting(), step.length) {
+            (Some(_), Length::Count { operations }) => {
+                counted::warmup_operations(operations, step.clients)
+            }
+            _ => 0,
+        };
+        Task::Drive(Box::new(DriveTask {
+            warmup_operations,
+            ..task
+        }))
     }
 
     /// Brings the engine to a quiet state where the step wants it, and keeps what is left.
@@ -329,6 +349,7 @@ pub(crate) fn drive_task(
         threads_max: threads_max(backend),
         seed,
         warmup_ms: step.warmup_ms,
+        warmup_operations: 0,
         length: step.length,
         timing: step.timing,
         pace: step.pace,

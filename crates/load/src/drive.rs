@@ -2,9 +2,9 @@
 //!
 //! Between warm-up and measured time every client rests for an instant, and so it does after the
 //! measured time: whatever others read at these two edges (processor time, server counters)
-//! belongs to the measured operations alone. Where the whole run is timed, the measured time begins
-//! before the first connection is made and ends when the last one is closed. Who needs longer than
-//! that instant to read lets the job hold.
+//! belongs to the measured operations alone. The connections live through both edges. Where the whole
+//! run is timed, the measured time begins before the first connection is made and ends when the last
+//! one is closed. Who needs longer than that instant to read lets the job hold.
 
 mod collect;
 mod ended;
@@ -164,11 +164,9 @@ impl Run<'_> {
         // A thread that panics lets the others go.
         let _watch = Watch(self);
         let stall_ns = ns(self.task.stall_ms);
-        let (parts, programs) = (self.parts, self.programs);
         let mut worker = Worker::new(
             share.links,
-            parts,
-            programs,
+            self.programs,
             self.opener,
             stall_ns,
             &self.failed,
@@ -188,10 +186,9 @@ impl Run<'_> {
         let before = ThreadTime::now();
         let records = worker.run(&phase, hand_over)?;
         let used = ThreadTime::now().since(before);
-        let mut ended = Ended::new(records, &worker, used);
+        let mut ended = Ended::new(records, worker, used);
         if self.task.timing == Timing::WholeRun {
-            // The clients say goodbye.
-            drop(worker);
+            ended.say_goodbye();
             ended.end_at(now_ns());
         }
         Ok(ended)
@@ -225,6 +222,7 @@ impl Run<'_> {
             (Length::Count { .. }, Pace::Closed { .. }) => (u64::MAX, u64::MAX),
         };
         Phase {
+            parts: self.parts,
             start_ns,
             end_ns,
             over_ns,
@@ -232,7 +230,7 @@ impl Run<'_> {
             period_ns: ns(self.task.interval_ms),
             ramp_ns: 0,
             drain_ns: ns(self.task.drain_ms),
-            own_left: &self.own_left[1],
+            own_left: Some(&self.own_left[1]),
             seed: MEASURED_SEED,
         }
     }
@@ -240,12 +238,39 @@ impl Run<'_> {
     /// Runs the clients without keeping what they measure.
     fn warm_up(&self, worker: &mut Worker<'_>) -> Result<(), LoadError> {
         let ms = self.task.warmup_ms.max(self.task.ramp_ms);
-        if ms == 0 || self.task.timing == Timing::WholeRun {
-            return Ok(());
+        match (self.task.timing, ms, self.task.warmup_operations) {
+            (Timing::WholeRun, ..) | (_, 0, 0) => Ok(()),
+            (_, 0, operations) => self.warm_up_by_count(worker, operations),
+            (_, ms, _) => self.warm_up_by_time(worker, ms),
         }
+    }
+
+    /// Every client of every group does so many operations, as fast as they go.
+    fn warm_up_by_count(&self, worker: &mut Worker<'_>, operations: u64) -> Result<(), LoadError> {
+        let mut parts = self.parts.to_vec();
+        for part in &mut parts {
+            part.pace = Pace::default();
+        }
+        let phase = Phase {
+            parts: &parts,
+            start_ns: now_ns(),
+            end_ns: u64::MAX,
+            over_ns: u64::MAX,
+            operations: vec![operations; worker.len()],
+            period_ns: u64::MAX,
+            ramp_ns: 0,
+            drain_ns: 0,
+            own_left: None,
+            seed: WARMUP_SEED,
+        };
+        worker.run(&phase, &mut |_| Ok(())).map(|_| ())
+    }
+
+    fn warm_up_by_time(&self, worker: &mut Worker<'_>, ms: u64) -> Result<(), LoadError> {
         let start_ns = now_ns();
         let end_ns = start_ns.saturating_add(ns(ms));
         let phase = Phase {
+            parts: self.parts,
             start_ns,
             end_ns,
             over_ns: end_ns,
@@ -253,7 +278,7 @@ impl Run<'_> {
             period_ns: u64::MAX,
             ramp_ns: ns(self.task.ramp_ms),
             drain_ns: 0,
-            own_left: &self.own_left[0],
+            own_left: Some(&self.own_left[0]),
             seed: WARMUP_SEED,
         };
         worker.run(&phase, &mut |_| Ok(())).map(|_| ())

@@ -24,6 +24,12 @@ pub enum JobError {
         /// The workload.
         workload: String,
     },
+    /// A time and a number of operations.
+    #[error(
+        "warm up: by time or by operations, not both; leave out `warmup_operations`, or `warmup_ms` \
+         and `ramp_ms`"
+    )]
+    TwoWarmups,
     /// Clients are to connect anew, and to encrypt.
     #[error("connect clients anew: over TLS that is not possible yet; leave out `reconnect_every`")]
     EncryptedReconnect,

@@ -78,6 +78,12 @@ pub struct DriveTask {
     pub seed: u64,
     /// Milliseconds of load before measuring begins. Operations under way are waited for.
     pub warmup_ms: u64,
+    /// Instead of a time: operations of each client, of all groups, before measuring begins, each as
+    /// soon as the last is done, whatever the pace. They bring every client to the same place in its
+    /// stream of values, however fast the server is. 0 for none; refused beside `warmup_ms` or
+    /// `ramp_ms`.
+    #[serde(default)]
+    pub warmup_operations: u64,
     /// How long it measures.
     pub length: Length,
     /// Milliseconds of measured time between two interval lines, at least 1.
@@ -111,7 +117,9 @@ pub struct DriveTask {
     /// Whether the measured time waits for somebody's word: when all clients rest after the warm-up,
     /// or before the first connection is made where the whole run is timed, the generator says
     /// [`Ready`](crate::Message::Ready), and goes on when a line has come on its input. What is read
-    /// in between belongs to no statement.
+    /// in between belongs to no statement. At the end it says
+    /// [`MeasureEnd`](crate::Message::MeasureEnd) and leaves the connections as they are until a
+    /// second line has come, or the input has ended.
     #[serde(default)]
     pub hold: bool,
 }
@@ -181,6 +189,9 @@ impl DriveTask {
             ("length", length),
         ] {
             check_positive(field, value)?;
+        }
+        if self.warmup_operations > 0 && self.warmup_ms.max(self.ramp_ms) > 0 {
+            return Err(JobError::TwoWarmups);
         }
         for part in parts(self) {
             check_positive("clients", part.clients.into())?;

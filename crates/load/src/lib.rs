@@ -1,7 +1,8 @@
 //! The load generator: it fills datasets and drives workloads, as `prony generator` runs it.
 //!
 //! A job comes in as one line, messages go out as lines; nothing else is shared with whoever asked,
-//! but for the word to begin measuring, where the job holds until it comes. Every client has its connection. In a closed loop it asks again as soon as it was answered,
+//! but for the words to begin measuring and to close the connections, where the job holds until they
+//! come. Every client has its connection. In a closed loop it asks again as soon as it was answered,
 //! or after a think time; in an open loop operations arrive by a schedule that no answer changes.
 //! Several groups of clients, each with a workload and a pace of its own, run side by side. All run
 //! on a few threads, of which the calling one is the first. In steady state nothing is allocated,

@@ -40,8 +40,9 @@ pub enum Message {
         )]
         histogram: Vec<u8>,
     },
-    /// The last measured operation ended; no statement is under way. Where the whole run is timed
-    /// the connections are closed.
+    /// The last measured operation ended; no statement is under way. The connections are still
+    /// open, and where the job [holds](crate::DriveTask::hold) they are so until a line comes on the
+    /// generator's input, or its end. Where the whole run is timed they are closed.
     MeasureEnd {
         /// When, in nanoseconds of the host's monotonic clock.
         at_ns: u64,
@@ -104,6 +105,12 @@ impl<'a> Speaker<'a> {
         }
     }
 
+    /// Returns when a line has come, or nobody is there any more who could send one: what was to be
+    /// measured is.
+    pub(crate) fn linger(&mut self) {
+        let _ = self.input.read_until(b'\n', &mut Vec::new());
+    }
+
     /// Writes a line and flushes it, so that whoever reads along can act at this instant.
     pub(crate) fn say(&mut self, message: &Message) -> Result<(), LoadError> {
         let mut line = serde_json::to_vec(message).map_err(|error| LoadError::Output {
@@ -142,5 +149,20 @@ mod tests {
         assert!(matches!(speaker.hold(), Err(LoadError::Abandoned)));
         assert!(matches!(speaker.hold(), Err(LoadError::Abandoned)));
         assert_eq!(out, b"{\"event\":\"ready\"}\n".repeat(4));
+    }
+
+    #[test]
+    fn one_line_ends_lingering_and_so_does_the_end() {
+        let mut out = Vec::new();
+        let mut input: &[u8] = b"go\nnext";
+        let mut speaker = Speaker::new(&mut input, &mut out);
+        speaker.linger();
+        speaker.linger();
+        speaker.linger();
+        assert!(input.is_empty());
+        assert!(out.is_empty());
+        let mut input: &[u8] = b"go\nnext";
+        Speaker::new(&mut input, &mut out).linger();
+        assert_eq!(input, b"next");
     }
 }

@@ -7,12 +7,13 @@ use crate::{Job, LoadError, Task};
 
 /// Runs a job to its end and writes what happens to `out`, one JSON line for each
 /// [`Message`](crate::Message). `Failed` is left to the caller, who has the error. From `input`, a
-/// job that [holds](crate::DriveTask::hold) takes one line, whatever it says; other jobs take
-/// nothing.
+/// job that [holds](crate::DriveTask::hold) takes two lines, whatever they say: one to begin
+/// measuring and one to close the connections; other jobs take nothing.
 ///
 /// # Errors
 /// When the job makes no sense, the server refuses what it should do, goes away or hangs, rows
-/// are not as they should be, nobody reads `out`, or a job that holds finds `input` at its end.
+/// are not as they should be, nobody reads `out`, or a job that holds finds `input` at its end
+/// before it could begin.
 pub fn run(
     job: &Job,
     input: &mut (dyn BufRead + Send),

@@ -39,6 +39,8 @@ const THINKING: u64 = 0x7468_696e_6b69_6e67;
 /// A part of a run in which every client goes as far as its limit.
 #[derive(Debug)]
 pub(crate) struct Phase<'a> {
+    /// The groups, with the paces that they have in it.
+    pub(crate) parts: &'a [Part<'a>],
     /// When it begins.
     pub(crate) start_ns: u64,
     /// When no more operations are begun, or planned.
@@ -54,8 +56,9 @@ pub(crate) struct Phase<'a> {
     pub(crate) ramp_ns: u64,
     /// Time after the end in which a backlog is worked off.
     pub(crate) drain_ns: u64,
-    /// Threads of which clients of the first group still work: all of them at the start.
-    pub(crate) own_left: &'a AtomicU32,
+    /// Threads of which clients of the first group still work: all of them at the start. When none
+    /// is left the other groups end. `None` where every group goes to its own limit.
+    pub(crate) own_left: Option<&'a AtomicU32>,
     /// Decides, with the seeds of the groups, when operations arrive.
     pub(crate) seed: u64,
 }
@@ -63,7 +66,6 @@ pub(crate) struct Phase<'a> {
 /// A thread's clients, and what they share.
 pub(crate) struct Worker<'a> {
     links: Vec<Link>,
-    parts: &'a [Part<'a>],
     programs: &'a [Program],
     values: Vec<Vec<Values>>,
     opener: &'a Opener<'a>,
@@ -76,7 +78,6 @@ pub(crate) struct Worker<'a> {
 impl<'a> Worker<'a> {
     pub(crate) fn new(
         links: Vec<Link>,
-        parts: &'a [Part<'a>],
         programs: &'a [Program],
         opener: &'a Opener<'a>,
         stall_ns: u64,
@@ -84,7 +85,6 @@ impl<'a> Worker<'a> {
     ) -> Self {
         Self {
             links,
-            parts,
             programs,
             values: programs.iter().map(Program::new_values).collect(),
             opener,
@@ -92,6 +92,11 @@ impl<'a> Worker<'a> {
             stall_ns,
             failed,
         }
+    }
+
+    /// The clients with their connections, which are still open.
+    pub(crate) fn into_links(self) -> Vec<Link> {
+        self.links
     }
 
     /// The clients of a group, after a phase.
@@ -121,7 +126,7 @@ impl<'a> Worker<'a> {
         let pacer = self.pacer(phase);
         let own = self.clients(0).count();
         self.limit(phase);
-        let groups = (self.parts.iter().zip(self.programs).zip(&mut self.values))
+        let groups = (phase.parts.iter().zip(self.programs).zip(&mut self.values))
             .map(|((part, program), values)| {
                 let scheduled = part.pace.is_scheduled();
                 Ok(GroupDesk {
@@ -142,7 +147,7 @@ impl<'a> Worker<'a> {
             // Nobody begins what another thread has no hope to end.
             _ if self.failed.load(Ordering::Relaxed) => Ok(()),
             links if self.opener.backend() == Backend::IoUring => ring::run(links, &mut desk),
-            [link] if is_simple(phase, &self.parts[link.client.group()]) => {
+            [link] if is_simple(phase, &phase.parts[link.client.group()]) => {
                 alone::run(link, &mut self.buffer, &mut desk)
             }
             links => crowd::run(links, &mut self.buffer, &mut desk),
@@ -156,7 +161,7 @@ impl<'a> Worker<'a> {
     /// Tells every client how far it may go. Where operations arrive, the schedule decides.
     fn limit(&mut self, phase: &Phase<'_>) {
         for (link, operations) in self.links.iter_mut().zip(&phase.operations) {
-            let open = self.parts[link.client.group()].is_open();
+            let open = phase.parts[link.client.group()].is_open();
             link.client.begin_phase(Limit {
                 end_ns: if open { u64::MAX } else { phase.end_ns },
                 operations: if open { u64::MAX } else { *operations },
@@ -165,7 +170,7 @@ impl<'a> Worker<'a> {
     }
 
     fn pacer(&self, phase: &Phase<'_>) -> Pacer {
-        let paces = self.parts.iter().enumerate().map(|(group, part)| {
+        let paces = phase.parts.iter().enumerate().map(|(group, part)| {
             let numbers: Vec<u32> = self.clients(group).map(Client::number).collect();
             let of_group = |(link, _): &(&Link, &u64)| link.client.group() == group;
             let operations = (self.links.iter().zip(&phase.operations))
@@ -193,7 +198,7 @@ impl<'a> Worker<'a> {
         let first = self.links.first().map_or((0, 0), |link| {
             (link.client.group() as u64, link.client.number())
         });
-        let seed = scatter(self.parts[0].seed ^ THINKING ^ phase.seed).wrapping_add(first.0);
+        let seed = scatter(phase.parts[0].seed ^ THINKING ^ phase.seed).wrapping_add(first.0);
         let random = ClientRandom::new(seed, first.1);
         Pacer::new(paces.collect(), self.links.len(), random, phase.end_ns)
     }

@@ -193,6 +193,7 @@ fn task(backend: Backend, protocol: Protocol, clients: u32, operations: u64) -> 
         threads_max: 1,
         seed: 7,
         warmup_ms: 50,
+        warmup_operations: 0,
         length: Length::Count { operations },
         interval_ms: 3_600_000,
         stall_ms: 10_000,

@@ -89,6 +89,7 @@ fn drive(workload: Workload, clients: u32) -> Task {
         threads_max: 2,
         seed: 1,
         warmup_ms: 0,
+        warmup_operations: 0,
         length: Length::Count {
             operations: OPERATIONS,
         },

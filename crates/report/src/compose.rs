@@ -222,13 +222,19 @@ fn counted_item(analysis: &Analysis<'_>) -> Option<String> {
     let Some(counting) = analysis.plan.counting.filter(|_| is_apart) else {
         return Some("Instructions were counted while time was measured.".to_owned());
     };
-    let by = match counting.by {
-        CountedBy::Hardware => "the processor's counters",
-        CountedBy::Valgrind => "valgrind",
+    let (by, doubt) = match counting.by {
+        CountedBy::Hardware => ("the processor's counters", ""),
+        CountedBy::Valgrind => (
+            "valgrind",
+            " Servers are some fifty times slower in it, so that what they do in the background by \
+             the clock weighs as much more in an operation: of steps that write, compare these \
+             figures with care.",
+        ),
     };
     Some(format!(
         "Instructions, and what else is counted, were counted by {by} in {} of each target that do \
-         nothing else, with equally many operations for all. No time is taken from these trials.",
+         nothing else, with equally many operations for all. No time is taken from these \
+         trials.{doubt}",
         plural(counting.blocks.into(), "trial")
     ))
 }

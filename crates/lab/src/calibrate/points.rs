@@ -140,6 +140,7 @@ pub(super) fn closed_loop(
         threads_max: threads_max(backend),
         seed: 1,
         warmup_ms: warmup_ms(time_ms),
+        warmup_operations: 0,
         length: Length::Time { ms: time_ms },
         interval_ms: time_ms,
         stall_ms: STALL_MS,

@@ -36,6 +36,7 @@ pub(crate) fn generator(task: &Task, backend: Backend) -> Vec<u8> {
         threads_max: task.threads.min(usual_threads(backend, processors())),
         seed: 1,
         warmup_ms: task.warmup_ms,
+        warmup_operations: 0,
         length: task.length,
         interval_ms: task.interval_ms,
         stall_ms: 60_000,

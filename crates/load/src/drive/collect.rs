@@ -88,12 +88,16 @@ impl<'a, 's> Collector<'a, 's> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let (Some(sum), Some(start)) = (self.sum.take(), self.start) else {
+        let (Some(mut sum), Some(start)) = (self.sum.take(), self.start) else {
             return Err(LoadError::Thread);
         };
         let (client_user_ns, client_system_ns) = cpu_time()?.since(start.cpu);
         let end_ns = sum.last_ns().max(start.at_ns);
         self.speaker.say(&Message::MeasureEnd { at_ns: end_ns })?;
+        if self.run.task.hold {
+            self.speaker.linger();
+        }
+        sum.say_goodbye();
         let intervals = self.board.end(end_ns - start.at_ns);
         self.say_intervals(intervals)?;
         let mut outcomes = sum.outcomes(self.run, start.at_ns, end_ns)?.into_iter();

@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::drive::{Run, ns};
 use crate::program::Program;
 use crate::recorder::{Recorder, serialise};
-use crate::worker::Worker;
+use crate::worker::{Link, Worker};
 use crate::{DriveTask, LoadError};
 
 /// What one or several threads leave behind. A thread that ended early because another failed
@@ -14,6 +14,8 @@ use crate::{DriveTask, LoadError};
 pub(super) struct Ended {
     groups: Vec<GroupEnd>,
     thread_use: Vec<ThreadUse>,
+    /// The connections, open until somebody lets them go.
+    links: Vec<Link>,
 }
 
 /// A group's part of it.
@@ -24,7 +26,7 @@ struct GroupEnd {
 }
 
 impl Ended {
-    pub(super) fn new(records: Vec<Recorder>, worker: &Worker<'_>, used: ThreadUse) -> Self {
+    pub(super) fn new(records: Vec<Recorder>, worker: Worker<'_>, used: ThreadUse) -> Self {
         let groups = records.into_iter().enumerate().map(|(group, recorder)| {
             let clients = || worker.clients(group);
             GroupEnd {
@@ -36,7 +38,13 @@ impl Ended {
         Self {
             groups: groups.collect(),
             thread_use: vec![used],
+            links: worker.into_links(),
         }
+    }
+
+    /// The clients leave the server.
+    pub(super) fn say_goodbye(&mut self) {
+        self.links.clear();
     }
 
     /// Only now it is over.
@@ -66,6 +74,7 @@ impl Ended {
             sum.recorder.merge(&part.recorder)?;
         }
         self.thread_use.extend(other.thread_use);
+        self.links.extend(other.links);
         Ok(())
     }
 

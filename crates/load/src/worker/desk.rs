@@ -41,8 +41,9 @@ pub(super) struct Desk<'a> {
     pub(super) stall_ns: u64,
     /// Set as soon as any thread fails.
     pub(super) failed: &'a AtomicBool,
-    /// Threads of which clients of the first group still work.
-    pub(super) own_left: &'a AtomicU32,
+    /// Threads of which clients of the first group still work, where their end is that of the other
+    /// groups.
+    own_left: Option<&'a AtomicU32>,
     /// Clients of the first group, on this thread, that still work.
     own_working: usize,
     /// Whether the groups beside the first have ended.
@@ -100,7 +101,14 @@ impl<'a> Desk<'a> {
     pub(super) fn count_own(&mut self, clients: usize) {
         self.own_working = clients;
         if clients == 0 {
-            self.own_left.fetch_sub(1, Ordering::Relaxed);
+            self.own_are_done();
+        }
+    }
+
+    /// The clients of the first group, on this thread, have ended.
+    fn own_are_done(&self) {
+        if let Some(own_left) = self.own_left {
+            own_left.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -123,9 +131,10 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Whether the clients of the first group, on all threads, have.
+    /// Whether the clients of the first group, on all threads, have ended, and that is the end.
     fn own_have_ended(&self) -> bool {
-        self.own_left.load(Ordering::Relaxed) == 0
+        self.own_left
+            .is_some_and(|own_left| own_left.load(Ordering::Relaxed) == 0)
     }
 
     /// A client begins the phase.
@@ -253,7 +262,7 @@ impl<'a> Desk<'a> {
     fn rested(&mut self, clients: usize) {
         self.own_working = self.own_working.saturating_sub(clients);
         if self.own_working == 0 {
-            self.own_left.fetch_sub(1, Ordering::Relaxed);
+            self.own_are_done();
         }
     }
 

@@ -113,6 +113,7 @@ pub(crate) fn task(workload: Workload, clients: u32, length: Length) -> DriveTas
         threads_max: 2,
         seed: 7,
         warmup_ms: 0,
+        warmup_operations: 0,
         length,
         interval_ms: 1000,
         stall_ms: 5000,

@@ -1,6 +1,7 @@
 //! Jobs that hold: the generator says that it is ready, and the measured time begins at somebody's
-//! word.
+//! word; at the end it leaves the server at another.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,19 +11,28 @@ use std::time::Duration;
 use prony_load::{DriveTask, LoadError, Message, Task};
 use prony_model::{Length, Pace, Spacing, StepOutcome, Thousandths, Timing};
 use prony_probe::monotonic_ns;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::drive::{answer, mixed, task};
-use crate::testkit::{Delivery, Door, FakeServer};
+use crate::testkit::{Delivery, Departures, Door, FakeServer, Reply, Request};
 
 crate::backend::behind_each_backend! {
     the_measured_time_begins_at_the_word,
     a_schedule_begins_at_the_word,
     the_whole_run_begins_at_the_word,
     nothing_begins_where_nobody_gives_the_word,
+    connections_last_until_the_last_word,
+    so_do_those_that_were_made_anew,
+    those_of_a_whole_run_are_closed_by_then,
+    what_was_measured_is_kept_where_nobody_gives_the_last_word,
+    a_client_that_fails_ends_everything,
 }
 
 /// Longer than a client needs for a statement.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Processor time that is used while the generator waits: much more than it needs itself between a
+/// word and its own reading of the clock.
+const TOIL_NS: u64 = 50_000_000;
 
 /// What the generator said, while it runs.
 #[derive(Clone, Default)]
@@ -48,15 +58,16 @@ impl Write for Said {
     }
 }
 
-/// The input of a generator: a line that is there as soon as it was asked for and the look around
-/// is done.
-struct Word<'a> {
-    look: &'a mut (dyn FnMut() + Send),
-    looks: usize,
+/// The input of a generator: a line each time that it is asked for, as soon as the look around is
+/// done, and the end after so many.
+struct Words<'a> {
+    look: &'a mut (dyn FnMut(usize) + Send),
+    given: usize,
+    words: usize,
     line: &'static [u8],
 }
 
-impl Read for Word<'_> {
+impl Read for Words<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let read = self.fill_buf()?.read(bytes)?;
         self.consume(read);
@@ -64,11 +75,12 @@ impl Read for Word<'_> {
     }
 }
 
-impl BufRead for Word<'_> {
+impl BufRead for Words<'_> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        if self.looks == 0 {
-            self.looks = 1;
-            (self.look)();
+        if self.line.is_empty() && self.given < self.words {
+            self.given += 1;
+            (self.look)(self.given);
+            self.line = b"go\n";
         }
         Ok(self.line)
     }
@@ -78,62 +90,116 @@ impl BufRead for Word<'_> {
     }
 }
 
-/// What was seen of a run that held.
-struct Held {
-    /// Messages before the word.
-    before: Vec<Message>,
-    /// When the word was given, on the host's monotonic clock.
-    go_ns: u64,
-    /// Statements that the server had got when the generator was ready, and a while later.
-    asked: (usize, usize),
-    /// Connections that had been made by then.
-    connections: usize,
-    /// All messages.
+/// What is seen while a generator waits for a word.
+pub(crate) struct Seen {
     messages: Vec<Message>,
-    outcome: StepOutcome,
+    /// What the server had been asked when the generator began to wait, by connection.
+    pub(crate) record: BTreeMap<usize, Vec<String>>,
+    /// Whether it was asked anything in the pause that followed.
+    asked_meanwhile: bool,
+    /// Connections made so far.
+    connections: usize,
+    departures: Departures,
+    /// Processor time of this process and the time: before the look around, and after it.
+    before_ns: (u64, u64),
+    after_ns: (u64, u64),
+}
+
+/// What was seen of a run that held.
+pub(crate) struct Held {
+    /// While it waited for the word to begin.
+    pub(crate) ready: Seen,
+    /// While it waited for the word to leave, where it was given.
+    end: Option<Seen>,
+    /// When all was over.
+    departures: Departures,
+    connections: usize,
+    messages: Vec<Message>,
+    pub(crate) outcome: StepOutcome,
 }
 
 fn asked(server: &FakeServer) -> usize {
     server.record().values().map(Vec::len).sum()
 }
 
-fn hold(task: DriveTask) -> Held {
+/// Processor time of this process, and the time, on the clocks that the generator reads.
+fn clocks() -> (u64, u64) {
+    let cpu = clock_gettime(ClockId::ProcessCPUTime);
+    let cpu_ns = cpu.tv_sec.cast_unsigned() * 1_000_000_000 + cpu.tv_nsec.cast_unsigned();
+    (cpu_ns, monotonic_ns())
+}
+
+/// Uses processor time, as a generator would that does not rest.
+fn toil() {
+    let begin = clocks().0;
+    while clocks().0 - begin < TOIL_NS {}
+}
+
+/// A server that counts who comes.
+fn counting_server(
+    script: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+) -> (FakeServer, Arc<AtomicUsize>) {
     let connections = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&connections);
-    let server = FakeServer::start_behind(
-        move |_| {
-            counted.fetch_add(1, Ordering::SeqCst);
-            Door::Open
-        },
-        answer,
-    );
-    let said = Said::default();
-    let mut seen = None;
-    let mut look = || {
-        let before = asked(&server);
-        sleep(PAUSE);
-        let asked = (before, asked(&server));
-        let connections = connections.load(Ordering::SeqCst);
-        seen = Some((said.messages(), asked, connections, monotonic_ns()));
+    let door = move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Door::Open
     };
-    let mut word = Word {
+    (FakeServer::start_behind(door, script), connections)
+}
+
+/// Runs a task that holds, and gives both words.
+pub(crate) fn hold(task: DriveTask) -> Held {
+    let clients = task.clients as usize;
+    hold_with(task, 2, clients)
+}
+
+/// Gives so many words. At the end of the measured time so many clients are to be there.
+pub(crate) fn hold_with(task: DriveTask, words: usize, clients: usize) -> Held {
+    let (server, connections) = counting_server(answer);
+    let said = Said::default();
+    let mut seen = Vec::new();
+    let mut look = |word| {
+        let before_ns = clocks();
+        let record = server.record();
+        if word == 2 {
+            // Others left when they connected anew, which the server may still have to hear.
+            server.wait_for_ends(connections.load(Ordering::SeqCst) - clients);
+        }
+        sleep(PAUSE);
+        toil();
+        seen.push(Seen {
+            messages: said.messages(),
+            asked_meanwhile: record != server.record(),
+            record,
+            connections: connections.load(Ordering::SeqCst),
+            departures: server.departures(),
+            before_ns,
+            after_ns: clocks(),
+        });
+    };
+    let mut input = Words {
         look: &mut look,
-        looks: 0,
-        line: b"go\n",
+        given: 0,
+        words,
+        line: b"",
     };
     let task = DriveTask { hold: true, ..task };
     let job = crate::job(&server, Task::Drive(Box::new(task)));
-    prony_load::run(&job, &mut word, &mut said.clone()).unwrap();
-    assert!(word.line.is_empty());
-    let (before, asked, connections, go_ns) = seen.unwrap();
+    prony_load::run(&job, &mut input, &mut said.clone()).unwrap();
+    assert!(input.line.is_empty());
+    assert_eq!(input.given, words);
+    let connections = connections.load(Ordering::SeqCst);
+    server.wait_for_ends(connections);
     let messages = said.messages();
     let Some(Message::Done { outcome }) = messages.last() else {
         panic!("expected the outcome, got {messages:?}")
     };
+    let mut seen = seen.into_iter();
     Held {
-        before,
-        go_ns,
-        asked,
+        ready: seen.next().unwrap(),
+        end: seen.next(),
+        departures: server.departures(),
         connections,
         outcome: (**outcome).clone(),
         messages,
@@ -141,16 +207,50 @@ fn hold(task: DriveTask) -> Held {
 }
 
 impl Held {
+    /// When the word was given to begin, on the host's monotonic clock.
+    fn go_ns(&self) -> u64 {
+        self.ready.after_ns.1
+    }
+
     /// Nothing went on while the generator held, and the measured time began after that.
     fn check(&self) {
-        assert_eq!(self.before.last(), Some(&Message::Ready));
-        assert_eq!(self.asked.0, self.asked.1);
+        let ready = &self.ready;
+        assert_eq!(ready.messages.last(), Some(&Message::Ready));
+        assert!(!ready.asked_meanwhile);
         let at_ns = self.outcome.start_ns;
-        assert!(at_ns >= self.go_ns);
-        let next = &self.messages[self.before.len()];
+        assert!(at_ns >= self.go_ns());
+        let next = &self.messages[ready.messages.len()];
         assert_eq!(*next, Message::MeasureStart { at_ns });
-        let ready = |message: &&Message| **message == Message::Ready;
-        assert_eq!(self.messages.iter().filter(ready).count(), 1);
+        let is_ready = |message: &&Message| **message == Message::Ready;
+        assert_eq!(self.messages.iter().filter(is_ready).count(), 1);
+    }
+
+    /// The generator waited when all was measured, with so many clients still there, and then all
+    /// left as one does. What it used while it waited is in none of its figures.
+    fn check_end(&self, clients: usize) {
+        let end = self.end.as_ref().unwrap();
+        let at_ns = self.outcome.end_ns;
+        assert_eq!(end.messages.last(), Some(&Message::MeasureEnd { at_ns }));
+        assert!(!end.asked_meanwhile);
+        assert_eq!(end.connections, self.connections);
+        let gone = end.connections - clients;
+        let departures = |gone| Departures {
+            goodbyes: gone,
+            ended: gone,
+        };
+        assert_eq!(end.departures, departures(gone));
+        assert_eq!(self.departures, departures(self.connections));
+        let outcome = &self.outcome;
+        let used_ns = outcome.client_user_ns + outcome.client_system_ns;
+        assert!(used_ns <= end.before_ns.0 - self.ready.after_ns.0);
+        let lasted_ns = end.before_ns.1 - self.go_ns();
+        assert!(
+            outcome
+                .thread_use
+                .iter()
+                .all(|used| used.wall_ns <= lasted_ns)
+        );
+        assert!(end.before_ns.1 >= at_ns);
     }
 }
 
@@ -161,8 +261,8 @@ fn the_measured_time_begins_at_the_word() {
             (task.warmup_ms, task.ramp_ms) = (warmup_ms, ramp_ms);
             let held = hold(task);
             held.check();
-            assert!(matches!(held.before[0], Message::Connected { .. }));
-            assert!(warmup_ms > 0 || held.asked.0 == 0);
+            assert!(matches!(held.ready.messages[0], Message::Connected { .. }));
+            assert!(warmup_ms > 0 || held.ready.record.is_empty());
             assert_eq!(held.outcome.operations, 40);
         }
     }
@@ -182,17 +282,17 @@ fn a_schedule_begins_at_the_word() {
         let planned = held.outcome.schedule.as_ref().unwrap().planned;
         assert_eq!((held.outcome.operations, planned), (60, 60));
         // The last one arrives 59 ms after the word: the pause brought none forward.
-        assert!(held.outcome.end_ns - held.go_ns >= 59_000_000);
+        assert!(held.outcome.end_ns - held.go_ns() >= 59_000_000);
     }
 }
 
 fn the_whole_run_begins_at_the_word() {
     let mut task = task(mixed(true), 6, Length::Count { operations: 40 });
     task.timing = Timing::WholeRun;
-    let held = hold(task);
+    let held = hold_with(task, 2, 0);
     held.check();
-    assert_eq!(held.before, [Message::Ready]);
-    assert_eq!(held.connections, 0);
+    assert_eq!(held.ready.messages, [Message::Ready]);
+    assert_eq!(held.ready.connections, 0);
     assert!(matches!(held.messages[2], Message::Connected { .. }));
 }
 
@@ -208,5 +308,67 @@ fn nothing_begins_where_nobody_gives_the_word() {
             assert!(said.contains("whoever asked to hold is gone"), "{said}");
             assert_eq!(asked(&server), 0);
         }
+    }
+}
+
+fn connections_last_until_the_last_word() {
+    for clients in [1, 6] {
+        for length in [Length::Count { operations: 40 }, Length::Time { ms: 50 }] {
+            let held = hold(task(mixed(true), clients, length));
+            held.check();
+            held.check_end(clients as usize);
+            assert_eq!(held.connections, clients as usize);
+            assert_eq!(held.outcome.threads, clients.min(2));
+        }
+    }
+}
+
+fn so_do_those_that_were_made_anew() {
+    for clients in [1, 6] {
+        let mut task = task(mixed(true), clients, Length::Count { operations: 40 });
+        task.reconnect_every = Some(3);
+        let held = hold(task);
+        held.check_end(clients as usize);
+        assert!(held.connections > clients as usize);
+    }
+}
+
+fn those_of_a_whole_run_are_closed_by_then() {
+    let mut task = task(mixed(true), 6, Length::Count { operations: 40 });
+    task.timing = Timing::WholeRun;
+    let held = hold_with(task, 2, 0);
+    held.check_end(0);
+    assert_eq!(held.connections, 6);
+}
+
+fn what_was_measured_is_kept_where_nobody_gives_the_last_word() {
+    let length = Length::Count { operations: 40 };
+    let held = hold_with(task(mixed(true), 6, length), 1, 6);
+    held.check();
+    assert_eq!(held.outcome.operations, 40);
+    assert_eq!((held.departures.goodbyes, held.connections), (6, 6));
+}
+
+fn a_client_that_fails_ends_everything() {
+    for clients in [1, 6] {
+        let hang_up = |request: &Request| match request.number {
+            0..12 => answer(request),
+            _ => Reply::HangUp,
+        };
+        let (server, connections) = counting_server(hang_up);
+        let mut look = |_| ();
+        let mut input = Words {
+            look: &mut look,
+            given: 0,
+            words: 2,
+            line: b"",
+        };
+        let mut task = task(mixed(true), clients, Length::Time { ms: 3_600_000 });
+        task.hold = true;
+        let job = crate::job(&server, Task::Drive(Box::new(task)));
+        let error = prony_load::run(&job, &mut input, &mut std::io::sink()).unwrap_err();
+        assert!(matches!(error, LoadError::Closed { .. }), "{error}");
+        assert_eq!(input.given, 1);
+        server.wait_for_ends(connections.load(Ordering::SeqCst));
     }
 }

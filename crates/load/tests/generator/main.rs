@@ -17,6 +17,7 @@ mod pacing;
 mod samples;
 mod testkit;
 mod threads;
+mod warmup;
 
 use prony_load::{Job, LoadError, Message, Task};
 

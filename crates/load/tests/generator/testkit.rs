@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use prony_client::Address;
 use prony_wire::append_packet;
@@ -82,12 +82,25 @@ pub(crate) enum Delivery {
     Cut,
 }
 
+/// How long a client that is to leave may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 type Script = dyn Fn(&Request) -> Reply + Send + Sync;
 /// What happens to a connection, by its number.
 type Doors = dyn Fn(usize) -> Door + Send + Sync;
 type Record = Arc<Mutex<BTreeMap<usize, Vec<String>>>>;
+type Departed = Arc<Mutex<Departures>>;
 /// A server's side of a new connection, of either kind.
 type Accept = dyn FnMut() -> OwnedFd + Send;
+
+/// Clients that are gone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Departures {
+    /// Those that said goodbye.
+    pub(crate) goodbyes: usize,
+    /// Connections that ended, with a goodbye or without.
+    pub(crate) ended: usize,
+}
 
 /// A server that runs as long as the process.
 pub(crate) struct FakeServer {
@@ -95,6 +108,7 @@ pub(crate) struct FakeServer {
     _folder: Option<tempfile::TempDir>,
     address: Address,
     record: Record,
+    departed: Departed,
 }
 
 /// What a server does.
@@ -135,10 +149,12 @@ impl FakeServer {
         let path = folder.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
         let accept = Box::new(move || listener.accept().unwrap().0.into());
+        let (record, departed) = serve(accept, play);
         Self {
             _folder: Some(folder),
             address: Address::Unix(path),
-            record: serve(accept, play),
+            record,
+            departed,
         }
     }
 
@@ -155,10 +171,12 @@ impl FakeServer {
             doors: Arc::new(|_| Door::Open),
             script: Arc::new(script),
         };
+        let (record, departed) = serve(accept, play);
         Self {
             _folder: None,
             address: Address::Tcp(address),
-            record: serve(accept, play),
+            record,
+            departed,
         }
     }
 
@@ -171,12 +189,28 @@ impl FakeServer {
     pub(crate) fn record(&self) -> BTreeMap<usize, Vec<String>> {
         self.record.lock().unwrap().clone()
     }
+
+    /// Who is gone by now.
+    pub(crate) fn departures(&self) -> Departures {
+        *self.departed.lock().unwrap()
+    }
+
+    /// Waits until so many connections have ended.
+    pub(crate) fn wait_for_ends(&self, connections: usize) {
+        let begin = Instant::now();
+        while self.departures().ended < connections {
+            let departures = self.departures();
+            assert!(begin.elapsed() < PATIENCE, "{departures:?} {connections}");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
-/// Answers every connection from now on; returns the record that is kept.
-fn serve(mut accept: Box<Accept>, play: Play) -> Record {
-    let record = Record::default();
+/// Answers every connection from now on; returns the records that are kept.
+fn serve(mut accept: Box<Accept>, play: Play) -> (Record, Departed) {
+    let (record, departed) = (Record::default(), Departed::default());
     let for_server = Arc::clone(&record);
+    let gone = Arc::clone(&departed);
     thread::spawn(move || {
         for connection in 0.. {
             let mut peer = Peer {
@@ -188,10 +222,16 @@ fn serve(mut accept: Box<Accept>, play: Play) -> Record {
                 cuts: BTreeMap::new(),
             };
             // A client that hangs up ends its conversation, not the test.
-            thread::spawn(move || peer.converse());
+            let gone = Arc::clone(&gone);
+            thread::spawn(move || {
+                let end = peer.converse();
+                let mut gone = gone.lock().unwrap();
+                gone.goodbyes += usize::from(end.is_ok());
+                gone.ended += 1;
+            });
         }
     });
-    record
+    (record, departed)
 }
 
 struct Peer {

@@ -55,6 +55,7 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
         threads_max: 1,
         seed: 1,
         warmup_ms: 0,
+        warmup_operations: 0,
         length: Length::Count { operations: 1 },
         interval_ms: 1000,
         stall_ms: 1000,
