@@ -209,24 +209,24 @@ fn the_first_start_counts_and_periods_are_written_whole() {
 #[test]
 fn the_samples_of_a_step_are_recorded_once() {
     let (_file, mut store, trial) = begun();
-    let start = sample(Moment::Start, 1, &[(&USER, 1)]);
-    let end = sample(Moment::End, 2, &[(&USER, 3)]);
+    let start = [sample(Moment::Start, 1, &[(&USER, 1)])];
+    let end = [sample(Moment::End, 2, &[(&USER, 3)])];
     // Nothing is no sample.
     store.record_samples(trial, 1, &[]).unwrap();
-    store.record_samples(trial, 1, &[start.clone()]).unwrap();
-    let error = store.record_samples(trial, 1, &[end.clone()]).unwrap_err();
+    store.record_samples(trial, 1, &start).unwrap();
+    let error = store.record_samples(trial, 1, &end).unwrap_err();
     assert!(matches!(error, StoreError::SampledTwice { .. }));
     insta::assert_snapshot!(error, @"record the samples of step `point-query` at 2 clients in trial 1: they are on record already");
     assert_eq!(
         store.samples(trial, 1).unwrap(),
-        StepSamples(vec![start.clone()])
+        StepSamples(start.to_vec())
     );
     // Another step, another trial.
-    store.record_samples(trial, 0, &[end]).unwrap();
+    store.record_samples(trial, 0, &end).unwrap();
     let other = store.begin_trial(planned(0, 1), at(1)).unwrap();
-    store.record_samples(other, 1, &[start.clone()]).unwrap();
+    store.record_samples(other, 1, &start).unwrap();
     // A step that is not in the plan.
-    let error = store.record_samples(trial, 2, &[start]).unwrap_err();
+    let error = store.record_samples(trial, 2, &start).unwrap_err();
     assert!(matches!(error, StoreError::Database { .. }), "{error}");
 }
 
