@@ -51,6 +51,8 @@ impl Default for Assumptions {
 
 /// A fifth of a step's measured time is what it counts where nothing else decides.
 const COUNTED_PART: u64 = 5;
+/// A tenth of what a step counts comes before, as warm-up.
+const WARMUP_PART: u64 = 10;
 
 /// Milliseconds that a run of the plan takes when no image of its data exists yet:
 ///
@@ -66,9 +68,10 @@ const COUNTED_PART: u64 = 5;
 /// operations ÷ rate, where they arrive at one; else operations × queries in each ÷ (rate × clients
 /// served at once), and each client's share of the think times.
 ///
-/// In a counting trial a step has no warm-up and takes what its operations take as fast as they go, or
-/// a fifth of the measured time where the base decides how many there are. Where valgrind counts,
-/// that and loading take so many times longer, and start and stop so much longer. What fetching the builds takes is not in it, nor what [`backlogs_ms`] says.
+/// In a counting trial a step takes what its operations take as fast as they go, or a fifth of the
+/// measured time where the base decides how many there are, and a tenth more for warming up. Where
+/// valgrind counts, that and loading take so many times longer, and start and stop so much longer.
+/// What fetching the builds takes is not in it, nor what [`backlogs_ms`] says.
 pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     let dataset = &plan.dataset;
     let rows = u64::from(dataset.tables).saturating_mul(dataset.rows);
@@ -164,15 +167,16 @@ fn timed_ms(step: &Step, assumptions: &Assumptions) -> u64 {
     step.warmup_ms.max(step.ramp_ms).saturating_add(measured_ms)
 }
 
-/// Milliseconds of the operations that a step counts, on a server that nothing slows down: as fast as
-/// they go, without warm-up.
+/// Milliseconds of the operations that a step counts, and of those that warm up for them, on a server
+/// that nothing slows down: as fast as they go.
 fn counted_ms(step: &Step, counting: Counting, assumptions: &Assumptions) -> u64 {
-    match (step.length, counting.operations) {
+    let counted_ms = match (step.length, counting.operations) {
         (Length::Count { operations }, _) | (Length::Time { .. }, Some(operations)) => {
             work_ms(step, operations, assumptions)
         }
         (Length::Time { ms }, None) => ms / COUNTED_PART,
-    }
+    };
+    counted_ms.saturating_add(counted_ms / WARMUP_PART)
 }
 
 /// Milliseconds that this many operations take as fast as they go.

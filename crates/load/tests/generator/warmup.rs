@@ -121,7 +121,10 @@ fn connections_are_made_anew_meanwhile() {
     let mut task = task(mixed(false), 2, Length::Count { operations: 10 });
     task.reconnect_every = Some(3);
     let held = hold(warm(task, 7));
-    assert_eq!(done(&held.ready.record), [3, 3, 3, 3, 1, 1]);
+    // Who is faster connects first.
+    let mut done = done(&held.ready.record);
+    done.sort_unstable();
+    assert_eq!(done, [1, 1, 3, 3, 3, 3]);
     // Each client goes on with a connection that has two operations left, and does five.
     let connects = held.outcome.statements.last().unwrap();
     assert_eq!((connects.name.as_str(), connects.count), ("connect", 2));
