@@ -63,7 +63,7 @@ impl Write for Said {
 struct Words<'a> {
     look: &'a mut (dyn FnMut(usize) + Send),
     given: usize,
-    words: usize,
+    limit: usize,
     line: &'static [u8],
 }
 
@@ -77,7 +77,7 @@ impl Read for Words<'_> {
 
 impl BufRead for Words<'_> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        if self.line.is_empty() && self.given < self.words {
+        if self.line.is_empty() && self.given < self.limit {
             self.given += 1;
             (self.look)(self.given);
             self.line = b"go\n";
@@ -181,7 +181,7 @@ pub(crate) fn hold_with(task: DriveTask, words: usize, clients: usize) -> Held {
     let mut input = Words {
         look: &mut look,
         given: 0,
-        words,
+        limit: words,
         line: b"",
     };
     let task = DriveTask { hold: true, ..task };
@@ -360,7 +360,7 @@ fn a_client_that_fails_ends_everything() {
         let mut input = Words {
             look: &mut look,
             given: 0,
-            words: 2,
+            limit: 2,
             line: b"",
         };
         let mut task = task(mixed(true), clients, Length::Time { ms: 3_600_000 });

@@ -83,7 +83,7 @@ pub(crate) enum Delivery {
 }
 
 /// How long a client that is to leave may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 type Script = dyn Fn(&Request) -> Reply + Send + Sync;
 /// What happens to a connection, by its number.
