@@ -131,6 +131,8 @@ fn costs_are_the_servers_and_agree() {
         let step = grown(&database, target, 0);
         let value = |name: &str| step.get(name).map(|value| *value as f64);
         let ticks = value("process.user_ns").unwrap() + value("process.system_ns").unwrap();
+        // The clients are still there when the last sample is taken.
+        assert_eq!(value("threads.lost_threads"), Some(0.0), "{build}");
         assert!(ticks > 0.0);
         let exact = value("process.cpu_ns");
         // Those of its clients; the others have nothing to do.
