@@ -32,8 +32,8 @@ params.rounds = { value = "n" }
 expect.rows = "1"
 "#;
 
-/// The rounds of `burn`.
-const ROUNDS: [u64; 3] = [1_000, 2_000, 3_000];
+/// The rounds of `burn`: in the second step eight times as many as in the first.
+const ROUNDS: [u64; 2] = [500, 4_000];
 
 fn experiment() -> String {
     let targets = BUILDS.map(|build| format!("[[target]]\nbuild = \"{build}\"\n"));
@@ -185,11 +185,12 @@ fn costs_are_the_servers_and_agree() {
             |row| row.get(0),
         )
         .unwrap();
-    assert!(periods >= 4 * 4, "{periods}");
+    assert!(periods >= 2 * 3 * 4, "{periods}");
 }
 
-/// Each round of the hash costs the same, so equal differences of rounds are equal differences of
-/// processor time.
+/// Each round of the hash costs the same and takes nearly all the time of its statement, so that
+/// eight times as many cost eight times as much, as far as the machine's neighbours let processor time
+/// be the same twice.
 fn known_cost(database: &Connection) {
     for (target, build) in BUILDS.iter().enumerate() {
         let costs: Vec<f64> = (1..=ROUNDS.len())
@@ -201,9 +202,7 @@ fn known_cost(database: &Connection) {
             })
             .collect();
         println!("{build}: {costs:?} ns for {ROUNDS:?} rounds");
-        let (first, second) = (costs[1] - costs[0], costs[2] - costs[1]);
-        assert!(first > 0.0 && second > 0.0, "{build}: {costs:?}");
-        let ratio = second / first;
-        assert!((0.7..1.4).contains(&ratio), "{build}: {costs:?}");
+        let ratio = costs[1] / costs[0];
+        assert!((5.0..11.0).contains(&ratio), "{build}: {costs:?}");
     }
 }

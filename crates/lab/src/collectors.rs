@@ -22,6 +22,8 @@ const INSTRUCTIONS: Counter = Counter::new(Source::Valgrind, "instructions_user"
 /// How long the server may take to answer for its status: who waits for it is deaf for everything
 /// else.
 const STATUS_LIMIT: Duration = Duration::from_secs(10);
+/// How much more patience a server in valgrind needs.
+pub(crate) const SIMULATED_SLOWER: u32 = 60;
 
 /// What is to be read in a trial.
 #[derive(Debug, Clone, Copy)]
@@ -161,6 +163,8 @@ pub(crate) struct Collectors {
     callgrind: Option<Callgrind>,
     /// Whether the server is asked for its status.
     asks: bool,
+    /// How long it may take to answer.
+    patience: Duration,
     /// Over which it is asked: open through the whole step, so that no thread of the server comes or
     /// goes for it.
     control: Option<Result<Connection, String>>,
@@ -190,6 +194,11 @@ impl Collectors {
         Self {
             sampler: Sampler::start(prober, period),
             asks: wanted.collect.status,
+            patience: if wanted.valgrind {
+                STATUS_LIMIT * SIMULATED_SLOWER
+            } else {
+                STATUS_LIMIT
+            },
             callgrind,
             control: None,
             absent,
@@ -204,7 +213,7 @@ impl Collectors {
     /// Gets ready for a step, before its load connects.
     pub(crate) fn prepare(&mut self, server: &Server) {
         self.control = self.asks.then(|| {
-            let connected = server.connect_within(STATUS_LIMIT);
+            let connected = server.connect_within(self.patience);
             connected.map_err(|error| format!("failed to {error}"))
         });
     }

@@ -5,14 +5,14 @@ use std::thread::available_parallelism;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task, usual_threads};
 use prony_model::{
-    Backend, ClientGroup, Counting, CpuSet, Length, Plan, PlannedTrial, Sample, Source, Step,
-    StepOutcome, Target, TrialKind, TrialState, Workload,
+    Backend, ClientGroup, CountedBy, Counting, CpuSet, Length, Plan, PlannedTrial, Sample, Source,
+    Step, StepOutcome, Target, TrialKind, TrialState, Workload,
 };
 use prony_probe::CounterSet;
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
 
-use crate::collectors::{Collectors, Wanted, Watched};
+use crate::collectors::{Collectors, SIMULATED_SLOWER, Wanted, Watched};
 use crate::counted::{self, counted};
 use crate::drive::drive;
 use crate::event::{Event, Events};
@@ -261,8 +261,13 @@ impl Trial<'_> {
             }
             _ => 0,
         };
+        let simulated = self
+            .counting()
+            .is_some_and(|counting| counting.by == CountedBy::Valgrind);
+        let slower = if simulated { SIMULATED_SLOWER } else { 1 };
         Task::Drive(Box::new(DriveTask {
             warmup_operations,
+            stall_ms: task.stall_ms.saturating_mul(slower.into()),
             ..task
         }))
     }

@@ -79,6 +79,7 @@ impl<'a> Analysis<'a> {
         analysis.compare();
         analysis.loads = loads::read(&analysis, store)?;
         notes::add(&mut analysis, store)?;
+        analysis.doubt_costs();
         Ok(analysis)
     }
 
@@ -105,6 +106,17 @@ impl<'a> Analysis<'a> {
             cell.push(outcome, work.pace, true);
         }
         Ok(())
+    }
+
+    /// Marks costs that follow from times of which something is said.
+    fn doubt_costs(&mut self) {
+        for step in 0..self.plan.steps.len() {
+            for target in 0..self.plan.targets.len() {
+                if self.cell(step, target).is_noted() {
+                    self.costs.doubt_times(step, target);
+                }
+            }
+        }
     }
 
     /// Derives what relates targets to the base, of all steps that do not only warm up.

@@ -1,6 +1,6 @@
 //! The blocks of a report for people, in reading order.
 
-use prony_model::{CountedBy, Display, Metric, Pace, Plan, Timing, TrialKind};
+use prony_model::{CountedBy, Display, Metric, Pace, Plan, Source, Timing, TrialKind};
 
 use crate::analysis::Analysis;
 use crate::document::Block;
@@ -177,8 +177,8 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
     if analysis.costs.sampled && seen::has_server_only(analysis) {
         items.push(
             "Round trip is the mean time of an operation as its client sees it; server only is what \
-             is left of it without the client's own processor time, told for one client that sends \
-             one operation after the other. Their ratios are of time: above 1 is slower than the \
+             is left of it without the client's own processor time and its wait for a processor, \
+             told for one client that sends one operation after the other. Their ratios are of time: above 1 is slower than the \
              base."
                 .to_owned(),
         );
@@ -187,6 +187,18 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
         return items;
     }
     let explained: Vec<String> = columns.iter().map(|&metric| explained(metric)).collect();
+    let of_device: Vec<&str> = columns
+        .iter()
+        .filter(|metric| analysis.costs.has_from(**metric, Source::Device))
+        .map(|metric| metric.facts().heading)
+        .collect();
+    if !of_device.is_empty() {
+        items.push(format!(
+            "{}: of the whole device that holds the data, whoever used it, where the server's own are \
+             not accounted for; no ratios are made of these.",
+            of_device.join(", ")
+        ));
+    }
     items.push(format!(
         "Costs are of the server alone, from the start to the end of the measured time, for each \
          operation (o), or each row in steps that scan: {}. KB are 1024 bytes.",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{
     Backend, CostUnit, Counter, CpuDisagreement, Effect, Gap, Metric, Moment, NoValue, Plan,
-    Source, StepCounts, StepSamples, TrialKind, Value, cpu_disagreement,
+    Source, StepCounts, StepSamples, Timing, TrialKind, Value, cpu_disagreement,
 };
 use prony_stats::{PairedRatio, Summary};
 use prony_store::{OutcomeRow, Store, StoreError, TrialId};
@@ -83,12 +83,13 @@ impl Costs {
             sampled: false,
             absences: store.absences()?,
         };
+        let waits = waits(store)?;
         for row in store.outcomes()? {
-            let spent = costs.spent(store, &row)?;
+            let spent = costs.spent(store, &waits, &row)?;
             costs.cells[row.step][row.planned.target].timed.push(spent);
         }
         for row in store.counted()? {
-            let spent = costs.spent(store, &row)?;
+            let spent = costs.spent(store, &waits, &row)?;
             costs.cells[row.step][row.planned.target]
                 .counted
                 .push(spent);
@@ -97,6 +98,16 @@ impl Costs {
             costs.derive(plan);
         }
         Ok(costs)
+    }
+
+    /// Marks what follows from the time of operations in a cell about which something must be said.
+    pub(crate) fn doubt_times(&mut self, step: usize, target: usize) {
+        self.cells[step][target].doubtful.extend([
+            Metric::RoundTrip,
+            Metric::ServerOnly,
+            Metric::ServerShare,
+            Metric::Rate,
+        ]);
     }
 
     pub(crate) fn cell(&self, step: usize, target: usize) -> &CellCosts {
@@ -113,6 +124,12 @@ impl Costs {
         self.cells.iter().flatten()
     }
 
+    /// Whether a metric comes from a source anywhere.
+    pub(crate) fn has_from(&self, metric: Metric, source: Source) -> bool {
+        let mut spent = self.cells().flat_map(|cell| &cell.timed);
+        spent.any(|spent| spent.is_from(metric, source))
+    }
+
     /// The server's own counters that grew anywhere.
     pub(crate) fn counters(&self) -> BTreeSet<&Counter> {
         let spent = self.cells().flat_map(|cell| &cell.timed);
@@ -123,10 +140,15 @@ impl Costs {
             .collect()
     }
 
-    fn spent(&mut self, store: &Store, row: &OutcomeRow) -> Result<Spent, StoreError> {
+    fn spent(
+        &mut self,
+        store: &Store,
+        waits: &Waits,
+        row: &OutcomeRow,
+    ) -> Result<Spent, StoreError> {
         let samples = store.samples(row.trial, row.step)?;
         self.sampled |= !samples.0.is_empty();
-        let counts = counts(store, row)?;
+        let counts = counts(store, waits, row)?;
         Ok(Spent::of(row, &counts, &samples))
     }
 
@@ -139,6 +161,9 @@ impl Costs {
                 cell.summarise();
                 cell.notes = doubts::notes(cell);
                 cell.doubtful = doubts::metrics(cell);
+                if step.workload.effect != Effect::None {
+                    doubts::simulated_writes(cell);
+                }
             }
             if step.warm_only {
                 continue;
@@ -153,8 +178,27 @@ impl Costs {
     }
 }
 
+/// How long the generator waited for a processor, by trial and step, in nanoseconds.
+type Waits = BTreeMap<(TrialId, usize), u64>;
+
+/// Reads that for the steps that one thread drove.
+fn waits(store: &Store) -> Result<Waits, StoreError> {
+    let mut threads: BTreeMap<(TrialId, usize), Vec<Option<u64>>> = BTreeMap::new();
+    for row in store.thread_uses()? {
+        let waited = threads.entry((row.trial, row.step)).or_default();
+        waited.push(row.used.run_queue_ns);
+    }
+    let alone = threads
+        .into_iter()
+        .filter_map(|(key, waited)| match waited[..] {
+            [Some(ns)] => Some((key, ns)),
+            _ => None,
+        });
+    Ok(alone.collect())
+}
+
 /// What the outcome and the plan say of a step of a trial.
-fn counts(store: &Store, row: &OutcomeRow) -> Result<StepCounts, StoreError> {
+fn counts(store: &Store, waits: &Waits, row: &OutcomeRow) -> Result<StepCounts, StoreError> {
     let plan = store.plan();
     let step = &plan.steps[row.step];
     let changes = step.workload.effect != Effect::None;
@@ -169,6 +213,8 @@ fn counts(store: &Store, row: &OutcomeRow) -> Result<StepCounts, StoreError> {
         clients: row.clients,
         busy_ns: row.busy_ns,
         client_cpu_ns: row.client_user_ns + row.client_system_ns,
+        client_wait_ns: waits.get(&(row.trial, row.step)).copied(),
+        connects: step.timing == Timing::WholeRun || step.reconnect_every.is_some(),
         changed_rows: statements.iter().map(|statement| statement.affected).sum(),
         row_bytes: plan.dataset.schema.row_bytes(),
         table_rows: table_rows(plan, row.step),
@@ -224,18 +270,29 @@ impl Spent {
         }
     }
 
-    /// Whether `metric` was measured alike here and there: over the same backend, and instructions
-    /// by the same counters.
+    /// Whether `metric` was measured alike here and there: over the same backend, instructions by
+    /// the same counters, and storage by the same accounting.
     fn compares_with(&self, other: &Self, metric: Metric) -> bool {
-        let by_valgrind = |spent: &Self| {
-            let from = spent
-                .values
-                .get(&metric)
-                .map_or(&[][..], |value| value.from);
-            from.iter()
-                .any(|counter| counter.source == Source::Valgrind)
+        let alike = match metric {
+            Metric::Reads
+            | Metric::ReadKb
+            | Metric::Writes
+            | Metric::WrittenKb
+            | Metric::WriteAmplification => self.from(metric) == other.from(metric),
+            _ => self.is_from(metric, Source::Valgrind) == other.is_from(metric, Source::Valgrind),
         };
-        self.backend == other.backend && by_valgrind(self) == by_valgrind(other)
+        self.backend == other.backend && alike
+    }
+
+    /// The counters that a metric was computed from.
+    fn from(&self, metric: Metric) -> &'static [Counter] {
+        self.values.get(&metric).map_or(&[][..], |value| value.from)
+    }
+
+    /// Whether a metric comes from a source.
+    pub(crate) fn is_from(&self, metric: Metric, source: Source) -> bool {
+        let mut counters = self.from(metric).iter();
+        counters.any(|counter| counter.source == source)
     }
 }
 
@@ -302,6 +359,14 @@ impl CellCosts {
         }
     }
 
+    /// The same of a ratio, which is as doubtful as what it is relative to.
+    pub(crate) fn mark_beside(&self, base: Option<&Self>, metric: Metric) -> &'static str {
+        match base {
+            Some(base) if !base.mark(metric).is_empty() => MARK,
+            _ => self.mark(metric),
+        }
+    }
+
     fn summarise(&mut self) {
         for metric in Metric::all() {
             let values: Vec<f64> = self.values(metric).map(|(_, value)| value.amount).collect();
@@ -355,6 +420,10 @@ impl CellCosts {
                 let (_, other) = others.find(|(other, _)| {
                     other.block == mine.block && mine.compares_with(other, metric)
                 })?;
+                // A device has other users too.
+                if mine.is_from(metric, Source::Device) {
+                    return None;
+                }
                 Some((value.amount, other.amount))
             })
             .collect();

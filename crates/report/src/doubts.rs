@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Counter, Metric, Moment, NoDifference, NoValue, Source};
+use prony_model::{Counter, Metric, Moment, NoDifference, NoValue, Source, TrialKind};
 
 use crate::analysis::Analysis;
 use crate::costs::{CellCosts, Spent};
@@ -17,24 +17,32 @@ const RUNNING_MIN: f64 = 0.995;
 
 /// What must be said beside the costs of a cell, each a fragment without final period.
 pub(crate) fn notes(cell: &CellCosts) -> Vec<String> {
-    let trials = || cell.timed.iter().chain(&cell.counted);
-    let mut by_text: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-    for spent in trials() {
-        let texts = disagreement(spent)
-            .into_iter()
-            .chain(gaps(spent))
-            .chain(lost(spent));
+    let mut by_text: BTreeMap<(TrialKind, String), Vec<u32>> = BTreeMap::new();
+    let mut take = |kind, spent: &Spent, texts: Vec<String>| {
         for text in texts {
-            let blocks = by_text.entry(text).or_default();
+            let blocks = by_text.entry((kind, text)).or_default();
             if !blocks.contains(&spent.block) {
                 blocks.push(spent.block);
             }
         }
+    };
+    for spent in &cell.timed {
+        let texts = disagreement(spent).into_iter().chain(gaps(spent));
+        take(TrialKind::Timed, spent, texts.chain(lost(spent)).collect());
     }
-    let said = by_text.into_iter().map(|(text, blocks)| {
+    // Of processor time, nothing is taken from these.
+    for spent in &cell.counted {
+        let texts = gaps(spent).into_iter().chain(lost(spent)).collect();
+        take(TrialKind::Counting, spent, texts);
+    }
+    let said = by_text.into_iter().map(|((kind, text), blocks)| {
         let noun = if blocks.len() == 1 { "block" } else { "blocks" };
         let blocks: Vec<String> = blocks.iter().map(u32::to_string).collect();
-        format!("{noun} {}: {text}", blocks.join(", "))
+        let counting = match kind {
+            TrialKind::Timed => "",
+            TrialKind::Counting => ", counting",
+        };
+        format!("{noun} {}{counting}: {text}", blocks.join(", "))
     });
     said.chain(turns(cell)).collect()
 }
@@ -124,16 +132,55 @@ fn running(cell: &CellCosts, metric: Metric) -> f64 {
     shares.fold(1.0, f64::min)
 }
 
-/// The metrics that the notes on a cell are about.
+/// The metrics that the notes on a cell are about. What is wrong in a trial concerns what is taken
+/// from trials of its kind.
 pub(crate) fn metrics(cell: &CellCosts) -> BTreeSet<Metric> {
-    let trials = || cell.timed.iter().chain(&cell.counted);
-    let disagreement = trials().any(|spent| spent.disagreement.is_some());
-    let lost = trials().flat_map(lost_metrics).map(|(metric, _)| metric);
+    let disagrees = cell.timed.iter().any(|spent| spent.disagreement.is_some());
+    let of_kind = |spent: &[Spent], kind| -> BTreeSet<Metric> {
+        let lost = spent.iter().flat_map(|spent| &spent.without);
+        let lost = lost.filter(|(_, why)| is_lost(**why));
+        let lost = lost.map(|(metric, _)| *metric);
+        lost.filter(|metric| cell.of(*metric).0 == kind).collect()
+    };
+    let lost = of_kind(&cell.timed, TrialKind::Timed)
+        .into_iter()
+        .chain(of_kind(&cell.counted, TrialKind::Counting));
     let known = cell.figures.keys().copied();
     let scaled = known.filter(|metric| running(cell, *metric) < RUNNING_MIN);
+    let cpu = [
+        Metric::ServerCpu,
+        Metric::ServerUser,
+        Metric::ServerSystem,
+        Metric::PerCpuSecond,
+    ];
     lost.chain(scaled)
-        .chain(disagreement.then_some(Metric::ServerCpu))
+        .chain(cpu.into_iter().filter(|_| disagrees))
         .collect()
+}
+
+/// Whether a value should be there and is not.
+const fn is_lost(why: NoValue) -> bool {
+    match why {
+        NoValue::Unread(why) => !matches!(why, NoDifference::NotRead),
+        NoValue::NeverRan => true,
+        _ => false,
+    }
+}
+
+/// Says of a step that writes that valgrind overstates its instructions.
+pub(crate) fn simulated_writes(cell: &mut CellCosts) {
+    let metric = Metric::Instructions;
+    let simulated = cell
+        .values(metric)
+        .any(|(spent, _)| spent.is_from(metric, Source::Valgrind));
+    if simulated {
+        cell.doubtful.insert(metric);
+        cell.notes.push(
+            "instructions of a step that writes, counted by valgrind: work in the background weighs \
+             some fifty times too much in them"
+                .to_owned(),
+        );
+    }
 }
 
 /// What could not be read in whole trials, or in the whole run, each said once.

@@ -140,7 +140,7 @@ fn absolute(
             row(
                 analysis,
                 step,
-                target,
+                (target, None),
                 name,
                 metrics,
                 |metric, cell, figure| Some(show(metric, cell, figure)),
@@ -171,15 +171,17 @@ fn relative(
     compared
         .map(|target| {
             let name = format!("{} ÷ base", analysis.plan.targets[target].name);
-            row(analysis, step, target, name, metrics, show)
+            let of_base = analysis.costs.cell(step, analysis.plan.base);
+            row(analysis, step, (target, Some(of_base)), name, metrics, show)
         })
         .collect()
 }
 
+/// A row of figures; where they are relative, the base's doubts are theirs too.
 fn row(
     analysis: &Analysis<'_>,
     step: usize,
-    target: usize,
+    (target, base): (usize, Option<&CellCosts>),
     name: String,
     metrics: &[Metric],
     show: impl Fn(Metric, &CellCosts, &Figure) -> Option<String>,
@@ -190,7 +192,7 @@ fn row(
         let text = figure.and_then(|figure| show(*metric, cell, figure));
         text.map_or_else(
             || NONE.to_owned(),
-            |text| format!("{}{text}", cell.mark(*metric)),
+            |text| format!("{}{text}", cell.mark_beside(base, *metric)),
         )
     });
     std::iter::once(name).chain(figures).collect()

@@ -165,7 +165,12 @@ fn table(
         let Some((text, n, taken)) = figure(row, target) else {
             return NONE.to_owned();
         };
-        let mark = analysis.costs.cell(row.step, target).mark(row.metric);
+        let base = match shown {
+            Shown::Absolute => None,
+            Shown::Relative => Some(analysis.costs.cell(row.step, analysis.plan.base)),
+        };
+        let cell = analysis.costs.cell(row.step, target);
+        let mark = cell.mark_beside(base, row.metric);
         let n_max = if taken == TrialKind::Timed {
             timed
         } else {

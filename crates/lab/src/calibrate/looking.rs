@@ -62,7 +62,10 @@ impl Calibrator<'_> {
                     counters: set,
                     reason: &error.to_string(),
                 });
-                return Ok(Some(Vec::new()));
+                // Kept all the same: what was tried in vain need not be tried before every run.
+                return Ok(Some(
+                    CLIENTS.map(|clients| not_known(set, clients)).to_vec(),
+                ));
             }
             None => return Ok(Some(Vec::new())),
         };
@@ -100,6 +103,15 @@ impl Calibrator<'_> {
             prices.push(price);
         }
         Ok(Some(prices))
+    }
+}
+
+/// A price that could not be measured.
+const fn not_known(counters: RidingCounters, clients: u32) -> LookingPrice {
+    LookingPrice {
+        counters,
+        clients,
+        rounds: Vec::new(),
     }
 }
 

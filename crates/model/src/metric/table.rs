@@ -444,9 +444,10 @@ pub(super) static FACTS: [MetricFacts; 29] = [
         better: Better::Lower,
         taken: TrialKind::Timed,
         least: 0.0,
-        formula: "round trip − processor time of the load generator, both per operation",
-        meaning: "What is left when the client's own work is taken away: the server, and waking each \
-                  other up. Only for one client that sends one operation after the other; with more, \
+        formula: "round trip − processor time of the load generator − its wait for a processor, per \
+                  operation",
+        meaning: "What is left when the client's own work is taken away, and what its thread waited \
+                  for a processor while it was ready: the server, and waking each other up. Only for one client that sends one operation after the other; with more, \
                   clients work while others wait.",
         how: Formula::Derived {
             counters: NO_COUNTERS,

@@ -37,6 +37,8 @@ const COUNTS: StepCounts = StepCounts {
     clients: 1,
     busy_ns: 22_000_000,
     client_cpu_ns: 5_000_000,
+    client_wait_ns: None,
+    connects: false,
     changed_rows: 0,
     row_bytes: 186,
     table_rows: Some(10_000),

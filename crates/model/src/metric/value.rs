@@ -16,6 +16,11 @@ pub struct StepCounts {
     pub busy_ns: u64,
     /// Processor time of the load generator, in nanoseconds.
     pub client_cpu_ns: u64,
+    /// How long the load generator's only thread was ready to run and had no processor, in
+    /// nanoseconds; `None` where that is not known, and where it has several.
+    pub client_wait_ns: Option<u64>,
+    /// Whether connections are made within the busy time.
+    pub connects: bool,
     /// Rows that the server reports as changed.
     pub changed_rows: u64,
     /// Bytes of the values of a row.
@@ -268,22 +273,25 @@ pub(super) fn client_cpu(counts: &StepCounts, _: &StepSamples) -> Result<Value, 
 /// Microseconds that a client was busy with an operation.
 pub(super) fn round_trip(counts: &StepCounts, _: &StepSamples) -> Result<Value, NoValue> {
     let units = counts.units()?;
-    if counts.is_closed() {
+    if counts.is_closed() && !counts.connects {
         Ok(Value::counted(counts.busy_ns as f64 / 1e3 / units))
     } else {
         Err(NoValue::NotAlone)
     }
 }
 
-/// The round trip without the client's part. What the generator does for one client can't happen
-/// while the client waits for the server, but for the end of sending.
+/// The round trip without the client's part, and without what the client waited for a processor
+/// when the answer was there. What the generator does for one client can't happen while the client
+/// waits for the server, but for the end of sending.
 pub(super) fn server_only(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
     if counts.clients != 1 {
         return Err(NoValue::NotAlone);
     }
     let whole = round_trip(counts, samples)?.amount;
     let client = client_cpu(counts, samples)?.amount;
-    Ok(Value::counted(whole - client))
+    let waited_ns = counts.client_wait_ns.unwrap_or(0);
+    let waited = waited_ns as f64 / 1e3 / counts.units()?;
+    Ok(Value::counted(whole - client - waited))
 }
 
 /// What the server only takes ÷ the round trip.

@@ -91,6 +91,7 @@ impl Transfers {
                 }
             }
         }
-        Some(total)
+        // Some kernels fill these files only where a limit is set: then nothing is known.
+        (!total.devices.is_empty()).then_some(total)
     }
 }
