@@ -19,6 +19,7 @@ use crate::digest::hex_of;
 use crate::folder::{self, OwnedFolder, STAGING};
 use crate::instance::{Instance, PASSWORD_FILE, write_private};
 use crate::io_error::{At, IoError};
+use crate::lock::FileLock;
 use crate::render::Rendered;
 use crate::roots::Roots;
 use crate::settle;
@@ -61,7 +62,7 @@ pub struct ImageRecord {
 pub struct Image {
     folder: PathBuf,
     manifest: Manifest,
-    _in_use: Arc<File>,
+    _in_use: Arc<FileLock>,
 }
 
 impl ImageKey {
@@ -128,17 +129,17 @@ impl<'a> Images<'a> {
         let folder = self.roots.images().join(&key.0);
         let file = File::open(folder.join(FILE)).ok()?;
         // Whoever removes images holds this lock alone; what he has just removed is not there.
-        file.try_lock_shared().ok()?;
+        let in_use = FileLock::try_shared(file)?;
         let manifest = Manifest::read(&folder)?;
         if manifest.key != *key {
             return None;
         }
         // What can't be noted makes the image look older than it is, no more.
-        let _ = file.set_modified(SystemTime::now());
+        let _ = in_use.file().set_modified(SystemTime::now());
         Some(Image {
             folder,
             manifest,
-            _in_use: Arc::new(file),
+            _in_use: Arc::new(in_use),
         })
     }
 

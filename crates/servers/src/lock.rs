@@ -14,7 +14,37 @@ const POLL: Duration = Duration::from_millis(100);
 /// A lock that is held. The kernel releases it when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct FileLock {
-    _file: File,
+    file: File,
+}
+
+impl FileLock {
+    /// Takes the lock of an open file beside others that share it, without waiting; `None` where
+    /// that can't be had now.
+    pub(crate) fn try_shared(file: File) -> Option<Self> {
+        file.try_lock_shared().ok()?;
+        Some(Self { file })
+    }
+
+    /// Takes the lock of an open file for its holder alone, without waiting; `None` where that can't
+    /// be had now.
+    pub(crate) fn try_alone(file: File) -> Option<Self> {
+        file.try_lock().ok()?;
+        Some(Self { file })
+    }
+
+    /// The file that is locked.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for FileLock {
+    /// Closing alone would keep it for as long as a child that another thread has just forked has
+    /// the same file open, which is until it executes its program.
+    fn drop(&mut self) {
+        // Nothing to be done about an error: closing follows, and releases it as well.
+        let _ = self.file.unlock();
+    }
 }
 
 /// What came of waiting for a lock.
@@ -41,7 +71,7 @@ pub(crate) fn acquire(
     let mut told = false;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Acquired::Held(FileLock { _file: file })),
+            Ok(()) => return Ok(Acquired::Held(FileLock { file })),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(error).at("lock", path),
         }

@@ -13,7 +13,7 @@ use crate::StoreError;
 /// it dies; the file itself stays and means nothing.
 #[derive(Debug)]
 pub(crate) struct RunLock {
-    _file: File,
+    file: File,
 }
 
 impl RunLock {
@@ -43,7 +43,16 @@ impl RunLock {
             Err(errno) => return Err(failed(errno.into())),
         }
         write_owner(&mut file).map_err(failed)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for RunLock {
+    /// Closing alone would keep it for as long as a child that another thread has just forked has
+    /// the same file open, which is until it executes its program.
+    fn drop(&mut self) {
+        // Nothing to be done about an error: closing follows, and releases it as well.
+        let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 

@@ -11,6 +11,7 @@ use super::manifest::{FILE, Manifest};
 use super::{ImageKey, ImageRecord, Images};
 use crate::folder::{self, STAGING};
 use crate::io_error::{At, IoError};
+use crate::lock::FileLock;
 
 /// What is known of an image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -93,9 +94,9 @@ impl Images<'_> {
             file => file.at("open", &folder)?,
         };
         // Held until it is gone, so that nobody begins to use it meanwhile.
-        if file.try_lock().is_err() {
+        let Some(_alone) = FileLock::try_alone(file) else {
             return Ok(Removal::InUse);
-        }
+        };
         folder::retire(&folder).at("remove", &folder)?;
         Ok(Removal::Removed)
     }
