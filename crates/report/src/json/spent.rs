@@ -29,6 +29,7 @@ pub(crate) struct MetricEntry {
 pub(crate) struct AbsenceEntry<'a> {
     target: Option<&'a str>,
     block: Option<u32>,
+    trials: Option<TrialKind>,
     source: Source,
     reason: &'a str,
 }
@@ -104,6 +105,7 @@ pub(crate) fn absences<'a>(analysis: &'a Analysis<'_>) -> Vec<AbsenceEntry<'a>> 
             AbsenceEntry {
                 target: planned.map(|p| analysis.plan.targets[p.target].name.as_str()),
                 block: planned.map(|p| p.block + 1),
+                trials: planned.map(|p| p.kind),
                 source: gap.source,
                 reason: &gap.reason,
             }
