@@ -5,6 +5,7 @@ mod kept;
 mod looking;
 mod points;
 mod program;
+mod tasks;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use prony_load::{DriveTask, Job, Message, Task};
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, OpenPoint,
-    RidingCounters, Spacing, StepOutcome, StopFlag, Tls, Workload,
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, CounterSet, LookingPrice,
+    OpenPoint, Spacing, StepOutcome, StopFlag, Tls, Workload,
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
@@ -22,9 +23,10 @@ use prony_servers::{Launcher, Roots};
 
 pub use self::kept::KeepError;
 use self::kept::{Kept, keep, recall};
-use self::points::RATE;
-pub use self::points::{CalibrationPoints, available_backends};
+pub use self::points::CalibrationPoints;
 use self::program::Program;
+use self::tasks::RATE;
+pub use self::tasks::available_backends;
 use crate::generator::{Generator, Next};
 use crate::null_server::NullServer;
 
@@ -61,7 +63,7 @@ pub enum CalibrationEvent<'a> {
     /// What counters cost can't be measured.
     NoPrice {
         /// Which.
-        counters: RidingCounters,
+        counters: CounterSet,
         /// Why they can't be opened, and what to do.
         reason: &'a str,
     },

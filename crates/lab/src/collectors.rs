@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use prony_client::Connection;
-use prony_model::{Collect, CountedBy, Counter, Counting, Gap, RidingCounters, Sample, Source};
-use prony_probe::{
-    Cgroup, CounterSet, Counters, Prober, Root, Sampler, ServerPlace, hardware_counters,
+use prony_model::{
+    Collect, CountedBy, Counter, CounterSet, Counting, Gap, RidingCounters, Sample, Source,
 };
+use prony_probe::{Cgroup, Counters, Prober, Root, Sampler, ServerPlace, hardware_counters};
 use prony_servers::{Birth, Callgrind, Instance, Valgrind, ValgrindError};
 
 use crate::fault::Fault;

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use prony_equality::VariableTable;
 use prony_load::choose_backend;
 use prony_model::{
-    Backend, Calibration, CountedBy, LookingPrice, Plan, PlannedTrial, RidingCounters, Target,
+    Backend, Calibration, CountedBy, CounterSet, LookingPrice, Plan, PlannedTrial, Target,
     TrialKind,
 };
-use prony_probe::{CounterSet, hardware_counters};
+use prony_probe::hardware_counters;
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store};
 
@@ -146,7 +146,7 @@ fn record_calibration(
     let calibrator = lab.calibrator();
     let known = calibrator.recall();
     let is_priced = |known: &Calibration| {
-        let priced = |price: &LookingPrice| price.counters == RidingCounters::Hardware;
+        let priced = |price: &LookingPrice| price.counters == CounterSet::Hardware;
         hardware_counters().is_err() || known.looking.iter().any(priced)
     };
     let known = known.filter(|known| known.covers(backend) && is_priced(known));
@@ -173,7 +173,7 @@ fn record_calibration(
 /// trials of a run have the same.
 fn riding(store: &Store) -> Result<Option<CounterSet>, LabError> {
     let calibration = store.first_calibration()?;
-    let may = calibration.is_some_and(|known| known.may_ride(RidingCounters::Hardware));
+    let may = calibration.is_some_and(|known| known.may_ride(CounterSet::Hardware));
     if !may {
         return Ok(None);
     }

@@ -5,10 +5,9 @@ use std::thread::available_parallelism;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task, usual_threads};
 use prony_model::{
-    Backend, ClientGroup, CountedBy, Counting, CpuSet, Length, Plan, PlannedTrial, Sample, Source,
-    Step, StepOutcome, Target, TrialKind, TrialState, Workload,
+    Backend, ClientGroup, CountedBy, CounterSet, Counting, CpuSet, Length, Plan, PlannedTrial,
+    Sample, Source, Step, StepOutcome, Target, TrialKind, TrialState, Workload,
 };
-use prony_probe::CounterSet;
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, TrialId, TrialRow};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Backend, RidingCounters, Spacing, Thousandths};
+use crate::{Backend, CounterSet, Spacing, Thousandths};
 
 /// The ceiling of the load generator on one host, measured against the null server with a
 /// prepared point query over a unix socket: raw counts, from which rates are derived when read.
@@ -28,8 +28,8 @@ pub struct Calibration {
 /// throughput: closed loops by turns against a null server with them and one without.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookingPrice {
-    /// Which counters: [`RidingCounters::Software`] or [`RidingCounters::Hardware`].
-    pub counters: RidingCounters,
+    /// Which counters.
+    pub counters: CounterSet,
     /// Connections.
     pub clients: u32,
     /// The turns.
@@ -147,7 +147,7 @@ impl Calibration {
 
     /// Whether these counters were measured to take less than [`Self::LOSS_MAX`] at every number of
     /// clients.
-    pub fn may_ride(&self, counters: RidingCounters) -> bool {
+    pub fn may_ride(&self, counters: CounterSet) -> bool {
         let mut prices = self
             .looking
             .iter()
@@ -340,7 +340,7 @@ mod tests {
             server_ns: 1,
         };
         let price = |with: [u64; 3]| LookingPrice {
-            counters: RidingCounters::Hardware,
+            counters: CounterSet::Hardware,
             clients: 1,
             rounds: with
                 .map(|with| PricedRound {
@@ -360,10 +360,10 @@ mod tests {
         assert_eq!(few.loss(), None);
 
         let mut calibration = calibration();
-        let may = |calibration: &Calibration| calibration.may_ride(RidingCounters::Hardware);
+        let may = |calibration: &Calibration| calibration.may_ride(CounterSet::Hardware);
         assert!(!may(&calibration));
         calibration.looking = vec![price([999, 999, 999])];
-        assert!(may(&calibration) && !calibration.may_ride(RidingCounters::Software));
+        assert!(may(&calibration) && !calibration.may_ride(CounterSet::Software));
         calibration.looking.push(price([990, 990, 990]));
         assert!(!may(&calibration));
     }

@@ -24,6 +24,27 @@ pub struct Collect {
     pub counters: RidingCounters,
 }
 
+/// Counters of `perf_event_open(2)` that are opened together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CounterSet {
+    /// What the kernel counts itself: task clock, context switches, migrations, page faults.
+    Software,
+    /// These, and what the processor counts: instructions and cycles of user space and kernel,
+    /// misses of its last cache and of its branch prediction.
+    Hardware,
+}
+
+impl CounterSet {
+    /// The name as files write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Software => "software",
+            Self::Hardware => "hardware",
+        }
+    }
+}
+
 /// Counters in timed trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -12,19 +12,9 @@ use std::io;
 
 use perf_event::events::{Event, Hardware, Software};
 use perf_event::{Builder, Counter as Handle};
-use prony_model::{Counter, Gap, Source};
+use prony_model::{Counter, CounterSet, Gap, Source};
 
 pub use error::CountersError;
-
-/// What to count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CounterSet {
-    /// What the kernel counts itself: task clock, context switches, migrations, page faults.
-    Software,
-    /// These, and what the processor counts: instructions and cycles of user space and kernel,
-    /// misses of its last cache and of its branch prediction.
-    Hardware,
-}
 
 /// Open counters. They stop and are gone when this is dropped.
 pub struct Counters {

@@ -33,7 +33,7 @@ mod text;
 mod threads;
 
 pub use cgroup::{Cgroup, CgroupError};
-pub use counters::{CounterSet, Counters, CountersError, hardware_counters};
+pub use counters::{Counters, CountersError, hardware_counters};
 pub use host::HostFacts;
 pub use prober::{Prober, ServerPlace};
 pub use process::{ProcessReading, resident_peak_bytes, thread_cpu_ns};

@@ -13,8 +13,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use prony_model::{Collect, Counter, IDENTITY, Moment, Sample, Source};
-use prony_probe::{CounterSet, Counters, Prober, Root, Sampler, ServerPlace, hardware_counters};
+use prony_model::{Collect, Counter, CounterSet, IDENTITY, Moment, Sample, Source};
+use prony_probe::{Counters, Prober, Root, Sampler, ServerPlace, hardware_counters};
 
 /// Makes a copy of this program the server.
 const ROLE: &str = "PRONY_TEST_SERVER";

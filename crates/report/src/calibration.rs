@@ -6,8 +6,8 @@ mod tests;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss,
-    OpenPoint, RidingCounters, Spacing,
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, CounterSet, LookingPrice,
+    Loss, OpenPoint, Spacing,
 };
 use serde::Serialize;
 
@@ -247,7 +247,7 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct LookingEntry {
-    counters: RidingCounters,
+    counters: CounterSet,
     clients: u32,
     /// Queries per second without and with the counters, round by round.
     queries_per_second: Vec<[Option<f64>; 2]>,

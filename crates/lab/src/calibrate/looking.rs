@@ -1,9 +1,9 @@
 //! What counters cost: the null server with them and without, by turns.
 
-use prony_model::{Backend, LookingPrice, PricedRound, RidingCounters, Workload};
-use prony_probe::{CounterSet, Counters, hardware_counters};
+use prony_model::{Backend, CounterSet, LookingPrice, PricedRound, Workload};
+use prony_probe::{Counters, hardware_counters};
 
-use super::points::{available_backends, closed_loop};
+use super::tasks::{available_backends, closed_loop, warmup_ms};
 use super::{CalibrationError, CalibrationEvent, Calibrator, counts};
 use crate::null_server::NullServer;
 
@@ -15,11 +15,11 @@ const ROUNDS: usize = 10;
 const TIME_MS: u64 = 500;
 
 /// Counters whose price can be measured on this host.
-pub(super) fn priced() -> Vec<RidingCounters> {
+pub(super) fn priced() -> Vec<CounterSet> {
     let hardware = hardware_counters().is_ok();
     let sets = [
-        (RidingCounters::Software, true),
-        (RidingCounters::Hardware, hardware),
+        (CounterSet::Software, true),
+        (CounterSet::Hardware, hardware),
     ];
     sets.into_iter()
         .filter_map(|(set, is_there)| is_there.then_some(set))
@@ -29,7 +29,7 @@ pub(super) fn priced() -> Vec<RidingCounters> {
 /// Milliseconds that it takes to price so many sets, warm-up included.
 pub(super) fn predicted_ms(sets: usize) -> u64 {
     let turns = sets * CLIENTS.len() * ROUNDS * 2;
-    turns as u64 * (TIME_MS + super::points::warmup_ms(TIME_MS))
+    turns as u64 * (TIME_MS + warmup_ms(TIME_MS))
 }
 
 impl Calibrator<'_> {
@@ -37,13 +37,10 @@ impl Calibrator<'_> {
     /// no price, which is told.
     pub(super) fn price(
         &self,
-        set: RidingCounters,
+        set: CounterSet,
         workload: &Workload,
         events: &mut dyn FnMut(CalibrationEvent<'_>),
     ) -> Result<Option<Vec<LookingPrice>>, CalibrationError> {
-        let Some(opened) = counter_set(set) else {
-            return Ok(Some(Vec::new()));
-        };
         let failed = |reason| CalibrationError::NullServer { reason };
         let start = |on_birth: &mut dyn FnMut(u32) -> Result<(), String>| {
             NullServer::start_with(self.roots, self.launcher, self.prony, on_birth).map_err(failed)
@@ -51,7 +48,7 @@ impl Calibrator<'_> {
         let mut plain = start(&mut |_| Ok(()))?;
         let mut counters = None;
         let mut counted = start(&mut |pid| {
-            counters = Some(Counters::open(pid, opened));
+            counters = Some(Counters::open(pid, set));
             Ok(())
         })?;
         // Held until the end: what is not open costs nothing.
@@ -107,18 +104,10 @@ impl Calibrator<'_> {
 }
 
 /// A price that could not be measured.
-const fn not_known(counters: RidingCounters, clients: u32) -> LookingPrice {
+const fn not_known(counters: CounterSet, clients: u32) -> LookingPrice {
     LookingPrice {
         counters,
         clients,
         rounds: Vec::new(),
-    }
-}
-
-const fn counter_set(counters: RidingCounters) -> Option<CounterSet> {
-    match counters {
-        RidingCounters::Software => Some(CounterSet::Software),
-        RidingCounters::Hardware => Some(CounterSet::Hardware),
-        RidingCounters::Auto | RidingCounters::Off => None,
     }
 }

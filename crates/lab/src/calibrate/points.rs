@@ -1,27 +1,12 @@
 //! What a calibration measures, and what of it is worth keeping.
 
-use std::collections::BTreeMap;
-
-use prony_load::{DriveTask, choose_backend};
-use prony_model::{
-    Backend, Calibration, Dataset, Length, Pace, Protocol, RidingCounters, Spacing, Thousandths,
-    Timing, Workload,
-};
+use prony_load::DriveTask;
+use prony_model::{Backend, Calibration, CounterSet, Workload};
 use rustix::process::{Resource, getrlimit};
 
 use super::looking;
-use crate::trial::threads_max;
+use super::tasks::{available_backends, closed_loop, open_loop, warmup_ms};
 
-/// The table that its keys are drawn for; there is none.
-const DATASET: Dataset = Dataset::sbtest(1, 1_000_000, 1);
-/// Operations per second of the open loop, far below what any host can do.
-pub(super) const RATE: Thousandths = Thousandths(10_000_000);
-/// Clients of the open loop: one is idle whenever an operation is due.
-const OPEN_CLIENTS: u32 = 8;
-/// Milliseconds within which what is overdue at the end of the open loop is worked off.
-const DRAIN_MS: u64 = 1_000;
-/// Silence of the null server, in milliseconds, after which something is wrong.
-const STALL_MS: u64 = 20_000;
 /// Files that a generator has open beside its connections, at most.
 const OTHER_FILES: u64 = 64;
 
@@ -34,8 +19,8 @@ pub struct CalibrationPoints {
     pub clients: Vec<u32>,
     /// Milliseconds of measured time for each point, at least 1. A quarter of it before is warm-up.
     pub time_ms: u64,
-    /// Counters whose price is measured: [`RidingCounters::Software`], [`RidingCounters::Hardware`].
-    pub looking: Vec<RidingCounters>,
+    /// Counters whose price is measured.
+    pub looking: Vec<CounterSet>,
 }
 
 impl CalibrationPoints {
@@ -62,10 +47,10 @@ impl CalibrationPoints {
 
     /// The counters whose price is measured beside points of this length: all that the host has; in a
     /// short calibration only those that may ride along.
-    pub fn usual_looking(time_ms: u64) -> Vec<RidingCounters> {
+    pub fn usual_looking(time_ms: u64) -> Vec<CounterSet> {
         let mut sets = looking::priced();
         if time_ms < Self::TIME_MS {
-            sets.retain(|set| *set == RidingCounters::Hardware);
+            sets.retain(|set| *set == CounterSet::Hardware);
         }
         sets
     }
@@ -84,7 +69,7 @@ impl CalibrationPoints {
         let has_backend = |backend| self.backends.contains(backend);
         let has_clients = |clients| self.clients.contains(clients);
         let whole = usual.backends.iter().all(has_backend) && usual.clients.iter().all(has_clients);
-        let has_price = |kept: &Calibration, set: &RidingCounters| {
+        let has_price = |kept: &Calibration, set: &CounterSet| {
             kept.looking.iter().any(|price| price.counters == *set)
         };
         let lacking = |kept: &Calibration| {
@@ -106,65 +91,6 @@ impl CalibrationPoints {
             closed.chain([open_loop(workload, backend, self.time_ms)])
         };
         self.backends.iter().flat_map(of_backend).collect()
-    }
-}
-
-/// The backends that this host has.
-pub fn available_backends() -> Vec<Backend> {
-    let has = |backend: &Backend| choose_backend(Some(*backend), false).is_ok();
-    [Backend::Epoll, Backend::IoUring]
-        .into_iter()
-        .filter(has)
-        .collect()
-}
-
-/// Load before a point is measured.
-pub(super) const fn warmup_ms(time_ms: u64) -> u64 {
-    time_ms.div_ceil(4)
-}
-
-/// A closed loop.
-pub(super) fn closed_loop(
-    workload: &Workload,
-    backend: Backend,
-    clients: u32,
-    time_ms: u64,
-) -> DriveTask {
-    DriveTask {
-        workload: workload.clone(),
-        parameters: BTreeMap::new(),
-        dataset: DATASET,
-        transactional: true,
-        protocol: Protocol::Prepared,
-        clients,
-        threads_max: threads_max(backend),
-        seed: 1,
-        warmup_ms: warmup_ms(time_ms),
-        warmup_operations: 0,
-        length: Length::Time { ms: time_ms },
-        interval_ms: time_ms,
-        stall_ms: STALL_MS,
-        timing: Timing::Operations,
-        pace: Pace::default(),
-        reconnect_every: None,
-        ramp_ms: 0,
-        drain_ms: 0,
-        beside: Vec::new(),
-        backend,
-        interval_histograms: false,
-        hold: false,
-    }
-}
-
-/// The open loop, whose operations a client is idle for whenever one is due.
-fn open_loop(workload: &Workload, backend: Backend, time_ms: u64) -> DriveTask {
-    DriveTask {
-        pace: Pace::Open {
-            rate: RATE,
-            spacing: Spacing::Regular,
-        },
-        drain_ms: DRAIN_MS,
-        ..closed_loop(workload, backend, OPEN_CLIENTS, time_ms)
     }
 }
 

@@ -61,8 +61,8 @@ fn calibration() -> Calibration {
             error: lateness(),
         }],
         looking: [
-            (RidingCounters::Software, 1, 93),
-            (RidingCounters::Software, 16, 95),
+            (CounterSet::Software, 1, 93),
+            (CounterSet::Software, 16, 95),
         ]
         .map(|(counters, clients, percent)| LookingPrice {
             counters,

@@ -1,0 +1,80 @@
+//! The loops that the generator is measured in.
+
+use std::collections::BTreeMap;
+
+use prony_load::{DriveTask, choose_backend};
+use prony_model::{
+    Backend, Dataset, Length, Pace, Protocol, Spacing, Thousandths, Timing, Workload,
+};
+
+use crate::trial::threads_max;
+
+/// The table that its keys are drawn for; there is none.
+const DATASET: Dataset = Dataset::sbtest(1, 1_000_000, 1);
+/// Operations per second of the open loop, far below what any host can do.
+pub(super) const RATE: Thousandths = Thousandths(10_000_000);
+/// Clients of the open loop: one is idle whenever an operation is due.
+const OPEN_CLIENTS: u32 = 8;
+/// Milliseconds within which what is overdue at the end of the open loop is worked off.
+const DRAIN_MS: u64 = 1_000;
+/// Silence of the null server, in milliseconds, after which something is wrong.
+const STALL_MS: u64 = 20_000;
+
+/// The backends that this host has.
+pub fn available_backends() -> Vec<Backend> {
+    let has = |backend: &Backend| choose_backend(Some(*backend), false).is_ok();
+    [Backend::Epoll, Backend::IoUring]
+        .into_iter()
+        .filter(has)
+        .collect()
+}
+
+/// Load before a point is measured.
+pub(super) const fn warmup_ms(time_ms: u64) -> u64 {
+    time_ms.div_ceil(4)
+}
+
+/// A closed loop.
+pub(super) fn closed_loop(
+    workload: &Workload,
+    backend: Backend,
+    clients: u32,
+    time_ms: u64,
+) -> DriveTask {
+    DriveTask {
+        workload: workload.clone(),
+        parameters: BTreeMap::new(),
+        dataset: DATASET,
+        transactional: true,
+        protocol: Protocol::Prepared,
+        clients,
+        threads_max: threads_max(backend),
+        seed: 1,
+        warmup_ms: warmup_ms(time_ms),
+        warmup_operations: 0,
+        length: Length::Time { ms: time_ms },
+        interval_ms: time_ms,
+        stall_ms: STALL_MS,
+        timing: Timing::Operations,
+        pace: Pace::default(),
+        reconnect_every: None,
+        ramp_ms: 0,
+        drain_ms: 0,
+        beside: Vec::new(),
+        backend,
+        interval_histograms: false,
+        hold: false,
+    }
+}
+
+/// The open loop, whose operations a client is idle for whenever one is due.
+pub(super) fn open_loop(workload: &Workload, backend: Backend, time_ms: u64) -> DriveTask {
+    DriveTask {
+        pace: Pace::Open {
+            rate: RATE,
+            spacing: Spacing::Regular,
+        },
+        drain_ms: DRAIN_MS,
+        ..closed_loop(workload, backend, OPEN_CLIENTS, time_ms)
+    }
+}
