@@ -29,4 +29,4 @@ pub use opening::{Opening, OpeningProgress};
 pub use prony_model::Address;
 pub use socket::Socket;
 pub use stream::Stream;
-pub use tls::{TlsError, TlsStream};
+pub use tls::{Encryption, TlsError, TlsStream};

@@ -7,12 +7,11 @@ mod tests;
 use std::mem;
 use std::sync::Arc;
 
-use prony_model::Tls;
 use prony_wire::{HEADER_SIZE, WireError, append_packet, append_prepare, read_header, split_frame};
 
 use crate::greet::{LoggingIn, Step};
 use crate::preparing::Preparing;
-use crate::{Address, ClientError, Login, PreparedStatement, TlsError};
+use crate::{Address, ClientError, Login, PreparedStatement};
 
 /// The longest packet that is accepted: no honest answer to a login or a prepare comes near it.
 const PACKET_SIZE_MAX: usize = 1 << 16;
@@ -29,6 +28,8 @@ pub struct Opening {
     pending: Vec<u8>,
     /// Number of the packet that comes next, from either side.
     sequence: u8,
+    /// The login that is to be sent in TLS, as soon as that has begun.
+    login: Option<Vec<u8>>,
 }
 
 /// Whether a connection is open.
@@ -36,6 +37,9 @@ pub struct Opening {
 pub enum OpeningProgress {
     /// More bytes are needed.
     More,
+    /// What is to be sent goes in clear, and all that follows in TLS, beginning with what
+    /// [`encrypted`](Opening::encrypted) gives. Nothing more was received.
+    Encrypt,
     /// The server accepted the login and prepared all statements; nothing is to be sent.
     Done,
 }
@@ -56,36 +60,24 @@ enum Turn {
 
 impl Opening {
     /// Begins. The statements are prepared in their order after the login.
-    ///
-    /// # Errors
-    /// When the login asks for TLS, which only [`Connection`](crate::Connection) does.
-    pub fn new(
-        address: &Address,
-        login: &Login,
-        statements: impl Into<Arc<[String]>>,
-    ) -> Result<Self, ClientError> {
-        if login.tls != Tls::Off {
-            return Err(ClientError::Tls {
-                address: address.clone(),
-                source: TlsError::NotBlocking,
-            });
-        }
-        Ok(Self {
+    pub fn new(address: &Address, login: &Login, statements: impl Into<Arc<[String]>>) -> Self {
+        Self {
             stage: Stage::LoggingIn(Box::new(LoggingIn::new(address, login))),
             statements: statements.into(),
             prepared: Vec::new(),
             pending: Vec::new(),
             sequence: 0,
-        })
+            login: None,
+        }
     }
 
     /// Takes the next bytes of the server, in pieces of any size, and appends to `out` what is to
     /// be sent, framed.
     ///
     /// # Errors
-    /// When the server refuses, wants an authentication that Prony does not know, does not keep to
-    /// the protocol, or says more than it was asked. The connection is then of no use any more,
-    /// [`preparing`](Self::preparing) tells how far it came.
+    /// When the server refuses, wants an authentication that Prony does not know, has no TLS where
+    /// the login asks for it, does not keep to the protocol, or says more than it was asked. The
+    /// connection is then of no use any more, [`preparing`](Self::preparing) tells how far it came.
     pub fn feed(
         &mut self,
         bytes: &[u8],
@@ -105,8 +97,16 @@ impl Opening {
         self.pending = pending;
         Ok(match self.stage {
             Stage::Done => OpeningProgress::Done,
+            _ if self.login.is_some() => OpeningProgress::Encrypt,
             Stage::LoggingIn(_) | Stage::Preparing(_) => OpeningProgress::More,
         })
+    }
+
+    /// TLS has begun: appends to `out` what is to be sent in it first, framed.
+    pub fn encrypted(&mut self, out: &mut Vec<u8>) {
+        if let Some(login) = self.login.take() {
+            self.sequence = append_packet(out, self.sequence, &login);
+        }
     }
 
     /// The statements that the server has prepared so far, in their order.
@@ -153,7 +153,11 @@ impl Opening {
                 }
                 Step::Wait => Ok(Turn::Server),
                 Step::Done => Ok(self.prepare_next(out)),
-                Step::Encrypt { .. } => Err(login.tls_error(TlsError::NotBlocking)),
+                Step::Encrypt { request, login } => {
+                    self.sequence = append_packet(out, self.sequence, &request);
+                    self.login = Some(login);
+                    Ok(Turn::Client)
+                }
             },
             Stage::Preparing(answer) => match answer.take(packet)? {
                 Some(statement) => {

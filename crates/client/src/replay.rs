@@ -101,7 +101,7 @@ impl Replay {
     }
 
     fn begin(&self) -> Opening {
-        Opening::new(&self.address, &self.login, self.statements.clone()).unwrap()
+        Opening::new(&self.address, &self.login, self.statements.clone())
     }
 
     fn is_refused(&self) -> bool {

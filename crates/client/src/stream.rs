@@ -1,8 +1,8 @@
 //! What carries a connection's bytes.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 
-use crate::{Socket, TlsStream};
+use crate::{Encryption, Socket, TlsError, TlsStream};
 
 /// A socket, or TLS on a socket. Load passes through here, hence the functions to be inlined.
 #[derive(Debug)]
@@ -22,7 +22,35 @@ impl Stream {
         }
     }
 
-    /// Whether encrypted bytes are still to be sent; [`Write::flush`] sends them.
+    /// Over a fresh socket, to be encrypted when the server was asked for it, or never.
+    ///
+    /// # Errors
+    /// When the handshake can't be prepared.
+    pub fn new(socket: Socket, encryption: Option<&Encryption>) -> Result<Self, TlsError> {
+        Ok(match encryption {
+            Some(encryption) => Self::Tls(Box::new(TlsStream::new(socket, encryption)?)),
+            None => Self::Plain(socket),
+        })
+    }
+
+    /// From here on bytes are encrypted; what was written and not sent goes in clear before.
+    ///
+    /// # Errors
+    /// When it was made without encryption.
+    pub fn encrypt(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Err(io::Error::new(
+                ErrorKind::Unsupported,
+                "it was made without encryption",
+            )),
+            Self::Tls(tls) => {
+                tls.encrypt();
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether bytes that were written are still to be sent; [`Write::flush`] sends them.
     #[inline]
     pub fn has_unsent(&self) -> bool {
         match self {

@@ -13,6 +13,7 @@ use prony_model::Tls;
 use prony_wire::{AuthPlugin, Channel, append_packet, split_frame};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use tempfile::TempDir;
 
 use crate::{Address, ClientError, Connection, Login};
 
@@ -141,6 +142,15 @@ pub(crate) fn connect_with(
     login: &Login,
     script: impl FnOnce(Peer) + Send + 'static,
 ) -> (Result<Connection, ClientError>, JoinHandle<()>) {
+    let (_folder, address, server) = listen(script);
+    let connection = Connection::connect(&address, login, TIMEOUT);
+    (connection, server)
+}
+
+/// A server on a unix socket, in a folder of its own, for one connection.
+pub(crate) fn listen(
+    script: impl FnOnce(Peer) + Send + 'static,
+) -> (TempDir, Address, JoinHandle<()>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let listener = UnixListener::bind(&path).unwrap();
@@ -148,8 +158,7 @@ pub(crate) fn connect_with(
         let (stream, _) = listener.accept().unwrap();
         script(Peer::new(stream));
     });
-    let connection = Connection::connect(&Address::Unix(path), login, TIMEOUT);
-    (connection, server)
+    (folder, Address::Unix(path), server)
 }
 
 /// The same over TCP.

@@ -26,16 +26,31 @@ use crate::{Address, Socket};
 /// The name that a server on a unix socket must prove to have, if any.
 const LOCAL_NAME: &str = "localhost";
 
-/// A socket with TLS on it.
+/// How connections to a server are encrypted. It can be used for any number of them, and reads the
+/// files of authorities once.
+#[derive(Debug, Clone)]
+pub struct Encryption {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+/// A socket with TLS on it, from the first byte or from one in the middle.
 #[derive(Debug)]
 pub struct TlsStream {
     socket: Socket,
     tls: ClientConnection,
+    /// Whether bytes pass as they are, until [`encrypt`](Self::encrypt).
+    in_clear: bool,
+    /// Written in clear and not sent yet.
+    clear: Vec<u8>,
 }
 
-impl TlsStream {
-    /// Shakes hands.
-    pub(crate) fn connect(socket: Socket, address: &Address, mode: &Tls) -> Result<Self, TlsError> {
+impl Encryption {
+    /// As `mode` wants the server at `address` to prove who it is; by nothing where it is off.
+    ///
+    /// # Errors
+    /// When the mode's authorities can't be read.
+    pub fn new(address: &Address, mode: &Tls) -> Result<Self, TlsError> {
         let name = server_name(address).map_err(|error| TlsError::Handshake {
             reason: error.to_string(),
         })?;
@@ -47,12 +62,43 @@ impl TlsStream {
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
         config.resumption = Resumption::disabled();
-        let mut tls = ClientConnection::new(Arc::new(config), name)?;
-        // Requests are encrypted whole, however long they are.
-        tls.set_buffer_limit(None);
-        let mut stream = Self { socket, tls };
+        let config = Arc::new(config);
+        Ok(Self { config, name })
+    }
+}
+
+impl TlsStream {
+    /// Shakes hands.
+    pub(crate) fn connect(socket: Socket, encryption: &Encryption) -> Result<Self, TlsError> {
+        let mut stream = Self::new(socket, encryption)?;
+        stream.in_clear = false;
         stream.shake_hands()?;
         Ok(stream)
+    }
+
+    /// Over a socket on which the server speaks in clear first. Nothing is encrypted until
+    /// [`encrypt`](Self::encrypt).
+    ///
+    /// # Errors
+    /// When the handshake can't be prepared.
+    pub fn new(socket: Socket, encryption: &Encryption) -> Result<Self, TlsError> {
+        let config = Arc::clone(&encryption.config);
+        let mut tls = ClientConnection::new(config, encryption.name.clone())?;
+        // Requests are encrypted whole, however long they are.
+        tls.set_buffer_limit(None);
+        Ok(Self {
+            socket,
+            tls,
+            in_clear: true,
+            clear: Vec::new(),
+        })
+    }
+
+    /// From here on bytes are encrypted; what was written before and not sent still goes in clear.
+    /// The handshake is part of reading and flushing, and what is written meanwhile is sent when it is
+    /// over: nothing waits that the socket does not wait for.
+    pub const fn encrypt(&mut self) {
+        self.in_clear = false;
     }
 
     fn shake_hands(&mut self) -> Result<(), TlsError> {
@@ -82,23 +128,41 @@ impl TlsStream {
         &self.socket
     }
 
-    /// Whether encrypted bytes are still to be sent; [`Write::flush`] sends them.
+    /// Whether bytes that were written are still to be sent; [`Write::flush`] sends them.
     pub fn has_unsent(&self) -> bool {
-        self.tls.wants_write()
+        !self.clear.is_empty() || !self.in_clear && self.tls.wants_write()
+    }
+
+    /// Sends the next part of the handshake, as far as the socket takes it. What it does not take is
+    /// [unsent](Self::has_unsent).
+    fn answer_handshake(&mut self) -> io::Result<()> {
+        match self.flush() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+            result => result,
+        }
     }
 }
 
 impl Read for TlsStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.in_clear {
+            return self.socket.read(buffer);
+        }
         loop {
             match self.tls.reader().read(buffer) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 result => return result,
             }
             self.tls.read_tls(&mut self.socket)?;
-            self.tls
-                .process_new_packets()
-                .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+            let processed = self.tls.process_new_packets();
+            if self.tls.wants_write() {
+                // An alert among it tells the server why it failed; it may be deaf.
+                let answered = self.answer_handshake();
+                if processed.is_ok() {
+                    answered?;
+                }
+            }
+            processed.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
         }
     }
 }
@@ -107,11 +171,20 @@ impl Read for TlsStream {
 /// fails with `WouldBlock` where it could not send all; it goes on when called again.
 impl Write for TlsStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.in_clear {
+            return self.clear.write(bytes);
+        }
         self.tls.writer().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        while self.tls.wants_write() {
+        while !self.clear.is_empty() {
+            match self.socket.write(&self.clear) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => drop(self.clear.drain(..result?)),
+            }
+        }
+        while !self.in_clear && self.tls.wants_write() {
             match self.tls.write_tls(&mut self.socket) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 result => result.map(drop)?,

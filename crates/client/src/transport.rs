@@ -6,7 +6,7 @@ use std::time::Duration;
 use prony_model::Tls;
 use prony_wire::{HEADER_SIZE, PAYLOAD_MAX, WireError, append_packet, append_quit, read_header};
 
-use crate::{Address, ClientError, Socket, Stream, TlsError, TlsStream};
+use crate::{Address, ClientError, Encryption, Socket, Stream, TlsError, TlsStream};
 
 /// Room that is made for a packet before it came.
 const RESERVE_MAX: usize = 1 << 16;
@@ -130,7 +130,8 @@ impl Transport {
         let surplus = self.stream.buffer().len();
         match self.stream.into_inner() {
             Stream::Plain(socket) if surplus == 0 => {
-                let stream = TlsStream::connect(socket, address, tls)?;
+                let encryption = Encryption::new(address, tls)?;
+                let stream = TlsStream::connect(socket, &encryption)?;
                 Ok(Self {
                     stream: BufReader::new(Stream::Tls(Box::new(stream))),
                     timeout: self.timeout,

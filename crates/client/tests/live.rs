@@ -11,13 +11,14 @@ mod live_gate;
 #[path = "support/server.rs"]
 mod server;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use live_gate::live;
 use prony_client::{
-    Address, ClientError, Connection, Login, Opening, OpeningProgress, Socket, Stream, TlsError,
+    Address, ClientError, Connection, Encryption, Login, Opening, OpeningProgress, Socket, Stream,
+    TlsError,
 };
 use prony_model::{OptionOrigin, RenderedOption, Tls};
 use rcgen::{CertificateParams, KeyPair};
@@ -54,17 +55,13 @@ impl Server {
                     .and_then(|row| row[1].clone());
                 let is_encrypted = cipher.is_some_and(|cipher| !cipher.is_empty());
                 assert_eq!(is_encrypted, *tls != Tls::Off, "{user} at {address}");
-                if *tls == Tls::Off {
-                    open(&address, user, password).unwrap();
-                }
+                open(&address, user, password, tls).unwrap();
             }
             for wrong in ["wrong", ""].into_iter().filter(|wrong| *wrong != password) {
                 let error = connect(&address, user, wrong, tls).unwrap_err();
                 let shown = error.to_string();
-                if *tls == Tls::Off {
-                    let error = open(&address, user, wrong).unwrap_err();
-                    assert_eq!(error.to_string(), shown);
-                }
+                let error = open(&address, user, wrong, tls).unwrap_err();
+                assert_eq!(error.to_string(), shown);
                 let address = address.to_string();
                 for word in [user, plugin, &address, "error 1045", "check the password"] {
                     assert!(shown.contains(word), "{word} in {shown}");
@@ -103,22 +100,35 @@ fn login(user: &str, password: &str, tls: &Tls) -> Login {
 }
 
 /// Logs in and prepares without blocking.
-fn open(address: &Address, user: &str, password: &str) -> Result<(), ClientError> {
-    let login = login(user, password, &Tls::Off);
+fn open(address: &Address, user: &str, password: &str, tls: &Tls) -> Result<(), ClientError> {
+    let login = login(user, password, tls);
     let statements = ["SELECT ?", "DO 1"].map(str::to_owned);
-    let mut opening = Opening::new(address, &login, statements).unwrap();
-    let mut stream = Stream::from(Socket::begin_connect(address).unwrap());
+    let mut opening = Opening::new(address, &login, statements);
+    let encryption = (*tls != Tls::Off).then(|| Encryption::new(address, tls).unwrap());
+    let socket = Socket::begin_connect(address).unwrap();
+    let mut stream = Stream::new(socket, encryption.as_ref()).unwrap();
     let mut buffer = [0; 1000];
     let mut out = Vec::new();
     let mut progress = OpeningProgress::More;
-    while progress == OpeningProgress::More {
+    while progress != OpeningProgress::Done {
         let readable = PollFd::new(stream.socket(), PollFlags::IN);
         poll(&mut [readable], None).unwrap();
-        let count = stream.read(&mut buffer).unwrap();
+        let count = match stream.read(&mut buffer) {
+            // A part of the handshake came, and is answered.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+            count => count.unwrap(),
+        };
         assert!(count > 0, "the server hung up");
         out.clear();
         progress = opening.feed(&buffer[..count], &mut out)?;
         stream.write_all(&out).unwrap();
+        if progress == OpeningProgress::Encrypt {
+            stream.encrypt().unwrap();
+            out.clear();
+            opening.encrypted(&mut out);
+            stream.write_all(&out).unwrap();
+        }
+        stream.flush().unwrap();
     }
     let params: Vec<u16> = opening.prepared().iter().map(|it| it.params).collect();
     assert_eq!(params, [1, 0], "{user} at {address}");

@@ -62,7 +62,7 @@ pub(crate) fn drive(
     task: &DriveTask,
     speaker: &mut Speaker<'_>,
 ) -> Result<(), LoadError> {
-    task.check(&job.tls)?;
+    task.check()?;
     choose_backend(Some(task.backend), job.tls != Tls::Off)?;
     let parts = parts(task);
     let programs = compile(task, &parts)?;
@@ -73,7 +73,7 @@ pub(crate) fn drive(
         Timing::Operations => None,
         Timing::WholeRun => Some(Start::now(task, speaker)?),
     };
-    let opener = Opener::new(job, task, &parts, &programs);
+    let opener = Opener::new(job, task, &parts, &programs)?;
     let links = opener.connect_all()?;
     speaker.say(&Message::Connected {
         clients: connections,

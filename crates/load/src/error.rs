@@ -30,9 +30,6 @@ pub enum JobError {
          and `ramp_ms`"
     )]
     TwoWarmups,
-    /// Clients are to connect anew, and to encrypt.
-    #[error("connect clients anew: over TLS that is not possible yet; leave out `reconnect_every`")]
-    EncryptedReconnect,
     /// The workload makes no sense.
     #[error("compile workload `{workload}`: failed to {source}")]
     Workload {

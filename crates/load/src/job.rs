@@ -176,7 +176,7 @@ impl FillTask {
 
 impl DriveTask {
     /// Checks what types can't.
-    pub(crate) fn check(&self, tls: &Tls) -> Result<(), JobError> {
+    pub(crate) fn check(&self) -> Result<(), JobError> {
         check_dataset(&self.dataset)?;
         let length = match self.length {
             Length::Time { ms } => ms,
@@ -200,9 +200,6 @@ impl DriveTask {
             }
             if let Some(operations) = part.reconnect_every {
                 check_positive("reconnect_every", operations)?;
-                if *tls != Tls::Off {
-                    return Err(JobError::EncryptedReconnect);
-                }
             }
             check_statements(part.workload)?;
             check_parameters(part.workload, part.parameters)?;

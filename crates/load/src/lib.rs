@@ -7,8 +7,6 @@
 //! Several groups of clients, each with a workload and a pace of its own, run side by side. All run
 //! on a few threads, of which the calling one is the first. In steady state nothing is allocated,
 //! locked or formatted for a query, and answers are skimmed, not decoded.
-//!
-//! Deliberately absent: reconnecting over TLS.
 
 mod backend;
 mod check;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use prony_client::{Address, ClientError, Connection, Login, Opening};
-use prony_model::Backend;
+use prony_client::{
+    Address, ClientError, Connection, Encryption, Login, Opening, Socket, Stream, TlsError,
+};
+use prony_model::{Backend, Tls};
 
 use crate::choices::Choices;
 use crate::client::{Client, PreparedId, PreparedIds};
@@ -23,6 +25,8 @@ pub(crate) struct Opener<'a> {
     login: Login,
     parts: &'a [Part<'a>],
     programs: &'a [Program],
+    /// How clients encrypt who connect anew.
+    encryption: Option<Encryption>,
     /// What clients prepare when they connect anew, by group; where a client keeps to a table, by
     /// its number modulo the number of tables.
     texts: Vec<Vec<Arc<[String]>>>,
@@ -30,20 +34,29 @@ pub(crate) struct Opener<'a> {
 
 impl<'a> Opener<'a> {
     /// `programs` are those of the groups.
+    ///
+    /// # Errors
+    /// When what the server's certificate is to be verified with can't be read.
     pub(crate) fn new(
         job: &'a Job,
         task: &'a DriveTask,
         parts: &'a [Part<'a>],
         programs: &'a [Program],
-    ) -> Self {
-        Self {
+    ) -> Result<Self, LoadError> {
+        let connects_anew = parts.iter().any(|part| part.reconnect_every.is_some());
+        let encryption = (connects_anew && job.tls != Tls::Off)
+            .then(|| Encryption::new(&job.address, &job.tls))
+            .transpose()
+            .map_err(|source| encryption_error(job, source))?;
+        Ok(Self {
             job,
             task,
             login: job.login(),
             parts,
             programs,
+            encryption,
             texts: programs.iter().map(all_texts).collect(),
-        }
+        })
     }
 
     /// What drives the connections.
@@ -85,12 +98,19 @@ impl<'a> Opener<'a> {
         Ok(Link::new(client, stream))
     }
 
-    /// Opens a connection of a client of a group, step by step.
-    pub(crate) fn opening(&self, group: usize, number: u32) -> Result<Opening, LoadError> {
+    /// Opens a connection of a client of a group over a fresh socket, step by step.
+    pub(crate) fn opening(
+        &self,
+        group: usize,
+        number: u32,
+        socket: Socket,
+    ) -> Result<(Opening, Stream), LoadError> {
         let texts = &self.texts[group];
         let texts = &texts[number as usize % texts.len()];
-        Opening::new(&self.job.address, &self.login, Arc::clone(texts))
-            .map_err(|source| LoadError::Reconnect { source })
+        let opening = Opening::new(&self.job.address, &self.login, Arc::clone(texts));
+        let stream = Stream::new(socket, self.encryption.as_ref())
+            .map_err(|source| encryption_error(self.job, source))?;
+        Ok((opening, stream))
     }
 
     /// The statements that an opening prepared for a client of a group.
@@ -112,6 +132,12 @@ impl<'a> Opener<'a> {
             source,
         }
     }
+}
+
+fn encryption_error(job: &Job, source: TlsError) -> LoadError {
+    let address = job.address.clone();
+    let source = ClientError::Tls { address, source };
+    LoadError::Reconnect { source }
 }
 
 /// The texts of clients 0, 1 and so on, until they repeat.

@@ -154,6 +154,20 @@ fn every_transport_with_few_and_many_clients() {
                 assert_eq!(outcome.operations, OPERATIONS, "{name} over {address}");
                 assert_eq!(outcome.errors, [], "{name} over {address}");
             }
+            let mut task = drive(workload("point-query"), clients);
+            if let Task::Drive(task) = &mut task {
+                task.reconnect_every = Some(5);
+            }
+            let outcome = outcome(run(&server, address.clone(), tls.clone(), task));
+            assert_eq!(outcome.operations, OPERATIONS, "anew over {address}");
+            assert_eq!(outcome.errors, [], "anew over {address}");
+            let connects = outcome
+                .statements
+                .iter()
+                .find(|it| it.name == "connect")
+                .unwrap();
+            let at_least = OPERATIONS / 5 - u64::from(clients);
+            assert!(connects.count >= at_least, "{connects:?} over {address}");
         }
     }
 }

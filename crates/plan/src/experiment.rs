@@ -24,7 +24,7 @@ use prony_model::{
 };
 
 use crate::fields::{Fields, Located, Value, is_name_char};
-use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
+use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
 
 pub(crate) use fit::resolve as resolve_workload;
 pub use refusal::Refused;
@@ -145,7 +145,6 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     profiles?;
     let seed = seed?.unwrap_or(DEFAULT_SEED);
     let sequence = sequence?;
-    check_reconnects(document, &targets, sequence.reconnects.as_ref())?;
     let blocks = blocks?.value;
     let written = counting?.unwrap_or_default();
     let decided = counting::decide(document, &written, blocks, &targets, knowledge)?;
@@ -183,26 +182,6 @@ fn trials(
         targets: &countable,
     };
     order::trials(seed, blocks, targets.len(), counted)
-}
-
-/// Checks that no clients are to make connections while they are measured that can't be made then.
-fn check_reconnects(
-    document: &Document<'_>,
-    targets: &[Target],
-    reconnects: Option<&Span>,
-) -> Read<()> {
-    let encrypted = targets.iter().find(|target| target.is_encrypted());
-    let (Some(place), Some(target)) = (reconnects, encrypted) else {
-        return Ok(());
-    };
-    Err(document.report(
-        Problem::new(format!(
-            "connecting anew with TLS is not possible yet, and `{}` is reached with it",
-            target.name
-        ))
-        .at(place, "connects anew")
-        .help("remove `reconnect_every`, or measure without TLS"),
-    ))
 }
 
 fn read_seed(value: Value<'_>) -> Read<u64> {

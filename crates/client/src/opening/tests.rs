@@ -34,7 +34,7 @@ fn packets(mut bytes: &[u8]) -> Vec<Vec<u8>> {
 
 fn opening(password: &str, statements: &[&str]) -> Opening {
     let statements: Vec<String> = statements.iter().map(ToString::to_string).collect();
-    Opening::new(&Address::Unix("/s".into()), &login(password), statements).unwrap()
+    Opening::new(&Address::Unix("/s".into()), &login(password), statements)
 }
 
 /// An opening with all that can happen: another way to authenticate, and two statements.
@@ -219,13 +219,47 @@ fn answers_to_a_prepare_that_are_none() {
     }
 }
 
-#[test]
-fn encryption_is_for_blocking_connections() {
+fn encrypted() -> Opening {
     let login = Login {
-        tls: Tls::Required,
+        tls: prony_model::Tls::Required,
         ..login("secret")
     };
-    let error = Opening::new(&Address::Unix("/s".into()), &login, Vec::new()).unwrap_err();
-    let shown = error.to_string();
-    assert!(shown.contains("blocking connection"), "{shown}");
+    Opening::new(&Address::Unix("/s".into()), &login, Vec::new())
+}
+
+#[test]
+fn the_login_waits_for_encryption() {
+    let mut opening = encrypted();
+    let (mut in_clear, mut in_tls) = (Vec::new(), Vec::new());
+    let greeting = framed(0, &[&greeting(0xff, NATIVE)]);
+    let (last, before) = greeting.split_last().unwrap();
+    let progress = opening.feed(before, &mut in_clear).unwrap();
+    assert_eq!(progress, OpeningProgress::More);
+    let progress = opening.feed(&[*last], &mut in_clear).unwrap();
+    assert_eq!(progress, OpeningProgress::Encrypt);
+    let proof = native("secret", b"abcdefghijklmnopqrst");
+    let holds = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|it| it == part);
+    assert_eq!((in_clear.len(), in_clear[3]), (4 + 32, 1));
+    assert!(!holds(&in_clear, b"prony") && !holds(&in_clear, &proof));
+
+    opening.encrypted(&mut in_tls);
+    assert_eq!(in_tls[3], 2);
+    assert!(holds(&in_tls, b"prony") && holds(&in_tls, &proof));
+    let mut more = Vec::new();
+    opening.encrypted(&mut more);
+    let progress = opening.feed(&framed(3, &[OK]), &mut more).unwrap();
+    assert_eq!(progress, OpeningProgress::Done);
+    assert!(more.is_empty());
+}
+
+#[test]
+fn encryption_that_can_not_begin() {
+    let plain = framed(0, &[&greeting(0xf7, NATIVE)]);
+    let error = refusal(&mut encrypted(), &[&plain]).to_string();
+    assert!(error.contains("does not offer it"), "{error}");
+    // Whoever stands in between could slip in an answer before TLS begins.
+    let mut both = framed(0, &[&greeting(0xff, NATIVE)]);
+    both.extend(framed(2, &[OK]));
+    let error = refusal(&mut encrypted(), &[&both]).to_string();
+    assert!(error.contains("nobody asked for"), "{error}");
 }

@@ -48,9 +48,6 @@ pub enum TlsError {
     /// The server said nothing for as long as it was allowed to.
     #[error("agree on TLS: the server was silent for too long")]
     Silent,
-    /// Asked of an [`Opening`](crate::Opening).
-    #[error("begin TLS: it is not done without blocking; connect with a blocking connection")]
-    NotBlocking,
     /// The handshake failed in another way.
     #[error("agree on TLS: {reason}")]
     Handshake {

@@ -1,20 +1,21 @@
 //! Against fake servers.
 
 use std::path::PathBuf;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use prony_wire::append_packet;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use tempfile::TempDir;
 
 use super::*;
 use crate::testing::{
-    NATIVE, OK, Peer, connect_over_tcp_with, connect_with, greeting, login, native,
+    NATIVE, OK, Peer, connect_over_tcp_with, connect_with, greeting, listen, login, native,
 };
-use crate::{ClientError, Connection, Login};
+use crate::{ClientError, Connection, Login, Opening, OpeningProgress, Stream};
 
 /// An authority, its certificate in a file, and a server that it signed for.
 struct Stage {
@@ -57,6 +58,16 @@ impl Stage {
 
     /// A server that encrypts, accepts the login, and answers one statement.
     fn script(&self) -> impl FnOnce(Peer) + Send + use<> {
+        let accept = self.accept();
+        move |peer| {
+            let mut peer = accept(peer);
+            peer.hear();
+            peer.say(OK);
+        }
+    }
+
+    /// A server that encrypts and accepts the login.
+    fn accept(&self) -> impl FnOnce(Peer) -> Peer + Send + use<> {
         let config = Arc::clone(&self.server);
         move |mut peer| {
             assert_eq!(peer.offer_tls().len(), 32);
@@ -64,9 +75,50 @@ impl Stage {
             let proof = native("secret", b"abcdefghijklmnopqrst");
             assert!(peer.hear().windows(20).any(|window| window == proof));
             peer.say(OK);
-            peer.hear();
-            peer.say(OK);
+            peer
         }
+    }
+}
+
+/// Connects without blocking to a server that plays the script.
+fn open_with(
+    mode: Tls,
+    script: impl FnOnce(Peer) + Send + 'static,
+) -> (Result<(), ClientError>, JoinHandle<()>) {
+    let (_folder, address, server) = listen(script);
+    (open(&address, &login_with(mode)), server)
+}
+
+fn open(address: &Address, login: &Login) -> Result<(), ClientError> {
+    let failed = |source| ClientError::Io { source };
+    let encryption = Encryption::new(address, &login.tls).unwrap();
+    let socket = Socket::begin_connect(address).unwrap();
+    let mut stream = Stream::new(socket, Some(&encryption)).unwrap();
+    let mut opening = Opening::new(address, login, Vec::new());
+    let mut buffer = [0; 100];
+    loop {
+        let readable = PollFd::new(stream.socket(), PollFlags::IN);
+        poll(&mut [readable], None).unwrap();
+        let count = match stream.read(&mut buffer) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+            count => count.map_err(failed)?,
+        };
+        if count == 0 {
+            return Err(ClientError::Closed);
+        }
+        let mut out = Vec::new();
+        let progress = opening.feed(&buffer[..count], &mut out)?;
+        stream.write_all(&out).map_err(failed)?;
+        if progress == OpeningProgress::Done {
+            return Ok(());
+        }
+        if progress == OpeningProgress::Encrypt {
+            stream.encrypt().map_err(failed)?;
+            out.clear();
+            opening.encrypted(&mut out);
+            stream.write_all(&out).map_err(failed)?;
+        }
+        stream.flush().map_err(failed)?;
     }
 }
 
@@ -101,6 +153,55 @@ fn every_mode_with_a_server_that_proves_it() {
             server.join().unwrap();
         }
     }
+}
+
+#[test]
+fn handshakes_do_not_block() {
+    let stage = Stage::new(&["localhost"]);
+    for mode in [Tls::Required, Tls::VerifyFull(stage.authority())] {
+        let accept = stage.accept();
+        let (opened, server) = open_with(mode, |peer| drop(accept(peer)));
+        opened.unwrap();
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn handshakes_that_fail_without_blocking() {
+    for (bytes, word) in [
+        (vec![21, 3, 1, 0, 2, 2, 80], "InternalError"),
+        (
+            b"\x1a\0\0\x02\xff\x13\x04#08S01Bad handshake".to_vec(),
+            "corrupt",
+        ),
+        (Vec::new(), "closed connection"),
+    ] {
+        let (opened, server) = open_with(Tls::Required, move |mut peer| {
+            peer.offer_tls();
+            assert_ne!(peer.hear_bytes(), 0);
+            peer.say_bytes(&bytes);
+        });
+        let error = opened.unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+        server.join().unwrap();
+    }
+    let stage = Stage::new(&["db.example"]);
+    let accept = stage.accept();
+    let mode = Tls::VerifyFull(stage.authority());
+    let (opened, server) = open_with(mode, |peer| drop(accept(peer)));
+    let error = opened.unwrap_err().to_string();
+    assert!(error.contains("not valid for name"), "{error}");
+    server.join().unwrap_err();
+}
+
+#[test]
+fn streams_made_without_encryption_get_none_later() {
+    let (_folder, address, server) = listen(|mut peer| assert!(peer.has_hung_up()));
+    let socket = Socket::begin_connect(&address).unwrap();
+    let mut stream = Stream::new(socket, None).unwrap();
+    assert!(stream.encrypt().is_err());
+    drop(stream);
+    server.join().unwrap();
 }
 
 #[test]

@@ -198,7 +198,13 @@ impl<'l> Crowd<'l> {
         loop {
             let link = &mut self.links[index];
             match link.receive(buffer, program)? {
-                Transfer::NotReady => return Ok(Look::GoOn),
+                Transfer::NotReady => {
+                    // What a handshake answers may be more than the socket took.
+                    if link.has_unsent() {
+                        self.set_interest(index, Unsent::Yes)?;
+                    }
+                    return Ok(Look::GoOn);
+                }
                 Transfer::Reply => self.reply(index, program)?,
                 Transfer::Opened => return self.opened(index, desk),
                 Transfer::Partial => {

@@ -175,12 +175,12 @@ impl Link {
                 return Err(opener.error(group, number, source));
             }
         };
-        self.stream = Stream::Plain(socket);
+        let (opening, stream) = opener.opening(group, number, socket)?;
+        self.stream = stream;
+        self.opening = Some(Box::new(opening));
         self.is_gone = false;
         self.client.request_mut().clear();
         self.sent = 0;
-        let opening = opener.opening(group, number)?;
-        self.opening = Some(Box::new(opening));
         Ok(Connecting::Begun)
     }
 
@@ -201,8 +201,20 @@ impl Link {
                 check_params(program, number, opening)?;
                 Ok(Transfer::Opened)
             }
-            OpeningProgress::More if self.client.request().is_empty() => Ok(Transfer::Partial),
+            OpeningProgress::More if reply.is_empty() => Ok(Transfer::Partial),
             OpeningProgress::More => Ok(Transfer::Reply),
+            OpeningProgress::Encrypt => {
+                let begun = self
+                    .stream
+                    .write_all(reply)
+                    .and_then(|()| self.stream.encrypt());
+                begun.map_err(|source| {
+                    opening_error(program, number, opening, ClientError::Io { source })
+                })?;
+                reply.clear();
+                opening.encrypted(reply);
+                Ok(Transfer::Reply)
+            }
         }
     }
 

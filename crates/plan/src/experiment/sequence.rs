@@ -42,8 +42,6 @@ pub(super) struct Sequence {
     pub(super) sections: Vec<Section>,
     /// The name of the preset that it comes from.
     pub(super) preset: Option<String>,
-    /// Where it says that clients connect anew, if it does.
-    pub(super) reconnects: Option<Span>,
 }
 
 /// The table `[sequence]`.
@@ -144,7 +142,6 @@ fn read_own(
         steps: expansion.expand(&entries)?,
         sections: sections?,
         preset: None,
-        reconnects: expansion.reconnects(&entries),
     })
 }
 
@@ -196,7 +193,6 @@ fn read_preset(
         steps: expansion.expand(&preset.value.entries)?,
         sections: preset.value.sections.clone(),
         preset: Some(preset.value.name().to_owned()),
-        reconnects: expansion.reconnects(&preset.value.entries),
     })
 }
 

@@ -183,18 +183,6 @@ fn groups_that_are_wrong() {
     );
 }
 
-#[test]
-fn connecting_anew_with_tls() {
-    let text = with("reconnect_every = 5").replacen("binlog = false", "tls = true", 1);
-    golden(
-        "reconnect-with-tls",
-        &World::new().parse(&text).unwrap_err(),
-    );
-    let group = with("[[step.beside]]\nworkload = \"update-index\"\nreconnect_every = 5");
-    let text = group.replacen("binlog = false", "tls = true", 1);
-    assert!(World::new().parse(&text).is_err());
-}
-
 const PRESET: &str = "name = \"paced\"
 description = \"Paces\"
 history = \"For tests.\"
@@ -244,11 +232,6 @@ fn presets_have_paces_and_scale_ramps_but_no_rates() {
     assert_eq!(plan.steps[2].beside[0].pace, rate(50_000));
     let whole = world().parse(&paced("timing = \"whole-run\"")).unwrap_err();
     golden("whole-run-preset", &whole);
-    let tls = paced("").replacen("binlog = false", "tls = true", 1);
-    golden(
-        "reconnect-with-tls-preset",
-        &world().parse(&tls).unwrap_err(),
-    );
 }
 
 #[test]

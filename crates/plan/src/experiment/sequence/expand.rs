@@ -129,7 +129,7 @@ impl Expansion<'_> {
             settle: settle.filter(|_| place == 0),
             timing,
             pace: written.pace,
-            reconnect_every: written.reconnect_every.as_ref().map(|every| every.value),
+            reconnect_every: written.reconnect_every,
             ramp_ms,
             beside: beside.clone(),
         };
@@ -203,26 +203,11 @@ impl Expansion<'_> {
                 parameters,
                 clients: beside.clients.with(tables),
                 pace: written.pace,
-                reconnect_every: written.reconnect_every.as_ref().map(|every| every.value),
+                reconnect_every: written.reconnect_every,
             })
         };
         let groups: Vec<_> = run.beside.iter().map(group).collect();
         groups.into_iter().collect()
-    }
-
-    /// Where the entries say that clients connect anew, if they do.
-    pub(super) fn reconnects(&self, entries: &[Entry]) -> Option<Span> {
-        let runs = entries.iter().filter_map(|entry| match &entry.what {
-            What::Run(run) => Some(run),
-            What::Settle(_) => None,
-        });
-        let mut every = runs
-            .flat_map(|run| run.works())
-            .filter_map(|work| work.pace.reconnect_every.as_ref());
-        every.next().map(|every| match &self.origin {
-            Origin::Own => every.span.clone(),
-            Origin::Preset { place, .. } => place.clone(),
-        })
     }
 
     /// What ends a step, and where that is written.

@@ -20,11 +20,11 @@ const RECONNECT_MAX: i64 = 1_000_000_000_000;
 /// How a think time is written.
 const THINK_RULE: &str = "write a whole number and a unit: \"500us\", \"10ms\", \"2s\"";
 
-/// A pace as written, with the places that messages point at.
+/// A pace as written.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenPace {
     pub(super) pace: Pace,
-    pub(super) reconnect_every: Option<Located<u64>>,
+    pub(super) reconnect_every: Option<u64>,
 }
 
 /// Reads the keys of a step, or of a group of clients, that say when operations begin.
@@ -62,7 +62,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<WrittenPace> {
     };
     Ok(WrittenPace {
         pace,
-        reconnect_every: reconnect?,
+        reconnect_every: reconnect?.map(|every| every.value),
     })
 }
 

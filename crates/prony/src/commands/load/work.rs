@@ -25,7 +25,6 @@ const DATASET_SEED: u64 = 1;
 /// Checks the arguments against each other, the workloads and the catalogue.
 pub(super) fn work(args: &LoadArgs, catalogue: &Catalogue) -> Result<AdHoc, Failure> {
     let target = target(args, catalogue)?;
-    check_reconnects(args, &target)?;
     let workload = workloads::find(&args.work.workload, &args.work.files)?.workload;
     let dataset = Dataset {
         schema: workload.schema,
@@ -82,16 +81,6 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
         external,
         collect: prony_model::Collect::default(),
     })
-}
-
-/// Checks that no connections are to be made while clients are measured that can't be made then.
-fn check_reconnects(args: &LoadArgs, target: &Target) -> Result<(), Failure> {
-    if args.pace.reconnect_every.is_none() || !target.is_encrypted() {
-        return Ok(());
-    }
-    let message = "connecting anew with TLS is not possible yet";
-    Err(Failure::new(ExitStatus::Usage, message)
-        .with_hint("leave out --reconnect-every, or measure without TLS"))
 }
 
 /// The server that runs already, if it is one.
