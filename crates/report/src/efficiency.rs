@@ -25,7 +25,7 @@ const BRIEF: [Metric; 11] = [
     Metric::InstructionsPerCycle,
 ];
 
-/// Shown where fewer than one operation in a hundred has any of it.
+/// Shown where an operation has less of it, on average, in the unit of its column.
 const RARE: &str = "<0.01";
 
 /// What documents have room for besides.

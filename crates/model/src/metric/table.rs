@@ -83,7 +83,7 @@ const SAMPLING: Alternatives = &[&[Counter::new(Source::Lab, "sampler_ns")]];
 const LAB: Alternatives = &[&[Counter::new(Source::Lab, "cpu_ns")]];
 const NO_COUNTERS: Alternatives = &[];
 
-/// Below so many storage requests, kilobytes or switches in a hundred operations, they are somebody
+/// Below so many storage requests, kilobytes or switches an operation, they are somebody
 /// else's or a timer's.
 const RARE: f64 = 0.01;
 
