@@ -251,15 +251,6 @@ fn a_load_with_options_that_do_not_go_together() {
     with(&[&NOWHERE, &POINTS, &["--images-limit", "1G"]])
         .exits(2)
         .says(&["--address", "--images-limit"]);
-    let anew = ["--reconnect-every", "10"];
-    for server in [
-        [&NOWHERE[..], &["--tls", "required"]].concat(),
-        [&build[..], &["--set", "tls=true"]].concat(),
-    ] {
-        with(&[&POINTS, &server, &anew])
-            .exits(2)
-            .says(&["TLS", "--reconnect-every"]);
-    }
     let ring = ["--tls", "required", "--backend", "io-uring"];
     with(&[&NOWHERE, &POINTS, &ring])
         .exits(2)

@@ -152,24 +152,20 @@ fn clients_think_and_connect_anew() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let arguments = [
-        "--operations",
-        "300",
-        "--think",
-        "200us",
-        "--reconnect-every",
-        "50",
-        "--protocol",
-        "text",
-    ];
-    let summary = json(&begin_own(folder.path(), &arguments).end().exits(0));
-    assert_eq!(number(&summary, "/figures/operations"), 300);
-    assert_eq!(number(&summary, "/figures/response_us/count"), 300);
-    assert_eq!(number(&summary, "/work/think_us"), 200);
-    let statements = summary["figures"]["statements"].as_array().unwrap();
-    let connect = statements.iter().find(|one| one["name"] == "connect");
-    // Two clients of 150 operations each; nobody has to after the last one.
-    assert_eq!(connect.unwrap()["count"], 4);
+    let usual = ["--operations", "300", "--reconnect-every", "50"];
+    let unencrypted = ["--think", "200us", "--protocol", "text"];
+    let encrypted = ["--think", "200us", "--set", "tls=true"];
+    for more in [unencrypted, encrypted] {
+        let arguments = [&usual[..], &more].concat();
+        let summary = json(&begin_own(folder.path(), &arguments).end().exits(0));
+        assert_eq!(number(&summary, "/figures/operations"), 300);
+        assert_eq!(number(&summary, "/figures/response_us/count"), 300);
+        assert_eq!(number(&summary, "/work/think_us"), 200);
+        let statements = summary["figures"]["statements"].as_array().unwrap();
+        let connect = statements.iter().find(|one| one["name"] == "connect");
+        // Two clients of 150 operations each; nobody has to after the last one.
+        assert_eq!(connect.unwrap()["count"], 4);
+    }
 }
 
 #[test]
