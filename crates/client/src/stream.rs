@@ -60,12 +60,6 @@ impl Stream {
     }
 }
 
-impl From<Socket> for Stream {
-    fn from(socket: Socket) -> Self {
-        Self::Plain(socket)
-    }
-}
-
 impl Read for Stream {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -81,7 +81,7 @@ impl TlsStream {
     ///
     /// # Errors
     /// When the handshake can't be prepared.
-    pub fn new(socket: Socket, encryption: &Encryption) -> Result<Self, TlsError> {
+    pub(crate) fn new(socket: Socket, encryption: &Encryption) -> Result<Self, TlsError> {
         let config = Arc::clone(&encryption.config);
         let mut tls = ClientConnection::new(config, encryption.name.clone())?;
         // Requests are encrypted whole, however long they are.
@@ -97,7 +97,7 @@ impl TlsStream {
     /// From here on bytes are encrypted; what was written before and not sent still goes in clear.
     /// The handshake is part of reading and flushing, and what is written meanwhile is sent when it is
     /// over: nothing waits that the socket does not wait for.
-    pub const fn encrypt(&mut self) {
+    pub(crate) const fn encrypt(&mut self) {
         self.in_clear = false;
     }
 

@@ -66,8 +66,8 @@ impl RidingCounters {
         match self {
             Self::Auto => "auto",
             Self::Off => "off",
-            Self::Software => "software",
-            Self::Hardware => "hardware",
+            Self::Software => CounterSet::Software.name(),
+            Self::Hardware => CounterSet::Hardware.name(),
         }
     }
 }

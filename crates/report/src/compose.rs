@@ -178,8 +178,8 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
         items.push(
             "Round trip is the mean time of an operation as its client sees it; server only is what \
              is left of it without the client's own processor time and its wait for a processor, \
-             told for one client that sends one operation after the other. Their ratios are of time: above 1 is slower than the \
-             base."
+             told for one client that sends one operation after the other. Their ratios are of \
+             time: above 1 is slower than the base."
                 .to_owned(),
         );
     }

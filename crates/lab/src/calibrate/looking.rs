@@ -16,14 +16,12 @@ const TIME_MS: u64 = 500;
 
 /// Counters whose price can be measured on this host.
 pub(super) fn priced() -> Vec<CounterSet> {
-    let hardware = hardware_counters().is_ok();
-    let sets = [
-        (CounterSet::Software, true),
-        (CounterSet::Hardware, hardware),
-    ];
-    sets.into_iter()
-        .filter_map(|(set, is_there)| is_there.then_some(set))
-        .collect()
+    let is_there = |set: &CounterSet| match set {
+        CounterSet::Software => true,
+        CounterSet::Hardware => hardware_counters().is_ok(),
+    };
+    let sets = [CounterSet::Software, CounterSet::Hardware];
+    sets.into_iter().filter(is_there).collect()
 }
 
 /// Milliseconds that it takes to price so many sets, warm-up included.

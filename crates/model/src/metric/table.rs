@@ -447,8 +447,9 @@ pub(super) static FACTS: [MetricFacts; 29] = [
         formula: "round trip − processor time of the load generator − its wait for a processor, per \
                   operation",
         meaning: "What is left when the client's own work is taken away, and what its thread waited \
-                  for a processor while it was ready: the server, and waking each other up. Only for one client that sends one operation after the other; with more, \
-                  clients work while others wait.",
+                  for a processor while it was ready: the server, and waking each other up. Only for \
+                  one client that sends one operation after the other; with more, clients work while \
+                  others wait.",
         how: Formula::Derived {
             counters: NO_COUNTERS,
             by: server_only,
