@@ -1,4 +1,4 @@
-//! What the hidden `guard` sub-command does: a child process that can't outlive its parent.
+//! The work of the hidden `guard` sub-command: a child process that can't outlive its parent.
 //!
 //! Between fork and exec only async-signal-safe code may run, which safe Rust can't promise. So
 //! the binary starts itself once more, arms the kernel's parent-death signal from ordinary code,
@@ -13,7 +13,7 @@ use std::os::unix::process::{CommandExt, parent_id};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use prony_model::{CpuSet, HugePages, ProcessSettings};
+use prony_model::{CpuSet, HugePages};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{
     CpuSet as CpuMask, disable_transparent_huge_pages, sched_getaffinity, sched_setaffinity,
@@ -22,7 +22,7 @@ use rustix::thread::{
 /// The variable that names libraries to load before all others, `ld.so(8)`.
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// How a program is set up beside its arguments.
+/// The set-up of a program beside its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Placement {
     /// The processors that it may use; `None` for those that this process may use.
@@ -31,12 +31,12 @@ pub struct Placement {
     pub huge_pages: HugePages,
     /// A library to load before all others.
     pub preload: Option<PathBuf>,
-    /// Whether the guard, when all else is set up, waits until its standard input is closed before
-    /// it becomes the program, whose standard input is `/dev/null` then.
+    /// True for a guard that, when all else is set up, waits until its standard input is closed
+    /// before it becomes the program, whose standard input is `/dev/null` then.
     pub hold: bool,
 }
 
-/// Why the guard did not become the program.
+/// A guard that did not become the program.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardError {
     /// The kernel refuses the parent-death signal.
@@ -53,10 +53,10 @@ pub enum GuardError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The kernel can't be told.
+    /// The kernel does not take the setting.
     #[error("turn transparent huge pages off: {0}")]
     HugePages(io::Error),
-    /// It can't be heard when to go on.
+    /// The end of standard input can't be waited for.
     #[error("wait for the end of standard input: {0}")]
     Hold(io::Error),
     /// The program can't be executed.
@@ -113,15 +113,6 @@ pub fn exec(
 }
 
 impl Placement {
-    /// That of a server with these settings.
-    pub(crate) fn of_server(process: &ProcessSettings) -> Self {
-        Self {
-            cpus: process.server_cpus.clone(),
-            huge_pages: process.huge_pages,
-            ..Self::default()
-        }
-    }
-
     /// Sets up this process, except for what only a new program can have.
     fn apply(&self) -> Result<(), GuardError> {
         if let Some(cpus) = &self.cpus {

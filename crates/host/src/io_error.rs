@@ -1,23 +1,42 @@
-//! What goes wrong with files, with the place that it went wrong at.
+//! Errors of the operating system with the place that they are about.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// An error of the operating system and the path it is about.
 #[derive(Debug, thiserror::Error)]
-#[error("{action} {}: {source}", path.display())]
+#[error("{action} {}: {source}{}", path.display(), remedy(source))]
 pub struct IoError {
-    /// What was tried, such as `create`.
+    /// The verb of the attempt, such as `create`.
     pub action: &'static str,
-    /// The file or folder it was tried on.
+    /// Its file or folder.
     pub path: PathBuf,
     /// The answer of the operating system.
     pub source: io::Error,
 }
 
+/// The way out of an error, where users have one; a cache without room or without the right to
+/// write is what they meet.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; make room there, or, if this is Prony's cache, set PRONY_CACHE to a folder on a \
+             larger disk"
+        }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            "; give this user access to it, or, if this is Prony's cache, set PRONY_CACHE to a \
+             folder that you may write to"
+        }
+        _ => "",
+    }
+}
+
 /// Adds the place to an [`io::Result`].
-pub(crate) trait At<T> {
+pub trait At<T> {
     /// Names what was tried on which path.
+    ///
+    /// # Errors
+    /// When this is one.
     fn at(self, action: &'static str, path: &Path) -> Result<T, IoError>;
 }
 
@@ -37,16 +56,46 @@ impl<T> At<T> for Result<T, rustix::io::Errno> {
     }
 }
 
-/// Fills as much of `buffer` as the stream has left; returns how much that is.
-pub(crate) fn read_up_to(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut read = 0;
-    while read < buffer.len() {
-        match stream.read(&mut buffer[read..]) {
-            Ok(0) => break,
-            Ok(count) => read += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn errors_name_place_reason_and_remedy() {
+        let path = Path::new("/cache/builds");
+        for (errno, reason, remedy) in [
+            (Errno::NOSPC, "No space left on device", "a larger disk"),
+            (Errno::DQUOT, "quota exceeded", "a larger disk"),
+            (Errno::ROFS, "Read-only file system", "may write to"),
+            (Errno::ACCESS, "Permission denied", "may write to"),
+        ] {
+            let error = Err::<(), _>(errno).at("create", path).unwrap_err();
+            let message = error.to_string();
+            assert!(message.starts_with("create /cache/builds: "), "{message}");
+            assert!(message.contains(reason), "{message}");
+            assert!(message.contains("set PRONY_CACHE to a folder"), "{message}");
+            assert!(message.ends_with(remedy), "{message}");
         }
+        let missing = Err::<(), _>(Errno::NOENT).at("open", path).unwrap_err();
+        assert_eq!(
+            missing.to_string(),
+            "open /cache/builds: No such file or directory (os error 2)"
+        );
     }
-    Ok(read)
+
+    #[test]
+    fn a_full_disk_is_named() {
+        let full = Path::new("/dev/full");
+        let error = fs::write(full, "x").at("write", full).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.starts_with("write /dev/full: No space left"),
+            "{message}"
+        );
+        assert!(message.contains("make room there"), "{message}");
+    }
 }

@@ -1,5 +1,5 @@
-//! How every child process is started: through the guard, in its own process group, marked with
-//! its owner.
+//! The start of every child process: through the guard, in its own process group, marked with its
+//! owner.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -19,7 +19,7 @@ use rustix::process::{
 use crate::guard::Placement;
 use crate::owner::{OWNER_VARIABLE, Owner, OwnerError};
 
-/// How often a child that is waited for is looked at.
+/// The time between two looks at a child that is waited for.
 const POLL: Duration = Duration::from_millis(10);
 
 /// Starts child processes that die with this process. Clones share one keeper thread.
@@ -30,7 +30,7 @@ const POLL: Duration = Duration::from_millis(10);
 #[derive(Debug, Clone)]
 pub struct Launcher {
     prony: PathBuf,
-    /// Where programs are looked up.
+    /// The `PATH` that programs are looked up on.
     search: OsString,
     owner: Owner,
     keeper: Sender<Order>,
@@ -42,7 +42,7 @@ struct Order {
     reply: Sender<io::Result<Child>>,
 }
 
-/// Why there is no launcher.
+/// A launcher that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum LauncherError {
     /// This process can't be named.
@@ -79,14 +79,14 @@ impl Launcher {
     }
 
     /// The same with another `PATH`, for itself and its children.
-    #[cfg(test)]
-    pub(crate) fn searching(mut self, path: OsString) -> Self {
+    #[must_use]
+    pub fn searching(mut self, path: OsString) -> Self {
         self.search = path;
         self
     }
 
     /// The full path of a program on `PATH`.
-    pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
         std::env::split_paths(&self.search)
             .map(|folder| folder.join(name))
             .find(|candidate| is_executable(candidate))
@@ -165,7 +165,7 @@ impl Process {
         &mut self.child
     }
 
-    /// How it ended, if it did.
+    /// Its end, if it has ended.
     ///
     /// # Errors
     /// When the operating system refuses to say.
@@ -260,7 +260,7 @@ fn is_executable(path: &Path) -> bool {
 }
 
 /// At most the last `lines` lines of a text file, of its last 64 KiB; empty if it can't be read.
-pub(crate) fn tail(path: &Path, lines: usize) -> String {
+pub fn tail(path: &Path, lines: usize) -> String {
     use std::io::{Seek, SeekFrom};
     const READ: u64 = 64 * 1024;
     let read = || -> io::Result<Vec<u8>> {
@@ -280,9 +280,10 @@ pub(crate) fn tail(path: &Path, lines: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::owner::start_of;
 
     fn launcher() -> Launcher {
-        Launcher::new(crate::testing::fixture("guard")).unwrap()
+        Launcher::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard")).unwrap()
     }
 
     #[test]
@@ -294,10 +295,10 @@ mod tests {
             .args(["-c", &script])
             .stdout(std::process::Stdio::piped());
         let mut process = launcher.spawn(command).unwrap();
-        let mut said = String::new();
+        let mut text = String::new();
         let mut output = process.child().stdout.take().unwrap();
-        output.read_to_string(&mut said).unwrap();
-        let words: Vec<&str> = said.split_whitespace().collect();
+        output.read_to_string(&mut text).unwrap();
+        let words: Vec<&str> = text.split_whitespace().collect();
         assert_eq!(words[0], Owner::current().unwrap().to_string());
         assert_eq!(words[1], process.id().to_string());
         assert_eq!(words[2], words[1]);
@@ -318,10 +319,10 @@ mod tests {
             .trim()
             .parse()
             .unwrap();
-        assert!(Owner::of(grandchild).is_some());
+        assert!(start_of(grandchild).is_some());
         drop(process);
         let end = Instant::now() + Duration::from_secs(10);
-        while Owner::of(grandchild).is_some() {
+        while start_of(grandchild).is_some() {
             assert!(
                 Instant::now() < end,
                 "process {grandchild} outlived its group"
@@ -337,13 +338,13 @@ mod tests {
         command.args(["-c", "sleep 600 >/dev/null & echo $!"]);
         command.stdout(std::process::Stdio::piped());
         let mut process = launcher.spawn(command).unwrap();
-        let mut said = String::new();
+        let mut text = String::new();
         let mut output = process.child().stdout.take().unwrap();
-        output.read_to_string(&mut said).unwrap();
-        let straggler = said.trim().parse().unwrap();
+        output.read_to_string(&mut text).unwrap();
+        let straggler = text.trim().parse().unwrap();
         assert!(process.wait().unwrap().success());
         let end = Instant::now() + Duration::from_secs(10);
-        while Owner::of(straggler).is_some() {
+        while start_of(straggler).is_some() {
             assert!(Instant::now() < end, "process {straggler} outlived");
             thread::sleep(POLL);
         }

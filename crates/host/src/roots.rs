@@ -1,10 +1,10 @@
-//! Where Prony keeps its files.
+//! The places of Prony's files.
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::DirBuilder;
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::io_error::{At, IoError};
@@ -57,63 +57,87 @@ impl Roots {
     }
 
     /// Unpacked server builds.
-    pub(crate) fn builds(&self) -> PathBuf {
+    pub fn builds(&self) -> PathBuf {
         self.cache.join("builds")
     }
 
     /// Libraries that builds share.
-    pub(crate) fn support(&self) -> PathBuf {
+    pub fn support(&self) -> PathBuf {
         self.cache.join("support")
     }
 
     /// Files on their way in; empty between fetches.
-    pub(crate) fn downloads(&self) -> PathBuf {
+    pub fn downloads(&self) -> PathBuf {
         self.cache.join("downloads")
     }
 
     /// State of the package clients.
-    pub(crate) fn clients(&self) -> PathBuf {
+    pub fn clients(&self) -> PathBuf {
         self.cache.join("clients")
     }
 
     /// Certificates of servers that encrypt.
-    pub(crate) fn certificates(&self) -> PathBuf {
+    pub fn certificates(&self) -> PathBuf {
         self.cache.join("certificates")
     }
 
     /// Data directories after load, by key.
-    pub(crate) fn images(&self) -> PathBuf {
+    pub fn images(&self) -> PathBuf {
         self.cache.join("images")
     }
 
-    /// What servers said of their variables.
+    /// Variables of servers, as each read them last.
     pub fn variables(&self) -> PathBuf {
         self.cache.join("variables")
     }
 
-    /// What the load generator reaches on this host.
+    /// The calibrations of this host.
     pub fn calibration(&self) -> PathBuf {
         self.cache.join("calibration.json")
     }
 
     /// Folders of server instances.
-    pub(crate) fn instances(&self) -> PathBuf {
+    pub fn instances(&self) -> PathBuf {
         self.cache.join("instances")
     }
 
     /// Lock files.
-    pub(crate) fn locks(&self) -> PathBuf {
+    pub fn locks(&self) -> PathBuf {
         self.cache.join("locks")
     }
 }
 
-/// Creates a folder and its parents, for the owner only.
-pub(crate) fn create_private(folder: &Path) -> Result<(), IoError> {
+/// Creates a folder and its parents, for the owner only. One that is there already is left as it is.
+///
+/// # Errors
+/// When it can't be made.
+pub fn create_private(folder: &Path) -> Result<(), IoError> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(folder)
         .at("create", folder)
+}
+
+/// Writes a file that only its owner may read.
+///
+/// # Errors
+/// When it can't be written.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
+    // Replaced as a whole, so that the permissions are right from the first byte on.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(error).at("replace", path);
+        }
+        _ => {}
+    }
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .at("write", path)
 }
 
 #[cfg(test)]

@@ -1,34 +1,35 @@
 //! Data directories after load, kept to start every trial from the same state.
 
+pub(crate) mod copy;
 mod error;
 mod manifest;
 mod room;
 mod shelf;
+mod tree;
 
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use prony_host::{
+    At, FileLock, IoError, OwnedFolder, Roots, STAGING, remove_abandoned, retire, sync_filesystem,
+    write_private,
+};
 use prony_model::{Dataset, Engine, LoadOutcome, SettleOutcome};
 use serde::{Deserialize, Serialize};
 
+use crate::admin::settle;
 use crate::build::ServerBuild;
-use crate::copy;
+use crate::config::render::Rendered;
 use crate::digest::hex_of;
-use crate::folder::{self, OwnedFolder, STAGING};
-use crate::instance::{Instance, PASSWORD_FILE, write_private};
-use crate::io_error::{At, IoError};
-use crate::lock::FileLock;
-use crate::render::Rendered;
-use crate::roots::Roots;
-use crate::settle;
-use crate::tree::Tree;
+use crate::instance::{Instance, PASSWORD_FILE};
 
 pub use error::{ImageError, RoomError};
 use manifest::{FILE, Manifest};
 pub use room::image_size_estimate;
 pub use shelf::{ImageFacts, Made, Removal};
+use tree::Tree;
 
 /// Changes whenever an image made by an older Prony can't be used any more.
 const FORMAT: u32 = 2;
@@ -155,7 +156,7 @@ impl<'a> Images<'a> {
         record: ImageRecord,
     ) -> Result<Image, ImageError> {
         let all = self.roots.images();
-        folder::remove_abandoned(&all, STAGING)?;
+        remove_abandoned(&all, STAGING)?;
         let staging = OwnedFolder::create(&all, STAGING)?;
         let data = instance.data_dir();
         fs::rename(&data, staging.path().join(DATA)).at("move", &data)?;
@@ -169,7 +170,7 @@ impl<'a> Images<'a> {
                 // Another process made the same meanwhile.
                 return Ok(image);
             }
-            folder::retire(&folder).at("replace", &folder)?;
+            retire(&folder)?;
         }
         let tree = Tree::read(&staging.path().join(DATA))?;
         Manifest::new(key.clone(), build, &tree, record).write(staging.path())?;
@@ -196,7 +197,7 @@ impl<'a> Images<'a> {
         let password = image.folder.join(PASSWORD_FILE);
         let text = fs::read(&password).at("read", &password)?;
         write_private(&instance.password_file(), &text)?;
-        Ok(folder::sync_filesystem(&data)?)
+        Ok(sync_filesystem(&data)?)
     }
 
     /// Free bytes of the cache's file system, as far as this user may use them.

@@ -7,9 +7,9 @@ use prony_model::{Config, Engine};
 
 use super::{AddError, Adder};
 use crate::build::ServerBuild;
-use crate::catalogue::Shutdown;
+use crate::build::catalogue::Shutdown;
+use crate::config::render::Wanted;
 use crate::instance::{Instance, Running, StopError};
-use crate::render::Wanted;
 
 /// How long one statement may take.
 const STATEMENT: Duration = Duration::from_mins(1);

@@ -1,29 +1,28 @@
 //! The accounts of a new data directory.
 
 use prony_client::{ClientError, Connection};
+use prony_host::IoError;
+use prony_wire::codes;
 
 use crate::digest::random_hex;
-use crate::io_error::IoError;
 
 /// The load generator's account, and the database that it may use.
-pub(super) const LOAD_USER: &str = "prony";
+pub(crate) const LOAD_USER: &str = "prony";
 /// The administrator's account.
-pub(super) const ADMIN_USER: &str = "root";
+pub(crate) const ADMIN_USER: &str = "root";
 /// Where the load's account connects from: the unix socket, and TCP where no names are resolved.
 const LOAD_HOSTS: [&str; 2] = ["localhost", "127.0.0.1"];
-/// `ER_PARSE_ERROR`.
-const PARSE_ERROR: u16 = 1064;
 /// Random bytes of the password.
 const PASSWORD_BYTES: usize = 16;
 
 /// A password for the load generator's account: hexadecimal digits, so that it needs no quoting.
-pub(super) fn new_password() -> Result<String, IoError> {
+pub(crate) fn new_password() -> Result<String, IoError> {
     random_hex(PASSWORD_BYTES)
 }
 
 /// Removes all accounts but the administrator's and the server's own, and makes those and the
 /// database for the load. A data directory that was used before may have brought some.
-pub(super) fn set_up(admin: &mut Connection, password: &str) -> Result<(), ClientError> {
+pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), ClientError> {
     let accounts = admin.query("SELECT User, Host FROM mysql.user")?;
     for row in accounts.rows {
         let mut cells = row.into_iter().map(Option::unwrap_or_default);
@@ -74,7 +73,8 @@ fn make_account(admin: &mut Connection, host: &str, password: &str) -> Result<()
     match admin.query(format!("CREATE USER {account} {identified}")) {
         Ok(_) => admin.query(grant)?,
         Err(ClientError::Server {
-            code: PARSE_ERROR, ..
+            code: codes::PARSE_ERROR,
+            ..
         }) => admin.query(format!("{grant} {identified}"))?,
         Err(error) => return Err(error),
     };

@@ -17,9 +17,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use prony_client::{ClientError, Connection};
+use prony_host::sync_filesystem;
 use prony_model::{Dataset, DebtKind, Engine, Settle, SettleOutcome, StopFlag};
+use prony_wire::codes;
 
-use crate::folder::sync_filesystem;
 use changed::Changed;
 pub use debt::debt;
 pub use error::SettleError;
@@ -30,8 +31,6 @@ pub(crate) const VERSION: u32 = 1;
 
 const RESET: &str = "RESET MASTER";
 
-/// `ER_PARSE_ERROR`.
-const PARSE_ERROR: u16 = 1064;
 /// Looks at the engine, one after the other, at which it must be quiet: it may only have paused.
 const QUIET_LOOKS: u32 = 3;
 
@@ -134,7 +133,8 @@ pub fn empty_binlog(connection: &mut Connection) -> Result<(), ClientError> {
     match connection.query(RESET) {
         // MySQL 8.4 has another word for it.
         Err(ClientError::Server {
-            code: PARSE_ERROR, ..
+            code: codes::PARSE_ERROR,
+            ..
         }) => connection.query("RESET BINARY LOGS AND GTIDS").map(drop),
         other => other.map(drop),
     }

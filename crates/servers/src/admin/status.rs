@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use prony_client::{Answer, ClientError, Connection};
 use prony_model::{Counter, Source};
+use prony_wire::codes;
 
-/// `ER_PARSE_ERROR`.
-const PARSE_ERROR: u16 = 1064;
 /// Metrics that are counted; what a version says about that itself has other names in others. Who
 /// may not ask, and whose version has none, gets an error.
 const METRICS: &str = "SELECT NAME, COUNT FROM information_schema.INNODB_METRICS \
@@ -26,7 +25,7 @@ const METRICS: &str = "SELECT NAME, COUNT FROM information_schema.INNODB_METRICS
 pub fn status(connection: &mut Connection) -> Result<BTreeMap<Counter, u64>, ClientError> {
     let answer = match connection.query("SHOW GLOBAL STATUS") {
         // 4.1 has only one kind.
-        Err(ClientError::Server { code, .. }) if code == PARSE_ERROR => {
+        Err(ClientError::Server { code, .. }) if code == codes::PARSE_ERROR => {
             connection.query("SHOW STATUS")
         }
         other => other,

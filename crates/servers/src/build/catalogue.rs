@@ -1,29 +1,32 @@
-//! The catalogue: which server builds can be had, and how each is told what to do.
+//! The catalogue: the server builds that there are, and how each is fetched and started.
 
 mod entry;
+pub(crate) mod error;
 mod parse;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use prony_host::At;
 use prony_model::{BuildFacts, IntentFacts};
 
 pub use entry::{
     Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown, Source, Support,
 };
 
+pub use error::CatalogueError;
+
 pub(crate) use entry::{Place, version_matches};
 
-use crate::intents::Intents;
-use crate::io_error::{At, IoError};
+use crate::config::intents::Intents;
 use parse::CatalogueFile;
 
 /// The catalogue files that Prony brings along, with their names.
 const EMBEDDED: [(&str, &str); 2] = [
-    ("mysql.toml", include_str!("../../../catalog/mysql.toml")),
+    ("mysql.toml", include_str!("../../../../catalog/mysql.toml")),
     (
         "mariadb.toml",
-        include_str!("../../../catalog/mariadb.toml"),
+        include_str!("../../../../catalog/mariadb.toml"),
     ),
 ];
 
@@ -33,30 +36,6 @@ pub struct Catalogue {
     entries: Vec<Entry>,
     supports: Vec<Support>,
     pub(crate) intents: Intents,
-}
-
-/// Why a catalogue can't be used.
-#[derive(Debug, thiserror::Error)]
-pub enum CatalogueError {
-    /// A file or folder can't be read.
-    #[error(transparent)]
-    Io(#[from] IoError),
-    /// An entry that was made up does not say what it must say.
-    #[error("make a catalogue entry: {reason}")]
-    Entry {
-        /// What is wrong and how to put it right.
-        reason: String,
-    },
-    /// A file does not say what a catalogue file must say.
-    #[error("read the catalogue: {}, line {line}: {reason}", file.display())]
-    Invalid {
-        /// The file.
-        file: PathBuf,
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong and how to put it right.
-        reason: String,
-    },
 }
 
 impl Catalogue {

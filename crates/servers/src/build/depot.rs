@@ -4,17 +4,16 @@ mod manifest;
 
 use std::path::{Path, PathBuf};
 
+use prony_host::{
+    Acquired, At, FileLock, Launcher, OwnedFolder, Roots, STAGING, create_private,
+    remove_abandoned, retire,
+};
 use prony_model::{Allocator, StopFlag};
 
+use crate::build::catalogue::{Catalogue, Entry, Origin, Source, Support};
+use crate::build::elf::Elf;
+use crate::build::fetch::{FetchError, FetchEvent, Getter};
 use crate::build::{Artefact, InstalledSupport, Preload, ServerBuild};
-use crate::catalogue::{Catalogue, Entry, Origin, Source, Support};
-use crate::elf::Elf;
-use crate::fetch::{FetchError, FetchEvent, Getter};
-use crate::folder::{self, OwnedFolder, STAGING};
-use crate::io_error::At;
-use crate::launcher::Launcher;
-use crate::lock::{self, Acquired};
-use crate::roots::{Roots, create_private};
 use manifest::{Manifest, UserProgram};
 
 /// The builds under one cache folder.
@@ -173,7 +172,7 @@ impl<'a> Depot<'a> {
                 id: item.id.to_owned(),
             });
         };
-        let Acquired::Held(_lock) = lock::acquire(&lock, stop, &mut told)? else {
+        let Acquired::Held(_lock) = FileLock::acquire(&lock, stop, &mut told)? else {
             return Err(FetchError::Stopped);
         };
         if let Some(program) = program {
@@ -186,7 +185,7 @@ impl<'a> Depot<'a> {
             return Ok(());
         }
         let prefix = format!("{STAGING}{}-", item.id);
-        folder::remove_abandoned(&item.shelf, &prefix)?;
+        remove_abandoned(&item.shelf, &prefix)?;
         let staging = OwnedFolder::create(&item.shelf, &prefix)?;
         let mut artefacts = self.get_sources(item, staging.path(), stop, report)?;
         if let (Some(inside), None) = (item.program, program) {
@@ -195,7 +194,7 @@ impl<'a> Depot<'a> {
         artefacts.extend(program.map(program_artefact).transpose()?);
         Manifest::new(item, artefacts, user_program).write(staging.path())?;
         let target = item.folder();
-        if target.exists() && !folder::retire(&target).at("replace", &target)? {
+        if target.exists() && !retire(&target)? {
             return Err(FetchError::InTheWay { path: target });
         }
         Ok(staging.publish(&target)?)

@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::io_error::read_up_to;
+use super::read_up_to;
 
 const MAGIC: [u8; 4] = *b"\x7fELF";
 const CLASS_64: u8 = 2;

@@ -9,15 +9,13 @@ mod url;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prony_host::{IoError, Launcher, Roots};
 use prony_model::{Allocator, StopFlag};
 
 use crate::build::Artefact;
-use crate::catalogue::{Origin, Source};
+use crate::build::catalogue::{Origin, Source};
+use crate::build::unpack::{UnpackError, Unpacking};
 use crate::digest;
-use crate::io_error::IoError;
-use crate::launcher::Launcher;
-use crate::roots::Roots;
-use crate::unpack::{UnpackError, Unpacking};
 
 /// What happens during a fetch, for the user to see.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
+use prony_host::{At, IoError};
 use prony_model::StopFlag;
 use tar::EntryType;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::catalogue::Part;
-use crate::io_error::{At, IoError, read_up_to};
+use super::read_up_to;
+use crate::build::catalogue::Part;
 use place::{Content, Placer, Wanted};
 
 /// Why an archive was not unpacked.

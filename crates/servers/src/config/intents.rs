@@ -9,10 +9,10 @@ use prony_model::{
 };
 use serde::Deserialize;
 
-use crate::catalogue::CatalogueError;
+use crate::build::catalogue::error::CatalogueError;
 
 const FILE: &str = "intents.toml";
-const TEXT: &str = include_str!("../../../catalog/intents.toml");
+const TEXT: &str = include_str!("../../../../catalog/intents.toml");
 
 /// The table.
 #[derive(Debug, Clone)]

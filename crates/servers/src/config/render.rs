@@ -11,9 +11,9 @@ use prony_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::Catalogue;
+use crate::build::catalogue::Catalogue;
+use crate::config::intents::{Intent, Rendering, Sets, Situation};
 use crate::digest::hex_of;
-use crate::intents::{Intent, Rendering, Sets, Situation};
 
 pub use error::{Refusal, RenderError};
 use value::{fill, fits, shown};

@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::io_error::{At, IoError};
-use crate::roots::create_private;
-use crate::tree::{Content, Tree, pass};
+use prony_host::{At, IoError, create_private};
+
+use crate::image::tree::{Content, Tree, pass};
 
 /// Copies a folder with its files and sub-folders to `to`, which must not exist yet. Everything
 /// is readable by its owner only. Links are not followed and not copied. Returns what was copied,

@@ -1,7 +1,8 @@
 //! What can be wrong with images.
 
+use prony_host::IoError;
+
 use super::ImageKey;
-use crate::io_error::IoError;
 
 /// Why an image could not be kept or restored.
 #[derive(Debug, thiserror::Error)]

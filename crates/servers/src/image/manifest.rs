@@ -5,12 +5,12 @@ use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use prony_host::{At, IoError};
 use serde::{Deserialize, Serialize};
 
 use super::error::ImageError;
 use super::{FORMAT, ImageKey, ImageRecord};
-use crate::io_error::{At, IoError};
-use crate::tree::Tree;
+use crate::image::tree::Tree;
 
 /// The manifest's name. When it was modified last is when the image was used last.
 pub(super) const FILE: &str = "image.json";

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
+use prony_host::{At, IoError, create_private};
 use prony_model::{Dataset, Engine, Schema};
 
 use super::{Images, RoomError};
-use crate::io_error::{At, IoError};
-use crate::render::Rendered;
-use crate::roots::create_private;
+use crate::config::render::Rendered;
 
 /// Free bytes of a folder's file system for this user.
 pub(super) fn free_bytes(folder: &Path) -> Result<u64, IoError> {
@@ -99,8 +98,8 @@ mod tests {
     use prony_model::Config;
 
     use super::*;
-    use crate::catalogue::Catalogue;
-    use crate::render::Wanted;
+    use crate::build::catalogue::Catalogue;
+    use crate::config::render::Wanted;
 
     fn estimate(build: &str, engine: Engine, rows: u64) -> u64 {
         let catalogue = Catalogue::embedded().unwrap();

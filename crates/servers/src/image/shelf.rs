@@ -5,13 +5,11 @@ use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use prony_host::{At, FileLock, IoError, STAGING, retire};
 use serde::Serialize;
 
 use super::manifest::{FILE, Manifest};
 use super::{ImageKey, ImageRecord, Images};
-use crate::folder::{self, STAGING};
-use crate::io_error::{At, IoError};
-use crate::lock::FileLock;
 
 /// What is known of an image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -97,7 +95,7 @@ impl Images<'_> {
         let Some(_alone) = FileLock::try_alone(file) else {
             return Ok(Removal::InUse);
         };
-        folder::retire(&folder).at("remove", &folder)?;
+        retire(&folder)?;
         Ok(Removal::Removed)
     }
 

@@ -6,8 +6,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
+use prony_host::{At, IoError};
+
 use crate::digest::hex_of;
-use crate::io_error::{At, IoError};
 
 /// Bytes that are read at a time.
 pub(crate) const CHUNK: usize = 1 << 20;

@@ -5,17 +5,15 @@
 use std::io;
 use std::path::PathBuf;
 
+use prony_host::{
+    At, FileLock, IoError, OwnedFolder, Roots, STAGING, create_private, remove_abandoned, retire,
+    write_private,
+};
 use prony_model::StopFlag;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose, date_time_ymd,
 };
-
-use crate::folder::{self, OwnedFolder, STAGING};
-use crate::instance::write_private;
-use crate::io_error::{At, IoError};
-use crate::lock;
-use crate::roots::{Roots, create_private};
 
 /// What connections are made to, for clients that compare it with the certificate.
 const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
@@ -45,18 +43,18 @@ impl Certificates {
         // Nobody else takes them away or makes them meanwhile. It takes no time, so that nobody
         // needs to stop it.
         let lock = locks.join(LOCK);
-        let _lock = lock::acquire(&lock, &StopFlag::default(), &mut || ())?;
+        let _lock = FileLock::acquire(&lock, &StopFlag::default(), &mut || ())?;
         if certificates.complete() {
             return Ok(certificates);
         }
-        folder::remove_abandoned(&shelf, STAGING)?;
+        remove_abandoned(&shelf, STAGING)?;
         let staging = OwnedFolder::create(&shelf, STAGING)?;
         let made = Self {
             folder: staging.path().to_owned(),
         };
         made.make()?;
         if certificates.folder.exists() {
-            folder::retire(&certificates.folder).at("replace", &certificates.folder)?;
+            retire(&certificates.folder)?;
         }
         staging.publish(&certificates.folder)?;
         Ok(certificates)

@@ -17,8 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::io_error::{At, IoError};
-use crate::launcher::Launcher;
+use prony_host::{At, IoError, Launcher};
 
 /// How long the tool may take to do what it is told. It does so between two basic blocks of the
 /// server, or wakes it.

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use prony_client::{ClientError, Connection};
+use prony_host::{Launcher, Roots};
 use prony_model::{Config, Engine, StopFlag};
 
 use crate::build::ServerBuild;
-use crate::catalogue::Catalogue;
+use crate::build::catalogue::Catalogue;
+use crate::config::render::{RenderError, Wanted};
 use crate::instance::{Instance, InstanceError, Running, StopError};
-use crate::launcher::Launcher;
-use crate::render::{RenderError, Wanted};
-use crate::roots::Roots;
 
 /// How long one statement may take.
 const STATEMENT: Duration = Duration::from_mins(1);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prony_client::Connection;
 use prony_model::{Counter, Engine, Source, StopFlag};
-use prony_servers::{Birth, Running, status};
+use prony_servers::{Birth, Running, admin::status};
 
 use crate::birth::Stage;
 use crate::{LIMIT, live};

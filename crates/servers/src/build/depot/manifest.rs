@@ -5,12 +5,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use prony_host::{At, IoError};
 use serde::{Deserialize, Serialize};
 
 use super::{Item, TREE, recipe};
 use crate::build::Artefact;
-use crate::fetch::FetchError;
-use crate::io_error::{At, IoError};
+use crate::build::fetch::FetchError;
 
 const FILE: &str = "manifest.json";
 /// Changes whenever the layout of an item's folder does.

@@ -4,11 +4,11 @@ use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::digest::hex_of;
-use crate::folder::MARK;
-use crate::testing::Stage;
+use prony_host::MARK;
 
 use super::*;
+use crate::digest::hex_of;
+use crate::testing::Stage;
 
 /// A tar archive that holds a server.
 fn archive() -> Vec<u8> {

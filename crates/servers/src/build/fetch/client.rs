@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use prony_host::{At, tail};
+
 use super::{FetchError, Getter};
-use crate::io_error::At;
-use crate::launcher::tail;
 
 /// How often a running client is looked at.
 const LOOK: Duration = Duration::from_millis(200);

@@ -8,15 +8,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use prony_host::{At, create_private};
+
 use super::client::{Errand, said};
 use super::{FetchError, Getter};
 use crate::build::Artefact;
-use crate::catalogue::{DebOrigin, Dependencies, Source};
+use crate::build::catalogue::{DebOrigin, Dependencies, Source};
+use crate::build::glob;
+use crate::build::unpack::UnpackError;
 use crate::digest;
-use crate::glob;
-use crate::io_error::At;
-use crate::roots::create_private;
-use crate::unpack::UnpackError;
 use sources::Mirror;
 
 /// The program that reads packages.

@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use prony_host::{Acquired, At, FileLock, create_private};
+
 use super::client::Errand;
 use super::{FetchError, Getter};
-use crate::catalogue::Source;
-use crate::io_error::At;
-use crate::lock::{self, Acquired};
-use crate::roots::create_private;
+use crate::build::catalogue::Source;
 
 /// The plugin that fetches. Of the versions tried, this one needs the fewest files of its own,
 /// and their number decides how long the first fetch takes.
@@ -42,7 +41,7 @@ impl Getter<'_> {
         let lock = self.roots.locks().join("maven.lock");
         let id = self.id.to_owned();
         let mut told = || (self.report)(super::FetchEvent::Waiting { id: id.clone() });
-        let Acquired::Held(_lock) = lock::acquire(&lock, self.stop, &mut told)? else {
+        let Acquired::Held(_lock) = FileLock::acquire(&lock, self.stop, &mut told)? else {
             return Err(FetchError::Stopped);
         };
         let arrives = repository.join(folder);

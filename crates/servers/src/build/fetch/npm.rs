@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use prony_host::{At, create_private};
+
 use super::client::Errand;
 use super::{FetchError, Getter};
-use crate::catalogue::Source;
-use crate::io_error::At;
-use crate::roots::create_private;
+use crate::build::catalogue::Source;
 
 impl Getter<'_> {
     /// Gets the archive of `name@version`. Nothing of it is run.

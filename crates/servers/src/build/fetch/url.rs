@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{FetchError, Getter};
-use crate::catalogue::Source;
+use crate::build::catalogue::Source;
 
 const LOOK: Duration = Duration::from_millis(200);
 const CONNECT: Duration = Duration::from_secs(30);

@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Component, Path};
 
-use crate::catalogue::Part;
-use crate::glob;
-use crate::io_error::{At, IoError};
-use crate::roots::create_private;
+use prony_host::{At, IoError, create_private};
+
+use crate::build::catalogue::Part;
+use crate::build::glob;
 
 /// What an entry is.
 pub(super) enum Content<'a> {

@@ -362,7 +362,7 @@ fn a_later_option_replaces_an_earlier_one_of_its_name() {
 
 #[test]
 fn the_documentation_has_every_intent() {
-    let text = include_str!("../../../../catalog/README.md");
+    let text = include_str!("../../../../../catalog/README.md");
     for intent in &Catalogue::embedded().unwrap().intents.intents {
         let kind = match intent.facts.kind {
             IntentKind::Flag => "flag",

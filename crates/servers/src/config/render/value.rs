@@ -2,7 +2,7 @@
 
 use prony_model::{IntentKind, IntentValue};
 
-use crate::intents::value_text;
+use crate::config::intents::value_text;
 
 /// A value as the table writes it, as a message shows it.
 pub(super) fn shown(kind: IntentKind, text: &str) -> String {

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::catalogue::DebOrigin;
+use crate::build::catalogue::DebOrigin;
 
 /// A Debian mirror as the machine has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -233,7 +233,7 @@ deb https://flat.example/debian ./
             suite: "sid".into(),
             architecture: "i386".into(),
             packages: vec![],
-            dependencies: crate::catalogue::Dependencies::None,
+            dependencies: crate::build::catalogue::Dependencies::None,
             without: vec![],
         };
         let sid = mirrors(&text, "sid");
