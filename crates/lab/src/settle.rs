@@ -1,7 +1,7 @@
 //! Bringing an engine to a quiet state, and reading what it has put off.
 
 use prony_model::{Dataset, Debt, Engine, Settle, SettleOutcome};
-use prony_servers::{SettleError, Whose};
+use prony_servers::admin::{SettleError, Whose};
 
 use crate::fault::Fault;
 use crate::lab::Lab;

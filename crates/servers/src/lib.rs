@@ -22,7 +22,6 @@ mod instance;
 mod testing;
 
 pub use add::{AddError, Added, Adder, NewServer};
-pub use admin::settle::{SettleError, Whose};
 pub use build::catalogue::{
     Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown,
     Source, Support,

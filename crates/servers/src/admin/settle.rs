@@ -1,8 +1,8 @@
-//! Bringing an engine to a quiet state, and saying what it still has to do.
+//! Settling: an engine is brought to a quiet state, and what it still has to do is read.
 //!
-//! Every engine is told to do at once what it would do some time, through the variables that its
-//! version has, and is then watched until it is quiet. Versions are not compared: a variable that
-//! a server does not have is left alone, and what it does not tell is no criterion.
+//! Variables that a version has make the engine do at once what it would do later; it is then
+//! watched until it is quiet. Versions are not compared: a variable that a server does not have is
+//! left alone, and a figure that it does not report is no criterion.
 
 mod changed;
 mod criteria;
@@ -21,6 +21,7 @@ use prony_host::sync_filesystem;
 use prony_model::{Dataset, DebtKind, Engine, Settle, SettleOutcome, StopFlag};
 use prony_wire::codes;
 
+use super::statement::StatementError;
 use changed::Changed;
 pub use debt::debt;
 pub use error::SettleError;
@@ -34,13 +35,13 @@ const RESET: &str = "RESET MASTER";
 /// Looks at the engine, one after the other, at which it must be quiet: it may only have paused.
 const QUIET_LOOKS: u32 = 3;
 
-/// Whose server is settled.
+/// The side that a server belongs to, which decides what settling may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
     /// Prony's own: everything may be done that makes it quiet.
     Own,
-    /// Somebody else's: its binary log and its variables are left alone. Statistics are refreshed,
-    /// and it is waited for what can be read.
+    /// Somebody else's: its binary log and its variables are left alone. Settling refreshes
+    /// statistics and waits until the criteria that can be read are met.
     Other,
 }
 
@@ -72,7 +73,7 @@ pub fn settle(
             unmet
         }
         Whose::Own => {
-            empty_binlog(&mut session.connection).map_err(|source| SettleError::Statement {
+            empty_binlog(&mut session.connection).map_err(|source| StatementError {
                 statement: RESET.to_owned(),
                 source,
             })?;

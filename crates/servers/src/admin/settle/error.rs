@@ -1,24 +1,21 @@
-//! Why settling ended early.
+//! The reasons to end settling early.
 
 use prony_client::ClientError;
 
-/// Why an engine could not be brought to a quiet state. A limit that was reached is no error.
+use crate::admin::statement::StatementError;
+
+/// An engine that was not brought to a quiet state. A limit that was reached is no error.
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {
     /// There is no connection.
     #[error("settle the engine: failed to {source}")]
     Connect {
-        /// Why.
+        /// The reason.
         source: ClientError,
     },
     /// The server refused a statement, or was gone.
-    #[error("settle the engine: failed to {source} (in `{statement}`)")]
-    Statement {
-        /// The statement.
-        statement: String,
-        /// Why.
-        source: ClientError,
-    },
+    #[error("settle the engine: failed to {0}")]
+    Statement(#[from] StatementError),
     /// The server answered that it can't do what a statement asks for.
     #[error("settle the engine: the server answers `{statement}` with: {message}")]
     Refused {

@@ -10,6 +10,7 @@ use prony_model::{Debt, Engine, StopFlag};
 
 use super::debt::debt;
 use super::error::SettleError;
+use crate::admin::statement::{StatementError, run};
 
 /// How often the state is read, and the user's wishes are looked at.
 const POLL: Duration = Duration::from_millis(100);
@@ -46,9 +47,7 @@ impl<'a> Session<'a> {
 
     /// Runs one statement.
     pub(super) fn ask(&mut self, sql: &str) -> Result<Answer, SettleError> {
-        self.connection
-            .query(sql)
-            .map_err(|source| statement(sql, source))
+        Ok(run(&mut self.connection, sql)?)
     }
 
     /// The global value of a variable; `None` where the server does not have it.
@@ -60,8 +59,10 @@ impl<'a> Session<'a> {
 
     /// What the engine still has to do.
     pub(super) fn debt(&mut self, engine: Engine) -> Result<Vec<Debt>, SettleError> {
-        debt(&mut self.connection, engine)
-            .map_err(|source| statement("reading of the engine's state", source))
+        debt(&mut self.connection, engine).map_err(|source| {
+            let statement = "reading of the engine's state".to_owned();
+            StatementError { statement, source }.into()
+        })
     }
 
     /// Runs the statements of some work side by side, each on a connection of its own where there
@@ -153,10 +154,8 @@ fn run_queue(
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Some(sql) = next else { return };
-        let result = connection.query(&sql);
-        let result = result
-            .map_err(|source| statement(&sql, source))
-            .and_then(|answer| check(&sql, &answer));
+        let answer = run(&mut connection, &sql).map_err(SettleError::from);
+        let result = answer.and_then(|answer| check(&sql, &answer));
         if sender.send(result).is_err() {
             return;
         }
@@ -176,12 +175,5 @@ fn check(sql: &str, answer: &Answer) -> Result<(), SettleError> {
             statement: sql.to_owned(),
             message: message.clone(),
         }),
-    }
-}
-
-fn statement(sql: &str, source: ClientError) -> SettleError {
-    SettleError::Statement {
-        statement: sql.to_owned(),
-        source,
     }
 }
