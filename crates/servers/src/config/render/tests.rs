@@ -77,6 +77,7 @@ fn what_a_version_lacks_may_be_asked_to_be_off() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table")]
 fn errors_name_version_intent_and_choices() {
     let error = |id, engine, intents: &[(&str, IntentValue)], raw: &[(&str, &str)]| {
         render(id, engine, &config(intents, raw))
