@@ -34,7 +34,7 @@ pub use error::AddError;
 /// Options that hold for every question to an unknown program.
 const ASKED_ALONE: &str = "--no-defaults";
 
-/// What is to be added, and where to.
+/// A server to be added, and the catalogue that it is added to.
 #[derive(Debug, Clone, Copy)]
 pub struct NewServer<'a> {
     /// An unpacked server, or an archive with one.
@@ -52,18 +52,18 @@ pub struct Added {
     pub entry: Entry,
     /// The file with the entry.
     pub file: PathBuf,
-    /// What it says of itself, such as `MySQL Community Server - GPL`; may be empty.
+    /// Its own description, such as `MySQL Community Server - GPL`; may be empty.
     pub comment: String,
-    /// What was left out, and why.
+    /// Parts that were left out, with the reasons.
     pub notes: Vec<String>,
 }
 
 /// Adds servers to a catalogue.
 #[derive(Debug, Clone, Copy)]
 pub struct Adder<'a> {
-    /// Where builds are kept and instances run.
+    /// The folders of builds and instances.
     pub roots: &'a Roots,
-    /// What there is already, the intents, and the libraries that builds share.
+    /// The known builds, the intents, and the libraries that builds share.
     pub catalogue: &'a Catalogue,
     /// Starts the server.
     pub launcher: &'a Launcher,
@@ -71,7 +71,7 @@ pub struct Adder<'a> {
     pub stop: &'a StopFlag,
 }
 
-/// What a program says of itself.
+/// A program's description of itself.
 struct Said {
     family: Family,
     version: Version,

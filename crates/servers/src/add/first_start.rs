@@ -11,12 +11,12 @@ use crate::build::catalogue::Shutdown;
 use crate::config::render::Wanted;
 use crate::instance::{Instance, Running, StopError};
 
-/// How long one statement may take.
+/// The time that one statement may take.
 const STATEMENT: Duration = Duration::from_mins(1);
 /// A server with nothing in it that has not stopped after this time does not listen.
 const STOP: Duration = Duration::from_secs(20);
 
-/// What the first start shows.
+/// Facts that the first start shows.
 pub(super) struct Seen {
     pub(super) version_text: String,
     pub(super) comment: String,
@@ -44,7 +44,7 @@ pub(super) fn first_start(adder: &Adder<'_>, build: &ServerBuild) -> Result<Seen
     Ok(seen)
 }
 
-/// What the server says, and the names of all its engines.
+/// The server's facts, and the names of all its engines.
 fn ask(server: &Running) -> Result<(Seen, Vec<String>), ClientError> {
     let (address, login) = (server.admin_address(), server.admin_login());
     let mut admin = Connection::connect(&address, &login, STATEMENT)?;

@@ -30,7 +30,7 @@ const EMBEDDED: [(&str, &str); 2] = [
     ),
 ];
 
-/// What is known about server builds and configuration, before anything is fetched.
+/// The knowledge about server builds and configuration, before anything is fetched.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     entries: Vec<Entry>,
@@ -108,12 +108,12 @@ impl Catalogue {
         self.supports.iter().find(|support| support.id == id)
     }
 
-    /// What experiments are checked against: the builds.
+    /// The builds that experiments are checked against.
     pub fn facts(&self) -> Vec<BuildFacts> {
         self.entries.iter().map(Entry::facts).collect()
     }
 
-    /// What experiments are checked against: the intents.
+    /// The intents that experiments are checked against.
     pub fn intent_facts(&self) -> Vec<IntentFacts> {
         self.intents.facts()
     }

@@ -194,7 +194,7 @@ fn check_relative<'a>(
         .try_for_each(|path| check_inside(id, &path.to_string_lossy()))
 }
 
-/// What a catalogue names lies inside the build's folder.
+/// Checks that a path of the catalogue lies inside the build's folder.
 fn check_inside(id: &str, path: &str) -> Result<(), String> {
     let inside = Path::new(path)
         .components()
