@@ -18,7 +18,7 @@ use prony_host::{At, Launcher, Placement, Roots, retire};
 use prony_model::{Engine, Family, StopFlag, Version};
 
 use crate::build::ServerBuild;
-use crate::build::catalogue::{Bootstrap, Catalogue, Entry, Place, Shutdown};
+use crate::build::catalogue::{Bootstrap, Catalogue, Entry, Position, Shutdown};
 use crate::build::depot::Depot;
 use crate::build::elf::Elf;
 use crate::build::fetch::FetchEvent;
@@ -72,7 +72,7 @@ pub struct Adder<'a> {
 }
 
 /// A program's description of itself.
-struct Said {
+struct VersionAnswer {
     family: Family,
     version: Version,
     version_text: String,
@@ -192,7 +192,7 @@ impl Adder<'_> {
     }
 
     /// The name of the entry, which must be new.
-    fn id(&self, new: &NewServer<'_>, said: &Said) -> Result<String, AddError> {
+    fn id(&self, new: &NewServer<'_>, said: &VersionAnswer) -> Result<String, AddError> {
         let own = || format!("{}-{}", said.family, said.version);
         let id = new.id.map_or_else(own, str::to_owned);
         match self.catalogue.get(&id) {
@@ -294,12 +294,12 @@ fn skeleton(program: &Path, linking: Linking) -> Entry {
         shutdown: Shutdown::Signal,
         locations: BTreeMap::new(),
         source: Vec::new(),
-        place: Place::default(),
+        position: Position::default(),
     }
 }
 
 /// Reads `PROGRAM  Ver VERSION for SYSTEM on PROCESSOR (COMMENT)`. What can't be read comes back.
-fn said_version(said: &str) -> Result<Said, String> {
+fn said_version(said: &str) -> Result<VersionAnswer, String> {
     let other = || said.trim().to_owned();
     let line = said.lines().find_map(|line| line.split_once("  Ver "));
     let (_, rest) = line.ok_or_else(other)?;
@@ -310,7 +310,7 @@ fn said_version(said: &str) -> Result<Said, String> {
     } else {
         Family::Mysql
     };
-    Ok(Said {
+    Ok(VersionAnswer {
         family,
         version: Version::from_server(text).map_err(|_| other())?,
         version_text: text.to_owned(),

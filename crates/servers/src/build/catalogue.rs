@@ -16,7 +16,7 @@ pub use entry::{
 
 pub use error::CatalogueError;
 
-pub(crate) use entry::{Place, version_matches};
+pub(crate) use entry::{Position, version_matches};
 
 use crate::config::intents::Intents;
 use parse::CatalogueFile;
@@ -139,8 +139,8 @@ impl Catalogue {
             if let Some(unknown) = entry.lacks.iter().find(|name| !known(name)) {
                 let names: Vec<_> = intents.iter().map(|facts| facts.name.as_str()).collect();
                 return Err(CatalogueError::Invalid {
-                    file: entry.place.file.clone(),
-                    line: entry.place.line,
+                    file: entry.position.file.clone(),
+                    line: entry.position.line,
                     reason: format!(
                         "`{}` lacks `{unknown}`, which is no intent; there are {}",
                         entry.id,
@@ -151,8 +151,8 @@ impl Catalogue {
             for id in entry.support.iter().chain(&entry.allocators) {
                 if self.support(id).is_none() {
                     return Err(CatalogueError::Invalid {
-                        file: entry.place.file.clone(),
-                        line: entry.place.line,
+                        file: entry.position.file.clone(),
+                        line: entry.position.line,
                         reason: format!(
                             "`{}` wants the support `{id}`, which no file has",
                             entry.id

@@ -53,12 +53,12 @@ pub struct Entry {
     pub source: Vec<Source>,
     /// Its place in the catalogue files, for error messages.
     #[serde(skip)]
-    pub place: Place,
+    pub position: Position,
 }
 
 /// A place in a catalogue file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// The file.
     pub file: PathBuf,
     /// The line of the entry, counted from 1.

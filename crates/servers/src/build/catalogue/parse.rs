@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::CatalogueError;
-use super::entry::{Bootstrap, Entry, Origin, Part, Place, Source, Support};
+use super::entry::{Bootstrap, Entry, Origin, Part, Position, Source, Support};
 
 /// The content of one file.
 pub(super) struct CatalogueFile {
@@ -54,7 +54,7 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<CatalogueFile, CatalogueE
         let duplicate = content.build.iter().any(|known| known.id == entry.id);
         check_entry(&entry, duplicate).map_err(|reason| invalid(offset, reason))?;
         resolve(&mut entry.source, folder);
-        entry.place = Place {
+        entry.position = Position {
             file: file.to_owned(),
             line: line_of(text, offset),
         };
