@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use prony_host::{Launcher, Roots};
 use prony_load::{DriveTask, Job, Message, Task};
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, CounterSet, LookingPrice,
@@ -19,7 +20,6 @@ use prony_model::{
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
-use prony_servers::{Launcher, Roots};
 
 pub use self::kept::KeepError;
 use self::kept::{Kept, keep, recall};

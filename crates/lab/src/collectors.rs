@@ -255,9 +255,8 @@ impl Collectors {
     /// What the server says, or why it could not be asked. `None` where nobody asks.
     fn status(&mut self) -> Option<Result<BTreeMap<Counter, u64>, String>> {
         Some(match self.control.as_mut()? {
-            Ok(connection) => {
-                prony_servers::status(connection).map_err(|error| format!("failed to {error}"))
-            }
+            Ok(connection) => prony_servers::admin::status(connection)
+                .map_err(|error| format!("failed to {error}")),
             Err(reason) => Err(reason.clone()),
         })
     }

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use prony_host::{Launcher, Placement, Roots};
 use prony_model::{CpuSet, StopFlag};
 use prony_probe::Root;
-use prony_servers::{Catalogue, Launcher, Placement, Roots};
+use prony_servers::Catalogue;
 
 use crate::calibrate::Calibrator;
 

@@ -1,17 +1,15 @@
-//! Where a server is that is to be added: a folder, or an archive that is unpacked to be looked at.
+//! The place of a server that is to be added: a folder, or an archive that is unpacked first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use prony_host::{At, IoError, OwnedFolder, Roots};
 use prony_model::StopFlag;
 
 use super::AddError;
-use crate::catalogue::{Origin, Part, Source};
+use crate::build::catalogue::{Origin, Part, Source};
+use crate::build::unpack::Unpacking;
 use crate::digest;
-use crate::folder::OwnedFolder;
-use crate::io_error::{At, IoError};
-use crate::roots::Roots;
-use crate::unpack::Unpacking;
 
 /// A server's files. What was unpacked goes with it.
 pub(super) struct Unpacked {
@@ -69,7 +67,7 @@ impl Unpacked {
         &self.root
     }
 
-    /// What the catalogue says of where its files come from.
+    /// The source of its files for the catalogue.
     pub(super) fn source(&self) -> Source {
         self.source.clone()
     }

@@ -1,4 +1,4 @@
-//! What happens to a server's process before its first instruction.
+//! The birth of a server's process: everything before its first instruction.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,13 +8,12 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Instance, InstanceError};
-use crate::guard::Placement;
-use crate::launcher::Process;
-use crate::roots::create_private;
-use crate::valgrind::{Callgrind, SERVER_OPTIONS, Valgrind};
+use prony_host::{Placement, Process, create_private};
 
-/// How long a new process may take to become the guard, and how often it is looked at. Where it
+use super::{Instance, InstanceError, placement};
+use crate::instance::valgrind::{Callgrind, SERVER_OPTIONS, Valgrind};
+
+/// The time that a new process may take to become the guard, and that between two looks. Where it
 /// takes longer, something is wrong with it that shows later.
 const BECOMING: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(1);
@@ -23,13 +22,13 @@ const LOOK: Duration = Duration::from_millis(1);
 /// that can stand alone, ends it.
 pub type OnBirth<'a> = dyn FnMut(u32) -> Result<(), String> + 'a;
 
-/// How a server comes into being. The usual way is the default.
+/// The way in which a server starts. The usual one is the default.
 #[derive(Default)]
 pub struct Birth<'a> {
-    /// What others do to the process before it executes the server program: counters opened now, to
+    /// Work of others on the process before it executes the server program: counters opened now, to
     /// begin with the execution, miss nothing. Its id stays that of the server.
     pub on_birth: Option<&'a mut OnBirth<'a>>,
-    /// What counts the server's instructions: it runs the server program, in the same process.
+    /// The counter of the server's instructions: it runs the server program, in the same process.
     pub valgrind: Option<Valgrind>,
 }
 
@@ -57,7 +56,7 @@ fn execute(
 ) -> Result<Process, InstanceError> {
     let placement = Placement {
         hold: on_birth.is_some(),
-        ..Placement::of_server(&instance.rendered.process)
+        ..placement(&instance.rendered.process)
     };
     let (_, words) = wrapper.unzip();
     let mut command = instance.command(placement, words.unwrap_or_default());

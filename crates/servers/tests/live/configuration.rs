@@ -6,10 +6,11 @@ use std::path::Path;
 
 use prony_client::Connection;
 use prony_equality::{Subject, VariableTable};
+use prony_host::{Launcher, Roots};
 use prony_model::{
     BuildFacts, Config, Engine, Family, IntentKind, IntentValue, RenderedOption, StopFlag,
 };
-use prony_servers::{Catalogue, Depot, Instance, InstanceError, Launcher, Rendered, Roots, Wanted};
+use prony_servers::{Catalogue, Depot, Instance, InstanceError, Rendered, Wanted};
 use tempfile::TempDir;
 
 use crate::{LIMIT, live};
@@ -228,7 +229,7 @@ fn without_contradictions(config: &mut Config) {
     }
 }
 
-/// Where servers are fetched from and started.
+/// The place that servers are fetched to and started in.
 struct Servers {
     catalogue: Catalogue,
     launcher: Launcher,
@@ -238,7 +239,7 @@ struct Servers {
 
 impl Servers {
     fn new() -> Self {
-        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard");
+        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
         Self {
             catalogue: Catalogue::embedded().unwrap(),
             launcher: Launcher::new(guard).unwrap(),
@@ -264,7 +265,7 @@ impl Servers {
         }
     }
 
-    /// What a build that is told `rendered` says that it is set to.
+    /// The variables of a build that is started with `rendered`.
     fn variables(
         &self,
         id: &str,
@@ -314,7 +315,7 @@ struct Told {
 }
 
 impl Told {
-    /// Which options did not do what they say.
+    /// The options that did not take effect.
     fn differences(&self) -> Vec<String> {
         let options = self.rendered.options.iter().filter_map(|option| {
             let name = option.name.to_ascii_lowercase().replace('-', "_");
