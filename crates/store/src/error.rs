@@ -1,10 +1,14 @@
-//! What can go wrong with a result file.
+//! Failures of result files.
 
+mod remedy;
+
+use std::io;
 use std::path::PathBuf;
 
 use prony_model::{Backend, TrialState};
+use rusqlite::Connection;
 
-/// Why a result file could not be created, opened, written or read.
+/// A result file that could not be created, opened, written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is a file already where a new one was to be created.
@@ -32,15 +36,49 @@ pub enum StoreError {
         pid: Option<u32>,
     },
     /// The lock file could not be created or locked.
-    #[error("lock {path}: is the folder writable?", path = path.display())]
+    #[error(
+        "lock {path}: {source}{remedy}",
+        path = path.display(),
+        remedy = remedy::for_system(source, path)
+    )]
     Lock {
         /// The lock file.
         path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
+        /// The answer of the system.
+        source: io::Error,
+    },
+    /// The result file can't be looked at.
+    #[error(
+        "open {path}: {source}{remedy}",
+        path = path.display(),
+        remedy = remedy::for_system(source, path)
+    )]
+    Inaccessible {
+        /// The path asked for.
+        path: PathBuf,
+        /// The answer of the system.
+        source: io::Error,
+    },
+    /// The file lacks its end.
+    #[error(
+        "open {path}: the file was cut short, it has {found} bytes{expected}; restore it from a \
+         copy, or run the experiment again",
+        path = path.display(),
+        expected = expected.map(|bytes| format!(" of {bytes}")).unwrap_or_default()
+    )]
+    CutShort {
+        /// The file.
+        path: PathBuf,
+        /// Its size in bytes.
+        found: u64,
+        /// The size that its header says, where it has a header.
+        expected: Option<u64>,
     },
     /// The file is something else.
-    #[error("open {path}: this is not a result file of Prony", path = path.display())]
+    #[error(
+        "open {path}: this is not a result file of Prony; name the folder of a run",
+        path = path.display()
+    )]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -50,6 +88,28 @@ pub enum StoreError {
     NeverBegun {
         /// The file.
         path: PathBuf,
+    },
+    /// The file has one of the layouts that came before the first release.
+    #[error(
+        "open {path}: it was made by a Prony from before the first release, whose layout this one \
+         does not read; run the experiment again, or make its report with the Prony that made it",
+        path = path.display()
+    )]
+    Unreleased {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The plan has trials of a kind that only later versions of Prony know.
+    #[error(
+        "go on with {path}: its plan has trials of the kind {kind}, which this Prony does not know; \
+         use a newer Prony",
+        path = path.display()
+    )]
+    UnknownKind {
+        /// The file.
+        path: PathBuf,
+        /// The kind, as it is written in the plan.
+        kind: String,
     },
     /// The file is from a later version of Prony.
     #[error("open {path}: its schema has version {found}, this Prony knows versions up to {known}; use a newer Prony", path = path.display())]
@@ -65,26 +125,32 @@ pub enum StoreError {
     #[error("write to the result file: it was opened for reading only")]
     ReadOnly,
     /// A database operation failed.
-    #[error("{action}")]
+    #[error(
+        "{action} in {path}: {source}{remedy}",
+        path = path.display(),
+        remedy = remedy::for_database(source, path)
+    )]
     Database {
-        /// What was attempted.
+        /// The attempt, as a fragment that fits after "failed to".
         action: &'static str,
-        /// What SQLite said.
+        /// The file.
+        path: PathBuf,
+        /// The answer of SQLite.
         source: rusqlite::Error,
     },
     /// A value in the file does not mean anything.
-    #[error("read {place}: {problem}; the file is damaged or was edited by hand")]
+    #[error(
+        "read {place} in {path}: {problem}; the file is damaged or was edited by hand: restore it \
+         from a copy, or run the experiment again",
+        path = path.display()
+    )]
     Damaged {
+        /// The file.
+        path: PathBuf,
         /// Table and column.
         place: &'static str,
-        /// What is wrong with the value.
+        /// The fault of the value.
         problem: String,
-    },
-    /// A part of the plan or of an outcome can't be written as JSON.
-    #[error("write a part of the plan or of an outcome as JSON")]
-    Json {
-        /// The reason.
-        source: serde_json::Error,
     },
     /// The trial is not part of the plan.
     #[error("begin a {kind} trial of target {target} in block {block}: the plan has no such trial")]
@@ -93,7 +159,7 @@ pub enum StoreError {
         block: u32,
         /// Index of the target.
         target: usize,
-        /// What the trial is for.
+        /// Its kind.
         kind: &'static str,
     },
     /// The trial was begun already and not discarded.
@@ -103,7 +169,7 @@ pub enum StoreError {
         block: u32,
         /// Index of the target.
         target: usize,
-        /// What the trial is for.
+        /// Its kind.
         kind: &'static str,
         /// The state of the attempt that counts.
         state: TrialState,
@@ -120,7 +186,7 @@ pub enum StoreError {
         /// Number of the trial.
         trial: i64,
         /// Number of steps without an outcome.
-        missing: u64,
+        missing: usize,
     },
     /// The samples of a step are recorded all at once.
     #[error(
@@ -146,16 +212,6 @@ pub enum StoreError {
         before: String,
         /// Version and content hash now.
         now: String,
-    },
-    /// The run was begun by a Prony that did not keep what servers are told.
-    #[error(
-        "go on with target `{target}`: the run was begun by an older Prony, which did not keep \
-         what servers were told, so that its figures can't be joined with new ones; run the \
-         experiment again"
-    )]
-    OptionsUnknown {
-        /// The target's name.
-        target: String,
     },
     /// A target was to be measured under another configuration than before.
     #[error(
@@ -185,14 +241,45 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// A failure of what was attempted on the file of this connection.
+    pub(crate) fn database(
+        action: &'static str,
+        connection: &Connection,
+        source: rusqlite::Error,
+    ) -> Self {
+        Self::Database {
+            action,
+            path: path_of(connection),
+            source,
+        }
+    }
+
+    /// A value in the file of this connection that does not mean anything.
+    pub(crate) fn damaged(connection: &Connection, place: &'static str, problem: String) -> Self {
+        Self::Damaged {
+            path: path_of(connection),
+            place,
+            problem,
+        }
+    }
+}
+
+fn path_of(connection: &Connection) -> PathBuf {
+    connection.path().unwrap_or_default().into()
+}
+
 /// Gives a database error its context.
 pub(crate) trait Context<T> {
-    /// Names what was attempted, as a fragment that fits after "failed to".
-    fn during(self, action: &'static str) -> Result<T, StoreError>;
+    /// Names what was attempted, as a fragment that fits after "failed to", and the file.
+    fn during(self, action: &'static str, connection: &Connection) -> Result<T, StoreError>;
 }
 
 impl<T> Context<T> for rusqlite::Result<T> {
-    fn during(self, action: &'static str) -> Result<T, StoreError> {
-        self.map_err(|source| StoreError::Database { action, source })
+    fn during(self, action: &'static str, connection: &Connection) -> Result<T, StoreError> {
+        self.map_err(|source| StoreError::database(action, connection, source))
     }
 }
+
+#[cfg(test)]
+mod tests;
