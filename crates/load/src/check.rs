@@ -11,11 +11,11 @@ use prony_model::{Dataset, Expect, Protocol};
 pub use outcome::{CheckOutcome, CheckedStatement};
 
 use crate::choices::Choices;
+use crate::dataset::sums::{TableSums, table_sums};
 use crate::job::CheckTask;
 use crate::message::Speaker;
 use crate::program::{Encoding, Program, Scope, Values, append_sql};
-use crate::random::scatter;
-use crate::sums::{TableSums, table_sums};
+use crate::values::random::scatter;
 use crate::{Job, JobError, LoadError, Message};
 
 /// The longest silence while connecting. Statements may take as long as they take.

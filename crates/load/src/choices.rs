@@ -2,8 +2,8 @@
 
 use prony_model::TableChoice;
 
-use crate::draws::Draws;
 use crate::program::{Program, Values};
+use crate::values::draws::Draws;
 
 /// One client's choices, a function of seed and client number alone.
 #[derive(Debug)]

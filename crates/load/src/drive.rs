@@ -7,9 +7,10 @@
 //! one is closed. Who needs longer than that instant to read lets the job hold.
 
 mod collect;
-mod ended;
+
 mod gate;
 mod share;
+mod totals;
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -21,17 +22,18 @@ use prony_model::{Length, Pace, Timing, Tls};
 use rustix::thread::set_current_timer_slack;
 
 use crate::clock::{CpuTime, ThreadTime, now_ns};
+use crate::connection::Opener;
 use crate::drive::collect::{Collector, Report};
-use crate::drive::ended::Ended;
 use crate::drive::gate::Gate;
 use crate::drive::share::{Share, share_out};
+use crate::drive::totals::Totals;
 use crate::limits::make_room;
+use crate::loops::{Phase, Shared};
 use crate::message::Speaker;
 use crate::part::{Part, connections, parts};
 use crate::program::Program;
 use crate::recorder::Period;
-use crate::setup::Opener;
-use crate::worker::{Phase, Worker};
+use crate::worker::Worker;
 use crate::{DriveTask, Job, JobError, LoadError, Message, choose_backend};
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -160,19 +162,17 @@ impl Run<'_> {
         share: Share,
         at_gate: &mut dyn FnMut() -> Result<(), LoadError>,
         hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
-    ) -> Result<Ended, LoadError> {
+    ) -> Result<Totals, LoadError> {
         // A thread that panics lets the others go.
-        let _watch = Watch(self);
-        let stall_ns = ns(self.task.stall_ms);
-        let mut worker = Worker::new(
-            share.links,
-            self.programs,
-            self.opener,
-            stall_ns,
-            &self.failed,
-        );
+        let _guard = PanicGuard(self);
+        let shared = Shared {
+            opener: self.opener,
+            stall_ns: ns(self.task.stall_ms),
+            failed: &self.failed,
+        };
+        let mut worker = Worker::new(share.links, self.programs, shared);
         let mut ready = self.be_punctual().and_then(|()| self.warm_up(&mut worker));
-        // Whoever failed still comes to the gate, for the others wait there.
+        // A thread that failed still comes to the gate, for the others wait there.
         self.gate.wait();
         if ready.is_ok() && !self.failed.load(Ordering::Relaxed) {
             ready = at_gate();
@@ -186,12 +186,12 @@ impl Run<'_> {
         let before = ThreadTime::now();
         let records = worker.run(&phase, hand_over)?;
         let used = ThreadTime::now().since(before);
-        let mut ended = Ended::new(records, worker, used);
+        let mut totals = Totals::new(records, worker, used);
         if self.task.timing == Timing::WholeRun {
-            ended.say_goodbye();
-            ended.end_at(now_ns());
+            totals.say_goodbye();
+            totals.end_at(now_ns());
         }
-        Ok(ended)
+        Ok(totals)
     }
 
     /// Where operations have an intended start, lets this thread be woken when it asked to be, and
@@ -286,9 +286,9 @@ impl Run<'_> {
 }
 
 /// Sees to it that nobody waits for a thread that has panicked.
-struct Watch<'a>(&'a Run<'a>);
+struct PanicGuard<'a>(&'a Run<'a>);
 
-impl Drop for Watch<'_> {
+impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.give_up();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use prony_model::{Pace, Workload};
 
 use crate::DriveTask;
-use crate::random::scatter;
+use crate::values::random::scatter;
 
 /// A group of clients of a task.
 #[derive(Debug, Clone, Copy)]

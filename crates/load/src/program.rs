@@ -13,10 +13,10 @@ use std::ops::Range;
 
 use prony_model::{Expect, TableChoice};
 
-use crate::digits::DigitPattern;
-use crate::distribution::Sampler;
-use crate::draws::Draws;
 use crate::program::linear::Linear;
+use crate::values::digits::DigitPattern;
+use crate::values::distribution::Sampler;
+use crate::values::draws::Draws;
 
 /// A compiled workload.
 #[derive(Debug)]

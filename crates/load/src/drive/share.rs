@@ -3,7 +3,7 @@
 use prony_model::Length;
 
 use crate::DriveTask;
-use crate::worker::Link;
+use crate::connection::Link;
 
 /// The clients of one thread, and the operations of each in count mode.
 pub(super) struct Share {

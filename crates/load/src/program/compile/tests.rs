@@ -280,7 +280,7 @@ fn uniform_draws_never_change() {
         "SELECT {a},{b}",
         &[("a", draw("1", "rows")), ("b", draw("5", "9"))],
     );
-    let mut random = crate::random::ClientRandom::new(task.seed, 0);
+    let mut random = crate::values::random::ClientRandom::new(task.seed, 0);
     for text in texts(&task, 100) {
         let (a, b) = (1 + random.below(1000), 5 + random.below(5));
         assert_eq!(text, format!("SELECT {a},{b}"));

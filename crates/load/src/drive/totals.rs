@@ -1,35 +1,35 @@
-//! What the threads leave behind, added up.
+//! The figures of the threads, added up.
 
 use prony_model::{GroupOutcome, Length, ThreadUse, Timing};
 
 use crate::client::Client;
+use crate::connection::Link;
 use crate::drive::{Run, ns};
 use crate::program::Program;
 use crate::recorder::{Recorder, serialise};
-use crate::worker::{Link, Worker};
+use crate::worker::Worker;
 use crate::{DriveTask, LoadError};
 
-/// What one or several threads leave behind. A thread that ended early because another failed
-/// leaves the same.
-pub(super) struct Ended {
-    groups: Vec<GroupEnd>,
+/// The figures of one or several threads, also of one that ended early because another failed.
+pub(super) struct Totals {
+    groups: Vec<GroupTotals>,
     thread_use: Vec<ThreadUse>,
     /// The connections, open until somebody lets them go.
     links: Vec<Link>,
 }
 
-/// A group's part of it.
-struct GroupEnd {
+/// The figures of a group.
+struct GroupTotals {
     recorder: Recorder,
     busy_ns: u64,
     last_ns: u64,
 }
 
-impl Ended {
+impl Totals {
     pub(super) fn new(records: Vec<Recorder>, worker: Worker<'_>, used: ThreadUse) -> Self {
         let groups = records.into_iter().enumerate().map(|(group, recorder)| {
             let clients = || worker.clients(group);
-            GroupEnd {
+            GroupTotals {
                 recorder,
                 busy_ns: clients().map(Client::busy_ns).sum(),
                 last_ns: clients().map(Client::last_ns).max().unwrap_or(0),
@@ -116,7 +116,7 @@ impl Ended {
     }
 }
 
-impl GroupEnd {
+impl GroupTotals {
     /// How long a group ran whose clients wait for their time: for the whole measured time, and
     /// longer where the last operations ended after it.
     fn whole_ns(&self, task: &DriveTask, start_ns: u64) -> u64 {
