@@ -50,7 +50,7 @@ pub(crate) fn check(
         })?;
     let mut connection = connect(job)?;
     let before = all_sums(&mut connection, &task.dataset)?;
-    let mut checker = Checker::new(connection, &program, task.seed);
+    let mut checker = Checker::new(connection, &program);
     for _ in 0..task.operations {
         checker.operation()?;
     }
@@ -92,11 +92,11 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(connection: Connection, program: &'a Program, seed: u64) -> Self {
+    fn new(connection: Connection, program: &'a Program) -> Self {
         Self {
             connection,
             program,
-            choices: Choices::new(program, seed, CLIENT),
+            choices: Choices::new(program, CLIENT),
             values: program.new_values(),
             statements: program
                 .statements

@@ -30,7 +30,6 @@ use crate::drive::totals::Totals;
 use crate::limits::make_room;
 use crate::loops::{Phase, Shared};
 use crate::message::Speaker;
-use crate::part::{Part, connections, parts};
 use crate::program::Program;
 use crate::recorder::Period;
 use crate::worker::Worker;
@@ -47,7 +46,6 @@ const MEASURED_SEED: u64 = 0;
 /// What the threads of a run share.
 struct Run<'a> {
     task: &'a DriveTask,
-    parts: &'a [Part<'a>],
     programs: &'a [Program],
     opener: &'a Opener<'a>,
     failed: AtomicBool,
@@ -66,16 +64,15 @@ pub(crate) fn drive(
 ) -> Result<(), LoadError> {
     task.check()?;
     choose_backend(Some(task.backend), job.tls != Tls::Off)?;
-    let parts = parts(task);
-    let programs = compile(task, &parts)?;
-    let connections = connections(task);
+    let programs = compile(task)?;
+    let connections = task.connections();
     let threads = connections.min(task.threads_max);
     make_room(connections, threads)?;
     let start = match task.timing {
         Timing::Operations => None,
         Timing::WholeRun => Some(Start::now(task, speaker)?),
     };
-    let opener = Opener::new(job, task, &parts, &programs)?;
+    let opener = Opener::new(job, task, &programs)?;
     let links = opener.connect_all()?;
     speaker.say(&Message::Connected {
         clients: connections,
@@ -84,7 +81,6 @@ pub(crate) fn drive(
     let mut shares = share_out(task, links, threads);
     let run = Run {
         task,
-        parts: &parts,
         programs: &programs,
         opener: &opener,
         failed: AtomicBool::new(false),
@@ -114,14 +110,14 @@ pub(crate) fn drive(
     })
 }
 
-fn compile(task: &DriveTask, parts: &[Part<'_>]) -> Result<Vec<Program>, JobError> {
-    let compile = |part: &Part<'_>| {
-        Program::compile(task, part).map_err(|source| JobError::Workload {
-            workload: part.workload.name.clone(),
+fn compile(task: &DriveTask) -> Result<Vec<Program>, JobError> {
+    let compile = |group: usize| {
+        Program::compile(task, group).map_err(|source| JobError::Workload {
+            workload: task.groups[group].workload.name.clone(),
             source: Box::new(source),
         })
     };
-    parts.iter().map(compile).collect()
+    (0..task.groups.len()).map(compile).collect()
 }
 
 impl Run<'_> {
@@ -197,7 +193,12 @@ impl Run<'_> {
     /// Where operations have an intended start, lets this thread be woken when it asked to be, and
     /// not when it suits the kernel.
     fn be_punctual(&self) -> Result<(), LoadError> {
-        if !self.parts.iter().any(|part| part.pace.is_scheduled()) {
+        if !self
+            .task
+            .groups
+            .iter()
+            .any(|group| group.pace.is_scheduled())
+        {
             return Ok(());
         }
         set_current_timer_slack(NonZeroU64::new(1)).map_err(|errno| LoadError::System {
@@ -209,7 +210,7 @@ impl Run<'_> {
     /// The measured time.
     fn measured(&self, operations: Vec<u64>) -> Phase<'_> {
         let start_ns = self.start_ns.load(Ordering::Relaxed);
-        let (end_ns, over_ns) = match (self.task.length, self.task.pace) {
+        let (end_ns, over_ns) = match (self.task.length, self.task.groups.own().pace) {
             (Length::Time { ms }, _) => {
                 let end_ns = start_ns.saturating_add(ns(ms));
                 (end_ns, end_ns)
@@ -222,7 +223,8 @@ impl Run<'_> {
             (Length::Count { .. }, Pace::Closed { .. }) => (u64::MAX, u64::MAX),
         };
         Phase {
-            parts: self.parts,
+            groups: &self.task.groups,
+            is_unpaced: false,
             start_ns,
             end_ns,
             over_ns,
@@ -247,12 +249,7 @@ impl Run<'_> {
 
     /// Every client of every group does so many operations, as fast as they go.
     fn warm_up_by_count(&self, worker: &mut Worker<'_>, operations: u64) -> Result<(), LoadError> {
-        let mut parts = self.parts.to_vec();
-        for part in &mut parts {
-            part.pace = Pace::default();
-        }
         let phase = Phase {
-            parts: &parts,
             start_ns: now_ns(),
             end_ns: u64::MAX,
             over_ns: u64::MAX,
@@ -270,7 +267,8 @@ impl Run<'_> {
         let start_ns = now_ns();
         let end_ns = start_ns.saturating_add(ns(ms));
         let phase = Phase {
-            parts: self.parts,
+            groups: &self.task.groups,
+            is_unpaced: false,
             start_ns,
             end_ns,
             over_ns: end_ns,

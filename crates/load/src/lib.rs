@@ -22,7 +22,6 @@ mod limits;
 mod loops;
 mod message;
 mod pacer;
-mod part;
 mod program;
 mod recorder;
 mod run;

@@ -9,11 +9,10 @@ mod uring;
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use prony_model::Backend;
+use prony_model::{Backend, ClientGroup, Pace};
 
 use crate::LoadError;
 use crate::connection::{Link, Opener};
-use crate::part::Part;
 
 pub(crate) use state::{GroupState, State};
 
@@ -25,8 +24,10 @@ const HOUSEKEEPING_MS: u64 = HOUSEKEEPING_NS / 1_000_000;
 /// A part of a run in which every client goes as far as its limit.
 #[derive(Debug)]
 pub(crate) struct Phase<'a> {
-    /// The groups, with the paces that they have in it.
-    pub(crate) parts: &'a [Part<'a>],
+    /// The groups of clients.
+    pub(crate) groups: &'a [ClientGroup],
+    /// Whether clients begin each operation as soon as the last is done, whatever their pace.
+    pub(crate) is_unpaced: bool,
     /// When it begins.
     pub(crate) start_ns: u64,
     /// When no more operations are begun, or planned.
@@ -69,14 +70,29 @@ pub(crate) fn run(
     match links {
         [] => Ok(()),
         links if state.shared.opener.backend() == Backend::IoUring => uring::run(links, state),
-        [link] if is_simple(phase, &phase.parts[link.client.group()]) => {
-            blocking::run(link, buffer, state)
-        }
+        [link] if is_simple(phase, link.client.group()) => blocking::run(link, buffer, state),
         links => epoll::run(links, buffer, state),
     }
 }
 
-/// Whether a single client needs nothing but its connection.
-fn is_simple(phase: &Phase<'_>, part: &Part<'_>) -> bool {
-    phase.ramp_ns == 0 && part.reconnect_every.is_none() && !part.pace.is_scheduled()
+/// Whether a single client of a group needs nothing but its connection.
+fn is_simple(phase: &Phase<'_>, group: usize) -> bool {
+    phase.ramp_ns == 0
+        && phase.groups[group].reconnect_every.is_none()
+        && !phase.pace(group).is_scheduled()
+}
+
+impl Phase<'_> {
+    /// When clients of a group begin their operations.
+    pub(crate) fn pace(&self, group: usize) -> Pace {
+        if self.is_unpaced {
+            return Pace::default();
+        }
+        self.groups[group].pace
+    }
+
+    /// Whether operations of a group arrive by a schedule that no answer changes.
+    pub(crate) fn is_open(&self, group: usize) -> bool {
+        matches!(self.pace(group), Pace::Open { .. })
+    }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Program {
     pub(crate) queries_per_operation: u64,
     /// Whether a statement begins with the values of the one before.
     pub(crate) repeats_values: bool,
+    /// Decides, with the number of a client, every drawn value.
+    pub(crate) seed: u64,
     /// Number of parameters that go through their range in an order.
     pub(crate) ordered: usize,
     /// Where an operation is one statement of a mix: the sums of the weights up to each statement.

@@ -71,15 +71,15 @@ impl<'a> Worker<'a> {
         let pacer = self.pacer(phase);
         let own = self.clients(0).count();
         self.limit(phase);
-        let groups = (phase.parts.iter().zip(self.programs).zip(&mut self.values))
-            .map(|((part, program), values)| {
-                let scheduled = part.pace.is_scheduled();
+        let groups = (self.programs.iter().zip(&mut self.values).enumerate())
+            .map(|(group, (program, values))| {
+                let scheduled = phase.pace(group).is_scheduled();
                 Ok(GroupState {
                     program,
                     values,
                     recorder: Recorder::new(program.kinds_max(), scheduled)?,
                     scheduled,
-                    is_open: part.is_open(),
+                    is_open: phase.is_open(group),
                     backlog: 0,
                 })
             })
@@ -98,7 +98,7 @@ impl<'a> Worker<'a> {
     /// Tells every client how far it may go. Where operations arrive, the schedule decides.
     fn limit(&mut self, phase: &Phase<'_>) {
         for (link, operations) in self.links.iter_mut().zip(&phase.operations) {
-            let open = phase.parts[link.client.group()].is_open();
+            let open = phase.is_open(link.client.group());
             link.client.begin_phase(Limit {
                 end_ns: if open { u64::MAX } else { phase.end_ns },
                 operations: if open { u64::MAX } else { *operations },
@@ -107,7 +107,7 @@ impl<'a> Worker<'a> {
     }
 
     fn pacer(&self, phase: &Phase<'_>) -> Pacer {
-        let paces = phase.parts.iter().enumerate().map(|(group, part)| {
+        let paces = self.programs.iter().enumerate().map(|(group, program)| {
             let numbers: Vec<u32> = self.clients(group).map(Client::number).collect();
             let of_group = |(link, _): &(&Link, &u64)| link.client.group() == group;
             let operations = (self.links.iter().zip(&phase.operations))
@@ -119,23 +119,25 @@ impl<'a> Worker<'a> {
                 phase.end_ns
             };
             let limits = (over_ns, phase.drain_ns);
-            GroupPace::new(part.pace, numbers.len(), limits, |rate, spacing| Plan {
-                rate,
-                spacing,
-                numbers,
-                clients: part.clients,
-                ramp_ns: phase.ramp_ns,
-                start_ns: phase.start_ns,
-                end_ns: phase.end_ns,
-                operations,
-                seed: scatter(part.seed ^ ARRIVALS ^ phase.seed),
+            GroupPace::new(phase.pace(group), numbers.len(), limits, |rate, spacing| {
+                Plan {
+                    rate,
+                    spacing,
+                    numbers,
+                    clients: phase.groups[group].clients,
+                    ramp_ns: phase.ramp_ns,
+                    start_ns: phase.start_ns,
+                    end_ns: phase.end_ns,
+                    operations,
+                    seed: scatter(program.seed ^ ARRIVALS ^ phase.seed),
+                }
             })
         });
         // No two threads have the same first client.
         let first = self.links.first().map_or((0, 0), |link| {
             (link.client.group() as u64, link.client.number())
         });
-        let seed = scatter(phase.parts[0].seed ^ THINKING ^ phase.seed).wrapping_add(first.0);
+        let seed = scatter(self.programs[0].seed ^ THINKING ^ phase.seed).wrapping_add(first.0);
         let random = ClientRandom::new(seed, first.1);
         Pacer::new(paces.collect(), self.links.len(), random, phase.end_ns)
     }

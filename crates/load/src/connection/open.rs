@@ -11,7 +11,6 @@ use crate::choices::Choices;
 use crate::client::Client;
 use crate::connection::link::Link;
 use crate::connection::statements::{all_texts, prepare};
-use crate::part::Part;
 use crate::program::Program;
 use crate::{DriveTask, Job, LoadError};
 
@@ -29,7 +28,6 @@ pub(crate) struct Opener<'a> {
     job: &'a Job,
     task: &'a DriveTask,
     login: Login,
-    parts: &'a [Part<'a>],
     programs: &'a [Program],
     /// Encryption of clients that connect anew.
     encryption: Option<Encryption>,
@@ -46,10 +44,12 @@ impl<'a> Opener<'a> {
     pub(crate) fn new(
         job: &'a Job,
         task: &'a DriveTask,
-        parts: &'a [Part<'a>],
         programs: &'a [Program],
     ) -> Result<Self, LoadError> {
-        let connects_anew = parts.iter().any(|part| part.reconnect_every.is_some());
+        let connects_anew = task
+            .groups
+            .iter()
+            .any(|group| group.reconnect_every.is_some());
         let encryption = (connects_anew && job.tls != Tls::Off)
             .then(|| Encryption::new(&job.address, &job.tls))
             .transpose()
@@ -58,7 +58,6 @@ impl<'a> Opener<'a> {
             job,
             task,
             login: job.login(),
-            parts,
             programs,
             encryption,
             texts: programs.iter().map(all_texts).collect(),
@@ -72,14 +71,14 @@ impl<'a> Opener<'a> {
 
     /// Clients of a group.
     pub(crate) fn clients(&self, group: usize) -> u32 {
-        self.parts[group].clients
+        self.task.groups[group].clients
     }
 
     /// Connects every client of every group and prepares its statements; group after group.
     pub(crate) fn connect_all(&self) -> Result<Vec<Link>, LoadError> {
         let mut links = Vec::new();
-        for (group, part) in self.parts.iter().enumerate() {
-            for number in 0..part.clients {
+        for group in 0..self.programs.len() {
+            for number in 0..self.clients(group) {
                 links.push(self.connect(group, number)?);
             }
         }
@@ -87,15 +86,16 @@ impl<'a> Opener<'a> {
     }
 
     fn connect(&self, group: usize, number: u32) -> Result<Link, LoadError> {
-        let (part, program) = (&self.parts[group], &self.programs[group]);
+        let program = &self.programs[group];
+        let reconnect_every = self.task.groups[group].reconnect_every;
         let timeout = Duration::from_millis(self.task.stall_ms);
         let connect_error = |source| self.error(group, number, source);
         let mut connection =
             Connection::connect(&self.job.address, &self.login, timeout).map_err(connect_error)?;
         let prepared = prepare(&mut connection, program, number)?;
         let stream = connection.into_stream().map_err(connect_error)?;
-        let choices = Choices::new(program, part.seed, number);
-        let client = Client::new(group, number, part.reconnect_every, choices, prepared);
+        let choices = Choices::new(program, number);
+        let client = Client::new(group, number, reconnect_every, choices, prepared);
         Ok(Link::new(client, stream))
     }
 

@@ -100,20 +100,11 @@ impl<'a, 's> Collector<'a, 's> {
         sum.say_goodbye();
         let intervals = self.board.end(end_ns - start.at_ns);
         self.say_intervals(intervals)?;
-        let mut outcomes = sum.outcomes(self.run, start.at_ns, end_ns)?.into_iter();
-        let Some(own) = outcomes.next() else {
-            return Err(LoadError::Thread);
-        };
+        let groups = sum.outcomes(self.run, start.at_ns, end_ns)?;
         let thread_use = sum.thread_use().to_vec();
         let outcome = StepOutcome {
-            clients: own.clients,
+            groups: groups.try_into().map_err(|_| LoadError::Thread)?,
             threads: u32::try_from(thread_use.len()).unwrap_or(u32::MAX),
-            operations: own.operations,
-            queries: own.queries,
-            busy_ns: own.busy_ns,
-            histogram: own.histogram,
-            statements: own.statements,
-            errors: own.errors,
             intervals: self.board.into_intervals(),
             client_user_ns,
             client_system_ns,
@@ -121,9 +112,7 @@ impl<'a, 's> Collector<'a, 's> {
             start_ns: start.at_ns,
             end_ns,
             backend: self.run.task.backend,
-            schedule: own.schedule,
             thread_use,
-            beside: outcomes.collect(),
         };
         self.speaker.say(&Message::Done {
             outcome: Box::new(outcome),

@@ -21,7 +21,7 @@ pub(super) fn share_out(task: &DriveTask, links: Vec<Link>, threads: u32) -> Vec
         })
         .collect();
     let count = shares.len();
-    let clients = u64::from(task.clients);
+    let clients = u64::from(task.groups.own().clients);
     for (index, link) in links.into_iter().enumerate() {
         let share = &mut shares[index % count];
         let number = u64::from(link.client.number());

@@ -1,6 +1,6 @@
 //! The figures of the threads, added up.
 
-use prony_model::{GroupOutcome, Length, ThreadUse, Timing};
+use prony_model::{ClientGroup, GroupOutcome, Length, Pace, ThreadUse, Timing};
 
 use crate::client::Client;
 use crate::connection::Link;
@@ -98,19 +98,19 @@ impl Totals {
         start_ns: u64,
         end_ns: u64,
     ) -> Result<Vec<GroupOutcome>, LoadError> {
-        let groups = self.groups.iter().zip(run.parts).zip(run.programs);
+        let groups = self.groups.iter().zip(&run.task.groups).zip(run.programs);
         groups
-            .map(|((group, part), program)| {
+            .map(|((totals, group), program)| {
+                let clients = u64::from(group.clients);
+                let is_open = matches!(group.pace, Pace::Open { .. });
                 let busy_ns = if run.task.timing == Timing::WholeRun {
-                    u64::from(part.clients) * (end_ns - start_ns)
-                } else if part.is_open() || part.pace.is_scheduled() && is_timed(run.task) {
-                    u64::from(part.clients) * group.whole_ns(run.task, start_ns)
+                    clients * (end_ns - start_ns)
+                } else if is_open || group.pace.is_scheduled() && is_timed(run.task) {
+                    clients * totals.whole_ns(run.task, start_ns)
                 } else {
-                    group.busy_ns
+                    totals.busy_ns
                 };
-                let name = part.name.unwrap_or_default().to_owned();
-                let connects = part.reconnect_every.is_some();
-                group.outcome(name, part.clients, busy_ns, program, connects)
+                totals.outcome(group, busy_ns, program)
             })
             .collect()
     }
@@ -129,22 +129,20 @@ impl GroupTotals {
 
     fn outcome(
         &self,
-        name: String,
-        clients: u32,
+        group: &ClientGroup,
         busy_ns: u64,
         program: &Program,
-        connects: bool,
     ) -> Result<GroupOutcome, LoadError> {
         let recorder = &self.recorder;
         let operations = recorder.operations().len();
         Ok(GroupOutcome {
-            name,
-            clients,
+            name: group.name.clone(),
+            clients: group.clients,
             operations,
             queries: operations * program.queries_per_operation,
             busy_ns,
             histogram: serialise(recorder.operations())?,
-            statements: recorder.statements(program.kinds(connects))?,
+            statements: recorder.statements(program.kinds(group.reconnect_every.is_some()))?,
             errors: recorder.errors(),
             schedule: recorder.schedule()?,
         })
