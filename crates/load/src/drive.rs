@@ -237,46 +237,34 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the clients without keeping what they measure.
+    /// Warms up without keeping the figures: for a time at each group's pace; or every client does
+    /// so many operations, as fast as they go, whatever the pace.
     fn warm_up(&self, worker: &mut Worker<'_>) -> Result<(), LoadError> {
         let ms = self.task.warmup_ms.max(self.task.ramp_ms);
-        match (self.task.timing, ms, self.task.warmup_operations) {
-            (Timing::WholeRun, ..) | (_, 0, 0) => Ok(()),
-            (_, 0, operations) => self.warm_up_by_count(worker, operations),
-            (_, ms, _) => self.warm_up_by_time(worker, ms),
-        }
-    }
-
-    /// Every client of every group does so many operations, as fast as they go.
-    fn warm_up_by_count(&self, worker: &mut Worker<'_>, operations: u64) -> Result<(), LoadError> {
-        let phase = Phase {
-            start_ns: now_ns(),
-            end_ns: u64::MAX,
-            over_ns: u64::MAX,
-            operations: vec![operations; worker.len()],
-            period_ns: u64::MAX,
-            ramp_ns: 0,
-            drain_ns: 0,
-            own_left: None,
-            seed: WARMUP_SEED,
+        let by_time = ms > 0;
+        let operations = match (self.task.timing, self.task.warmup_operations) {
+            (Timing::WholeRun, _) => return Ok(()),
+            _ if by_time => u64::MAX,
+            (_, 0) => return Ok(()),
+            (_, operations) => operations,
         };
-        worker.run(&phase, &mut |_| Ok(())).map(|_| ())
-    }
-
-    fn warm_up_by_time(&self, worker: &mut Worker<'_>, ms: u64) -> Result<(), LoadError> {
         let start_ns = now_ns();
-        let end_ns = start_ns.saturating_add(ns(ms));
+        let end_ns = if by_time {
+            start_ns.saturating_add(ns(ms))
+        } else {
+            u64::MAX
+        };
         let phase = Phase {
             groups: &self.task.groups,
-            is_unpaced: false,
+            is_unpaced: !by_time,
             start_ns,
             end_ns,
             over_ns: end_ns,
-            operations: vec![u64::MAX; worker.len()],
+            operations: vec![operations; worker.len()],
             period_ns: u64::MAX,
             ramp_ns: ns(self.task.ramp_ms),
             drain_ns: 0,
-            own_left: Some(&self.own_left[0]),
+            own_left: by_time.then_some(&self.own_left[0]),
             seed: WARMUP_SEED,
         };
         worker.run(&phase, &mut |_| Ok(())).map(|_| ())

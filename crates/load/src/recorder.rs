@@ -445,12 +445,12 @@ mod tests {
                 sqlstate: b"40001",
                 message: b"words",
             };
-            recorder.error(&error, prony_model::classify(code));
+            recorder.error(&error, prony_model::classify(code.into()));
         }
         let errors = recorder.errors();
         assert_eq!(errors.len(), 2);
-        assert_eq!((errors[0].code, errors[0].count), (1062, 1));
-        assert_eq!((errors[1].code, errors[1].count), (1213, 2));
+        assert_eq!((errors[0].code, errors[0].count), (1062.into(), 1));
+        assert_eq!((errors[1].code, errors[1].count), (1213.into(), 2));
         assert_eq!(errors[1].class, ErrorClass::Retryable);
         assert_eq!(recorder.end_period().unwrap().errors, 3);
     }

@@ -22,7 +22,7 @@ use prony_client::Address;
 use prony_load::{DriveTask, Job, Task, choose_backend};
 use prony_model::{
     Backend, Change, Dataset, Display, Distribution, Effect, Expect, Generator, Group, Length,
-    Pace, Param, Protocol, Schema, Statement, TableChoice, Timing, Tls, Workload,
+    Param, Protocol, Schema, Statement, TableChoice, Tls, Workload,
 };
 
 use testkit::{Delivery, FakeServer, Reply};

@@ -1,10 +1,8 @@
 //! What the load generator and the bare loops are told.
 
-use std::collections::BTreeMap;
-
 use prony_client::{Address, Login};
 use prony_load::{DriveTask, Job, Task as LoadTask, usual_threads};
-use prony_model::{Backend, Dataset, Length, Pace, Protocol, Timing, Workload};
+use prony_model::{Backend, Dataset, Length, Protocol, Workload};
 
 /// What every contestant does, and where.
 #[derive(Clone)]

@@ -24,7 +24,7 @@ const TIMER: u64 = u64::MAX;
 const EVENTS: usize = 256;
 
 /// The connections of a thread, and the epoll instance that watches them.
-struct Epoll<'l> {
+struct Watched<'l> {
     links: &'l mut [Link],
     epoll: OwnedFd,
     /// Goes off when the next waiting client has to begin.
@@ -39,7 +39,7 @@ pub(super) fn run(
     buffer: &mut [u8],
     state: &mut State<'_>,
 ) -> Result<(), LoadError> {
-    let mut connections = Epoll::new(links)?;
+    let mut connections = Watched::new(links)?;
     connections.start(state)?;
     let mut events = Vec::with_capacity(EVENTS);
     let mut silence_check_ns = now_ns() + HOUSEKEEPING_NS;
@@ -91,7 +91,7 @@ fn wait(epoll: &OwnedFd, events: &mut Vec<epoll::Event>) -> Result<(), LoadError
     }
 }
 
-impl Connections for Epoll<'_> {
+impl Connections for Watched<'_> {
     fn links(&mut self) -> &mut [Link] {
         self.links
     }
@@ -114,7 +114,7 @@ impl Connections for Epoll<'_> {
     }
 }
 
-impl<'l> Epoll<'l> {
+impl<'l> Watched<'l> {
     fn new(links: &'l mut [Link]) -> Result<Self, LoadError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| system("create an epoll instance", errno))?;

@@ -6,8 +6,9 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
-    Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Hot, Length,
-    Pace, Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing, Tls, Workload,
+    Backend, Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Hot,
+    Length, Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing, Tls,
+    Workload,
 };
 
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
