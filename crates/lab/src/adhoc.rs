@@ -5,24 +5,20 @@
 
 use std::collections::BTreeSet;
 
-use prony_client::ClientError;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task, choose_backend};
 use prony_model::{Backend, Dataset, Plan, Step, StepOutcome, Target};
 use prony_servers::Image;
 
-use crate::collectors::{self, Wanted, Watched, server_cpu_ns};
-use crate::drive::drive;
+use crate::drive::{drive, drive_task};
 use crate::error::LabError;
 use crate::event::{Event, Events};
-use crate::fault::{Failure, Fault};
+use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
-use crate::prepare::{ImageMaker, Supply, fill};
-use crate::ready::{Preparation, supplies};
+use crate::prepare::{ImageMaker, Preparation, Start, Supply, fill, supply_all};
 use crate::server::Server;
-use crate::start::Start;
 use crate::strain::{conditions, steal_warning};
-use crate::trial::drive_task;
+use crate::watch::{self, Wanted, Watched, server_cpu_ns};
 
 /// What is driven, and how.
 #[derive(Debug, Clone)]
@@ -84,16 +80,6 @@ pub enum AdHocError {
     /// The server could not be supplied.
     #[error("failed to {0}")]
     Lab(#[from] LabError),
-    /// The tables are not there.
-    #[error("the table {table} of {database} can't be read: failed to {source}")]
-    Tables {
-        /// Its name.
-        table: String,
-        /// The database that should have it.
-        database: String,
-        /// What the server said.
-        source: ClientError,
-    },
     /// The server or the load failed.
     #[error("{reason}")]
     Failed {
@@ -104,29 +90,42 @@ pub enum AdHocError {
     },
 }
 
-/// Makes the server ready, drives the load, and ends a server that Prony started. `events` tell how
+/// Makes the server ready, drives the load, and ends a server that Prony started. `events` report how
 /// it is made ready, `messages` are those of the load generator as they come.
 ///
 /// # Errors
-/// When the server can't be had or entered, or the load fails. That the user stopped it is none.
+/// When the server is unavailable or can't be entered, or the load fails. Interruption is not an
+/// error.
 pub fn adhoc(
     lab: &Lab<'_>,
     work: &AdHoc,
     events: &mut Events<'_>,
     messages: &mut dyn FnMut(&Message),
 ) -> Result<AdHocEnd, AdHocError> {
-    let backend =
-        choose_backend(work.backend, work.target.is_encrypted()).map_err(LabError::from)?;
-    let plan = plan_of(work);
     let mut end = AdHocEnd {
         server_version: String::new(),
         outcome: None,
         server_cpu_ns: None,
         warnings: Vec::new(),
     };
-    let Some(supplies) = supplies(lab, &plan, events)? else {
-        return Ok(end);
-    };
+    let driven = unless_interrupted(drive_once(lab, work, &mut end, events, messages))?;
+    match driven {
+        None | Some(Ok(())) => Ok(end),
+        Some(Err(Failure { reason, log_tail })) => Err(AdHocError::Failed { reason, log_tail }),
+    }
+}
+
+fn drive_once(
+    lab: &Lab<'_>,
+    work: &AdHoc,
+    end: &mut AdHocEnd,
+    events: &mut Events<'_>,
+    messages: &mut dyn FnMut(&Message),
+) -> Result<Result<(), Failure>, Stop> {
+    let backend =
+        choose_backend(work.backend, work.target.is_encrypted()).map_err(LabError::from)?;
+    let plan = plan_of(work);
+    let supplies = supply_all(lab, &plan, events)?;
     let load = Load {
         lab,
         work,
@@ -135,14 +134,7 @@ pub fn adhoc(
         supply: &supplies[0],
     };
     load.make_room(&supplies)?;
-    match load.run(&mut end, events, messages) {
-        Ok(()) | Err(Stop::Fault(Fault::Interrupted)) => Ok(end),
-        Err(Stop::Tables(error)) => Err(error),
-        Err(Stop::Fault(Fault::Store(error))) => Err(LabError::from(error).into()),
-        Err(Stop::Fault(Fault::Failed(Failure { reason, log_tail }))) => {
-            Err(AdHocError::Failed { reason, log_tail })
-        }
-    }
+    contain(lab.stop, load.run(end, events, messages))
 }
 
 /// The plan with this target and this step and no trials.
@@ -174,18 +166,6 @@ struct Load<'a> {
     supply: &'a Supply,
 }
 
-/// What ends it early.
-enum Stop {
-    Fault(Fault),
-    Tables(AdHocError),
-}
-
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
 impl Load<'_> {
     /// Makes sure that there is room for the data image and for its copy.
     fn make_room(&self, supplies: &[Supply]) -> Result<(), LabError> {
@@ -205,7 +185,7 @@ impl Load<'_> {
         end: &mut AdHocEnd,
         events: &mut Events<'_>,
         messages: &mut dyn FnMut(&Message),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Fault> {
         let image = match self.supply.own() {
             None => None,
             Some(fetched) => Some(
@@ -231,11 +211,11 @@ impl Load<'_> {
     }
 
     /// The server with its tables.
-    fn server(&self, image: Option<&Image>, events: &mut Events<'_>) -> Result<Watched, Stop> {
+    fn server(&self, image: Option<&Image>, events: &mut Events<'_>) -> Result<Watched, Fault> {
         if let (Supply::External(access), Tables::Found) = (self.supply, self.work.tables) {
             let server = access.as_found()?;
             self.check_tables(&server)?;
-            return Ok(collectors::attend(self.lab, server, Wanted::little()));
+            return Ok(watch::attend(self.lab, server, Wanted::little()));
         }
         let start = Start {
             lab: self.lab,
@@ -261,7 +241,7 @@ impl Load<'_> {
     }
 
     /// Looks for the first and the last table, so that what is missing is said in one line.
-    fn check_tables(&self, server: &Server) -> Result<(), Stop> {
+    fn check_tables(&self, server: &Server) -> Result<(), Fault> {
         let dataset = &self.work.dataset;
         let last = dataset.tables.saturating_sub(1);
         for table in BTreeSet::from([0, last]) {
@@ -271,7 +251,7 @@ impl Load<'_> {
                 connection.query(format!("SELECT {key} FROM {name} LIMIT 1"))
             });
             read.map_err(|source| {
-                Stop::Tables(AdHocError::Tables {
+                Stop::Error(LabError::Tables {
                     table: name,
                     database: server.database().to_owned(),
                     source,
@@ -288,7 +268,7 @@ impl Load<'_> {
         messages: &mut dyn FnMut(&Message),
     ) -> Result<(), Fault> {
         let work = self.work;
-        let Watched { server, collectors } = watched;
+        let Watched { server, readers } = watched;
         let task = drive_task(self.plan, &work.target, &work.step, work.seed, self.backend);
         let task = DriveTask {
             threads_max: work.threads_max.unwrap_or(task.threads_max),
@@ -296,14 +276,13 @@ impl Load<'_> {
             interval_histograms: true,
             ..task
         };
-        let own = self.supply.own();
-        let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
+        let cpus = self.supply.client_cpus();
         let mut samples = Vec::new();
         let task = Task::Drive(Box::new(task));
         let outcome = drive(self.lab, server, cpus, task, &mut |message| {
             match message {
-                Message::Ready => samples.push(collectors.begin()),
-                Message::MeasureEnd { .. } => samples.extend(collectors.end()),
+                Message::Ready => samples.push(readers.begin()),
+                Message::MeasureEnd { .. } => samples.extend(readers.end()),
                 _ => {}
             }
             messages(&message);

@@ -1,5 +1,5 @@
-//! Whether every target answers every cell rightly: each step once, with few operations, nothing
-//! timed and nothing stored.
+//! A check that every target answers every cell rightly: each step once, with few operations,
+//! nothing timed and nothing stored.
 //!
 //! One client asks first, and its answers are decoded whole: what they must be is known from the
 //! workload, and they must be the same from every target. Then every cell runs as it does in a
@@ -16,16 +16,13 @@ use prony_model::{
     TrialKind,
 };
 
-use crate::drive::drive;
+use crate::drive::{drive, drive_task, sees_gaps, step_seed};
 use crate::error::LabError;
 use crate::event::{Event, Events};
-use crate::fault::{Failure, Fault};
+use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
-use crate::prepare::Supply;
-use crate::ready::{Preparation, Ready, supplies};
+use crate::prepare::{Preparation, Ready, Start, Supply, supply_all};
 use crate::server::Server;
-use crate::start::Start;
-use crate::trial::{drive_task, sees_gaps, step_seed};
 
 /// Operations whose answers are decoded, for each entry of the sequence.
 const CHECKED: u64 = 12;
@@ -85,24 +82,26 @@ pub fn verify(
     plan: &Plan,
     events: &mut Events<'_>,
 ) -> Result<Option<Verification>, LabError> {
-    let Some(supplies) = supplies(lab, plan, events)? else {
-        return Ok(None);
-    };
-    let table = VariableTable::embedded()?;
+    unless_interrupted(verify_targets(lab, plan, events))
+}
+
+fn verify_targets(
+    lab: &Lab<'_>,
+    plan: &Plan,
+    events: &mut Events<'_>,
+) -> Result<Verification, Stop> {
+    let supplies = supply_all(lab, plan, events)?;
     let preparation = Preparation {
         lab,
         plan,
         supplies: &supplies,
-        table: &table,
+        table: &VariableTable::embedded().map_err(LabError::from)?,
         wanted: &(0..plan.targets.len()).collect(),
     };
-    // What is worth a remark beside figures is of no account where there are none.
-    let Some(ready) = preparation.make_ready(&mut Vec::new(), &mut |_, _, _| Ok(()), events)?
-    else {
-        return Ok(None);
-    };
+    // Warnings belong beside figures, and there are none.
+    let ready = preparation.make_ready(&mut Vec::new(), &mut |_, _, _| Ok(()), events)?;
     let encrypted = plan.targets.iter().any(Target::is_encrypted);
-    let backend = choose_backend(plan.backend, encrypted)?;
+    let backend = choose_backend(plan.backend, encrypted).map_err(LabError::from)?;
     let mut targets = Vec::new();
     let mut digests = Vec::new();
     for (index, target) in plan.targets.iter().enumerate() {
@@ -119,27 +118,19 @@ pub fn verify(
             Ok(ready) => checked.target(lab, plan, target, &supplies[index], ready, events),
             Err(failure) => Err(Fault::Failed(failure.clone())),
         };
-        let failure = match end {
-            Ok(()) => None,
-            Err(Fault::Interrupted) => return Ok(None),
-            Err(Fault::Store(error)) => return Err(error.into()),
-            Err(Fault::Failed(Failure { reason, log_tail })) if log_tail.is_empty() => Some(reason),
-            Err(Fault::Failed(Failure { reason, log_tail })) => {
-                Some(format!("{reason}\nits log ends:\n{log_tail}"))
-            }
-        };
+        let failure = contain(lab.stop, end)?.err();
         targets.push(VerifiedTarget {
             name: target.name.clone(),
             cells: checked.cells,
-            failure,
+            failure: failure.map(Failure::with_log),
         });
         digests.push(checked.digests);
     }
     let disagreements = disagreements(plan, &digests);
-    Ok(Some(Verification {
+    Ok(Verification {
         targets,
         disagreements,
-    }))
+    })
 }
 
 /// What is known of one target so far.
@@ -390,12 +381,10 @@ impl Driven<'_> {
     fn outcome(&self, step: &Step, server: &mut Server) -> Result<Box<StepOutcome>, Fault> {
         let start = self.start;
         let task = drive_task(self.plan, start.target, step, self.seed, self.backend);
-        let own = start.supply.own();
-        let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
         drive(
             start.lab,
             server,
-            cpus,
+            start.supply.client_cpus(),
             Task::Drive(Box::new(task)),
             &mut |message| match message {
                 Message::Done { outcome } => Ok(Some(outcome)),
@@ -414,7 +403,7 @@ fn sums(start: &Start<'_>, server: &Server) -> Result<Vec<TableSums>, Fault> {
     let mut all = Vec::new();
     for table in 0..start.dataset.tables {
         if start.lab.stop.requested() {
-            return Err(Fault::Interrupted);
+            return Err(Stop::Interrupted.into());
         }
         let sums = table_sums(&mut connection, start.dataset, table)
             .map_err(|error| failed(error.to_string()))?;

@@ -7,7 +7,7 @@ use prony_model::{
     Backend, Dataset, Length, Pace, Protocol, Spacing, Thousandths, Timing, Workload,
 };
 
-use crate::trial::threads_max;
+use crate::drive::threads_max;
 
 /// The table that its keys are drawn for; there is none.
 const DATASET: Dataset = Dataset::sbtest(1, 1_000_000, 1);

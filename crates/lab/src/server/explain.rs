@@ -1,4 +1,4 @@
-//! How a server means to run each statement: its answers to `EXPLAIN`.
+//! The execution plans of a server: its answers to `EXPLAIN`.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,8 @@ use prony_load::sample_statements;
 use prony_model::Plan;
 use serde_json::{Map, Value};
 
+use super::{Server, Variables};
 use crate::fault::Fault;
-use crate::server::Server;
-use crate::survey::Variables;
 
 /// `ER_PARSE_ERROR`: the version explains other kinds of statement only. Before MySQL 5.6 and
 /// MariaDB 10.0 these are all but `SELECT`.
@@ -35,7 +34,7 @@ pub(crate) struct PlanText {
 
 /// Explains the statements of every entry of the sequence, with the values of its first
 /// operation. `variables` are the server's.
-pub(crate) fn all(
+pub(crate) fn explain_all(
     server: &Server,
     plan: &Plan,
     variables: &Variables,
