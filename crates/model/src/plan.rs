@@ -1,12 +1,10 @@
 //! An experiment, expanded: everything that the lab needs to run it and nothing left to decide.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Aspect, Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External, Groups,
-    IntentValue, Pace, Tls, Transport, TrialKind, Workload,
+    Aspect, Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External,
+    Groups, IntentValue, Pace, Tls, Transport, TrialKind,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -291,8 +289,10 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::{Display, Effect, Group, Schema, Spacing, Thousandths};
+    use crate::{Display, Effect, Group, Schema, Spacing, Thousandths, Workload};
 
     fn step(length: Length, pace: Pace) -> Step {
         let workload = Workload {

@@ -3,16 +3,19 @@
 //! A client has one request under way, so a new answer is always a new edge. Reading stops at the
 //! answer's last byte; only an answer that is still incomplete is read until the socket is empty.
 
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 
 use crate::LoadError;
-use crate::client::Next;
 use crate::clock::now_ns;
+use crate::connection::{Link, Transfer};
+use crate::loops::many::Connections;
+use crate::loops::timer::Timer;
+use crate::loops::{HOUSEKEEPING_NS, State};
 use crate::program::Program;
-use crate::worker::link::{Connecting, Transfer};
-use crate::worker::timer::Timer;
-use crate::worker::{Desk, LOOK_NS, Link, Look};
 
 /// Marks the events of the timer; the others are of clients.
 const TIMER: u64 = u64::MAX;
@@ -20,10 +23,10 @@ const TIMER: u64 = u64::MAX;
 /// Events taken from the system at once.
 const EVENTS: usize = 256;
 
-/// The connections of a thread, and what the system says of them.
-struct Crowd<'l> {
+/// The connections of a thread, and the epoll instance that watches them.
+struct Watched<'l> {
     links: &'l mut [Link],
-    epoll: std::os::fd::OwnedFd,
+    epoll: OwnedFd,
     /// Goes off when the next waiting client has to begin.
     timer: Timer,
     /// Clients with a request, or a connection, under way.
@@ -34,49 +37,49 @@ struct Crowd<'l> {
 pub(super) fn run(
     links: &mut [Link],
     buffer: &mut [u8],
-    desk: &mut Desk<'_>,
+    state: &mut State<'_>,
 ) -> Result<(), LoadError> {
-    let mut crowd = Crowd::new(links)?;
-    crowd.start(desk)?;
+    let mut connections = Watched::new(links)?;
+    connections.start(state)?;
     let mut events = Vec::with_capacity(EVENTS);
-    let mut silence_check_ns = now_ns() + LOOK_NS;
+    let mut silence_check_ns = now_ns() + HOUSEKEEPING_NS;
     loop {
-        match desk.next_due() {
-            Some(due_ns) => crowd.timer.set(due_ns)?,
-            None if crowd.busy == 0 => return Ok(()),
+        match state.next_due() {
+            Some(due_ns) => connections.timer.set(due_ns)?,
+            None if connections.busy == 0 => return Ok(()),
             None => {}
         }
-        wait(&crowd.epoll, &mut events)?;
+        wait(&connections.epoll, &mut events)?;
         for event in events.drain(..) {
             if event.data.u64() == TIMER {
-                crowd.timer.went_off();
+                connections.timer.went_off();
                 continue;
             }
             // The data of an event is the index that it was registered with.
             let index = usize::try_from(event.data.u64()).unwrap_or(usize::MAX);
-            if crowd.attend(index, buffer, desk)? == Look::Stop {
+            if connections.attend(index, buffer, state)?.is_break() {
                 return Ok(());
             }
         }
         let now_ns = now_ns();
-        if desk.look_up(now_ns)? == Look::Stop {
+        if state.housekeeping(now_ns)?.is_break() {
             return Ok(());
         }
-        crowd.call_due(now_ns, desk)?;
+        connections.call_due(now_ns, state)?;
         if now_ns >= silence_check_ns {
-            silence_check_ns = now_ns + LOOK_NS;
-            for link in &*crowd.links {
-                desk.check_silence(link, now_ns)?;
+            silence_check_ns = now_ns + HOUSEKEEPING_NS;
+            for link in &*connections.links {
+                state.check_silence(link, now_ns)?;
             }
         }
     }
 }
 
-/// Waits for events, but not for longer than the thread may go without looking up.
-fn wait(epoll: &std::os::fd::OwnedFd, events: &mut Vec<epoll::Event>) -> Result<(), LoadError> {
+/// Waits for events, but not for longer than housekeeping may wait.
+fn wait(epoll: &OwnedFd, events: &mut Vec<epoll::Event>) -> Result<(), LoadError> {
     let timeout = Timespec {
         tv_sec: 0,
-        tv_nsec: LOOK_NS.cast_signed(),
+        tv_nsec: HOUSEKEEPING_NS.cast_signed(),
     };
     match epoll::wait(
         epoll,
@@ -88,7 +91,30 @@ fn wait(epoll: &std::os::fd::OwnedFd, events: &mut Vec<epoll::Event>) -> Result<
     }
 }
 
-impl<'l> Crowd<'l> {
+impl Connections for Watched<'_> {
+    fn links(&mut self) -> &mut [Link] {
+        self.links
+    }
+
+    fn busy(&mut self) -> &mut usize {
+        &mut self.busy
+    }
+
+    #[inline]
+    fn ask(&mut self, index: usize, state: &State<'_>) -> Result<(), LoadError> {
+        let link = &mut self.links[index];
+        match link.send_request(now_ns(), state.program(link))? {
+            Transfer::NotReady => self.set_interest(index, Unsent::Yes),
+            _ => Ok(()),
+        }
+    }
+
+    fn listen(&mut self, index: usize) -> Result<(), LoadError> {
+        self.register(index)
+    }
+}
+
+impl<'l> Watched<'l> {
     fn new(links: &'l mut [Link]) -> Result<Self, LoadError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| system("create an epoll instance", errno))?;
@@ -100,16 +126,16 @@ impl<'l> Crowd<'l> {
             interest(Unsent::No),
         )
         .map_err(|errno| system("register a timer", errno))?;
-        let crowd = Self {
+        let connections = Self {
             links,
             epoll,
             timer,
             busy: 0,
         };
-        for index in 0..crowd.links.len() {
-            crowd.register(index)?;
+        for index in 0..connections.links.len() {
+            connections.register(index)?;
         }
-        Ok(crowd)
+        Ok(connections)
     }
 
     /// Watches the socket of a client.
@@ -126,70 +152,18 @@ impl<'l> Crowd<'l> {
             .map_err(|errno| system("register a socket", errno))
     }
 
-    fn start(&mut self, desk: &mut Desk<'_>) -> Result<(), LoadError> {
-        for index in 0..self.links.len() {
-            let next = desk.start(&mut self.links[index].client, index, now_ns());
-            self.busy += 1;
-            self.turn(index, next, desk)?;
-        }
-        Ok(())
-    }
-
-    /// Lets the clients begin whose time has come.
-    fn call_due(&mut self, now_ns: u64, desk: &mut Desk<'_>) -> Result<(), LoadError> {
-        while let Some(begin) = desk.take_due(now_ns) {
-            let next = desk.begin(begin, &mut self.links[begin.client].client);
-            self.busy += 1;
-            self.turn(begin.client, next, desk)?;
-        }
-        Ok(())
-    }
-
-    /// Does what a client wants, who is counted as busy.
-    #[inline]
-    fn turn(&mut self, index: usize, next: Next, desk: &mut Desk<'_>) -> Result<(), LoadError> {
-        match next {
-            Next::Send => self.ask(index, desk),
-            Next::Connect => self.connect(index, desk),
-            Next::Wait | Next::Rest => {
-                self.busy -= 1;
-                Ok(())
-            }
-        }
-    }
-
-    fn connect(&mut self, index: usize, desk: &mut Desk<'_>) -> Result<(), LoadError> {
-        let link = &mut self.links[index];
-        if link.connect(desk.opener)? == Connecting::Begun {
-            return self.register(index);
-        }
-        desk.retry_later(&mut link.client, index, now_ns());
-        self.busy -= 1;
-        Ok(())
-    }
-
-    /// Sends a client's request, or what the socket takes of it.
-    #[inline]
-    fn ask(&mut self, index: usize, desk: &Desk<'_>) -> Result<(), LoadError> {
-        let link = &mut self.links[index];
-        match link.send_request(now_ns(), desk.program(link))? {
-            Transfer::NotReady => self.set_interest(index, Unsent::Yes),
-            _ => Ok(()),
-        }
-    }
-
-    /// Does what an event allows.
+    /// Handles an event.
     #[inline]
     fn attend(
         &mut self,
         index: usize,
         buffer: &mut [u8],
-        desk: &mut Desk<'_>,
-    ) -> Result<Look, LoadError> {
+        state: &mut State<'_>,
+    ) -> Result<ControlFlow<()>, LoadError> {
         if self.links[index].expects_nothing() {
-            return Ok(Look::GoOn);
+            return Ok(ControlFlow::Continue(()));
         }
-        let program = desk.program(&self.links[index]);
+        let program = state.program(&self.links[index]);
         if self.links[index].has_unsent()
             && self.links[index].send_rest(program)? == Transfer::Complete
         {
@@ -203,36 +177,44 @@ impl<'l> Crowd<'l> {
                     if link.has_unsent() {
                         self.set_interest(index, Unsent::Yes)?;
                     }
-                    return Ok(Look::GoOn);
+                    return Ok(ControlFlow::Continue(()));
                 }
                 Transfer::Reply => self.reply(index, program)?,
-                Transfer::Opened => return self.opened(index, desk),
+                Transfer::Opened => return self.opened(index, state),
                 Transfer::Partial => {
                     let now_ns = now_ns();
                     link.client.heard_ns = now_ns;
-                    if desk.look_up(now_ns)? == Look::Stop {
-                        return Ok(Look::Stop);
+                    if state.housekeeping(now_ns)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
                     }
                 }
-                Transfer::Complete => return self.answered(index, desk),
+                Transfer::Complete => return self.answered(index, state),
             }
         }
     }
 
     #[inline]
-    fn answered(&mut self, index: usize, desk: &mut Desk<'_>) -> Result<Look, LoadError> {
+    fn answered(
+        &mut self,
+        index: usize,
+        state: &mut State<'_>,
+    ) -> Result<ControlFlow<()>, LoadError> {
         let now_ns = now_ns();
-        let look = desk.look_up(now_ns)?;
-        let next = desk.answered(&mut self.links[index].client, index, now_ns)?;
-        self.turn(index, next, desk)?;
-        Ok(look)
+        let flow = state.housekeeping(now_ns)?;
+        let next = state.answered(&mut self.links[index].client, index, now_ns)?;
+        self.turn(index, next, state)?;
+        Ok(flow)
     }
 
-    fn opened(&mut self, index: usize, desk: &mut Desk<'_>) -> Result<Look, LoadError> {
+    fn opened(
+        &mut self,
+        index: usize,
+        state: &mut State<'_>,
+    ) -> Result<ControlFlow<()>, LoadError> {
         let now_ns = now_ns();
-        let next = desk.opened(&mut self.links[index], index, now_ns);
-        self.turn(index, next, desk)?;
-        desk.look_up(now_ns)
+        let next = state.opened(&mut self.links[index], index, now_ns);
+        self.turn(index, next, state)?;
+        state.housekeeping(now_ns)
     }
 
     /// Goes on with a conversation that opens a connection.

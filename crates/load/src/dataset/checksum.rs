@@ -4,7 +4,7 @@ use prony_client::{Answer, Connection};
 use prony_model::{Dataset, Schema};
 
 use crate::LoadError;
-use crate::rows::{Row, Rows};
+use crate::dataset::rows::{Row, Rows};
 
 /// Sums over rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,12 +19,12 @@ pub struct TableChecksum {
 
 /// Rows summed at once: so few that every sum is below 2^53 and exact in the floating-point numbers
 /// that MySQL 4.1 sums with, the CRCs being below 2^32, and that several connections share the work
-/// on a table. Without a primary key, finding a part may mean reading the whole table.
-const PART_ROWS: u64 = 1 << 18;
-const PART_ROWS_WITHOUT_KEY: u64 = 1 << 21;
+/// on a table. Without a primary key, finding a chunk may mean reading the whole table.
+const CHUNK_ROWS: u64 = 1 << 18;
+const CHUNK_ROWS_WITHOUT_KEY: u64 = 1 << 21;
 
 /// Consecutive rows, from the first key to the last.
-pub(crate) type Part = (u64, u64);
+pub(crate) type Chunk = (u64, u64);
 
 impl TableChecksum {
     fn new(schema: Schema) -> Self {
@@ -62,13 +62,13 @@ pub(crate) fn sums_sql(schema: Schema) -> Vec<String> {
         .collect()
 }
 
-/// A table in parts so small that the sums over each are exact on every server.
-pub(crate) fn parts(dataset: &Dataset) -> impl Iterator<Item = Part> + use<> {
+/// A table in chunks so small that the sums over each are exact on every server.
+pub(crate) fn chunks(dataset: &Dataset) -> impl Iterator<Item = Chunk> + use<> {
     let rows = dataset.rows;
     let size = if dataset.primary_key {
-        PART_ROWS
+        CHUNK_ROWS
     } else {
-        PART_ROWS_WITHOUT_KEY
+        CHUNK_ROWS_WITHOUT_KEY
     };
     std::iter::successors(Some(1), move |first| Some(first + size))
         .take_while(move |first| *first <= rows)
@@ -100,15 +100,15 @@ pub fn verify_table(
     dataset: &Dataset,
     table: u32,
 ) -> Result<(), LoadError> {
-    parts(dataset).try_for_each(|part| verify_part(connection, dataset, table, part))
+    chunks(dataset).try_for_each(|chunk| verify_chunk(connection, dataset, table, chunk))
 }
 
-/// The same of one part.
-pub(crate) fn verify_part(
+/// The same of one chunk.
+pub(crate) fn verify_chunk(
     connection: &mut Connection,
     dataset: &Dataset,
     table: u32,
-    (first, last): Part,
+    (first, last): Chunk,
 ) -> Result<(), LoadError> {
     let name = dataset.table_name(table);
     let sums = sums_sql(dataset.schema);
@@ -125,7 +125,7 @@ pub(crate) fn verify_part(
     compare(&name, (first, last), &sums, &expected, &answer)
 }
 
-/// The part of a table that holds the rows `first..=last`; the first and the last part hold rows
+/// The chunk of a table that holds the rows `first..=last`; the first and the last chunk hold rows
 /// that should not be there, too.
 pub(crate) fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
     let key = dataset.schema.key_column();
@@ -139,7 +139,7 @@ pub(crate) fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
 
 fn compare(
     table: &str,
-    (first, last): Part,
+    (first, last): Chunk,
     sums: &[String],
     expected: &TableChecksum,
     answer: &Answer,
@@ -180,12 +180,12 @@ mod tests {
         for dataset in [SBTEST, FOO] {
             let rows = Rows::new(&dataset, 0);
             let whole: Vec<_> = dataset_checksums(&dataset, 0).sums().collect();
-            let parts = [(1, 30), (31, 31), (32, 100)].map(|(first, last)| {
+            let chunks = [(1, 30), (31, 31), (32, 100)].map(|(first, last)| {
                 let sum = checksums(&dataset, &rows, first, last);
                 sum.sums().collect::<Vec<_>>()
             });
             for (column, sum) in whole.iter().enumerate() {
-                assert_eq!(parts.iter().map(|part| part[column]).sum::<u128>(), *sum);
+                assert_eq!(chunks.iter().map(|chunk| chunk[column]).sum::<u128>(), *sum);
             }
             assert_eq!(whole[..2], [100, 5050]);
             assert_eq!(whole.len(), sums_sql(dataset.schema).len());
@@ -198,12 +198,12 @@ mod tests {
         assert_eq!(condition(&SBTEST, 1, 30), " WHERE id <= 30");
         assert_eq!(condition(&FOO, 31, 60), " WHERE i >= 31 AND i <= 60");
         assert_eq!(condition(&SBTEST, 61, 100), " WHERE id >= 61");
-        for rows in [1, PART_ROWS, PART_ROWS + 1, 3 * PART_ROWS - 1] {
-            let parts: Vec<_> = parts(&Dataset::sbtest(1, rows, 1)).collect();
-            assert_eq!(parts.first().map(|part| part.0), Some(1));
-            assert_eq!(parts.last().map(|part| part.1), Some(rows));
-            assert!(parts.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0));
-            assert!(parts.iter().all(|part| part.1 - part.0 < PART_ROWS));
+        for rows in [1, CHUNK_ROWS, CHUNK_ROWS + 1, 3 * CHUNK_ROWS - 1] {
+            let chunks: Vec<_> = chunks(&Dataset::sbtest(1, rows, 1)).collect();
+            assert_eq!(chunks.first().map(|chunk| chunk.0), Some(1));
+            assert_eq!(chunks.last().map(|chunk| chunk.1), Some(rows));
+            assert!(chunks.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0));
+            assert!(chunks.iter().all(|chunk| chunk.1 - chunk.0 < CHUNK_ROWS));
         }
     }
 

@@ -7,12 +7,12 @@ use prony_model::Dataset;
 use prony_wire::{ExecuteTemplate, ParamShape, Types};
 
 use super::ask;
-use super::crew::Halt;
+use super::method::{Method, Statement};
 use super::ranges::{KeyRange, Ranges};
-use super::way::{Statement, Way};
+use super::threads::Halt;
 use crate::LoadError;
-use crate::digits::append_natural;
-use crate::rows::{Row, Rows};
+use crate::dataset::rows::{Row, Rows};
+use crate::values::digits::append_natural;
 
 /// Rows of one INSERT: some 100 KB and 2000 parameters, of which a statement has 65535 at most.
 const BATCH_ROWS: u64 = 500;
@@ -21,24 +21,24 @@ const BATCH_ROWS: u64 = 500;
 const PACKET_SIZE: usize = 1 << 16;
 
 /// What the connections share while they fill tables.
-pub(super) struct Filling<'a> {
+pub(super) struct Filler<'a> {
     dataset: &'a Dataset,
-    way: Way,
+    method: Method,
     columns: String,
     ranges: Ranges,
     done: AtomicU64,
 }
 
-impl<'a> Filling<'a> {
-    pub(super) fn new(dataset: &'a Dataset, way: Way, connections: u32) -> Self {
+impl<'a> Filler<'a> {
+    pub(super) fn new(dataset: &'a Dataset, method: Method, connections: u32) -> Self {
         let schema = dataset.schema;
         Self {
             dataset,
-            way,
+            method,
             columns: [schema.number_columns(), schema.text_columns()]
                 .concat()
                 .join(", "),
-            ranges: Ranges::new(dataset, connections, way.writers),
+            ranges: Ranges::new(dataset, connections, method.writers),
             done: AtomicU64::new(0),
         }
     }
@@ -60,7 +60,7 @@ impl<'a> Filling<'a> {
                 break;
             }
             self.set_bulk(connection, "1")?;
-            match self.way.statement {
+            match self.method.statement {
                 Statement::Insert => self.insert(connection, range, halt)?,
                 Statement::LoadData => self.load(connection, range, halt)?,
             }
@@ -70,7 +70,7 @@ impl<'a> Filling<'a> {
     }
 
     fn set_bulk(&self, connection: &mut Connection, value: &str) -> Result<(), LoadError> {
-        let Some(variable) = self.way.bulk else {
+        let Some(variable) = self.method.bulk else {
             return Ok(());
         };
         let sql = format!("SET SESSION {variable} = {value}");

@@ -28,7 +28,7 @@ pub(super) enum Index {
 
 /// How a dataset is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct Method {
     pub(super) statement: Statement,
     pub(super) index: Index,
     pub(super) writers: Writers,
@@ -36,7 +36,7 @@ pub(super) struct Way {
     pub(super) bulk: Option<&'static str>,
 }
 
-impl Way {
+impl Method {
     /// Chooses by what the server says of itself.
     pub(super) fn choose(
         connection: &mut Connection,
@@ -134,9 +134,9 @@ mod tests {
             tables: 2,
             ..SBTEST
         };
-        let way = |server, dataset, engine| {
-            let way = Way::by(server, dataset, engine, 2);
-            (way.statement, way.index, way.writers)
+        let method = |server, dataset, engine| {
+            let method = Method::by(server, dataset, engine, 2);
+            (method.statement, method.index, method.writers)
         };
         let insert = (Statement::Insert, Index::Afterwards, Writers::Many);
         let load = (Statement::LoadData, Index::Afterwards, Writers::Many);
@@ -153,7 +153,7 @@ mod tests {
             (CURRENT, &SBTEST, Engine::Rocksdb, alone),
         ] {
             assert_eq!(
-                way(server, dataset, engine),
+                method(server, dataset, engine),
                 expected,
                 "{engine} {server:?}"
             );
@@ -167,7 +167,7 @@ mod tests {
                 primary_key,
                 ..SBTEST
             };
-            Way::by(CURRENT, &dataset, Engine::Rocksdb, 2).bulk
+            Method::by(CURRENT, &dataset, Engine::Rocksdb, 2).bulk
         };
         assert_eq!(rocks(true), Some("rocksdb_bulk_load"));
         assert_eq!(rocks(false), None);

@@ -19,11 +19,11 @@ use io_uring::IoUring;
 
 use crate::LoadError;
 use crate::backend::new_ring;
-use crate::client::Next;
 use crate::clock::now_ns;
-use crate::worker::link::{Connecting, Transfer};
-use crate::worker::ring::queue::Queue;
-use crate::worker::{Desk, LOOK_NS, Link, Look};
+use crate::connection::{Link, Transfer};
+use crate::loops::many::Connections;
+use crate::loops::uring::queue::Queue;
+use crate::loops::{HOUSEKEEPING_NS, State};
 
 /// Entries of the queue towards the kernel, two for each request. More requests than that are
 /// handed over in several parts.
@@ -40,29 +40,29 @@ struct Ring<'l, 'r> {
 }
 
 /// Runs every client to its limit.
-pub(super) fn run(links: &mut [Link], desk: &mut Desk<'_>) -> Result<(), LoadError> {
+pub(super) fn run(links: &mut [Link], state: &mut State<'_>) -> Result<(), LoadError> {
     let mut io_uring = make(links.len())?;
     let mut ring = Ring::new(links, &mut io_uring)?;
-    ring.start(desk)?;
-    let mut silence_check_ns = now_ns() + LOOK_NS;
+    ring.start(state)?;
+    let mut silence_check_ns = now_ns() + HOUSEKEEPING_NS;
     loop {
-        let due_ns = desk.next_due();
+        let due_ns = state.next_due();
         if due_ns.is_none() && ring.busy == 0 {
             return Ok(());
         }
         ring.wait(due_ns)?;
         let now_ns = now_ns();
-        if desk.look_up(now_ns)? == Look::Stop {
+        if state.housekeeping(now_ns)?.is_break() {
             return Ok(());
         }
-        ring.attend(now_ns, desk)?;
-        ring.call_due(now_ns, desk)?;
+        ring.attend(now_ns, state)?;
+        ring.call_due(now_ns, state)?;
         if now_ns >= silence_check_ns {
-            silence_check_ns = now_ns + LOOK_NS;
-            // Who has just begun is not silent.
+            silence_check_ns = now_ns + HOUSEKEEPING_NS;
+            // A client that has just begun is not silent.
             ring.mark_sent();
             for link in &*ring.links {
-                desk.check_silence(link, now_ns)?;
+                state.check_silence(link, now_ns)?;
             }
         }
     }
@@ -72,6 +72,32 @@ fn make(clients: usize) -> Result<IoUring, LoadError> {
     let entries = u32::try_from((2 * clients).min(ENTRIES)).unwrap_or(u32::MAX);
     let completions = u32::try_from(2 * clients).unwrap_or(u32::MAX);
     new_ring(entries, completions).map_err(|source| system("create a ring", source))
+}
+
+impl Connections for Ring<'_, '_> {
+    fn links(&mut self) -> &mut [Link] {
+        self.links
+    }
+
+    fn busy(&mut self) -> &mut usize {
+        &mut self.busy
+    }
+
+    #[inline]
+    fn ask(&mut self, index: usize, _: &State<'_>) -> Result<(), LoadError> {
+        self.make_room()?;
+        self.asked.push(index);
+        self.queue_request(index)
+    }
+
+    fn listen(&mut self, index: usize) -> Result<(), LoadError> {
+        let link = &self.links[index];
+        link.make_blocking()?;
+        self.queue
+            .replace(index, link.socket().as_fd())
+            .map_err(|source| system("register a socket with a ring", source))?;
+        self.receive(index)
+    }
 }
 
 impl<'l, 'r> Ring<'l, 'r> {
@@ -89,59 +115,9 @@ impl<'l, 'r> Ring<'l, 'r> {
         })
     }
 
-    fn start(&mut self, desk: &mut Desk<'_>) -> Result<(), LoadError> {
-        for index in 0..self.links.len() {
-            let next = desk.start(&mut self.links[index].client, index, now_ns());
-            self.busy += 1;
-            self.turn(index, next, desk)?;
-        }
-        Ok(())
-    }
-
-    /// Lets the clients begin whose time has come.
-    fn call_due(&mut self, now_ns: u64, desk: &mut Desk<'_>) -> Result<(), LoadError> {
-        while let Some(begin) = desk.take_due(now_ns) {
-            let next = desk.begin(begin, &mut self.links[begin.client].client);
-            self.busy += 1;
-            self.turn(begin.client, next, desk)?;
-        }
-        Ok(())
-    }
-
-    /// Does what a client wants, who is counted as busy.
+    /// Queues a client's request, and the receiving of the answer.
     #[inline]
-    fn turn(&mut self, index: usize, next: Next, desk: &mut Desk<'_>) -> Result<(), LoadError> {
-        match next {
-            Next::Send => {
-                self.make_room()?;
-                self.asked.push(index);
-                self.ask(index)
-            }
-            Next::Connect => self.connect(index, desk),
-            Next::Wait | Next::Rest => {
-                self.busy -= 1;
-                Ok(())
-            }
-        }
-    }
-
-    fn connect(&mut self, index: usize, desk: &mut Desk<'_>) -> Result<(), LoadError> {
-        let link = &mut self.links[index];
-        if link.connect(desk.opener)? == Connecting::Later {
-            desk.retry_later(&mut link.client, index, now_ns());
-            self.busy -= 1;
-            return Ok(());
-        }
-        link.make_blocking()?;
-        self.queue
-            .replace(index, link.socket().as_fd())
-            .map_err(|source| system("register a socket with a ring", source))?;
-        self.receive(index)
-    }
-
-    /// Queues what a client has to say, and the receiving of the answer.
-    #[inline]
-    fn ask(&mut self, index: usize) -> Result<(), LoadError> {
+    fn queue_request(&mut self, index: usize) -> Result<(), LoadError> {
         self.queue
             .ask(index, self.links[index].client.request())
             .map_err(|source| system("queue a request", source))
@@ -154,7 +130,7 @@ impl<'l, 'r> Ring<'l, 'r> {
             .map_err(|source| system("queue a receive", source))
     }
 
-    /// Hands over what is queued, if nothing more can be queued before.
+    /// Hands over the queue where it is full.
     #[inline]
     fn make_room(&mut self) -> Result<(), LoadError> {
         if self.queue.has_room() {
@@ -166,7 +142,7 @@ impl<'l, 'r> Ring<'l, 'r> {
             .map_err(|source| system("hand requests to a ring", source))
     }
 
-    /// What is queued is about to be handed over.
+    /// Notes that the queue is about to be handed over.
     fn mark_sent(&mut self) {
         let now_ns = now_ns();
         for index in self.asked.drain(..) {
@@ -174,35 +150,35 @@ impl<'l, 'r> Ring<'l, 'r> {
         }
     }
 
-    /// Hands over what is queued and waits for answers: until the next waiting client has to begin,
-    /// and not for longer than the thread may go without looking up.
+    /// Hands over the queue and waits for answers: until the next waiting client has to begin, and
+    /// not for longer than housekeeping may wait.
     fn wait(&mut self, due_ns: Option<u64>) -> Result<(), LoadError> {
         self.mark_sent();
-        let mut wait_ns = LOOK_NS;
+        let mut wait_ns = HOUSEKEEPING_NS;
         if let Some(due_ns) = due_ns {
-            // The time that handing over takes is not to be waited on top.
+            // The time of handing over counts as waiting.
             self.queue
                 .submit()
                 .map_err(|source| system("hand requests to a ring", source))?;
-            wait_ns = due_ns.saturating_sub(now_ns()).min(LOOK_NS);
+            wait_ns = due_ns.saturating_sub(now_ns()).min(HOUSEKEEPING_NS);
         }
         self.queue
             .wait(Duration::from_nanos(wait_ns))
             .map_err(|source| system("wait for a ring", source))
     }
 
-    /// Does what the answers that came by `now_ns` allow.
-    fn attend(&mut self, now_ns: u64, desk: &mut Desk<'_>) -> Result<(), LoadError> {
+    /// Handles the answers that came by `now_ns`.
+    fn attend(&mut self, now_ns: u64, state: &mut State<'_>) -> Result<(), LoadError> {
         while let Some(done) = self.queue.take() {
             let index = done.index;
             let link = &mut self.links[index];
-            let next = match link.received(done.received, desk.program(link))? {
-                Transfer::Complete => desk.answered(&mut link.client, index, now_ns)?,
-                Transfer::Opened => desk.opened(link, index, now_ns),
+            let next = match link.received(done.received, state.program(link))? {
+                Transfer::Complete => state.answered(&mut link.client, index, now_ns)?,
+                Transfer::Opened => state.opened(link, index, now_ns),
                 Transfer::Reply => {
                     link.client.heard_ns = now_ns;
                     self.make_room()?;
-                    self.ask(index)?;
+                    self.queue_request(index)?;
                     continue;
                 }
                 Transfer::Partial | Transfer::NotReady => {
@@ -211,7 +187,7 @@ impl<'l, 'r> Ring<'l, 'r> {
                     continue;
                 }
             };
-            self.turn(index, next, desk)?;
+            self.turn(index, next, state)?;
         }
         Ok(())
     }

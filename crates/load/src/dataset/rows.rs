@@ -2,8 +2,8 @@
 
 use prony_model::{Dataset, Schema};
 
-use crate::digits::DigitPattern;
-use crate::random::{KeyedRandom, below, scatter};
+use crate::values::digits::DigitPattern;
+use crate::values::random::{KeyedRandom, below, scatter};
 
 /// `c`: ten groups of eleven random digits.
 const C_PATTERN: &[u8] = b"###########-###########-###########-###########-###########-\

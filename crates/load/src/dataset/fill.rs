@@ -1,11 +1,11 @@
-//! Filling a dataset: tables, rows, secondary index, check.
+//! Filler a dataset: tables, rows, secondary index, check.
 
-mod crew;
 mod insert;
+mod method;
 mod ranges;
 mod schema;
 mod settings;
-mod way;
+mod threads;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,12 +13,12 @@ use std::time::Duration;
 use prony_client::{Answer, Connection};
 use prony_model::{Dataset, Engine, LoadOutcome};
 
-use crate::checksum::{Part, parts, verify_part};
 use crate::clock::now_ns;
-use crate::fill::crew::work_on_all;
-use crate::fill::insert::Filling;
-use crate::fill::settings::{Changes, set_session};
-use crate::fill::way::{Index, Statement, Way};
+use crate::dataset::checksum::{Chunk, chunks, verify_chunk};
+use crate::dataset::fill::insert::Filler;
+use crate::dataset::fill::method::{Index, Method, Statement};
+use crate::dataset::fill::settings::{Changes, set_session};
+use crate::dataset::fill::threads::work_on_all;
 use crate::message::Speaker;
 use crate::{FillTask, Job, LoadError, Message};
 
@@ -82,12 +82,12 @@ impl Fill<'_, '_> {
             Changes::default()
         };
         let first = &mut self.connections[0];
-        let way = Way::choose(first, &self.dataset, self.engine, task.connections)?;
+        let method = Method::choose(first, &self.dataset, self.engine, task.connections)?;
         let without_redo = self.engine == Engine::Innodb && changes.redo_log_is_off();
-        self.create(way.index)?;
-        let used = self.insert(way)?;
+        self.create(method.index)?;
+        let used = self.insert(method)?;
         let mut index_ns = 0;
-        if way.index == Index::Afterwards {
+        if method.index == Index::Afterwards {
             let begin_ns = now_ns();
             self.index()?;
             index_ns = now_ns() - begin_ns;
@@ -99,7 +99,7 @@ impl Fill<'_, '_> {
             rows: self.rows_total(),
             rows_ns,
             index_ns,
-            method: describe(way, used, without_redo),
+            method: describe(method, used, without_redo),
         })
     }
 
@@ -140,17 +140,17 @@ impl Fill<'_, '_> {
     }
 
     /// Inserts all rows; returns how many connections did.
-    fn insert(&mut self, way: Way) -> Result<usize, LoadError> {
+    fn insert(&mut self, method: Method) -> Result<usize, LoadError> {
         let dataset = self.dataset;
         let count = self.connections.len();
-        let filling = Filling::new(&dataset, way, u32::try_from(count).unwrap_or(u32::MAX));
-        let used = count.min(usize::try_from(filling.connections_max()).unwrap_or(count));
+        let filler = Filler::new(&dataset, method, u32::try_from(count).unwrap_or(u32::MAX));
+        let used = count.min(usize::try_from(filler.connections_max()).unwrap_or(count));
         let rows_total = self.rows_total();
         let speaker = &mut *self.speaker;
         work_on_all(
             &mut self.connections[..used],
-            |connection, halt| filling.fill(connection, halt),
-            &mut || say(speaker, filling.rows_done(), rows_total, "rows"),
+            |connection, halt| filler.fill(connection, halt),
+            &mut || say(speaker, filler.rows_done(), rows_total, "rows"),
         )?;
         Ok(used)
     }
@@ -169,11 +169,11 @@ impl Fill<'_, '_> {
     /// Compares every table with its definition.
     fn check(&mut self) -> Result<(), LoadError> {
         let dataset = self.dataset;
-        let parts: Vec<(u32, Part)> = (0..dataset.tables)
-            .flat_map(|table| parts(&dataset).map(move |part| (table, part)))
+        let chunks: Vec<(u32, Chunk)> = (0..dataset.tables)
+            .flat_map(|table| chunks(&dataset).map(move |chunk| (table, chunk)))
             .collect();
-        self.share("check", &parts, &|connection, (table, part)| {
-            verify_part(connection, &dataset, *table, *part)
+        self.share("check", &chunks, &|connection, (table, chunk)| {
+            verify_chunk(connection, &dataset, *table, *chunk)
         })
     }
 
@@ -221,9 +221,9 @@ fn say(
     })
 }
 
-/// A way in a few words.
-fn describe(way: Way, connections: usize, without_redo: bool) -> String {
-    let statement = match (way.statement, way.bulk) {
+/// A method in a few words.
+fn describe(method: Method, connections: usize, without_redo: bool) -> String {
+    let statement = match (method.statement, method.bulk) {
         (Statement::Insert, _) => "INSERT",
         (Statement::LoadData, None) => "LOAD DATA",
         (Statement::LoadData, Some(_)) => "LOAD DATA in bulk",

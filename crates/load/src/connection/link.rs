@@ -8,9 +8,9 @@ use prony_wire::append_quit;
 use rustix::io::ioctl_fionbio;
 
 use crate::LoadError;
-use crate::client::Client;
+use crate::client::{Client, PreparedIds};
+use crate::connection::statements::{check_params, opening_error, prepared_ids};
 use crate::program::Program;
-use crate::setup::{Opener, check_params, opening_error};
 
 /// A client and its socket. Dropping it says goodbye to the server.
 pub(crate) struct Link {
@@ -24,9 +24,9 @@ pub(crate) struct Link {
     is_gone: bool,
 }
 
-/// How far a transfer came.
+/// Progress of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Transfer {
+pub(crate) enum Transfer {
     /// The request is sent; or, for an answer, it is complete.
     Complete,
     /// Some bytes came, and more are needed.
@@ -37,15 +37,6 @@ pub(super) enum Transfer {
     Reply,
     /// The connection is open.
     Opened,
-}
-
-/// Whether a new connection is under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Connecting {
-    /// It is, over a new socket: the server will greet.
-    Begun,
-    /// The server's queue is full: it is to be tried again.
-    Later,
 }
 
 impl Link {
@@ -60,13 +51,13 @@ impl Link {
     }
 
     /// The name of the statement under way.
-    pub(super) fn statement(&self, program: &Program) -> String {
+    fn statement(&self, program: &Program) -> String {
         self.client.statement_name(program).to_owned()
     }
 
     /// Begins to send the client's request.
     #[inline]
-    pub(super) fn send_request(
+    pub(crate) fn send_request(
         &mut self,
         now_ns: u64,
         program: &Program,
@@ -77,12 +68,12 @@ impl Link {
     }
 
     /// The socket, to be waited for.
-    pub(super) const fn socket(&self) -> &Socket {
+    pub(crate) const fn socket(&self) -> &Socket {
         self.stream.socket()
     }
 
     /// Whether a part of the request is still to be sent.
-    pub(super) fn has_unsent(&self) -> bool {
+    pub(crate) fn has_unsent(&self) -> bool {
         self.client.is_busy() && !self.is_sent()
     }
 
@@ -90,9 +81,9 @@ impl Link {
         self.sent == self.client.request().len() && !self.stream.has_unsent()
     }
 
-    /// Sends what the socket takes.
+    /// Sends as much as the socket takes.
     #[inline]
-    pub(super) fn send_rest(&mut self, program: &Program) -> Result<Transfer, LoadError> {
+    pub(crate) fn send_rest(&mut self, program: &Program) -> Result<Transfer, LoadError> {
         loop {
             let rest = &self.client.request()[self.sent..];
             let result = if rest.is_empty() {
@@ -114,7 +105,7 @@ impl Link {
 
     /// Receives what there is of the answer, at most a buffer full.
     #[inline]
-    pub(super) fn receive(
+    pub(crate) fn receive(
         &mut self,
         buffer: &mut [u8],
         program: &Program,
@@ -123,9 +114,9 @@ impl Link {
         self.received(received.map(|count| &buffer[..count]), program)
     }
 
-    /// Takes what was received: no bytes where the server has hung up.
+    /// Takes received bytes: none where the server has hung up.
     #[inline]
-    pub(super) fn received(
+    pub(crate) fn received(
         &mut self,
         received: io::Result<&[u8]>,
         program: &Program,
@@ -145,46 +136,37 @@ impl Link {
     }
 
     /// Lets calls on the socket wait.
-    pub(super) fn make_blocking(&self) -> Result<(), LoadError> {
+    pub(crate) fn make_blocking(&self) -> Result<(), LoadError> {
         ioctl_fionbio(self.socket(), false).map_err(|errno| LoadError::System {
             action: "make a socket blocking",
             source: errno.into(),
         })
     }
 
-    /// Whether whatever its socket says is of no interest: the client is idle, or waits for a place
-    /// in the server's queue, and the old connection is over.
-    pub(super) fn expects_nothing(&self) -> bool {
+    /// Whether events of its socket are of no interest: the client is idle, or waits for a place in
+    /// the server's queue, and the old connection is over.
+    pub(crate) fn expects_nothing(&self) -> bool {
         !self.client.is_busy() || self.is_gone
     }
 
-    /// Begins a new connection in the place of the old one.
-    pub(super) fn connect(&mut self, opener: &Opener<'_>) -> Result<Connecting, LoadError> {
+    /// Leaves the old connection, unless that is done.
+    pub(super) fn leave(&mut self) {
         if !self.is_gone {
             self.say_goodbye();
             self.is_gone = true;
         }
-        let group = self.client.group();
-        let number = self.client.number();
-        let socket = match Socket::begin_connect(opener.address()) {
-            Ok(socket) => socket,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Connecting::Later),
-            Err(source) => {
-                let address = opener.address().clone();
-                let source = ClientError::Connect { address, source };
-                return Err(opener.error(group, number, source));
-            }
-        };
-        let (opening, stream) = opener.opening(group, number, socket)?;
+    }
+
+    /// Opens a new connection over this stream.
+    pub(super) fn open(&mut self, opening: Opening, stream: Stream) {
         self.stream = stream;
         self.opening = Some(Box::new(opening));
         self.is_gone = false;
         self.client.request_mut().clear();
         self.sent = 0;
-        Ok(Connecting::Begun)
     }
 
-    /// Takes what the server says while the connection is being opened.
+    /// Takes bytes from the server while the connection is being opened.
     fn hear_opening(&mut self, bytes: &[u8], program: &Program) -> Result<Transfer, LoadError> {
         let Some(opening) = &mut self.opening else {
             return Ok(Transfer::Partial);
@@ -218,9 +200,10 @@ impl Link {
         }
     }
 
-    /// What was opened, once it is.
-    pub(super) fn opened(&mut self) -> Option<Box<Opening>> {
-        self.opening.take()
+    /// The statements prepared on the new connection, once it is open.
+    pub(crate) fn take_prepared(&mut self, program: &Program) -> Option<PreparedIds> {
+        let opening = self.opening.take()?;
+        Some(prepared_ids(program, self.client.number(), &opening))
     }
 
     fn say_goodbye(&mut self) {
@@ -233,8 +216,8 @@ impl Link {
             .and_then(|()| self.stream.flush());
     }
 
-    /// What to say when the server has been silent for too long.
-    pub(super) fn stalled(&self, silent_ns: u64, program: &Program) -> LoadError {
+    /// The error of a server that has been silent for too long.
+    pub(crate) fn stalled(&self, silent_ns: u64, program: &Program) -> LoadError {
         if let Some(opening) = &self.opening {
             let after = Duration::from_nanos(silent_ns);
             let number = self.client.number();

@@ -1,6 +1,6 @@
 //! What decides the values that a client draws.
 
-use crate::random::ClientRandom;
+use crate::values::random::ClientRandom;
 
 /// Where a client is in its stream of values: its random numbers, and how far it got with each
 /// parameter that goes through its range in an order. A copy draws the same values again.

@@ -5,8 +5,8 @@
 //! is drawn by inverting the integral, and x is rounded to its rank. As the curve is convex, this
 //! gives a rank a little more than its share; the surplus is rejected.
 
-use crate::distribution::floor;
-use crate::draws::Draws;
+use crate::values::distribution::floor;
+use crate::values::draws::Draws;
 
 /// Ranks `1..=count` with probabilities proportional to rank^-exponent.
 #[derive(Debug, Clone, Copy)]

@@ -1,53 +1,44 @@
-//! What a loop has at hand besides the connections: the groups' programs and records, and the
-//! decisions that are the same behind every kind of loop.
+//! The state of a thread's loop in one phase, besides its connections: the groups' programs and
+//! records, and the decisions that are the same in every loop.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::LoadError;
 use crate::client::{Client, Context, Next};
-use crate::pacer::{Pacer, Waiting};
+use crate::connection::Link;
+use crate::loops::{HOUSEKEEPING_NS, Phase, Shared};
+use crate::pacer::{Begin, Pacer, Waiting};
 use crate::program::{Program, Values};
 use crate::recorder::{Period, Recorder};
-use crate::setup::Opener;
-use crate::worker::{LOOK_NS, Link, Phase};
 
-/// How long a connection that found the server's queue full waits before it is tried again.
+/// Pause of a connection that found the server's queue full, before it is tried again.
 const RETRY_NS: u64 = 1_000_000;
 
-/// Whether a loop goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
-    GoOn,
-    Stop,
-}
-
 /// A group's work on one thread.
-pub(super) struct GroupDesk<'a> {
-    pub(super) program: &'a Program,
-    pub(super) values: &'a mut [Values],
-    pub(super) recorder: Recorder,
-    pub(super) scheduled: bool,
+pub(crate) struct GroupState<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) values: &'a mut [Values],
+    pub(crate) recorder: Recorder,
+    pub(crate) scheduled: bool,
     /// Whether they arrive by a schedule that no answer changes.
-    pub(super) is_open: bool,
+    pub(crate) is_open: bool,
     /// Operations due and not begun when the measured time was over.
-    pub(super) backlog: u64,
+    pub(crate) backlog: u64,
 }
 
-/// What a thread's loop works with, in one phase.
-pub(super) struct Desk<'a> {
-    pub(super) groups: Vec<GroupDesk<'a>>,
-    pub(super) pacer: Pacer,
-    pub(super) opener: &'a Opener<'a>,
-    pub(super) stall_ns: u64,
-    /// Set as soon as any thread fails.
-    pub(super) failed: &'a AtomicBool,
-    /// Threads of which clients of the first group still work, where their end is that of the other
+/// The state of a thread's loop in one phase.
+pub(crate) struct State<'a> {
+    groups: Vec<GroupState<'a>>,
+    pacer: Pacer,
+    pub(super) shared: Shared<'a>,
+    /// Threads on which clients of the first group still work, where their end is that of the other
     /// groups.
     own_left: Option<&'a AtomicU32>,
     /// Clients of the first group, on this thread, that still work.
     own_working: usize,
     /// Whether the groups beside the first have ended.
-    sides_closed: bool,
+    beside_closed: bool,
     hand_over: &'a mut dyn FnMut(Period) -> Result<(), LoadError>,
     period_ns: u64,
     period_end_ns: u64,
@@ -56,32 +47,30 @@ pub(super) struct Desk<'a> {
     ramp_ns: u64,
     drain_ns: u64,
     start_ns: u64,
-    /// When the first group's operations should all have begun; from then on it is worked off.
+    /// When the first group's operations should all have begun; from then on its backlog is worked
+    /// off.
     over_ns: u64,
-    /// Whether that has come.
+    /// Whether `over_ns` has come.
     over: bool,
-    /// When to look up next.
-    look_ns: u64,
+    /// When the next round of housekeeping is due.
+    housekeeping_ns: u64,
 }
 
-impl<'a> Desk<'a> {
-    pub(super) fn new(
+impl<'a> State<'a> {
+    pub(crate) fn new(
         phase: &'a Phase<'a>,
-        groups: Vec<GroupDesk<'a>>,
+        groups: Vec<GroupState<'a>>,
         pacer: Pacer,
-        opener: &'a Opener<'a>,
-        shared: (&'a AtomicBool, u64),
+        shared: Shared<'a>,
         hand_over: &'a mut dyn FnMut(Period) -> Result<(), LoadError>,
     ) -> Self {
-        let mut desk = Self {
+        let mut state = Self {
             groups,
             pacer,
-            opener,
-            failed: shared.0,
-            stall_ns: shared.1,
+            shared,
             own_left: phase.own_left,
             own_working: 0,
-            sides_closed: false,
+            beside_closed: false,
             hand_over,
             period_ns: phase.period_ns,
             period_end_ns: phase.start_ns,
@@ -91,48 +80,48 @@ impl<'a> Desk<'a> {
             start_ns: phase.start_ns,
             over_ns: phase.over_ns,
             over: false,
-            look_ns: phase.start_ns,
+            housekeeping_ns: phase.start_ns,
         };
-        desk.set_period_end();
-        desk
+        state.set_period_end();
+        state
     }
 
-    /// So many clients of the first group are on this thread.
-    pub(super) fn count_own(&mut self, clients: usize) {
+    /// Sets the number of clients of the first group on this thread.
+    pub(crate) fn count_own(&mut self, clients: usize) {
         self.own_working = clients;
         if clients == 0 {
-            self.own_are_done();
+            self.own_ended_here();
         }
     }
 
     /// The clients of the first group, on this thread, have ended.
-    fn own_are_done(&self) {
+    fn own_ended_here(&self) {
         if let Some(own_left) = self.own_left {
             own_left.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// What a client runs.
+    /// The program of a client.
     pub(super) fn program(&self, link: &Link) -> &'a Program {
         self.groups[link.client.group()].program
     }
 
     #[inline]
     fn context(&mut self, group: usize) -> Context<'_> {
-        let closing = group > 0 && self.own_have_ended() && !self.groups[group].is_open;
-        let desk = &mut self.groups[group];
+        let closing = group > 0 && self.own_ended() && !self.groups[group].is_open;
+        let state = &mut self.groups[group];
         Context {
-            program: desk.program,
-            values: desk.values,
-            recorder: &mut desk.recorder,
-            stall_ns: self.stall_ns,
-            scheduled: desk.scheduled,
+            program: state.program,
+            values: state.values,
+            recorder: &mut state.recorder,
+            stall_ns: self.shared.stall_ns,
+            scheduled: state.scheduled,
             closing,
         }
     }
 
-    /// Whether the clients of the first group, on all threads, have ended, and that is the end.
-    fn own_have_ended(&self) -> bool {
+    /// Whether the clients of the first group have ended on all threads, and the others are to.
+    fn own_ended(&self) -> bool {
         self.own_left
             .is_some_and(|own_left| own_left.load(Ordering::Relaxed) == 0)
     }
@@ -148,7 +137,7 @@ impl<'a> Desk<'a> {
             return self.resolve(next, client, index, now_ns);
         }
         if self.ramp_ns > 0 && self.pacer.open(group).is_none() {
-            let clients = self.opener.clients(group);
+            let clients = self.shared.opener.clients(group);
             let delay_ns =
                 u128::from(self.ramp_ns) * u128::from(client.number()) / u128::from(clients);
             let delay_ns = u64::try_from(delay_ns).unwrap_or(u64::MAX);
@@ -182,13 +171,10 @@ impl<'a> Desk<'a> {
 
     /// The new connection of a client is open.
     pub(super) fn opened(&mut self, link: &mut Link, index: usize, now_ns: u64) -> Next {
-        let Some(opening) = link.opened() else {
+        let Some(prepared) = link.take_prepared(self.program(link)) else {
             return Next::Rest;
         };
         let client = &mut link.client;
-        let prepared = self
-            .opener
-            .prepared(client.group(), client.number(), &opening);
         let next = client.connected(now_ns, prepared, &mut self.context(client.group()));
         self.resolve(next, client, index, now_ns)
     }
@@ -208,20 +194,20 @@ impl<'a> Desk<'a> {
     }
 
     /// Calls a client that has to begin now. Returns its index.
-    pub(super) fn take_due(&mut self, now_ns: u64) -> Option<crate::pacer::Begin> {
-        self.close_sides(now_ns);
+    pub(super) fn take_due(&mut self, now_ns: u64) -> Option<Begin> {
+        self.close_beside(now_ns);
         let begin = self.pacer.take_due(now_ns)?;
-        self.dismiss();
+        self.release();
         Some(begin)
     }
 
     /// A client that was called begins.
-    pub(super) fn begin(&mut self, begin: crate::pacer::Begin, client: &mut Client) -> Next {
+    pub(super) fn begin(&mut self, begin: Begin, client: &mut Client) -> Next {
         let mut context = self.context(client.group());
         client.begin(begin.planned_ns, begin.on_time, &mut context)
     }
 
-    /// Finds out what becomes of a client that has nothing to send.
+    /// Decides how a client goes on that has nothing to send.
     fn resolve(&mut self, next: Next, client: &mut Client, index: usize, now_ns: u64) -> Next {
         match next {
             Next::Send | Next::Connect => next,
@@ -236,50 +222,51 @@ impl<'a> Desk<'a> {
     fn after(&mut self, waiting: Waiting, client: &mut Client) -> Next {
         match waiting {
             Waiting::Begins(begin) => {
-                self.dismiss();
+                self.release();
                 self.begin(begin, client)
             }
             Waiting::Waits => Next::Wait,
             Waiting::Done => {
                 client.rest();
                 if client.group() == 0 {
-                    self.rested(1);
+                    self.count_rested(1);
                 }
                 Next::Rest
             }
         }
     }
 
-    /// Idle clients of the first group for which nothing comes any more rest.
-    fn dismiss(&mut self) {
-        let clients = self.pacer.dismiss(0);
+    /// Releases idle clients of the first group that no operation will come for.
+    fn release(&mut self) {
+        let clients = self.pacer.release(0);
         if clients > 0 {
-            self.rested(clients);
+            self.count_rested(clients);
         }
     }
 
-    /// Clients of the first group rest.
-    fn rested(&mut self, clients: usize) {
+    /// Counts clients of the first group that rest.
+    fn count_rested(&mut self, clients: usize) {
         self.own_working = self.own_working.saturating_sub(clients);
         if self.own_working == 0 {
-            self.own_are_done();
+            self.own_ended_here();
         }
     }
 
-    /// Hands over periods that are over and heeds the other threads, if it is time to.
+    /// Hands over periods that are over, and breaks where another thread has failed; at most so often
+    /// that it costs nothing.
     #[inline]
-    pub(super) fn look_up(&mut self, now_ns: u64) -> Result<Look, LoadError> {
-        if now_ns < self.look_ns {
-            return Ok(Look::GoOn);
+    pub(super) fn housekeeping(&mut self, now_ns: u64) -> Result<ControlFlow<()>, LoadError> {
+        if now_ns < self.housekeeping_ns {
+            return Ok(ControlFlow::Continue(()));
         }
-        self.look_around(now_ns)
+        self.do_housekeeping(now_ns)
     }
 
     #[cold]
-    fn look_around(&mut self, now_ns: u64) -> Result<Look, LoadError> {
+    fn do_housekeeping(&mut self, now_ns: u64) -> Result<ControlFlow<()>, LoadError> {
         // When a thread failed in the warm-up, the measured time has no beginning either.
-        if self.failed.load(Ordering::Relaxed) {
-            return Ok(Look::Stop);
+        if self.shared.failed.load(Ordering::Relaxed) {
+            return Ok(ControlFlow::Break(()));
         }
         while now_ns >= self.period_end_ns {
             let mut period = self.groups[0].recorder.end_period()?;
@@ -293,11 +280,11 @@ impl<'a> Desk<'a> {
             self.over = true;
             self.count_backlogs(0, self.over_ns);
         }
-        self.close_sides(now_ns);
+        self.close_beside(now_ns);
         let end_ns = if self.over { u64::MAX } else { self.over_ns };
-        let soon_ns = now_ns + LOOK_NS;
-        self.look_ns = self.period_end_ns.min(soon_ns).min(end_ns);
-        Ok(Look::GoOn)
+        let soon_ns = now_ns + HOUSEKEEPING_NS;
+        self.housekeeping_ns = self.period_end_ns.min(soon_ns).min(end_ns);
+        Ok(ControlFlow::Continue(()))
     }
 
     fn set_period_end(&mut self) {
@@ -309,20 +296,20 @@ impl<'a> Desk<'a> {
         };
     }
 
-    /// Ends the groups beside the first where that has come to its end, or to the end of its time.
-    fn close_sides(&mut self, now_ns: u64) {
-        if self.sides_closed || self.groups.len() == 1 {
+    /// Ends the groups beside the first when it has ended, or its time is over.
+    fn close_beside(&mut self, now_ns: u64) {
+        if self.beside_closed || self.groups.len() == 1 {
             return;
         }
         let end_ns = if now_ns >= self.end_ns {
             self.end_ns
-        } else if self.own_have_ended() {
+        } else if self.own_ended() {
             now_ns
         } else {
             return;
         };
-        self.sides_closed = true;
-        self.pacer.close_sides(end_ns, self.drain_ns);
+        self.beside_closed = true;
+        self.pacer.close_beside(end_ns, self.drain_ns);
         for group in 1..self.groups.len() {
             self.count_backlogs(group, end_ns);
         }
@@ -335,10 +322,10 @@ impl<'a> Desk<'a> {
     }
 
     /// The records of the groups, when the phase is over.
-    pub(super) fn into_records(mut self, now_ns: u64) -> Vec<Recorder> {
+    pub(crate) fn into_records(mut self, now_ns: u64) -> Vec<Recorder> {
         // A loop that was cut short has not seen the end.
-        if !self.sides_closed {
-            self.pacer.close_sides(now_ns, 0);
+        if !self.beside_closed {
+            self.pacer.close_beside(now_ns, 0);
         }
         for (index, group) in self.groups.iter_mut().enumerate() {
             if let Some(open) = self.pacer.open(index) {
@@ -355,7 +342,7 @@ impl<'a> Desk<'a> {
     /// Fails when the client's server has been silent for too long.
     pub(super) fn check_silence(&self, link: &Link, now_ns: u64) -> Result<(), LoadError> {
         let silent_ns = now_ns.saturating_sub(link.client.heard_ns);
-        if !link.expects_nothing() && silent_ns >= self.stall_ns {
+        if !link.expects_nothing() && silent_ns >= self.shared.stall_ns {
             return Err(link.stalled(silent_ns, self.program(link)));
         }
         Ok(())

@@ -7,7 +7,7 @@ use prony_model::Dataset;
 use serde::{Deserialize, Serialize};
 
 use crate::LoadError;
-use crate::checksum::{condition, parts, sums_sql};
+use crate::dataset::checksum::{chunks, condition, sums_sql};
 
 /// Sums over all rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub fn table_sums(
     let schema = dataset.schema;
     let expressions = sums_sql(schema);
     let mut totals = vec![0_i128; expressions.len()];
-    for (first, last) in parts(dataset) {
+    for (first, last) in chunks(dataset) {
         let condition = condition(dataset, first, last);
         let sql = format!("SELECT {} FROM {name}{condition}", expressions.join(", "));
         let answer = connection.query(&sql).map_err(|source| LoadError::Fill {

@@ -1,35 +1,35 @@
-//! What the threads leave behind, added up.
+//! The figures of the threads, added up.
 
-use prony_model::{GroupOutcome, Length, ThreadUse, Timing};
+use prony_model::{ClientGroup, GroupOutcome, Length, Pace, ThreadUse, Timing};
 
 use crate::client::Client;
+use crate::connection::Link;
 use crate::drive::{Run, ns};
 use crate::program::Program;
 use crate::recorder::{Recorder, serialise};
-use crate::worker::{Link, Worker};
+use crate::worker::Worker;
 use crate::{DriveTask, LoadError};
 
-/// What one or several threads leave behind. A thread that ended early because another failed
-/// leaves the same.
-pub(super) struct Ended {
-    groups: Vec<GroupEnd>,
+/// The figures of one or several threads, also of one that ended early because another failed.
+pub(super) struct Totals {
+    groups: Vec<GroupTotals>,
     thread_use: Vec<ThreadUse>,
     /// The connections, open until somebody lets them go.
     links: Vec<Link>,
 }
 
-/// A group's part of it.
-struct GroupEnd {
+/// The figures of a group.
+struct GroupTotals {
     recorder: Recorder,
     busy_ns: u64,
     last_ns: u64,
 }
 
-impl Ended {
+impl Totals {
     pub(super) fn new(records: Vec<Recorder>, worker: Worker<'_>, used: ThreadUse) -> Self {
         let groups = records.into_iter().enumerate().map(|(group, recorder)| {
             let clients = || worker.clients(group);
-            GroupEnd {
+            GroupTotals {
                 recorder,
                 busy_ns: clients().map(Client::busy_ns).sum(),
                 last_ns: clients().map(Client::last_ns).max().unwrap_or(0),
@@ -98,25 +98,25 @@ impl Ended {
         start_ns: u64,
         end_ns: u64,
     ) -> Result<Vec<GroupOutcome>, LoadError> {
-        let groups = self.groups.iter().zip(run.parts).zip(run.programs);
+        let groups = self.groups.iter().zip(&run.task.groups).zip(run.programs);
         groups
-            .map(|((group, part), program)| {
+            .map(|((totals, group), program)| {
+                let clients = u64::from(group.clients);
+                let is_open = matches!(group.pace, Pace::Open { .. });
                 let busy_ns = if run.task.timing == Timing::WholeRun {
-                    u64::from(part.clients) * (end_ns - start_ns)
-                } else if part.is_open() || part.pace.is_scheduled() && is_timed(run.task) {
-                    u64::from(part.clients) * group.whole_ns(run.task, start_ns)
+                    clients * (end_ns - start_ns)
+                } else if is_open || group.pace.is_scheduled() && is_timed(run.task) {
+                    clients * totals.whole_ns(run.task, start_ns)
                 } else {
-                    group.busy_ns
+                    totals.busy_ns
                 };
-                let name = part.name.unwrap_or_default().to_owned();
-                let connects = part.reconnect_every.is_some();
-                group.outcome(name, part.clients, busy_ns, program, connects)
+                totals.outcome(group, busy_ns, program)
             })
             .collect()
     }
 }
 
-impl GroupEnd {
+impl GroupTotals {
     /// How long a group ran whose clients wait for their time: for the whole measured time, and
     /// longer where the last operations ended after it.
     fn whole_ns(&self, task: &DriveTask, start_ns: u64) -> u64 {
@@ -129,22 +129,20 @@ impl GroupEnd {
 
     fn outcome(
         &self,
-        name: String,
-        clients: u32,
+        group: &ClientGroup,
         busy_ns: u64,
         program: &Program,
-        connects: bool,
     ) -> Result<GroupOutcome, LoadError> {
         let recorder = &self.recorder;
         let operations = recorder.operations().len();
         Ok(GroupOutcome {
-            name,
-            clients,
+            name: group.name.clone(),
+            clients: group.clients,
             operations,
             queries: operations * program.queries_per_operation,
             busy_ns,
             histogram: serialise(recorder.operations())?,
-            statements: recorder.statements(program.kinds(connects))?,
+            statements: recorder.statements(program.kinds(group.reconnect_every.is_some()))?,
             errors: recorder.errors(),
             schedule: recorder.schedule()?,
         })

@@ -60,7 +60,7 @@ impl Permutation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::scatter;
+    use crate::values::random::scatter;
     use proptest::prelude::*;
 
     proptest! {

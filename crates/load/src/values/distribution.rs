@@ -8,10 +8,10 @@ mod zipf;
 
 use prony_model::{Distribution, Hot};
 
-use crate::distribution::permutation::Permutation;
-use crate::distribution::zipf::Zipf;
-use crate::draws::Draws;
-use crate::random::scatter;
+use crate::values::distribution::permutation::Permutation;
+use crate::values::distribution::zipf::Zipf;
+use crate::values::draws::Draws;
+use crate::values::random::scatter;
 
 /// Uniform numbers whose mean is a Gaussian value.
 const GAUSSIAN_TERMS: u64 = 12;
@@ -156,7 +156,7 @@ fn gaussian(draws: &mut Draws, count: u64) -> u64 {
     let sum = (0..GAUSSIAN_TERMS)
         .map(|_| draws.next() / GAUSSIAN_TERMS)
         .sum();
-    crate::random::below(sum, count)
+    crate::values::random::below(sum, count)
 }
 
 /// So many percent of a number, without overflow.

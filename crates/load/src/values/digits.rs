@@ -94,7 +94,7 @@ impl DigitPattern {
             let mut rest = &mut text[run.clone()];
             while !rest.is_empty() {
                 if used == BLOCK {
-                    block = sixteen_digits(crate::random::below(random(), TEN_TO_16));
+                    block = sixteen_digits(crate::values::random::below(random(), TEN_TO_16));
                     used = 0;
                 }
                 let count = rest.len().min(BLOCK - used);
@@ -110,7 +110,7 @@ impl DigitPattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::KeyedRandom;
+    use crate::values::random::KeyedRandom;
     use proptest::prelude::*;
 
     #[test]

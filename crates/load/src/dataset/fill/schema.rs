@@ -2,7 +2,7 @@
 
 use prony_model::{Dataset, Engine, Schema};
 
-use super::way::Index;
+use super::method::Index;
 
 /// From so many rows on keys are 64 bits wide. Below it a table may still grow by 147 million rows
 /// before keys of 31 bits end.
