@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use prony_host::{Launcher, Roots};
 use prony_load::{DriveTask, Job, Message, Task};
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, CounterSet, LookingPrice,
@@ -20,7 +21,6 @@ use prony_model::{
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
-use prony_servers::{Launcher, Roots};
 
 pub use self::cache::KeepError;
 use self::cache::{CachedCalibration, keep, recall};

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use prony_client::ClientError;
 use prony_equality::{UnequalTargets, VariableTableError};
+use prony_host::IoError;
 use prony_load::BackendError;
 use prony_model::Backend;
-use prony_servers::{FetchError, IoError, RenderError, RoomError};
+use prony_servers::{FetchError, RenderError, RoomError};
 use prony_store::StoreError;
 
 /// The reason why a run can't begin or go on. The failure of a trial is not among these: it is a result.

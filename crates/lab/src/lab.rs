@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use prony_host::{Launcher, Roots};
 use prony_model::StopFlag;
 use prony_probe::Root;
-use prony_servers::{Catalogue, Launcher, Roots};
+use prony_servers::Catalogue;
 
 /// The surroundings of a run: where things are, and how processes are started.
 pub struct Lab<'a> {

@@ -13,13 +13,14 @@ use std::path::Path;
 
 use live_gate::live;
 use prony_client::Address;
+use prony_host::{Launcher, Roots};
 use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task};
 use prony_model::{
     Backend, Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue, Length,
     Param, Protocol, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport,
     Workload,
 };
-use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
+use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
 const CLIENTS_MAX: u32 = 64;
 const OPERATIONS: u64 = 2000;
@@ -29,7 +30,7 @@ const DATASET: Dataset = Dataset::sbtest(1, 1000, 1);
 fn start(roots: &Roots, build: &str, engine: Engine, tls: bool) -> Running {
     let fetched = Roots::from_environment().unwrap();
     let catalogue = Catalogue::embedded().unwrap();
-    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/fixtures/guard");
+    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
     let launcher = Launcher::new(guard).unwrap();
     let stop = StopFlag::default();
     let depot = Depot::new(&fetched, &catalogue, &launcher);

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::launcher::Launcher;
-use crate::roots::Roots;
+use prony_host::{Launcher, Roots};
 
 /// A script in the crate's folder of fixtures. They are files of the repository, because a script
 /// that a test has just written may not be executable yet: a child that another test forks
@@ -17,6 +16,11 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures")
         .join(name)
+}
+
+/// The script that stands in for `prony guard`.
+pub(crate) fn guard() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard")
 }
 
 /// A folder with a cache and with files that tell the clients what to do.
@@ -46,7 +50,7 @@ impl Stage {
         let roots = Roots {
             cache: folder.path().join("cache"),
         };
-        let launcher = Launcher::new(fixture("guard"))
+        let launcher = Launcher::new(guard())
             .unwrap()
             .searching(OsString::from(&bin));
         Self {

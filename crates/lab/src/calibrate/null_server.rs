@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use prony_client::Address;
+use prony_host::{Launcher, OwnedFolder, Placement, Process, Roots};
 use prony_probe::{ProcessReading, Root, thread_cpu_ns};
-use prony_servers::{Launcher, OwnedFolder, Placement, Process, Roots};
 
 /// How long it may take to listen.
 const STARTING: Duration = Duration::from_secs(20);

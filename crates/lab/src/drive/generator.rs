@@ -3,14 +3,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use prony_host::{Launcher, Placement, Process, describe_exit};
 use prony_load::{Job, Message};
 use prony_model::CpuSet;
-use prony_servers::{Launcher, Placement, Process};
 
 /// How long a generator that closed its output may take to end.
 const DYING: Duration = Duration::from_secs(2);
@@ -114,7 +114,7 @@ impl Generator {
 
     fn describe_end(&mut self, errors: &str) -> String {
         let status = match self.process.wait_timeout(DYING) {
-            Ok(Some(status)) => describe_status(status),
+            Ok(Some(status)) => format!("it {}", describe_exit(status)),
             Ok(None) => "it closed its output and went on".to_owned(),
             Err(error) => error.to_string(),
         };
@@ -146,15 +146,6 @@ fn forward(output: ChildStdout, mut errors: ChildStderr, sender: &Sender<Line>) 
     // What can't be read is missing from an explanation, nothing more.
     let _ = errors.read_to_string(&mut said);
     let _ = sender.send(Line::Closed(said));
-}
-
-fn describe_status(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("it ended with exit code {code}"),
-        (None, Some(signal)) => format!("it was killed by signal {signal}"),
-        (None, None) => "it ended".to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -232,7 +223,11 @@ mod tests {
         let Next::Ended(reason) = generator.next(wait()) else {
             panic!("expected the end")
         };
-        assert_eq!(reason, "it was killed by signal 9; it said: oops");
+        assert_eq!(
+            reason,
+            "it was killed by signal 9 (if nobody did that, the machine ran out of memory); \
+             it said: oops"
+        );
     }
 
     #[test]

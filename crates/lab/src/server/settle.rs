@@ -1,7 +1,7 @@
 //! Bringing an engine to a quiet state, and reading what it has put off.
 
 use prony_model::{Dataset, Debt, Engine, Settle, SettleOutcome};
-use prony_servers::{SettleError, Whose};
+use prony_servers::admin::{SettleError, Whose};
 
 use super::Server;
 use crate::fault::{Fault, Stop};
@@ -27,7 +27,7 @@ pub(crate) fn settle(
         Server::External(_) => Whose::Other,
     };
     let control = || server.connect();
-    prony_servers::settle(&control, whose, engine, dataset, how, lab.stop).map_err(|error| {
+    prony_servers::admin::settle(&control, whose, engine, dataset, how, lab.stop).map_err(|error| {
         match error {
             SettleError::Stopped => Stop::Interrupted.into(),
             error => server.lost(&format!("failed to {error}")),
@@ -43,7 +43,7 @@ pub(crate) fn empty_binlog(server: &mut Server) -> Result<(), Fault> {
     }
     let emptied = server
         .connect()
-        .and_then(|mut connection| prony_servers::empty_binlog(&mut connection));
+        .and_then(|mut connection| prony_servers::admin::empty_binlog(&mut connection));
     emptied.map_err(|error| server.lost(&format!("failed to empty the binary log: {error}")))
 }
 
@@ -51,6 +51,6 @@ pub(crate) fn empty_binlog(server: &mut Server) -> Result<(), Fault> {
 pub(crate) fn debt(server: &mut Server, engine: Engine) -> Result<Vec<Debt>, Fault> {
     let read = server
         .connect()
-        .and_then(|mut connection| prony_servers::debt(&mut connection, engine));
+        .and_then(|mut connection| prony_servers::admin::debt(&mut connection, engine));
     read.map_err(|error| server.lost(&format!("failed to read what the engine put off: {error}")))
 }

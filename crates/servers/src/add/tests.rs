@@ -1,7 +1,7 @@
 use prony_model::BuildFacts;
 
 use super::*;
-use crate::catalogue::{Origin, Part, Source};
+use crate::build::catalogue::{Origin, Part, Source};
 use crate::testing::Stage;
 
 /// The start of a program for 64-bit ARM.
