@@ -15,6 +15,7 @@ mod endpoint;
 mod engine;
 mod errors;
 mod expr;
+mod fingerprint;
 mod groups;
 pub mod hex;
 mod metric;
