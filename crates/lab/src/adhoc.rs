@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task, choose_backend};
-use prony_model::{Backend, Dataset, Plan, Step, StepOutcome, Target};
-use prony_servers::Image;
+use prony_model::{Backend, Dataset, Plan, Sample, Step, StepOutcome, Target};
+use prony_servers::{Image, admin};
 
 use crate::drive::{drive, drive_task};
 use crate::error::LabError;
@@ -17,10 +17,9 @@ use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
 use crate::prepare::{ImageMaker, Preparation, Start, Supply, fill, supply_all};
 use crate::server::Server;
-use crate::strain::{conditions, steal_warning};
 use crate::watch::{self, Wanted, Watched, server_cpu_ns};
 
-/// What is driven, and how.
+/// The load to be driven, and its server.
 #[derive(Debug, Clone)]
 pub struct AdHoc {
     /// The server.
@@ -36,13 +35,13 @@ pub struct AdHoc {
     pub seed: u64,
     /// Threads of the load generator at most, at least 1; `None` for what is usual.
     pub threads_max: Option<u32>,
-    /// What carries the connections' bytes; `None` for what the host does best.
+    /// The backend of the load; `None` for the best one of the host.
     pub backend: Option<Backend>,
     /// Milliseconds of measured time between two interval messages, at least 1.
     pub interval_ms: u64,
 }
 
-/// Where the tables of an external server come from.
+/// The origin of the tables of an external server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tables {
     /// They are there.
@@ -51,30 +50,21 @@ pub enum Tables {
     Filled,
 }
 
-/// How it ended.
+/// The end of an ad-hoc load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdHocEnd {
-    /// What the server calls its version; empty when the user stopped before it was asked.
+    /// The server's version as it reports it; empty when the user stopped before that.
     pub server_version: String,
-    /// What was measured; `None` when the user stopped before the end.
+    /// The outcome; `None` when the user stopped before the end.
     pub outcome: Option<StepOutcome>,
     /// Processor time of the server over the measured time, in nanoseconds; `None` where it is not
     /// known, as of servers that Prony did not start.
     pub server_cpu_ns: Option<u64>,
-    /// What should be known beside the figures.
-    pub warnings: Vec<AdHocWarning>,
+    /// The samples of the measured time, from its start to its end; empty where `outcome` is `None`.
+    pub samples: Vec<Sample>,
 }
 
-/// Something that should be known beside the figures.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AdHocWarning {
-    /// Its kind, for programs.
-    pub code: &'static str,
-    /// In words.
-    pub text: String,
-}
-
-/// Why nothing could be driven.
+/// The reason why nothing could be driven.
 #[derive(Debug, thiserror::Error)]
 pub enum AdHocError {
     /// The server could not be supplied.
@@ -83,7 +73,7 @@ pub enum AdHocError {
     /// The server or the load failed.
     #[error("{reason}")]
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
         /// The end of the server's own log; empty where there is none.
         log_tail: String,
@@ -106,7 +96,7 @@ pub fn adhoc(
         server_version: String::new(),
         outcome: None,
         server_cpu_ns: None,
-        warnings: Vec::new(),
+        samples: Vec::new(),
     };
     let driven = unless_interrupted(drive_once(lab, work, &mut end, events, messages))?;
     match driven {
@@ -199,11 +189,7 @@ impl Load<'_> {
             ),
         };
         let mut watched = self.server(image.as_ref(), events)?;
-        let version = watched.server.control("SELECT VERSION()")?;
-        version
-            .single()
-            .unwrap_or_default()
-            .clone_into(&mut end.server_version);
+        end.server_version = watched.server.version()?;
         self.drive(&mut watched, end, messages)?;
         // A server of Prony's own is of no use any more, and need not write back what is dirty.
         drop(watched);
@@ -240,23 +226,20 @@ impl Load<'_> {
         Ok(watched)
     }
 
-    /// Looks for the first and the last table, so that what is missing is said in one line.
+    /// Reads the first and the last table, so that missing ones are reported in one line.
     fn check_tables(&self, server: &Server) -> Result<(), Fault> {
         let dataset = &self.work.dataset;
-        let last = dataset.tables.saturating_sub(1);
-        for table in BTreeSet::from([0, last]) {
-            let name = dataset.table_name(table);
-            let key = dataset.schema.key_column();
-            let read = server.connect().and_then(|mut connection| {
-                connection.query(format!("SELECT {key} FROM {name} LIMIT 1"))
-            });
-            read.map_err(|source| {
+        for table in BTreeSet::from([0, dataset.tables.saturating_sub(1)]) {
+            let unreadable = |source| {
                 Stop::Error(LabError::Tables {
-                    table: name,
+                    table: dataset.table_name(table),
                     database: server.database().to_owned(),
                     source,
                 })
-            })?;
+            };
+            let mut connection = server.connect().map_err(unreadable)?;
+            admin::check_table(&mut connection, dataset, table)
+                .map_err(|error| unreadable(error.source))?;
         }
         Ok(())
     }
@@ -293,32 +276,9 @@ impl Load<'_> {
         })?;
         if let [start, .., stop] = samples.as_slice() {
             end.server_cpu_ns = server_cpu_ns(start, stop);
-            let stolen = steal_warning(start, stop, self.lab.cpus);
-            end.warnings.extend(stolen.map(|text| AdHocWarning {
-                code: "steal",
-                text,
-            }));
         }
-        let limits = conditions(&work.step, &outcome).into_iter();
-        end.warnings
-            .extend(limits.map(|(code, text)| AdHocWarning { code, text }));
-        end.warnings.extend(unexpected(&outcome));
+        end.samples = samples;
         end.outcome = Some(*outcome);
         Ok(())
     }
-}
-
-/// Warnings about answers that were not as the workload expects.
-fn unexpected(outcome: &StepOutcome) -> impl Iterator<Item = AdHocWarning> + '_ {
-    let statements = outcome.statements.iter();
-    statements
-        .filter(|statement| statement.unexpected > 0)
-        .map(|statement| AdHocWarning {
-            code: "unexpected",
-            text: format!(
-                "{} of {} answers of `{}` returned or changed another number of rows than expected: \
-                 are the tables those that the load was told of?",
-                statement.unexpected, statement.count, statement.name
-            ),
-        })
 }

@@ -176,7 +176,7 @@ impl<'a> Calibrator<'a> {
         };
         for task in &points.tasks(&workload) {
             let (outcome, server_ns) = self.drive(&mut null, task)?;
-            if task.pace.is_scheduled() {
+            if task.groups.own().pace.is_scheduled() {
                 let point = open_point(task, &outcome, server_ns)?;
                 events(CalibrationEvent::Open(&point));
                 calibration.open.push(point);
@@ -259,7 +259,7 @@ impl<'a> Calibrator<'a> {
 fn drive_error(task: &DriveTask, reason: String) -> CalibrationError {
     CalibrationError::Drive {
         backend: task.backend,
-        clients: task.clients,
+        clients: task.groups.own().clients,
         reason,
     }
 }
@@ -284,7 +284,7 @@ fn point_query() -> Result<Workload, CalibrationError> {
 fn closed_point(task: &DriveTask, outcome: &StepOutcome, server_ns: u64) -> ClosedPoint {
     ClosedPoint {
         backend: task.backend,
-        clients: task.clients,
+        clients: task.groups.own().clients,
         threads: outcome.threads,
         counts: counts(outcome, server_ns),
     }
@@ -295,13 +295,13 @@ fn open_point(
     outcome: &StepOutcome,
     server_ns: u64,
 ) -> Result<OpenPoint, CalibrationError> {
-    let schedule = outcome.schedule.as_ref().ok_or_else(|| {
+    let schedule = outcome.groups.own().schedule.as_ref().ok_or_else(|| {
         let reason = "it did not say how it kept to the schedule";
         drive_error(task, reason.to_owned())
     })?;
     Ok(OpenPoint {
         backend: task.backend,
-        clients: task.clients,
+        clients: task.groups.own().clients,
         threads: outcome.threads,
         rate: RATE,
         spacing: Spacing::Regular,
@@ -313,7 +313,7 @@ fn open_point(
 
 fn counts(outcome: &StepOutcome, server_ns: u64) -> CalibrationCounts {
     CalibrationCounts {
-        queries: outcome.queries,
+        queries: outcome.groups.own().queries,
         wall_ns: outcome.end_ns.saturating_sub(outcome.start_ns),
         client_user_ns: outcome.client_user_ns,
         client_system_ns: outcome.client_system_ns,

@@ -14,12 +14,11 @@ mod lab;
 mod prepare;
 mod run;
 mod server;
-mod strain;
 mod trial;
 mod verify;
 mod watch;
 
-pub use adhoc::{AdHoc, AdHocEnd, AdHocError, AdHocWarning, Tables, adhoc};
+pub use adhoc::{AdHoc, AdHocEnd, AdHocError, Tables, adhoc};
 pub use calibrate::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
     available_backends,

@@ -14,7 +14,7 @@ use prony_model::{
 };
 use prony_probe::hardware_counters;
 use prony_servers::Image;
-use prony_store::{LoadRecord, Store, TrialId};
+use prony_store::{LoadRecord, Store, Subject, TrialId};
 
 use crate::calibrate::{CalibrationPoints, Calibrator};
 use crate::error::LabError;
@@ -327,7 +327,7 @@ fn record_load(
 fn warn_once(store: &mut Store, code: &str, text: &str) -> Result<(), LabError> {
     let before = store.warnings()?;
     if before.iter().all(|warning| warning.text != text) {
-        store.record_warning(None, None, code, text)?;
+        store.record_warning(Subject::Run, code, text)?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! A server under work: one that Prony started, or one that runs already.
 
 mod explain;
+mod facts;
 mod settle;
-mod variables;
 
 use std::env;
 use std::fmt;
@@ -11,13 +11,14 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use prony_client::{Address, Answer, ClientError, Connection, Login};
+use prony_client::{Address, ClientError, Connection, Login};
 use prony_model::{External, PasswordSource};
+use prony_servers::admin::{self, StatementError};
 use prony_servers::{Instance, InstanceError, Running, ServerDied};
 
 pub(crate) use self::explain::explain_all;
+pub(crate) use self::facts::Variables;
 pub(crate) use self::settle::{AFTER_LOAD, debt, empty_binlog, settle};
-pub(crate) use self::variables::Variables;
 use crate::error::LabError;
 use crate::fault::Fault;
 
@@ -94,10 +95,11 @@ impl ExternalAccess {
     pub(crate) fn enter(&self) -> Result<Server, Fault> {
         let database = &self.external.database;
         self.connect()
+            .map_err(|error| self.refused(&error))
             .and_then(|mut connection| {
-                connection.query(format!("CREATE DATABASE IF NOT EXISTS `{database}`"))
-            })
-            .map_err(|error| self.refused(&error))?;
+                admin::create_database(&mut connection, database)
+                    .map_err(|error| self.refused(&error))
+            })?;
         Ok(Server::External(self.clone()))
     }
 
@@ -110,8 +112,8 @@ impl ExternalAccess {
         }
     }
 
-    /// What an error of this server means to a user.
-    pub(crate) fn refused(&self, error: &ClientError) -> Fault {
+    /// The failure of a server that can't be entered.
+    fn refused(&self, error: &impl fmt::Display) -> Fault {
         let address = &self.external.address;
         Fault::failed(format!(
             "failed to enter the external server at {address}: {error}"
@@ -198,16 +200,17 @@ impl Server {
         Fault::failed_with_log(reason, self.log_tail())
     }
 
-    /// Runs one control statement as administrator, or as the only account there is.
-    pub(crate) fn control(&self, sql: &str) -> Result<Answer, Fault> {
-        self.ask(sql).map_err(|error| {
-            Fault::failed_with_log(format!("failed to {error} (in `{sql}`)"), self.log_tail())
-        })
-    }
-
-    /// Runs one statement in the dataset's database, as administrator.
-    fn ask(&self, sql: &str) -> Result<Answer, ClientError> {
-        self.connect()?.query(sql)
+    /// Runs control statements as administrator, or as the only account there is, in the dataset's
+    /// database.
+    pub(crate) fn control<T>(
+        &self,
+        statements: impl FnOnce(&mut Connection) -> Result<T, StatementError>,
+    ) -> Result<T, Fault> {
+        let failed = |error: &dyn fmt::Display| {
+            Fault::failed_with_log(format!("failed to {error}"), self.log_tail())
+        };
+        let mut connection = self.connect().map_err(|error| failed(&error))?;
+        statements(&mut connection).map_err(|error| failed(&error))
     }
 
     /// A control connection whose default database is the dataset's.

@@ -5,11 +5,11 @@ mod counting;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
 use prony_model::{
-    Backend, CountedBy, CounterSet, Counting, Length, Plan, PlannedTrial, Sample, Source, Step,
-    StepOutcome, Target, TrialKind, TrialState,
+    Backend, CountedBy, CounterSet, Counting, Length, Plan, PlannedTrial, Source, Step, Target,
+    TrialKind, TrialState,
 };
 use prony_servers::Image;
-use prony_store::{BuildRecord, Store, TrialId, TrialRow};
+use prony_store::{BuildRecord, Store, Subject, TrialId, TrialRow};
 
 use crate::drive::{drive, drive_task, step_seed};
 use crate::event::{Event, Events};
@@ -17,7 +17,6 @@ use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::prepare::{Start, Supply, subject};
 use crate::server::{Server, Variables, debt, empty_binlog, explain_all, settle};
-use crate::strain::{conditions, steal_warning};
 use crate::watch::{Readers, SIMULATED_SLOWER, Wanted, Watched};
 
 /// Everything that one trial needs.
@@ -115,8 +114,7 @@ impl Trial<'_> {
 
     /// Keeps the server's version and effective variables.
     fn record_server(&mut self, server: &Server) -> Result<(), Fault> {
-        let version = server.control("SELECT VERSION()")?;
-        let version = version.single().unwrap_or_default();
+        let version = server.version()?;
         let (content_hash, facts_json) = match self.supply {
             Supply::Own(fetched) => (
                 fetched.build.content_hash.clone(),
@@ -127,7 +125,7 @@ impl Trial<'_> {
             Supply::External(_) => (format!("external {version}"), "{}".to_owned()),
         };
         let record = BuildRecord {
-            server_version: version,
+            server_version: &version,
             content_hash: &content_hash,
             facts_json: &facts_json,
         };
@@ -157,7 +155,7 @@ impl Trial<'_> {
                 value(1)
             );
             self.store
-                .record_warning(Some(self.id), None, "variable-changed", &text)?;
+                .record_warning(Subject::Trial(self.id), "variable-changed", &text)?;
         }
         Ok(())
     }
@@ -195,13 +193,13 @@ impl Trial<'_> {
     ) -> Result<(), Fault> {
         let Watched { server, readers } = watched;
         self.settle(server, index, events)
-            .map_err(|fault| fault.during(&step.name, step.clients))?;
+            .map_err(|fault| fault.during(&step.name, step.own().clients))?;
         readers.prepare(server);
         events(Event::StepStarted {
             number: index + 1,
             total: self.plan.steps.len(),
             step: &step.name,
-            clients: step.clients,
+            clients: step.own().clients,
         });
         let seed = step_seed(self.plan.seed, self.planned.block, index);
         let task = self.task(step, seed);
@@ -227,12 +225,13 @@ impl Trial<'_> {
                 Ok(None)
             },
         )
-        .map_err(|fault| fault.during(&step.name, step.clients))?;
-        self.record(index, step, &outcome, &samples)?;
+        .map_err(|fault| fault.during(&step.name, step.own().clients))?;
+        self.store.record_step(self.id, index, &outcome)?;
+        self.store.record_samples(self.id, index, &samples)?;
         events(Event::StepDone {
             step: &step.name,
-            clients: step.clients,
-            queries_per_second: outcome.queries_per_second(),
+            clients: step.own().clients,
+            queries_per_second: outcome.groups.own().queries_per_second(),
         });
         Ok(())
     }
@@ -242,7 +241,7 @@ impl Trial<'_> {
         let task = drive_task(self.plan, self.target(), step, seed, self.backend);
         let warmup_operations = match (self.counting(), step.length) {
             (Some(_), Length::Count { operations }) => {
-                counting::warmup_operations(operations, step.clients)
+                counting::warmup_operations(operations, step.own().clients)
             }
             _ => 0,
         };
@@ -279,32 +278,6 @@ impl Trial<'_> {
         empty_binlog(server)?;
         let debt = debt(server, engine)?;
         self.store.record_debt(self.id, index, &debt)?;
-        Ok(())
-    }
-
-    fn record(
-        &mut self,
-        index: usize,
-        step: &Step,
-        outcome: &StepOutcome,
-        samples: &[Sample],
-    ) -> Result<(), Fault> {
-        self.store.record_step(self.id, index, outcome)?;
-        self.store.record_samples(self.id, index, samples)?;
-        // Disturbed times do not matter where operations are counted.
-        if self.planned.kind == TrialKind::Counting {
-            return Ok(());
-        }
-        if let [start, .., end] = samples
-            && let Some(text) = steal_warning(start, end, self.lab.cpus)
-        {
-            self.store
-                .record_warning(Some(self.id), Some(index), "steal", &text)?;
-        }
-        for (code, text) in conditions(step, outcome) {
-            self.store
-                .record_warning(Some(self.id), Some(index), code, &text)?;
-        }
         Ok(())
     }
 }

@@ -3,10 +3,8 @@
 use std::thread::available_parallelism;
 
 use prony_load::{DriveTask, usual_threads};
-use prony_model::{Backend, ClientGroup, Plan, Step, Target, Workload};
+use prony_model::{Backend, ClientGroup, Plan, Step, Target};
 
-/// Length of the intervals that the generator reports, in milliseconds.
-const INTERVAL_MS: u64 = 1_000;
 /// Silence of the server, in milliseconds, after which a step is given up.
 const STALL_MS: u64 = 60_000;
 
@@ -25,58 +23,34 @@ pub(crate) fn drive_task(
     backend: Backend,
 ) -> DriveTask {
     let transactional = target.engine.transactional();
-    let gaps = sees_gaps(step, transactional);
-    let group = |group: &ClientGroup| ClientGroup {
-        workload: expected(&group.workload, gaps),
-        ..group.clone()
-    };
-    DriveTask {
-        workload: expected(&step.workload, gaps),
-        parameters: step.parameters.clone(),
-        dataset: plan.dataset,
+    let mut task = DriveTask {
         transactional,
         protocol: target.protocol,
-        clients: step.clients,
         threads_max: threads_max(backend),
         seed,
-        warmup_ms: step.warmup_ms,
-        warmup_operations: 0,
-        length: step.length,
-        timing: step.timing,
-        pace: step.pace,
-        reconnect_every: step.reconnect_every,
-        ramp_ms: step.ramp_ms,
-        drain_ms: step.drain_ms(),
-        beside: step.beside.iter().map(group).collect(),
-        backend,
-        interval_histograms: false,
-        interval_ms: INTERVAL_MS,
         stall_ms: STALL_MS,
         hold: true,
+        ..DriveTask::of(step, plan.dataset, backend)
+    };
+    if sees_gaps(step, transactional) {
+        for group in task.groups.iter_mut() {
+            group.workload.expect_missing_rows();
+        }
     }
+    task
 }
 
 /// Tells whether clients can see each other's rows half changed: a row that one deletes to insert it
-/// again is missing for the others meanwhile, and two who do so to the same row insert it twice.
+/// again is missing for the others meanwhile, and two that do so to the same row insert it twice.
 pub(crate) fn sees_gaps(step: &Step, transactional: bool) -> bool {
-    let makes_gaps = |workload: &Workload| {
+    let makes_gaps = |group: &ClientGroup| {
+        let workload = &group.workload;
         let statements = &workload.statements;
         let changes = |rows: i64| statements.iter().any(|other| other.change.rows == rows);
         let atomic = transactional && workload.transaction;
         !atomic && changes(-1) && changes(1)
     };
-    let beside = step.beside.iter().map(|group| &group.workload);
-    let mut workloads = std::iter::once(&step.workload).chain(beside);
-    step.all_clients() > 1 && workloads.any(makes_gaps)
-}
-
-/// A workload with what can be expected of its answers.
-fn expected(workload: &Workload, gaps: bool) -> Workload {
-    let mut workload = workload.clone();
-    if gaps {
-        workload.expect_missing_rows();
-    }
-    workload
+    step.all_clients() > 1 && step.groups.iter().any(makes_gaps)
 }
 
 /// The seed of a step: the same for every target of a block, so that all answer the same

@@ -2,7 +2,8 @@
 //! memory.
 
 use prony_load::{FillTask, Message, Task};
-use prony_model::{Dataset, LoadOutcome, Schema, SettleOutcome, Target};
+use prony_model::{Dataset, LoadOutcome, SettleOutcome, Target};
+use prony_servers::admin;
 use prony_servers::{Image, Images, Instance, InstanceError};
 
 use super::supply::{Fetched, Supply};
@@ -66,22 +67,7 @@ impl Start<'_> {
     /// Reads both indexes of every table once, so that the first step that needs one does not pay
     /// for bringing it into memory.
     pub(crate) fn warm(&self, server: &Server) -> Result<(), Fault> {
-        for table in 0..self.dataset.tables {
-            let name = self.dataset.table_name(table);
-            let [key, secondary] = self.dataset.indexes(table).map(|index| index.name);
-            // A column that is in no index makes the server read whole rows.
-            let other = match self.dataset.schema {
-                Schema::Sbtest => "LENGTH(pad)",
-                Schema::Foo => "l",
-            };
-            server.control(&format!(
-                "SELECT COUNT(*) FROM {name} FORCE INDEX ({key}) WHERE {other} < 0"
-            ))?;
-            server.control(&format!(
-                "SELECT SUM(k) FROM {name} FORCE INDEX ({secondary}) WHERE k >= 0"
-            ))?;
-        }
-        Ok(())
+        server.control(|connection| admin::warm(connection, self.dataset))
     }
 }
 

@@ -1,25 +1,16 @@
 //! The execution plans of a server: its answers to `EXPLAIN`.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
-use prony_client::{Answer, ClientError};
+use prony_client::Answer;
 use prony_load::sample_statements;
 use prony_model::Plan;
+use prony_servers::admin::Explainer;
 use serde_json::{Map, Value};
 
 use super::{Server, Variables};
 use crate::fault::Fault;
-
-/// `ER_PARSE_ERROR`: the version explains other kinds of statement only. Before MySQL 5.6 and
-/// MariaDB 10.0 these are all but `SELECT`.
-const PARSE_ERROR: u16 = 1064;
-
-/// Chooses between a table and a tree where a version has it. The table is what all have.
-const FORMAT: &str = "explain_format";
-
-/// The statements that are explained. What versions say of an `INSERT` is worded differently and
-/// means the same.
-const EXPLAINED: [&str; 4] = ["select", "update", "delete", "with"];
 
 /// The answer for one statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,46 +30,28 @@ pub(crate) fn explain_all(
     plan: &Plan,
     variables: &Variables,
 ) -> Result<Vec<PlanText>, Fault> {
-    let failed = |error: &ClientError, sql: &str| {
-        let reason = format!("failed to {error} (in `{sql}`)");
-        Fault::failed_with_log(reason, server.log_tail())
+    let failed = |error: &dyn fmt::Display| {
+        Fault::failed_with_log(format!("failed to {error}"), server.log_tail())
     };
-    let mut connection = server
-        .connect()
-        .map_err(|error| failed(&error, "EXPLAIN"))?;
-    if variables.contains_key(FORMAT) {
-        let sql = format!("SET SESSION {FORMAT} = 'TRADITIONAL'");
-        connection
-            .query(&sql)
-            .map_err(|error| failed(&error, &sql))?;
-    }
+    let connection = server.connect().map_err(|error| failed(&error))?;
+    let mut explainer = Explainer::new(connection, variables).map_err(|error| failed(&error))?;
     let mut texts = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut explained = BTreeSet::new();
     for step in &plan.steps {
-        if !seen.insert(step.entry) {
+        if !explained.insert(step.entry) {
             continue;
         }
+        let own = step.own();
         let statements =
-            sample_statements(&step.workload, &step.parameters, &plan.dataset, plan.seed)
+            sample_statements(&own.workload, &own.parameters, &plan.dataset, plan.seed)
                 .map_err(|error| Fault::failed(format!("failed to explain: {error}")))?;
         for (statement, sql) in statements {
-            let verb = sql.split_whitespace().next().unwrap_or_default();
-            if !EXPLAINED
-                .iter()
-                .any(|known| verb.eq_ignore_ascii_case(known))
-            {
-                continue;
-            }
-            let explain = format!("EXPLAIN {sql}");
-            match connection.query(&explain) {
-                Ok(answer) => texts.push(PlanText {
-                    entry: step.entry,
-                    statement,
-                    json: rows(&answer).to_string(),
-                }),
-                Err(ClientError::Server { code, .. }) if code == PARSE_ERROR => {}
-                Err(error) => return Err(failed(&error, &explain)),
-            }
+            let answer = explainer.explain(&sql).map_err(|error| failed(&error))?;
+            texts.extend(answer.map(|answer| PlanText {
+                entry: step.entry,
+                statement,
+                json: rows(&answer).to_string(),
+            }));
         }
     }
     Ok(texts)

@@ -72,9 +72,8 @@ impl Status {
 
     fn ask(&mut self) -> Result<BTreeMap<Counter, u64>, String> {
         match &mut self.connection {
-            Some(Ok(connection)) => {
-                prony_servers::admin::status(connection).map_err(|error| format!("failed to {error}"))
-            }
+            Some(Ok(connection)) => prony_servers::admin::status(connection)
+                .map_err(|error| format!("failed to {error}")),
             Some(Err(reason)) => Err(reason.clone()),
             None => Err("there is no connection for it".to_owned()),
         }

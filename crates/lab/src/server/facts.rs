@@ -1,8 +1,8 @@
-//! The effective variables of a server.
+//! The facts that a server reports of itself: its version and its effective variables.
 
 use std::collections::BTreeMap;
 
-use prony_client::Answer;
+use prony_servers::admin;
 
 use super::{ExternalAccess, Server};
 use crate::fault::Fault;
@@ -10,8 +10,6 @@ use crate::fault::Fault;
 /// Effective variables by name, and what else is compared between servers under names that
 /// begin with `prony.`.
 pub(crate) type Variables = BTreeMap<String, String>;
-
-const SHOW_VARIABLES: &str = "SHOW GLOBAL VARIABLES";
 
 /// The memory allocator that the server's process has mapped.
 const ALLOCATOR: &str = "prony.allocator";
@@ -22,18 +20,21 @@ const LINKED_ALLOCATOR: &str = "version_malloc_library";
 impl ExternalAccess {
     /// Reads the effective variables of a server whose database may not be there yet.
     pub(crate) fn variables(&self) -> Result<Variables, Fault> {
-        self.connect()
-            .and_then(|mut connection| connection.query(SHOW_VARIABLES))
-            .map(named)
-            .map_err(|error| self.refused(&error))
+        let mut connection = self.connect().map_err(|error| self.refused(&error))?;
+        admin::variables(&mut connection).map_err(|error| self.refused(&error))
     }
 }
 
 impl Server {
+    /// Reads its version.
+    pub(crate) fn version(&self) -> Result<String, Fault> {
+        self.control(admin::version)
+    }
+
     /// Reads its effective variables.
     pub(crate) fn variables(&self) -> Result<Variables, Fault> {
-        let mut variables = named(self.control(SHOW_VARIABLES)?);
-        if let Server::Own(running) = self {
+        let mut variables = self.control(admin::variables)?;
+        if let Self::Own(running) = self {
             let allocator = running.allocator().map_err(|error| {
                 Fault::failed(format!("failed to read the server's maps: {error}"))
             })?;
@@ -47,13 +48,4 @@ impl Server {
         }
         Ok(variables)
     }
-}
-
-fn named(answer: Answer) -> Variables {
-    let rows = answer.rows.into_iter();
-    rows.filter_map(|row| {
-        let mut cells = row.into_iter();
-        Some((cells.next()??, cells.next()?.unwrap_or_default()))
-    })
-    .collect()
 }
