@@ -17,9 +17,10 @@ use prony_host::{Launcher, Roots};
 use prony_model::{
     Config, Dataset, Debt, DebtKind, Engine, IntentValue, Settle, SettleOutcome, StopFlag,
 };
+use prony_servers::admin::{SettleError, Whose, debt, settle};
 use prony_servers::{
     Catalogue, Depot, ImageError, ImageRecord, Images, Instance, Removal, Rendered, Running,
-    ServerBuild, SettleError, Wanted, Whose, admin::debt, admin::settle,
+    ServerBuild, Wanted,
 };
 use support::{PRONY, live};
 

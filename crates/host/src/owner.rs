@@ -229,6 +229,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "one table")]
     fn owners_are_judged_only_where_their_numbers_mean_something() {
         use OwnerState::{Alive, Dead, Elsewhere};
         let here = site();

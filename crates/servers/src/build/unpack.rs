@@ -18,7 +18,7 @@ use zip::result::ZipError;
 
 use super::read_up_to;
 use crate::build::catalogue::Part;
-use place::{Content, Placer, Wanted};
+use place::{Content, PlaceError, Placer, Wanted};
 
 /// Why an archive was not unpacked.
 #[derive(Debug, thiserror::Error)]
@@ -244,11 +244,7 @@ impl<'a> Run<'a> {
     }
 
     fn put(&mut self, name: &str, content: Content<'_>) -> Result<(), UnpackError> {
-        let escape = |entry: String| UnpackError::Escape {
-            archive: self.archive.to_owned(),
-            entry,
-        };
-        let path = place::inside(name).ok_or_else(|| escape(name.to_owned()))?;
+        let path = place::inside(name).ok_or_else(|| self.escape(name.to_owned()))?;
         match self.placer.wanted(&path) {
             Wanted::No => Ok(()),
             Wanted::Nested(part) => {
@@ -258,18 +254,31 @@ impl<'a> Run<'a> {
                 let number = self.nested.len();
                 let scratch = self.unpacking.scratch.join(format!("nested-{number}"));
                 let mut file = File::create(&scratch).at("create", &scratch)?;
-                io::copy(reader, &mut file).map_err(|error| self.damaged(error))?;
+                place::copy(reader, &mut file, &scratch)
+                    .map_err(|error| self.misplaced(name, error))?;
                 self.nested.push((scratch, part));
                 Ok(())
             }
             Wanted::At(target) => self
                 .placer
                 .put(&target, content)
-                .map_err(|error| match error {
-                    place::PlaceError::Escape(what) => escape(format!("{name}{what}")),
-                    place::PlaceError::Read(error) => self.damaged(error),
-                    place::PlaceError::Write(error) => error.into(),
-                }),
+                .map_err(|error| self.misplaced(name, error)),
+        }
+    }
+
+    /// Of the entry `name` that was not put where it belongs.
+    fn misplaced(&self, name: &str, error: PlaceError) -> UnpackError {
+        match error {
+            PlaceError::Escape(target) => self.escape(format!("{name}{target}")),
+            PlaceError::Read(error) => self.damaged(error),
+            PlaceError::Write(error) => error.into(),
+        }
+    }
+
+    fn escape(&self, entry: String) -> UnpackError {
+        UnpackError::Escape {
+            archive: self.archive.to_owned(),
+            entry,
         }
     }
 

@@ -241,18 +241,18 @@ fn use_table(server: &Running, engine: Engine) -> Result<Tried, ClientError> {
     let mut load = Connection::connect(&server.address(), &server.load_login(), STATEMENT)?;
     let name = engine.sql_name();
     load.query(format!(
-        "CREATE TABLE trial_{engine} (id INT NOT NULL PRIMARY KEY, word CHAR(10) NOT NULL) ENGINE = {name}"
+        "CREATE TABLE check_{engine} (id INT NOT NULL PRIMARY KEY, word CHAR(10) NOT NULL) ENGINE = {name}"
     ))?;
     // Its second column is the engine; 4.1 calls it first Type and then Engine.
-    let status = load.query(format!("SHOW TABLE STATUS LIKE 'trial_{engine}'"))?;
+    let status = load.query(format!("SHOW TABLE STATUS LIKE 'check_{engine}'"))?;
     let found = status.rows.into_iter().next().unwrap_or_default();
     load.query(format!(
-        "INSERT INTO trial_{engine} VALUES (2, 'two'), (1, 'one')"
+        "INSERT INTO check_{engine} VALUES (2, 'two'), (1, 'one')"
     ))?;
     load.query(format!(
-        "UPDATE trial_{engine} SET word = 'zwei' WHERE id = 2"
+        "UPDATE check_{engine} SET word = 'zwei' WHERE id = 2"
     ))?;
-    let rows = load.query(format!("SELECT id, word FROM trial_{engine} ORDER BY id"))?;
+    let rows = load.query(format!("SELECT id, word FROM check_{engine} ORDER BY id"))?;
     let rows: Vec<String> = rows
         .rows
         .into_iter()

@@ -94,26 +94,75 @@ fn a_user_folder_adds_and_replaces() {
 
 #[test]
 fn mistakes_are_named_with_file_and_line() {
-    let messages = [
-        refused("[[build]\n"),
-        refused(&GOOD.replace("program", "programme")),
-        refused(&GOOD.replace("\"innodb\"", "\"inodb\"")),
-        refused(&GOOD.replace("[\"innodb\"]", "[]")),
-        refused(&GOOD.replace("\"mine\"", "\"../mine\"")),
-        refused(&GOOD.replace("8.4.5\"\nv", "8.4.x\"\nv")),
-        refused(&GOOD.replace("bin/mysqld", "/bin/mysqld")),
-        refused(&GOOD.replace("bin/mysqld", "../mysqld")),
-        refused(&GOOD.replace("from.path", "from.url")),
-        refused(&format!("{GOOD}sha256 = \"00\"\n")),
-        refused(&GOOD.replace(
-            "from.path = \"my-server\"",
-            "from.url = \"x\"\nsha256 = \"00\"",
-        )),
-        refused(&format!("{GOOD}{GOOD}")),
-        refused(&GOOD.replace("program", "support = [\"nothing\"]\nprogram")),
-        refused(&GOOD.replace("\"initialize-insecure\"", "{ sql = [] }")),
-    ];
-    insta::assert_snapshot!("mistakes", messages.join("\n"));
+    for (text, expected) in [
+        (
+            "[[build]\n".to_owned(),
+            "line 1: unclosed array table, expected `]`",
+        ),
+        (
+            GOOD.replace("program", "programme"),
+            "line 8: unknown field `programme`, expected one of `id`, `family`, `version`, \
+          `version_text`, `engines`, `engine_options`, `lacks`, `program`, `loader`, \
+          `libraries`, `support`, `allocators`, `bootstrap`, `shutdown`, `locations`, \
+          `source`",
+        ),
+        (
+            GOOD.replace("\"innodb\"", "\"inodb\""),
+            "line 7: unknown variant `inodb`, expected one of `innodb`, `myisam`, `memory`, \
+          `rocksdb`, `aria`",
+        ),
+        (
+            GOOD.replace("[\"innodb\"]", "[]"),
+            "line 2: `mine` has no engines",
+        ),
+        (
+            GOOD.replace("\"mine\"", "\"../mine\""),
+            "line 2: the id `../mine` must be letters, digits, `.`, `_` and `-`, and not begin \
+          with a dot",
+        ),
+        (
+            GOOD.replace("8.4.5\"\nv", "8.4.x\"\nv"),
+            "line 5: `8.4.x` does not begin with a version such as 5.7.22 or 10.11",
+        ),
+        (
+            GOOD.replace("bin/mysqld", "/bin/mysqld"),
+            "line 2: the path `/bin/mysqld` of `mine` must lie inside its folder",
+        ),
+        (
+            GOOD.replace("bin/mysqld", "../mysqld"),
+            "line 2: the path `../mysqld` of `mine` must lie inside its folder",
+        ),
+        (
+            GOOD.replace("from.path", "from.url"),
+            "line 2: a source of `mine` has no sha256",
+        ),
+        (
+            format!("{GOOD}sha256 = \"00\"\n"),
+            "line 2: a source of `mine` can't have a sha256: it is not one file",
+        ),
+        (
+            GOOD.replace(
+                "from.path = \"my-server\"",
+                "from.url = \"x\"\nsha256 = \"00\"",
+            ),
+            "line 2: the sha256 `00` of `mine` must be 64 lower-case hexadecimal digits",
+        ),
+        (
+            format!("{GOOD}{GOOD}"),
+            "line 13: the id `mine` is there twice",
+        ),
+        (
+            GOOD.replace("program", "support = [\"nothing\"]\nprogram"),
+            "line 2: `mine` wants the support `nothing`, which no file has",
+        ),
+        (
+            GOOD.replace("\"initialize-insecure\"", "{ sql = [] }"),
+            "line 2: `mine` bootstraps by SQL and names no file",
+        ),
+    ] {
+        let expected = format!("read the catalogue: DIR/a.toml, {expected}");
+        assert_eq!(refused(&text), expected);
+    }
 }
 
 #[test]

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use prony_host::At;
+
 use super::{FetchError, Getter};
 use crate::build::catalogue::Source;
 
@@ -82,15 +84,21 @@ fn download(url: &str, target: &Path, progress: &Progress) -> Result<(), String>
     let mut response = agent.get(url).call().map_err(|error| error.to_string())?;
     let length = response.body().content_length();
     progress.total.store(length.unwrap_or(0), Ordering::Relaxed);
-    let write = |error: io::Error| format!("write {}: {error}", target.display());
-    let mut file = File::create(target).map_err(write)?;
+    let write = |result: io::Result<()>| {
+        result
+            .at("write", target)
+            .map_err(|error| error.to_string())
+    };
+    let mut file = File::create(target)
+        .at("create", target)
+        .map_err(|error| error.to_string())?;
     let mut reader = response.body_mut().as_reader();
     let mut buffer = vec![0; 128 * 1024];
     while !progress.abandoned.load(Ordering::Relaxed) {
         match reader.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => {
-                file.write_all(&buffer[..count]).map_err(write)?;
+                write(file.write_all(&buffer[..count]))?;
                 progress.bytes.fetch_add(count as u64, Ordering::Relaxed);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -118,5 +126,17 @@ mod tests {
         ] {
             assert_eq!(name(url), expected);
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_named_with_the_remedy() {
+        let url = crate::testing::serve("200 OK", vec![7; 4096], 4096);
+        let full = Path::new("/dev/full");
+        let error = download(&url, full, &Progress::default()).unwrap_err();
+        assert!(
+            error.starts_with("write /dev/full: No space left"),
+            "{error}"
+        );
+        assert!(error.contains("make room there"), "{error}");
     }
 }

@@ -236,7 +236,7 @@ fn write_file(path: &Path, reader: &mut dyn Read, mode: Option<u32>) -> Result<(
 }
 
 /// Tells errors of the archive from errors of the disk.
-fn copy(reader: &mut dyn Read, file: &mut File, path: &Path) -> Result<(), PlaceError> {
+pub(super) fn copy(reader: &mut dyn Read, file: &mut File, path: &Path) -> Result<(), PlaceError> {
     let mut buffer = vec![0; 128 * 1024];
     loop {
         match reader.read(&mut buffer) {

@@ -1,5 +1,5 @@
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -125,6 +125,27 @@ fn zips_get_their_executable_bits_back() {
     assert_eq!(mode("bin/script"), 0o755);
     assert_eq!(mode("share/text"), 0o644);
     assert_eq!(mode("share/empty"), 0o644);
+}
+
+#[test]
+fn a_full_disk_is_no_damage_of_the_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("archive");
+    let inner = tar_of(&[("bin/mysqld", "x", None)]);
+    fs::write(&archive, zip_of(&[("inner.tar", &inner)])).unwrap();
+    symlink("/dev/full", folder.path().join("nested-0")).unwrap();
+    let unpacking = Unpacking {
+        root: &folder.path().join("root"),
+        scratch: folder.path(),
+        drop: &[],
+        stop: &StopFlag::default(),
+    };
+    let nested = part("inner.tar", "", Some(vec![part("bin", "bin", None)]));
+    let error = unpacking.file(&archive, &[nested]).unwrap_err();
+    let message = error.to_string();
+    assert!(matches!(error, UnpackError::Io(_)), "{message}");
+    assert!(message.contains("nested-0: No space left"), "{message}");
+    assert!(message.contains("make room there"), "{message}");
 }
 
 #[test]

@@ -77,6 +77,7 @@ fn what_a_version_lacks_may_be_asked_to_be_off() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table")]
 fn errors_name_version_intent_and_choices() {
     let error = |id, engine, intents: &[(&str, IntentValue)], raw: &[(&str, &str)]| {
         render(id, engine, &config(intents, raw))
@@ -84,50 +85,86 @@ fn errors_name_version_intent_and_choices() {
             .to_string()
     };
     let on = IntentValue::Flag(true);
-    let messages = [
-        error(
-            "mysql-5.0.21",
-            Engine::Innodb,
-            &[("performance_schema", on.clone())],
-            &[],
+    for (message, expected) in [
+        (
+            error(
+                "mysql-5.0.21",
+                Engine::Innodb,
+                &[("performance_schema", on.clone())],
+                &[],
+            ),
+            "mysql-5.0.21 (5.0.21) can't honour performance_schema = on: it can be off",
         ),
-        error(
-            "mysql-5.0.21",
-            Engine::Innodb,
-            &[("charset", IntentValue::Text("utf8mb4".into()))],
-            &[],
+        (
+            error(
+                "mysql-5.0.21",
+                Engine::Innodb,
+                &[("charset", IntentValue::Text("utf8mb4".into()))],
+                &[],
+            ),
+            "mysql-5.0.21 (5.0.21) can't honour charset = utf8mb4: it can be latin1 or \
+             utf8mb3",
         ),
-        error(
-            "mysql-9.7",
-            Engine::Innodb,
-            &[("query_cache", on.clone())],
-            &[],
+        (
+            error(
+                "mysql-9.7",
+                Engine::Innodb,
+                &[("query_cache", on.clone())],
+                &[],
+            ),
+            "mysql-9.7 (9.7.0) can't honour query_cache = on: it can be off",
         ),
-        error(
-            "mysql-9.7",
-            Engine::Innodb,
-            &[("flush_at_commit", IntentValue::Number(3))],
-            &[],
+        (
+            error(
+                "mysql-9.7",
+                Engine::Innodb,
+                &[("flush_at_commit", IntentValue::Number(3))],
+                &[],
+            ),
+            "mysql-9.7 (9.7.0) can't honour flush_at_commit = 3: it can be 0 or 1 or 2",
         ),
-        error(
-            "mysql-9.7",
-            Engine::Innodb,
-            &[("buffer_pool", on.clone())],
-            &[],
+        (
+            error(
+                "mysql-9.7",
+                Engine::Innodb,
+                &[("buffer_pool", on.clone())],
+                &[],
+            ),
+            "the intent `buffer_pool` takes a size",
         ),
-        error("mysql-9.7", Engine::Innodb, &[("bufferpool", on)], &[]),
-        error("mysql-9.7", Engine::Rocksdb, &[], &[]),
-        error("mysql-9.7", Engine::Innodb, &[], &[("a", "1\nb=2")]),
-        error("mysql-9.7", Engine::Innodb, &[], &[("a b", "1")]),
-        error("mysql-9.7", Engine::Innodb, &[], &[("DataDir", "/")]),
-        error(
-            "mysql-9.7",
-            Engine::Innodb,
-            &[],
-            &[("loose-log-error", "x")],
+        (
+            error("mysql-9.7", Engine::Rocksdb, &[], &[]),
+            "mysql-9.7 has no engine rocksdb; it has innodb, myisam, memory",
         ),
-    ];
-    insta::assert_snapshot!("errors", messages.join("\n"));
+        (
+            error("mysql-9.7", Engine::Innodb, &[], &[("a", "1\nb=2")]),
+            "the raw option `a` must be a name and a value of one line each",
+        ),
+        (
+            error("mysql-9.7", Engine::Innodb, &[], &[("a b", "1")]),
+            "the raw option `a b` must be a name and a value of one line each",
+        ),
+        (
+            error("mysql-9.7", Engine::Innodb, &[], &[("DataDir", "/")]),
+            "the raw option `DataDir` is set by Prony itself: leave it out",
+        ),
+        (
+            error(
+                "mysql-9.7",
+                Engine::Innodb,
+                &[],
+                &[("loose-log-error", "x")],
+            ),
+            "the raw option `loose-log-error` is set by Prony itself: leave it out",
+        ),
+    ] {
+        assert_eq!(message, expected);
+    }
+    let message = error("mysql-9.7", Engine::Innodb, &[("bufferpool", on)], &[]);
+    let rest = message.strip_prefix("there is no intent `bufferpool`; there are ");
+    let facts = Catalogue::embedded().unwrap().intent_facts();
+    let names: Vec<_> = facts.iter().map(|facts| facts.name.as_str()).collect();
+    assert_eq!(rest, Some(names.join(", ").as_str()), "{message}");
 }
 
 #[test]
