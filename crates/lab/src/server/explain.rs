@@ -36,9 +36,9 @@ pub(crate) fn explain_all(
     let connection = server.connect().map_err(|error| failed(&error))?;
     let mut explainer = Explainer::new(connection, variables).map_err(|error| failed(&error))?;
     let mut texts = Vec::new();
-    let mut explained = BTreeSet::new();
+    let mut entries = BTreeSet::new();
     for step in &plan.steps {
-        if !explained.insert(step.entry) {
+        if !entries.insert(step.entry) {
             continue;
         }
         let own = step.own();
