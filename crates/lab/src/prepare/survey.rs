@@ -1,37 +1,24 @@
-//! What every server says of its configuration, before anything is loaded.
+//! The configuration that every server reports, before anything is loaded.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 
-use prony_client::Answer;
 use prony_equality::Subject;
 use prony_model::{Plan, RenderedOption, Target};
 use prony_servers::Instance;
 use serde::{Deserialize, Serialize};
 
+use super::start::{bootstrapped, start};
+use super::supply::{Fetched, Supply, supply_all};
 use crate::error::LabError;
 use crate::event::{Activity, Event, Events};
-use crate::fault::{Failure, Fault};
+use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
-use crate::prepare::{Fetched, Supply, bootstrapped, start, supply_all};
-use crate::run::kept;
-use crate::server::Server;
+use crate::server::Variables;
 
-/// Effective variables by name, and what else is compared between servers under names that
-/// begin with `prony.`.
-pub(crate) type Variables = BTreeMap<String, String>;
-
-const SHOW_VARIABLES: &str = "SHOW GLOBAL VARIABLES";
-
-/// The memory allocator that the server's process has mapped.
-const ALLOCATOR: &str = "prony.allocator";
-
-/// What the server was linked with, in versions of MariaDB that tell.
-const LINKED_ALLOCATOR: &str = "version_malloc_library";
-
-/// What was learnt of one target.
+/// The survey of one target.
 #[derive(Debug)]
 pub(crate) struct Surveyed {
     pub(crate) variables: Variables,
@@ -39,8 +26,8 @@ pub(crate) struct Surveyed {
     pub(crate) empty: Option<Instance>,
 }
 
-/// What a server with this build and configuration said on this machine since it was started
-/// last. Kept, because asking takes a bootstrap.
+/// The variables of a server with this build and configuration on this machine, since the machine
+/// was started last. Kept in the cache, because asking takes a bootstrap.
 #[derive(Serialize, Deserialize)]
 struct Known {
     key: String,
@@ -63,12 +50,8 @@ pub(crate) fn survey(
     };
     let fetched = match supply {
         Supply::External(access) => {
-            let answer = access
-                .connect()
-                .and_then(|mut connection| connection.query(SHOW_VARIABLES))
-                .map_err(|error| access.refused(&error))?;
             return Ok(Surveyed {
-                variables: named(answer),
+                variables: access.variables()?,
                 empty: None,
             });
         }
@@ -85,37 +68,10 @@ pub(crate) fn survey(
     let instance = bootstrapped(lab, fetched, &mut say)?;
     say(Activity::Survey);
     let server = start(lab, instance)?;
-    let variables = variables(&server)?;
+    let variables = server.variables()?;
     let empty = server.stop()?;
     remember(&path, key, &variables);
     Ok(Surveyed { variables, empty })
-}
-
-/// Reads the effective variables of a running server.
-pub(crate) fn variables(server: &Server) -> Result<Variables, Fault> {
-    let mut variables = named(server.control(SHOW_VARIABLES)?);
-    if let Server::Own(running) = server {
-        let allocator = running
-            .allocator()
-            .map_err(|error| Fault::failed(format!("failed to read the server's maps: {error}")))?;
-        // One that is linked statically shows in no map; servers that can be built so say it.
-        let linked = variables.get(LINKED_ALLOCATOR).map(String::as_str);
-        let allocator = match linked {
-            Some("bundled jemalloc") => "jemalloc".to_owned(),
-            _ => allocator,
-        };
-        variables.insert(ALLOCATOR.to_owned(), allocator);
-    }
-    Ok(variables)
-}
-
-fn named(answer: Answer) -> Variables {
-    let rows = answer.rows.into_iter();
-    rows.filter_map(|row| {
-        let mut cells = row.into_iter();
-        Some((cells.next()??, cells.next()?.unwrap_or_default()))
-    })
-    .collect()
 }
 
 /// Everything that the variables depend on, in words: also the limit of open files, for which
@@ -159,34 +115,42 @@ fn remember(path: &PathBuf, key: String, variables: &Variables) {
     let _ = write();
 }
 
-/// Surveys every target in turn; `None` when the user stopped it. Empty instances are large, so
-/// only those that `keeps_empty` names by target outlive the survey.
+/// Surveys every target in turn. Empty instances are large, so only those that `keeps_empty` names
+/// by target outlive the survey.
 pub(crate) fn survey_all(
     lab: &Lab<'_>,
     plan: &Plan,
     supplies: &[Supply],
     keeps_empty: &dyn Fn(usize) -> bool,
     events: &mut Events<'_>,
-) -> Result<Option<Vec<Result<Surveyed, Failure>>>, LabError> {
+) -> Result<Vec<Result<Surveyed, Failure>>, Stop> {
     let mut all = Vec::new();
     for (index, (target, supply)) in plan.targets.iter().zip(supplies).enumerate() {
-        let surveyed = survey(lab, target, supply, events);
-        if let (Some(_), Err(Fault::Failed(failure))) = (&target.external, &surveyed) {
-            return Err(LabError::External {
-                target: target.name.clone(),
-                reason: failure.reason.clone(),
-            });
+        let surveyed = contain(lab.stop, survey(lab, target, supply, events))?;
+        match &surveyed {
+            Err(failure) if target.external.is_some() => {
+                return Err(Stop::Error(LabError::External {
+                    target: target.name.clone(),
+                    reason: failure.reason.clone(),
+                }));
+            }
+            Err(failure) => prepare_failed(target, failure, events),
+            Ok(_) => {}
         }
-        let surveyed = surveyed.map(|surveyed| Surveyed {
+        all.push(surveyed.map(|surveyed| Surveyed {
             empty: surveyed.empty.filter(|_| keeps_empty(index)),
             ..surveyed
-        });
-        let Some(surveyed) = kept(target, surveyed, events)? else {
-            return Ok(None);
-        };
-        all.push(surveyed);
+        }));
     }
-    Ok(Some(all))
+    Ok(all)
+}
+
+/// Shows that a target can't be made ready.
+pub(super) fn prepare_failed(target: &Target, failure: &Failure, events: &mut Events<'_>) {
+    events(Event::PrepareFailed {
+        target: &target.name,
+        reason: &failure.reason,
+    });
 }
 
 /// A target as it is compared with others.
@@ -205,7 +169,7 @@ pub(crate) fn subject<'a>(
     }
 }
 
-/// What one target's server is told and what it says.
+/// The options that one target's server is given, and the variables that it reports.
 #[derive(Debug, Clone)]
 pub struct Effective {
     /// The options of its configuration file; empty for an external server.
@@ -226,24 +190,22 @@ pub fn effective(
     plan: &Plan,
     events: &mut Events<'_>,
 ) -> Result<Option<Vec<Result<Effective, String>>>, LabError> {
-    let supplies = match supply_all(lab, plan, events) {
-        Err(_) if lab.stop.requested() => return Ok(None),
-        other => other?,
+    let mut survey = || {
+        let supplies = supply_all(lab, plan, events)?;
+        let surveyed = survey_all(lab, plan, &supplies, &|_| false, events)?;
+        let effective = supplies
+            .into_iter()
+            .zip(surveyed)
+            .map(|(supply, surveyed)| {
+                let options = supply.own().map(|own| own.rendered.options.clone());
+                surveyed
+                    .map(|surveyed| Effective {
+                        options: options.unwrap_or_default(),
+                        variables: surveyed.variables,
+                    })
+                    .map_err(Failure::with_log)
+            });
+        Ok(effective.collect())
     };
-    let Some(surveyed) = survey_all(lab, plan, &supplies, &|_| false, events)? else {
-        return Ok(None);
-    };
-    let effective = supplies.iter().zip(surveyed).map(|(supply, surveyed)| {
-        let options = supply.own().map(|own| own.rendered.options.clone());
-        surveyed
-            .map(|surveyed| Effective {
-                options: options.unwrap_or_default(),
-                variables: surveyed.variables,
-            })
-            .map_err(|failure| match failure.log_tail.as_str() {
-                "" => failure.reason,
-                log => format!("{}\nits log ends:\n{log}", failure.reason),
-            })
-    });
-    Ok(Some(effective.collect()))
+    unless_interrupted(survey())
 }

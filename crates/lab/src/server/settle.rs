@@ -3,11 +3,11 @@
 use prony_model::{Dataset, Debt, Engine, Settle, SettleOutcome};
 use prony_servers::admin::{SettleError, Whose};
 
-use crate::fault::Fault;
+use super::Server;
+use crate::fault::{Fault, Stop};
 use crate::lab::Lab;
-use crate::server::Server;
 
-/// How a dataset is settled after its load. Nobody waits for anybody there.
+/// How a dataset is settled after its load. No minimum idle time: nothing runs alongside.
 pub(crate) const AFTER_LOAD: Settle = Settle {
     idle_ms: 0,
     limit_ms: 600_000,
@@ -29,8 +29,8 @@ pub(crate) fn settle(
     let control = || server.connect();
     prony_servers::admin::settle(&control, whose, engine, dataset, how, lab.stop).map_err(|error| {
         match error {
-            SettleError::Stopped => Fault::Interrupted,
-            error => lost(server, &format!("failed to {error}")),
+            SettleError::Stopped => Stop::Interrupted.into(),
+            error => server.lost(&format!("failed to {error}")),
         }
     })
 }
@@ -44,7 +44,7 @@ pub(crate) fn empty_binlog(server: &mut Server) -> Result<(), Fault> {
     let emptied = server
         .connect()
         .and_then(|mut connection| prony_servers::admin::empty_binlog(&mut connection));
-    emptied.map_err(|error| lost(server, &format!("failed to empty the binary log: {error}")))
+    emptied.map_err(|error| server.lost(&format!("failed to empty the binary log: {error}")))
 }
 
 /// Reads what the engine has put off.
@@ -52,15 +52,5 @@ pub(crate) fn debt(server: &mut Server, engine: Engine) -> Result<Vec<Debt>, Fau
     let read = server
         .connect()
         .and_then(|mut connection| prony_servers::admin::debt(&mut connection, engine));
-    read.map_err(|error| {
-        lost(
-            server,
-            &format!("failed to read what the engine put off: {error}"),
-        )
-    })
-}
-
-/// What a server that did not answer means, led by its death where that is the cause.
-fn lost(server: &mut Server, reason: &str) -> Fault {
-    crate::drive::explain(server, reason)
+    read.map_err(|error| server.lost(&format!("failed to read what the engine put off: {error}")))
 }

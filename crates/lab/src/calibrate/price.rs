@@ -1,11 +1,11 @@
-//! What counters cost: the null server with them and without, by turns.
+//! The cost of counters: the null server with them and without, by turns.
 
 use prony_model::{Backend, CounterSet, LookingPrice, PricedRound, Workload};
 use prony_probe::{Counters, hardware_counters};
 
 use super::tasks::{available_backends, closed_loop, warmup_ms};
-use super::{CalibrationError, CalibrationEvent, Calibrator, counts};
-use crate::null_server::NullServer;
+use super::{CalibrationError, CalibrationEvent, Calibrator, NullServer, counts};
+use crate::fault::Stop;
 
 /// Numbers of clients: one that waits for each answer, and as many as keep the server from waiting.
 const CLIENTS: [u32; 2] = [1, 16];
@@ -31,14 +31,14 @@ pub(super) fn predicted_ms(sets: usize) -> u64 {
 }
 
 impl Calibrator<'_> {
-    /// Measures what counters cost. `None` when the user stopped it. A set that can't be opened has
-    /// no price, which is told.
+    /// Measures the cost of counters. A set that can't be opened has no price, and an event reports
+    /// that.
     pub(super) fn price(
         &self,
         set: CounterSet,
         workload: &Workload,
         events: &mut dyn FnMut(CalibrationEvent<'_>),
-    ) -> Result<Option<Vec<LookingPrice>>, CalibrationError> {
+    ) -> Result<Vec<LookingPrice>, Stop<CalibrationError>> {
         let failed = |reason| CalibrationError::NullServer { reason };
         let start = |on_birth: &mut dyn FnMut(u32) -> Result<(), String>| {
             NullServer::start_with(self.roots, self.launcher, self.prony, on_birth).map_err(failed)
@@ -57,12 +57,10 @@ impl Calibrator<'_> {
                     counters: set,
                     reason: &error.to_string(),
                 });
-                // Kept all the same: what was tried in vain need not be tried before every run.
-                return Ok(Some(
-                    CLIENTS.map(|clients| not_known(set, clients)).to_vec(),
-                ));
+                // Kept nevertheless, so that it is not tried again before every run.
+                return Ok(CLIENTS.map(|clients| not_known(set, clients)).to_vec());
             }
-            None => return Ok(Some(Vec::new())),
+            None => return Ok(Vec::new()),
         };
         let backend = available_backends()
             .last()
@@ -73,19 +71,16 @@ impl Calibrator<'_> {
             let task = closed_loop(workload, backend, clients, TIME_MS);
             let mut rounds = Vec::new();
             for round in 0..ROUNDS {
-                let measure = |null: &mut NullServer| -> Result<_, CalibrationError> {
-                    let measured = self.drive(null, &task)?;
-                    Ok(measured.map(|(outcome, server_ns)| counts(&outcome, server_ns)))
+                let measure = |null: &mut NullServer| -> Result<_, Stop<CalibrationError>> {
+                    let (outcome, server_ns) = self.drive(null, &task)?;
+                    Ok(counts(&outcome, server_ns))
                 };
                 // By turns, and each comes first as often as the other.
-                let (first, second) = if round % 2 == 0 {
+                let (without, with) = if round % 2 == 0 {
                     (measure(&mut plain)?, measure(&mut counted)?)
                 } else {
                     let with = measure(&mut counted)?;
                     (measure(&mut plain)?, with)
-                };
-                let (Some(without), Some(with)) = (first, second) else {
-                    return Ok(None);
                 };
                 rounds.push(PricedRound { without, with });
             }
@@ -97,7 +92,7 @@ impl Calibrator<'_> {
             events(CalibrationEvent::Looking(&price));
             prices.push(price);
         }
-        Ok(Some(prices))
+        Ok(prices)
     }
 }
 

@@ -2,13 +2,15 @@
 //! the words to go on go in as well.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use prony_host::{Launcher, Process, describe_exit};
+use prony_host::{Launcher, Placement, Process, describe_exit};
 use prony_load::{Job, Message};
+use prony_model::CpuSet;
 
 /// How long a generator that closed its output may take to end.
 const DYING: Duration = Duration::from_secs(2);
@@ -35,8 +37,8 @@ pub(crate) enum Next {
 
 /// Why the generator could not be started.
 #[derive(Debug, thiserror::Error)]
-#[error("start the load generator: {0}")]
-pub struct GeneratorError(String);
+#[error("failed to start the load generator: {0}")]
+pub(crate) struct GeneratorError(String);
 
 enum Line {
     Output(String),
@@ -45,12 +47,18 @@ enum Line {
 }
 
 impl Generator {
-    /// Starts `command`, which [`Launcher::command`] made, and hands it the job.
+    /// Starts the load generator of the program `prony`, on the processors `cpus` if not on all, and
+    /// hands it the job.
     pub(crate) fn start(
         launcher: &Launcher,
-        mut command: Command,
+        prony: &Path,
+        cpus: Option<&CpuSet>,
         job: &Job,
     ) -> Result<Self, GeneratorError> {
+        Self::spawn(launcher, command(launcher, prony, cpus), job)
+    }
+
+    fn spawn(launcher: &Launcher, mut command: Command, job: &Job) -> Result<Self, GeneratorError> {
         let mut line =
             serde_json::to_vec(job).map_err(|error| GeneratorError(error.to_string()))?;
         line.push(b'\n');
@@ -117,6 +125,17 @@ impl Generator {
     }
 }
 
+/// The command of every load generator. It is made here only, so that another host's would be too.
+fn command(launcher: &Launcher, prony: &Path, cpus: Option<&CpuSet>) -> Command {
+    let placement = Placement {
+        cpus: cpus.cloned(),
+        ..Placement::default()
+    };
+    let mut command = launcher.placed_command(prony, &placement);
+    command.arg("generator");
+    command
+}
+
 fn forward(output: ChildStdout, mut errors: ChildStderr, sender: &Sender<Line>) {
     for line in BufReader::new(output).lines().map_while(Result::ok) {
         if sender.send(Line::Output(line)).is_err() {
@@ -163,7 +182,7 @@ mod tests {
         let launcher = Launcher::new(guard.into()).unwrap();
         let mut command = launcher.command("sh");
         command.args(["-c", script]);
-        Generator::start(&launcher, command, &job()).unwrap()
+        Generator::spawn(&launcher, command, &job()).unwrap()
     }
 
     fn wait() -> Duration {

@@ -9,27 +9,27 @@ use serde::{Deserialize, Serialize};
 
 use super::program::Program;
 
-/// What the file holds.
+/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
-    /// What was measured.
+pub(super) struct CachedCalibration {
+    /// The program that was measured.
     pub(super) program: Program,
-    /// What came out.
+    /// The result.
     pub(super) calibration: Calibration,
 }
 
-/// Why a calibration can't be kept.
+/// The reason why a calibration can't be kept.
 #[derive(Debug, thiserror::Error)]
 #[error("keep the calibration in {path}: {source}; make room or set PRONY_CACHE to another folder")]
 pub struct KeepError {
     /// The file.
     path: PathBuf,
-    /// What the system said.
+    /// The answer of the system.
     source: io::Error,
 }
 
-/// What the file says, if it is of this program, version and host. A file that is not there, or that
-/// another version wrote in another form, is as good as none.
+/// Reads the file, if it is of this program, version and host. A file that another version wrote in
+/// another form counts as none.
 pub(super) fn recall(
     path: &Path,
     program: &Program,
@@ -37,13 +37,13 @@ pub(super) fn recall(
     host: &CalibratedHost,
 ) -> Option<Calibration> {
     let text = fs::read(path).ok()?;
-    let kept: Kept = serde_json::from_slice(&text).ok()?;
+    let kept: CachedCalibration = serde_json::from_slice(&text).ok()?;
     let valid = kept.program == *program && kept.calibration.is_of(version, host);
     valid.then_some(kept.calibration)
 }
 
 /// Writes the file, whole or not at all.
-pub(super) fn keep(path: &Path, kept: &Kept) -> Result<(), KeepError> {
+pub(super) fn keep(path: &Path, kept: &CachedCalibration) -> Result<(), KeepError> {
     let written = || {
         let text = serde_json::to_vec(kept)?;
         // Another Prony may be writing, too.
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     /// Of the program that runs the tests.
-    fn kept() -> Kept {
+    fn kept() -> CachedCalibration {
         let calibration = Calibration {
             prony_version: "1.2.3".into(),
             host: CalibratedHost {
@@ -76,7 +76,7 @@ mod tests {
             looking: Vec::new(),
         };
         let program = Program::read(&std::env::current_exe().unwrap()).unwrap();
-        Kept {
+        CachedCalibration {
             program,
             calibration,
         }

@@ -1,5 +1,5 @@
-//! From a plan to targets that are ready for their trials: builds fetched, settings compared,
-//! images made.
+//! The way from fetched builds to targets that are ready for their trials: settings are compared,
+//! images are made.
 
 use std::collections::BTreeSet;
 
@@ -7,26 +7,35 @@ use prony_equality::{UnequalTargets, VariableTable};
 use prony_model::{Plan, Target};
 use prony_servers::{Image, Images};
 
+use super::image::ImageMaker;
+use super::supply::Supply;
+use super::survey::{Surveyed, prepare_failed, subject, survey_all};
 use crate::error::LabError;
 use crate::event::Events;
-use crate::fault::{Failure, Fault};
+use crate::fault::{Failure, Fault, Stop, contain};
 use crate::lab::Lab;
-use crate::prepare::{ImageMaker, Supply, supply_all};
-use crate::run::kept;
-use crate::survey::{Surveyed, Variables, subject, survey_all};
+use crate::server::Variables;
 
 /// A target that is ready for its trials.
 pub(crate) struct Ready {
-    /// What its server said of its variables.
+    /// The variables that its server reported.
     pub(crate) variables: Variables,
-    /// What its server starts from; `None` for an external server, and for a target that no trial
-    /// is missing of.
+    /// The origin of its data; `None` for an external server, and for a target without missing
+    /// trials.
     pub(crate) image: Option<Image>,
     /// Whether the image was there before.
     reused: bool,
 }
 
-/// A plan's targets, with what is known of them.
+impl Ready {
+    fn report_image(&self, index: usize, on_image: &mut OnImage<'_>) -> Result<(), LabError> {
+        self.image
+            .iter()
+            .try_for_each(|image| on_image(index, image, self.reused))
+    }
+}
+
+/// The targets of a plan on their way to their trials.
 pub(crate) struct Preparation<'a> {
     pub(crate) lab: &'a Lab<'a>,
     pub(crate) plan: &'a Plan,
@@ -36,67 +45,47 @@ pub(crate) struct Preparation<'a> {
     pub(crate) wanted: &'a BTreeSet<usize>,
 }
 
-/// Something to be said beside the results: its code and its words.
-pub(crate) type Remark = (&'static str, String);
+/// A warning about the whole run: its code and its words.
+pub(crate) type RunWarning = (&'static str, String);
 
-/// Who is told of a target's image, and whether it was there before.
+/// The receiver of a target's image, and of whether it was there before.
 pub(crate) type OnImage<'a> = dyn FnMut(usize, &Image, bool) -> Result<(), LabError> + 'a;
-
-/// Fetches what the targets need. `None` when the user stopped it.
-pub(crate) fn supplies(
-    lab: &Lab<'_>,
-    plan: &Plan,
-    events: &mut Events<'_>,
-) -> Result<Option<Vec<Supply>>, LabError> {
-    match supply_all(lab, plan, events) {
-        Err(_) if lab.stop.requested() => Ok(None),
-        other => other.map(Some),
-    }
-}
 
 impl Preparation<'_> {
     /// Reads the variables of all servers, compares them, and makes the images that are missing,
-    /// before the first trial, so that no trial runs right after a load. `None` when the user
-    /// stopped it.
+    /// before the first trial, so that no trial runs right after a load.
     ///
     /// # Errors
     /// When an external server can't be entered, or when the servers differ in what is known to
-    /// matter and nobody allowed it. What ends only the trials of one target is kept with it.
-    /// `on_image` is told of every image as soon as it is there, and whether it was before.
+    /// matter and is not allowed. A failure of one target ends its trials only. `on_image` gets every
+    /// image as soon as it is there.
     pub(crate) fn make_ready(
         &self,
-        remarks: &mut Vec<Remark>,
+        warnings: &mut Vec<RunWarning>,
         on_image: &mut OnImage<'_>,
         events: &mut Events<'_>,
-    ) -> Result<Option<Vec<Result<Ready, Failure>>>, LabError> {
+    ) -> Result<Vec<Result<Ready, Failure>>, Stop> {
         let keeps_empty = |index| self.lacks_image(index);
         let surveyed = survey_all(self.lab, self.plan, self.supplies, &keeps_empty, events)?;
-        let Some(surveyed) = surveyed else {
-            return Ok(None);
-        };
-        self.check_equality(&surveyed, remarks)?;
-        self.remark_on_external_servers(remarks);
+        self.check_equality(&surveyed, warnings)?;
+        self.warn_of_external_servers(warnings);
         self.make_room()?;
         let mut all = Vec::new();
         for (index, surveyed) in surveyed.into_iter().enumerate() {
-            let ready = match surveyed {
-                Ok(surveyed) => self.ready(index, surveyed, events),
-                Err(failure) => Err(Fault::Failed(failure)),
-            };
-            let Some(ready) = kept(&self.plan.targets[index], ready, events)? else {
-                return Ok(None);
-            };
-            if let Ok(Ready {
-                image: Some(image),
-                reused,
-                ..
-            }) = &ready
-            {
-                on_image(index, image, *reused)?;
-            }
-            all.push(ready);
+            all.push(match surveyed {
+                Ok(surveyed) => {
+                    let ready = contain(self.lab.stop, self.ready(index, surveyed, events))?;
+                    match &ready {
+                        Ok(ready) => ready.report_image(index, on_image)?,
+                        Err(failure) => prepare_failed(&self.plan.targets[index], failure, events),
+                    }
+                    ready
+                }
+                // The survey has shown it.
+                Err(failure) => Err(failure),
+            });
         }
-        Ok(Some(all))
+        Ok(all)
     }
 
     /// Stops where the servers differ in what is known to matter and nobody allowed it. Servers
@@ -104,7 +93,7 @@ impl Preparation<'_> {
     fn check_equality(
         &self,
         surveyed: &[Result<Surveyed, Failure>],
-        remarks: &mut Vec<Remark>,
+        warnings: &mut Vec<RunWarning>,
     ) -> Result<(), LabError> {
         let targets = self.plan.targets.iter().zip(self.supplies);
         let subjects: Vec<_> = targets
@@ -121,13 +110,13 @@ impl Preparation<'_> {
         }
         for name in self.table.unknown_allowed(&subjects, &self.plan.allow) {
             let text = format!("`allow` names `{name}`, which no server of this run has");
-            remarks.push(("allow-unknown", text));
+            warnings.push(("allow-unknown", text));
         }
         Ok(())
     }
 
     /// Says what can't be known or done of servers that others run.
-    fn remark_on_external_servers(&self, remarks: &mut Vec<Remark>) {
+    fn warn_of_external_servers(&self, warnings: &mut Vec<RunWarning>) {
         let external = |target: &&Target| target.external.is_some();
         for target in self.plan.targets.iter().filter(external) {
             let name = &target.name;
@@ -135,7 +124,7 @@ impl Preparation<'_> {
                 "{name} is a server that Prony did not start: it is not started afresh for each \
                  trial, its settings are its own, and its processor time is not read"
             );
-            remarks.push(("external", text));
+            warnings.push(("external", text));
         }
     }
 
