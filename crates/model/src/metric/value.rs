@@ -87,6 +87,9 @@ pub enum NoValue {
     /// What it is divided by did not grow.
     #[error("nothing to divide by")]
     NothingToDivideBy,
+    /// Too few operations lie beyond the percentile.
+    #[error("too few operations for this percentile")]
+    TooFew,
     /// No row was changed.
     #[error("no row was changed")]
     NothingChanged,
@@ -124,7 +127,7 @@ impl StepCounts {
 
 impl Value {
     /// A value from counts of the load generator alone.
-    const fn counted(amount: f64) -> Self {
+    pub(super) const fn counted(amount: f64) -> Self {
         Self {
             amount,
             from: &[],
@@ -167,6 +170,7 @@ pub(super) fn compute(
             Ok(level.map(|level| level / divisor))
         }
         Formula::Derived { by, .. } => by(counts, samples),
+        Formula::Figure { .. } => Err(NoValue::Unread(NoDifference::NotRead)),
     }
 }
 
