@@ -4,6 +4,7 @@ pub(crate) mod before_after;
 pub(crate) mod cell;
 mod cell_trials;
 pub(crate) mod cells;
+mod conditions;
 mod cost_warnings;
 pub(crate) mod costs;
 pub(crate) mod debt;
@@ -14,9 +15,9 @@ pub(crate) mod measurement;
 mod missed_rows;
 mod pairing;
 pub(crate) mod periods;
+mod readings;
 pub(crate) mod sections;
 pub(crate) mod settings;
-mod stored_warnings;
 pub(crate) mod times;
 pub(crate) mod trial_costs;
 pub(crate) mod trials;
@@ -32,6 +33,7 @@ use self::costs::Costs;
 use self::execution_plans::ExplainedStatement;
 use self::group::GroupId;
 use self::loads::Loads;
+use self::readings::Readings;
 use self::sections::Section;
 use self::settings::Settings;
 use self::trials::Trials;
@@ -46,6 +48,7 @@ pub(crate) struct Analysis<'a> {
     /// Of each target, in the order of the plan.
     pub(crate) builds: Vec<Option<BuildRow>>,
     pub(crate) trials: Trials,
+    /// Stored ones, then those that follow from readings.
     pub(crate) warnings: Vec<WarningRow>,
     pub(crate) settings: Settings,
     pub(crate) statements: Vec<ExplainedStatement>,
@@ -67,19 +70,20 @@ impl<'a> Analysis<'a> {
         let hosts = store.hosts()?;
         let calibration = store.calibration()?;
         let trials = Trials::read(store)?;
-        let cells = Cells::read(store)?;
+        let readings = Readings::read(store, &trials, &hosts)?;
+        let cells = Cells::of(plan, &readings.measured);
         Ok(Self {
             plan,
             run: store.run()?,
             builds: store.builds()?,
-            warnings: store.warnings()?,
             settings: Settings::of_run(store, &columns(plan))?,
             statements: execution_plans::read(store)?,
             loads: loads::read(store, plan, &trials)?,
-            costs: Costs::read(store, &cells)?,
+            costs: Costs::read(store, &readings.measured, &cells)?,
             before_after: before_after::of(plan, &cells),
             sections: sections::of(plan),
             calibration: calibration.filter(|calibration| is_of_last(calibration, &hosts)),
+            warnings: readings.warnings,
             cells,
             trials,
             hosts,
@@ -106,6 +110,18 @@ impl<'a> Analysis<'a> {
         (0..self.plan.targets.len()).filter(move |&target| target != base)
     }
 
+    /// The text of a warning, with the name of the group beside the step's own clients that it is
+    /// about.
+    pub(crate) fn warning_text(&self, warning: &WarningRow) -> String {
+        let subject = warning.subject;
+        let group = subject.step().zip(subject.group());
+        let group = group.map(|(step, position)| GroupId { step, position });
+        match group.and_then(|group| group.of(self.plan).name.as_ref()) {
+            Some(name) => format!("{name}: {}", warning.text),
+            None => warning.text.clone(),
+        }
+    }
+
     /// Whether there is any ratio.
     pub(crate) fn compares(&self) -> bool {
         self.cells.iter().any(|cell| cell.ratio.is_some())
@@ -113,7 +129,12 @@ impl<'a> Analysis<'a> {
 
     /// Numbers of clients in the plan, ascending.
     pub(crate) fn client_counts(&self) -> Vec<u32> {
-        let mut counts: Vec<u32> = self.plan.steps.iter().map(|step| step.clients).collect();
+        let mut counts: Vec<u32> = self
+            .plan
+            .steps
+            .iter()
+            .map(|step| step.own().clients)
+            .collect();
         counts.sort_unstable();
         counts.dedup();
         counts

@@ -27,7 +27,7 @@ pub(crate) struct BeforeAfter {
 /// The pairs of a plan, in the order of the steps after: `X.pre` with `X` or `X.post`. Operations
 /// that arrive at a rate are as many before as after, so that steps of them are no pairs.
 pub(crate) fn of(plan: &Plan, cells: &Cells) -> Vec<BeforeAfter> {
-    let has_pairs = |step: &Step| !step.warm_only && !matches!(step.pace, Pace::Open { .. });
+    let has_pairs = |step: &Step| !step.warm_only && !matches!(step.own().pace, Pace::Open { .. });
     let measured = || plan.steps.iter().enumerate().filter(|(_, s)| has_pairs(s));
     let pair = |(after, step): (usize, &Step)| {
         let same = |other: &Step| {
@@ -48,12 +48,13 @@ pub(crate) fn of(plan: &Plan, cells: &Cells) -> Vec<BeforeAfter> {
 
 /// Whether only the state of the server can make the figures of two steps differ.
 fn does_the_same(one: &Step, other: &Step) -> bool {
-    one.clients == other.clients
-        && one.workload.name == other.workload.name
-        && one.parameters == other.parameters
-        && one.pace == other.pace
-        && one.reconnect_every == other.reconnect_every
-        && one.beside == other.beside
+    let (mine, others) = (one.own(), other.own());
+    mine.clients == others.clients
+        && mine.workload.name == others.workload.name
+        && mine.parameters == others.parameters
+        && mine.pace == others.pace
+        && mine.reconnect_every == others.reconnect_every
+        && one.groups.beside() == other.groups.beside()
         && one.timing == other.timing
 }
 

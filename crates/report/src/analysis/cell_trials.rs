@@ -20,6 +20,15 @@ pub(crate) struct CellTrials {
 }
 
 impl CellTrials {
+    /// No trials, of operations that go through so many `rows` each.
+    pub(crate) const fn of_rows(rows: u64) -> Self {
+        Self {
+            timed: Vec::new(),
+            counted: Vec::new(),
+            rows: rows as f64,
+        }
+    }
+
     /// The trials that a metric is taken from.
     pub(crate) fn of(&self, metric: Metric) -> (TrialKind, &[TrialCosts]) {
         let has = |trial: &TrialCosts| trial.values.contains_key(&metric);

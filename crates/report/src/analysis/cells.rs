@@ -1,13 +1,12 @@
 //! The matrix of all cells.
 
 use prony_model::Plan;
-use prony_store::Store;
 
 use crate::analysis::cell::Cell;
 use crate::analysis::group::GroupId;
-use crate::analysis::measurement::{self, Measurement};
+use crate::analysis::measurement::Measurement;
+use crate::analysis::readings::Measured;
 use crate::analysis::warnings;
-use crate::error::ReportError;
 
 /// A value for each group of clients and each target.
 #[derive(Debug)]
@@ -40,21 +39,24 @@ impl<T> Matrix<T> {
 }
 
 impl Cells {
-    /// Reads all measurements and derives the figures.
-    pub(crate) fn read(store: &Store) -> Result<Self, ReportError> {
-        let plan = store.plan();
+    /// Derives the figures from all measurements.
+    pub(crate) fn of(plan: &Plan, all: &[Measured]) -> Self {
         let mut measured: Matrix<Vec<Measurement>> = Matrix::of(plan, |_, _| Vec::new());
-        for (group, measurement) in measurement::read(store)? {
+        for Measured {
+            group, measurement, ..
+        } in all
+        {
             let target = measurement.row().planned.target;
-            measured.values[group.step][group.position][target].push(measurement);
+            let cell = &mut measured.values[group.step][group.position][target];
+            cell.push(measurement.clone());
         }
-        Ok(Self(Matrix::of(plan, |group, target| {
+        Self(Matrix::of(plan, |group, target| {
             let measurements = measured.row(group)[target].clone();
             let base = measured.row(group)[plan.base].as_slice();
             let warnings = warnings::of(plan, group, &measurements, base);
             let is_compared = target != plan.base && !plan.steps[group.step].warm_only;
             Cell::of(measurements, is_compared.then_some(base), warnings)
-        })))
+        }))
     }
 
     /// The cell of a group and a target.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{CostUnit, Counter, Effect, Gap, Metric, Plan, Source, TrialKind};
+use prony_model::{CostUnit, Counter, Effect, Gap, Metric, Plan, Source, Step, TrialKind};
 use prony_stats::{Pairs, Summary};
 use prony_store::{Store, StoreError, TrialId};
 
@@ -10,7 +10,7 @@ use crate::analysis::cell_trials::CellTrials;
 use crate::analysis::cells::Cells;
 use crate::analysis::cost_warnings;
 use crate::analysis::group::GroupId;
-use crate::analysis::measurement::Measurement;
+use crate::analysis::readings::Measured;
 use crate::analysis::trial_costs::{TrialCosts, counts};
 
 /// Metrics that follow from the time of operations, and share the warnings about it.
@@ -57,23 +57,19 @@ pub(crate) struct Figure {
 }
 
 impl Costs {
-    /// Reads the samples of all trials and derives the costs.
-    pub(crate) fn read(store: &Store, cells: &Cells) -> Result<Self, StoreError> {
+    /// Reads the counting trials too, and derives the costs.
+    pub(crate) fn read(store: &Store, all: &[Measured], cells: &Cells) -> Result<Self, StoreError> {
         let plan = store.plan();
-        let mut trials = Vec::new();
-        for step in 0..plan.steps.len() {
-            let targets = 0..plan.targets.len();
-            let of_step = targets.map(|target| {
-                timed(
-                    store,
-                    step,
-                    &cells.at(GroupId::own(step), target).measurements,
-                )
-            });
-            trials.push(of_step.collect::<Result<Vec<_>, _>>()?);
+        let rows = |step: &Step| step.own().workload.scanned_rows(plan.dataset.rows);
+        let none = |step| vec![CellTrials::of_rows(rows(step).unwrap_or(1)); plan.targets.len()];
+        let mut trials: Vec<Vec<CellTrials>> = plan.steps.iter().map(none).collect();
+        for measured in all {
+            let target = measured.measurement.row().planned.target;
+            let cell = &mut trials[measured.group.step][target];
+            cell.timed.extend(measured.costs.clone());
         }
-        for row in store.counted()? {
-            let statements = store.statements(row.trial, row.step)?;
+        for row in store.counted()?.into_iter().filter(|row| row.group == 0) {
+            let statements = store.statements(row.trial, row.step, row.group)?;
             let counts = counts(plan, &row, &[], &statements);
             let samples = store.samples(row.trial, row.step)?;
             let costs = TrialCosts::of(&row, &counts, &samples);
@@ -119,27 +115,6 @@ impl Costs {
     }
 }
 
-/// The timed trials of a cell.
-fn timed(
-    store: &Store,
-    step: usize,
-    measurements: &[Measurement],
-) -> Result<CellTrials, StoreError> {
-    let plan = store.plan();
-    let costs = |measurement: &Measurement| {
-        let row = measurement.row();
-        let counts = counts(plan, row, &measurement.threads, &measurement.statements);
-        let samples = store.samples(row.trial, step)?;
-        Ok(TrialCosts::of(row, &counts, &samples))
-    };
-    let rows = plan.steps[step].workload.scanned_rows(plan.dataset.rows);
-    Ok(CellTrials {
-        timed: measurements.iter().map(costs).collect::<Result<_, _>>()?,
-        counted: Vec::new(),
-        rows: rows.unwrap_or(1) as f64,
-    })
-}
-
 /// The costs of the cells of one step.
 fn of_step(
     plan: &Plan,
@@ -156,7 +131,7 @@ fn of_step(
         let planned = &plan.steps[step];
         let is_compared = target != plan.base && !planned.warm_only;
         let mut cell = CellCosts::of(trials, is_compared.then_some(&base));
-        if planned.workload.effect != Effect::None {
+        if planned.own().workload.effect != Effect::None {
             let simulated = cost_warnings::simulated_writes(&cell.trials);
             cell.doubtful
                 .extend(simulated.as_ref().map(|(metric, _)| *metric));
@@ -219,7 +194,7 @@ impl CellCosts {
 
 /// The unit that costs of a step are divided by.
 pub(crate) fn unit(plan: &Plan, step: usize) -> CostUnit {
-    let workload = &plan.steps[step].workload;
+    let workload = &plan.steps[step].own().workload;
     match workload.scanned_rows(plan.dataset.rows) {
         Some(_) => CostUnit::Row,
         None => CostUnit::Operation,

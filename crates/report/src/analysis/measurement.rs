@@ -2,22 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Backend, DebtKind, Pace, Plan, Schedule, SettleOutcome, ThreadUse};
-use prony_store::{ErrorRow, GroupRow, OutcomeRow, StatementRow, Store, TrialId};
+use prony_model::{DebtKind, Pace, SettleOutcome, ThreadUse};
+use prony_store::{ErrorRow, OutcomeRow, StatementRow};
 
-use crate::analysis::group::GroupId;
 use crate::analysis::pairing::InBlock;
-use crate::analysis::stored_warnings;
-use crate::analysis::times::{self, Times};
+use crate::analysis::times::Times;
 use crate::error::ReportError;
-
-/// The name under which connecting is counted.
-const CONNECT: &str = "connect";
 
 /// Everything that one trial measured of a group of clients.
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
-    row: OutcomeRow,
+    pub(super) row: OutcomeRow,
     /// Work that the engine had left when the step began, as far as it is known.
     pub(crate) debt: BTreeMap<DebtKind, u64>,
     /// The settling before the step, where that was asked for.
@@ -30,13 +25,14 @@ pub(crate) struct Measurement {
     pub(crate) statements: Vec<StatementRow>,
     /// Errors of the server, by code.
     pub(crate) errors: Vec<ErrorRow>,
-    /// Texts of the stored warnings about these clients.
+    /// Texts of the warnings about these clients, stored ones and derived ones.
     pub(crate) warnings: Vec<String>,
     /// Use of the generator's threads, for all clients of the step.
     pub(crate) threads: Vec<ThreadUse>,
-    service: Result<Option<Times>, BadHistogram>,
-    pace: Pace,
-    accompanied: bool,
+    pub(super) service: Result<Option<Times>, BadHistogram>,
+    pub(super) pace: Pace,
+    /// Whether other clients shared the generator with these.
+    pub(super) accompanied: bool,
 }
 
 /// The schedule of one block as it was kept.
@@ -65,11 +61,11 @@ pub(crate) struct Connects {
 
 /// A histogram in the result file that can't be decoded. Only formats that show it are stopped.
 #[derive(Debug, Clone)]
-struct BadHistogram {
-    target: String,
-    step: String,
-    block: u32,
-    problem: String,
+pub(super) struct BadHistogram {
+    pub(super) target: String,
+    pub(super) step: String,
+    pub(super) block: u32,
+    pub(super) problem: String,
 }
 
 impl InBlock for Measurement {
@@ -141,185 +137,5 @@ impl From<BadHistogram> for ReportError {
             block: bad.block,
             problem: bad.problem,
         }
-    }
-}
-
-/// The group of a trial that a row is about.
-type Key = (TrialId, usize, usize);
-
-/// Everything in the result file that measurements are made of.
-struct Rows<'a> {
-    store: &'a Store,
-    plan: &'a Plan,
-    debts: BTreeMap<Key, BTreeMap<DebtKind, u64>>,
-    settles: BTreeMap<Key, SettleOutcome>,
-    schedules: BTreeMap<Key, Schedule>,
-    threads: BTreeMap<Key, Vec<ThreadUse>>,
-    errors: BTreeMap<Key, Vec<ErrorRow>>,
-    warnings: Vec<prony_store::WarningRow>,
-}
-
-/// The measurements of all done timed trials with their groups, by trial.
-pub(crate) fn read(store: &Store) -> Result<Vec<(GroupId, Measurement)>, ReportError> {
-    let rows = Rows::read(store)?;
-    let mut backends: BTreeMap<(TrialId, usize), Backend> = BTreeMap::new();
-    let mut measurements = Vec::new();
-    for row in store.outcomes()? {
-        backends.insert((row.trial, row.step), row.backend);
-        let group = GroupId::own(row.step);
-        measurements.push((group, rows.measurement(group, row)?));
-    }
-    for row in store.groups()? {
-        let Some(backend) = backends.get(&(row.trial, row.step)) else {
-            continue;
-        };
-        let group = GroupId {
-            step: row.step,
-            position: row.position,
-        };
-        let outcome = as_outcome(&row, *backend);
-        measurements.push((group, rows.measurement(group, outcome)?));
-    }
-    Ok(measurements)
-}
-
-impl<'a> Rows<'a> {
-    fn read(store: &'a Store) -> Result<Self, ReportError> {
-        let mut debts: BTreeMap<Key, BTreeMap<DebtKind, u64>> = BTreeMap::new();
-        for row in store.debts()? {
-            let of_step = debts.entry((row.trial, row.step, 0)).or_default();
-            of_step.insert(row.debt.kind, row.debt.value);
-        }
-        let settles = store.settles()?.into_iter();
-        let schedules = store.schedules()?.into_iter();
-        let mut threads: BTreeMap<Key, Vec<ThreadUse>> = BTreeMap::new();
-        for row in store.thread_uses()? {
-            let of_step = threads.entry((row.trial, row.step, 0)).or_default();
-            of_step.push(row.used);
-        }
-        let mut errors: BTreeMap<Key, Vec<ErrorRow>> = BTreeMap::new();
-        let own = store.errors()?.into_iter();
-        let beside = store.group_errors()?;
-        for (position, row) in own.map(|row| (0, row)).chain(beside) {
-            let of_group = errors.entry((row.trial, row.step, position)).or_default();
-            of_group.push(row);
-        }
-        Ok(Self {
-            store,
-            plan: store.plan(),
-            debts,
-            settles: settles
-                .map(|row| ((row.trial, row.step, 0), row.outcome))
-                .collect(),
-            schedules: schedules
-                .map(|row| ((row.trial, row.step, row.group), row.schedule))
-                .collect(),
-            threads,
-            errors,
-            warnings: store.warnings()?,
-        })
-    }
-
-    fn measurement(&self, group: GroupId, row: OutcomeRow) -> Result<Measurement, ReportError> {
-        let key = (row.trial, group.step, group.position);
-        let work = group.work(self.plan);
-        let statements = self.statements(row.trial, group)?;
-        let service = self.times(&row, &self.histogram(row.trial, group, 0)?);
-        let schedule = match self.schedules.get(&key) {
-            None => None,
-            Some(schedule) => Some(ScheduleTimes {
-                planned: schedule.planned,
-                backlog: schedule.backlog,
-                left: schedule.left,
-                service: service.clone()?,
-                response: self.times(&row, &schedule.response)?,
-                error: self.times(&row, &schedule.error)?,
-            }),
-        };
-        let connects = statements.iter().find(|row| row.name == CONNECT);
-        let connects = match connects.filter(|_| work.reconnect_every.is_some()) {
-            None => None,
-            Some(connect) => {
-                let histogram = self.histogram(row.trial, group, connect.position)?;
-                Some(Connects {
-                    count: connect.count,
-                    times: self.times(&row, &histogram)?,
-                })
-            }
-        };
-        let warnings = self.warnings.iter();
-        let warnings = warnings.filter(|warning| warning.trial == Some(row.trial));
-        Ok(Measurement {
-            debt: self.debts.get(&key).cloned().unwrap_or_default(),
-            settle: self.settles.get(&key).cloned(),
-            schedule,
-            connects,
-            statements,
-            errors: self.errors.get(&key).cloned().unwrap_or_default(),
-            warnings: warnings
-                .filter_map(|warning| stored_warnings::text_for(self.plan, warning, group))
-                .map(str::to_owned)
-                .collect(),
-            threads: self.threads.get(&key).cloned().unwrap_or_default(),
-            service,
-            pace: work.pace,
-            accompanied: !self.plan.steps[group.step].beside.is_empty(),
-            row,
-        })
-    }
-
-    fn statements(&self, trial: TrialId, group: GroupId) -> Result<Vec<StatementRow>, ReportError> {
-        let rows = if group.is_own() {
-            self.store.statements(trial, group.step)
-        } else {
-            let (step, position) = (group.step, group.position);
-            self.store.group_statements(trial, step, position)
-        };
-        Ok(rows?)
-    }
-
-    /// The stored histogram of whole operations (`statement` 0) or of one statement.
-    fn histogram(
-        &self,
-        trial: TrialId,
-        group: GroupId,
-        statement: usize,
-    ) -> Result<Vec<u8>, ReportError> {
-        let bytes = if group.is_own() {
-            self.store.histogram(trial, group.step, statement)
-        } else {
-            let (step, position) = (group.step, group.position);
-            self.store.group_histogram(trial, step, position, statement)
-        };
-        Ok(bytes?.unwrap_or_default())
-    }
-
-    fn times(&self, row: &OutcomeRow, histogram: &[u8]) -> Result<Option<Times>, BadHistogram> {
-        let decoded = times::decode(histogram).map_err(|problem| BadHistogram {
-            target: self.plan.targets[row.planned.target].name.clone(),
-            step: self.plan.steps[row.step].name.clone(),
-            block: row.planned.block + 1,
-            problem,
-        })?;
-        Ok(Times::of(&decoded))
-    }
-}
-
-/// The counts of a group in the form of a step's. The generator's processor time is not its own.
-fn as_outcome(row: &GroupRow, backend: Backend) -> OutcomeRow {
-    OutcomeRow {
-        trial: row.trial,
-        planned: row.planned,
-        step: row.step,
-        backend,
-        clients: row.clients,
-        threads: 0,
-        operations: row.operations,
-        queries: row.queries,
-        busy_ns: row.busy_ns,
-        client_user_ns: 0,
-        client_system_ns: 0,
-        errors: row.errors,
-        unexpected: row.unexpected,
     }
 }

@@ -50,10 +50,15 @@ pub(crate) fn warnings(
 /// The statements of a step that may rightly change nothing, with the most rows that each run of
 /// them changes.
 fn uncertain(step: &Step) -> impl Iterator<Item = (&str, u64)> {
-    step.workload.statements.iter().filter_map(|statement| {
-        let affected = statement.expect.affected?;
-        (affected.min == 0 && affected.max > 0).then_some((statement.name.as_str(), affected.max))
-    })
+    step.own()
+        .workload
+        .statements
+        .iter()
+        .filter_map(|statement| {
+            let affected = statement.expect.affected?;
+            (affected.min == 0 && affected.max > 0)
+                .then_some((statement.name.as_str(), affected.max))
+        })
 }
 
 impl Changed {

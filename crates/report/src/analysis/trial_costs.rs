@@ -114,11 +114,11 @@ pub(crate) fn counts(
     statements: &[StatementRow],
 ) -> StepCounts {
     let step = &plan.steps[row.step];
-    let writes = step.workload.effect != Effect::None;
+    let writes = step.own().workload.effect != Effect::None;
     let changing = statements.iter().filter(|_| writes);
     StepCounts {
         operations: row.operations,
-        scanned_rows: step.workload.scanned_rows(plan.dataset.rows),
+        scanned_rows: step.own().workload.scanned_rows(plan.dataset.rows),
         clients: row.clients,
         busy_ns: row.busy_ns,
         client_cpu_ns: row.client_user_ns + row.client_system_ns,
@@ -127,12 +127,12 @@ pub(crate) fn counts(
             [alone] => alone.run_queue_ns,
             _ => None,
         },
-        connects: step.timing == Timing::WholeRun || step.reconnect_every.is_some(),
+        connects: step.timing == Timing::WholeRun || step.own().reconnect_every.is_some(),
         changed_rows: changing.map(|statement| statement.affected).sum(),
         row_bytes: plan.dataset.schema.row_bytes(),
         table_rows: table_rows(plan, row.step),
-        pace: step.pace,
-        accompanied: !step.beside.is_empty(),
+        pace: step.own().pace,
+        accompanied: step.groups.len() > 1,
     }
 }
 
@@ -141,12 +141,9 @@ pub(crate) fn counts(
 fn table_rows(plan: &Plan, step: usize) -> Option<u64> {
     let keeps = |effect| matches!(effect, Effect::None | Effect::Rewrite);
     let steps = &plan.steps[..=step];
-    let mut effects = steps.iter().flat_map(|step| {
-        let groups = step.beside.iter().map(|group| group.workload.effect);
-        std::iter::once(step.workload.effect).chain(groups)
-    });
-    effects
-        .all(keeps)
+    let mut groups = steps.iter().flat_map(|step| &step.groups);
+    groups
+        .all(|group| keeps(group.workload.effect))
         .then(|| plan.dataset.rows * u64::from(plan.dataset.tables))
 }
 

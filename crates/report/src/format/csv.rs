@@ -3,12 +3,13 @@
 mod costs;
 mod settings;
 
-use prony_model::{DebtKind, Pace, Step, Target};
+use prony_model::{ClientGroup, DebtKind, Pace, Step, Target};
+use prony_store::Subject;
 
 use self::costs::CostColumn;
 pub(crate) use self::settings::settings;
 use crate::analysis::Analysis;
-use crate::analysis::group::{GroupId, Work};
+use crate::analysis::group::GroupId;
 use crate::analysis::loads::DoneLoad;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::sections;
@@ -102,8 +103,8 @@ const LAST: [Column; 15] = [
     ("backend", |row| {
         Some(row.measurement()?.row().backend.name().to_owned())
     }),
-    ("beside", |row| Some(row.work()?.group?.to_owned())),
-    ("rate", |row| match row.work()?.pace {
+    ("beside", |row| row.clients()?.name.clone()),
+    ("rate", |row| match row.clients()?.pace {
         Pace::Open { rate, .. } => Some(rate.to_string()),
         Pace::Closed { .. } => None,
     }),
@@ -206,8 +207,8 @@ impl Row<'_> {
         Some(&self.analysis.plan.steps[self.group()?.step])
     }
 
-    fn work(&self) -> Option<Work<'_>> {
-        Some(self.group()?.work(self.analysis.plan))
+    fn clients(&self) -> Option<&ClientGroup> {
+        Some(self.group()?.of(self.analysis.plan))
     }
 
     /// Number of stored warnings about these clients in this trial. Those about the whole trial are
@@ -215,10 +216,10 @@ impl Row<'_> {
     fn warnings(&self) -> Option<usize> {
         let measurement = self.measurement()?;
         let is_own = self.group()?.is_own();
-        let of_trial = self.analysis.warnings.iter().filter(|warning| {
-            let trial = Some(measurement.row().trial);
-            is_own && warning.trial == trial && warning.step.is_none()
-        });
+        let of_trial =
+            self.analysis.warnings.iter().filter(|warning| {
+                is_own && warning.subject == Subject::Trial(measurement.row().trial)
+            });
         Some(measurement.warnings.len() + of_trial.count())
     }
 }

@@ -160,7 +160,7 @@ struct WarningEntry<'a> {
     step: Option<&'a str>,
     clients: Option<u32>,
     code: &'a str,
-    text: &'a str,
+    text: String,
 }
 
 /// Writes the report as one indented JSON object.
@@ -334,16 +334,17 @@ fn warnings<'a>(analysis: &'a Analysis<'_>) -> Vec<WarningEntry<'a>> {
         .warnings
         .iter()
         .map(|warning| {
-            let trial = warning.trial.and_then(|id| analysis.trials.get(id));
+            let subject = warning.subject;
+            let trial = subject.trial().and_then(|id| analysis.trials.get(id));
             let planned = trial.map(|trial| trial.planned);
-            let step = warning.step.map(|step| &analysis.plan.steps[step]);
+            let step = subject.step().map(|step| &analysis.plan.steps[step]);
             WarningEntry {
                 target: planned.map(|p| analysis.plan.targets[p.target].name.as_str()),
                 block: planned.map(|p| p.block + 1),
                 step: step.map(|step| step.name.as_str()),
-                clients: step.map(|step| step.clients),
+                clients: step.map(|step| step.own().clients),
                 code: &warning.code,
-                text: &warning.text,
+                text: analysis.warning_text(warning),
             }
         })
         .collect()

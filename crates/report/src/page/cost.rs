@@ -97,7 +97,7 @@ pub(crate) fn blocks(
     let text = format!(
         "Cost of {} at {}, per {}, {}",
         planned.name,
-        plural(planned.clients.into(), "client"),
+        plural(planned.own().clients.into(), "client"),
         costs::unit(analysis.plan, step).name(),
         over_blocks("mean", n_max.timed)
     );

@@ -1,9 +1,9 @@
 //! The legend of a report for people.
 
-use prony_model::{CountedBy, Display, Metric, Pace, Plan, Source, Timing, TrialKind};
+use prony_model::{ClientGroup, CountedBy, Display, Metric, Pace, Plan, Source, Timing, TrialKind};
 
 use crate::analysis::Analysis;
-use crate::analysis::group::{GroupId, Work};
+use crate::analysis::group::GroupId;
 use crate::figures::plural;
 use crate::page::{Detail, cost, round_trip};
 
@@ -48,10 +48,11 @@ fn shown(plan: &Plan) -> impl Iterator<Item = GroupId> {
 
 /// The units of the steps' figures.
 fn units(plan: &Plan) -> Vec<String> {
-    let works = || shown(plan).map(|group| group.work(plan));
+    let works = || shown(plan).map(|group| group.of(plan));
     let displays = |display| works().any(|work| work.workload.display == display);
-    let waits =
-        |work: Work<'_>| work.workload.display == Display::Milliseconds && work.pace.is_scheduled();
+    let waits = |work: &ClientGroup| {
+        work.workload.display == Display::Milliseconds && work.pace.is_scheduled()
+    };
     let whole_run = plan
         .steps
         .iter()
@@ -89,7 +90,7 @@ fn units(plan: &Plan) -> Vec<String> {
 
 /// The meaning of figures where clients keep a pace, or other groups run beside them.
 fn paced_items(plan: &Plan) -> Vec<String> {
-    let paces = || shown(plan).map(|group| group.work(plan).pace);
+    let paces = || shown(plan).map(|group| group.of(plan).pace);
     let items = [
         (
             paces().any(|pace| matches!(pace, Pace::Open { .. })),

@@ -40,7 +40,7 @@ fn schedule(analysis: &Analysis<'_>, group: GroupId) -> Option<[Block; 3]> {
     let rows = columns
         .iter()
         .map(|&target| row(column_name(analysis, target), cell(target)));
-    let work = group.work(analysis.plan);
+    let work = group.of(analysis.plan);
     let heading = format!(
         "Response time of {} at {}",
         group.named(analysis.plan, &analysis.plan.steps[group.step].name),
@@ -141,7 +141,7 @@ fn connecting(analysis: &Analysis<'_>) -> Vec<Block> {
 }
 
 fn connecting_name(analysis: &Analysis<'_>, group: GroupId) -> String {
-    let work = group.work(analysis.plan);
+    let work = group.of(analysis.plan);
     let every = work.reconnect_every.unwrap_or_default();
     format!(
         "{}, {}, every {}",

@@ -73,7 +73,7 @@ pub(crate) fn blocks(
     let text = format!(
         "What the server counted in {} at {}, per {}, {}",
         planned.name,
-        plural(planned.clients.into(), "client"),
+        plural(planned.own().clients.into(), "client"),
         costs::unit(analysis.plan, step).name(),
         over_blocks("mean", n_max)
     );

@@ -30,7 +30,7 @@ pub(crate) fn views(plan: &Plan, section: &Section) -> Vec<View> {
             .iter()
             .map(|&index| (index, &plan.steps[index]))
     };
-    let clients: BTreeSet<u32> = steps().map(|(_, step)| step.clients).collect();
+    let clients: BTreeSet<u32> = steps().map(|(_, step)| step.own().clients).collect();
     let mut entries: Vec<usize> = Vec::new();
     for (_, step) in steps() {
         if !entries.contains(&step.entry) {
@@ -47,7 +47,7 @@ pub(crate) fn views(plan: &Plan, section: &Section) -> Vec<View> {
         shared: format!("at {}", plural(clients.into(), "client")),
         first: "step",
         rows: steps()
-            .filter(|(_, step)| step.clients == clients)
+            .filter(|(_, step)| step.own().clients == clients)
             .flat_map(|(index, step)| rows(plan, index, &named(step)))
             .collect(),
     };
@@ -62,14 +62,16 @@ fn sweep(plan: &Plan, section: &Section, entry: usize) -> View {
         .map(|&index| (index, &plan.steps[index]))
         .filter(|(_, step)| step.entry == entry)
         .collect();
-    steps.sort_by_key(|(_, step)| step.clients);
+    steps.sort_by_key(|(_, step)| step.own().clients);
     let name = steps.first().map(|(_, step)| named(step));
     View {
         shared: format!("in {}", name.unwrap_or_default()),
         first: "clients",
         rows: steps
             .iter()
-            .flat_map(|(index, step)| rows(plan, *index, &figures::count(step.clients.into())))
+            .flat_map(|(index, step)| {
+                rows(plan, *index, &figures::count(step.own().clients.into()))
+            })
             .collect(),
     }
 }
@@ -140,7 +142,7 @@ pub(crate) fn with_clients(analysis: &Analysis<'_>, name: &str, step: &Step) -> 
     if analysis.client_counts().len() == 1 {
         return name.to_owned();
     }
-    format!("{name} at {}", plural(step.clients.into(), "client"))
+    format!("{name} at {}", plural(step.own().clients.into(), "client"))
 }
 
 /// The line below a table of which `more` rows are not shown.

@@ -35,7 +35,7 @@ pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
     for (index, step) in shown.chain(warming) {
         for group in GroupId::of_step(analysis.plan, index) {
             let whose = group.named(analysis.plan, &step.name);
-            let clients = plural(group.work(analysis.plan).clients.into(), "client");
+            let clients = plural(group.of(analysis.plan).clients.into(), "client");
             for target in analysis.columns() {
                 let name = &analysis.plan.targets[target].name;
                 let own = analysis.cells.at(group, target).warnings.iter();
@@ -82,19 +82,21 @@ fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
     }
     items.extend(loads::unsettled(analysis).iter().map(|text| sentence(text)));
     for warning in &analysis.warnings {
-        let trial = warning.trial.and_then(|id| analysis.trials.get(id));
-        if let (Some(TrialState::Done), Some(_)) = (trial.map(|trial| trial.state), warning.step) {
+        let subject = warning.subject;
+        let trial = subject.trial().and_then(|id| analysis.trials.get(id));
+        if let (Some(TrialState::Done), Some(_)) = (trial.map(|trial| trial.state), subject.step())
+        {
             continue; // A warning of its cell.
         }
         let mut words: Vec<String> = trial
             .map(|trial| name(analysis, trial.planned))
             .into_iter()
             .collect();
-        if let Some(step) = warning.step.map(|step| &analysis.plan.steps[step]) {
+        if let Some(step) = subject.step().map(|step| &analysis.plan.steps[step]) {
             words.push(format!(
                 "{} at {}",
                 step.name,
-                plural(step.clients.into(), "client")
+                plural(step.own().clients.into(), "client")
             ));
         }
         let prefix = if words.is_empty() {
@@ -102,7 +104,10 @@ fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
         } else {
             words.join(", ") + ": "
         };
-        items.push(sentence(&format!("{prefix}{}", warning.text)));
+        items.push(sentence(&format!(
+            "{prefix}{}",
+            analysis.warning_text(warning)
+        )));
     }
     items
 }

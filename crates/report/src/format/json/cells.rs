@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    Backend, DebtKind, Display, Group, Pace, Phase, SettleOutcome, Spacing, ThreadUse, Timing,
+    Backend, ClientGroup, DebtKind, Display, Group, Pace, Phase, SettleOutcome, Spacing, ThreadUse,
+    Timing,
 };
 use serde::Serialize;
 
 use super::costs::{self, CostsEntry, TrialCostsEntry};
 use super::{RatioEntry, SummaryEntry, ratio, summary};
 use crate::analysis::Analysis;
-use crate::analysis::cell::Cell;
-use crate::analysis::group::{GroupId, Work};
+use crate::analysis::group::GroupId;
 use crate::analysis::measurement::{Measurement, ScheduleTimes};
 use crate::analysis::sections;
 use crate::analysis::times::Times;
@@ -27,39 +27,47 @@ pub(crate) struct CellEntry<'a> {
     phase: Option<Phase>,
     warm_only: bool,
     timing: Timing,
-    workload: &'a str,
-    group: Group,
-    parameters: &'a BTreeMap<String, i64>,
-    pace: PaceEntry,
+    #[serde(flatten)]
+    work: WorkEntry<'a>,
     ramp_ms: u64,
-    display: Display,
-    queries_per_second: Option<SummaryEntry>,
-    operations_per_second: Option<SummaryEntry>,
-    milliseconds_per_operation: Option<SummaryEntry>,
-    ratio: Option<RatioEntry>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    figures: FiguresEntry,
     #[serde(skip_serializing_if = "Option::is_none")]
     costs: Option<CostsEntry<'a>>,
     measurements: Vec<MeasurementEntry<'a>>,
-    beside: Vec<GroupEntry<'a>>,
+    beside: Vec<BesideEntry<'a>>,
 }
 
 /// Clients beside those of a step.
 #[derive(Serialize)]
-struct GroupEntry<'a> {
-    name: &'a str,
+struct BesideEntry<'a> {
+    name: Option<&'a str>,
     clients: u32,
+    #[serde(flatten)]
+    work: WorkEntry<'a>,
+    #[serde(flatten)]
+    figures: FiguresEntry,
+    measurements: Vec<MeasurementEntry<'a>>,
+}
+
+/// The work of a group of clients.
+#[derive(Serialize)]
+struct WorkEntry<'a> {
     workload: &'a str,
     group: Group,
     parameters: &'a BTreeMap<String, i64>,
     pace: PaceEntry,
+}
+
+/// The figures over the blocks of a group of clients.
+#[derive(Serialize)]
+struct FiguresEntry {
     display: Display,
     queries_per_second: Option<SummaryEntry>,
     operations_per_second: Option<SummaryEntry>,
     milliseconds_per_operation: Option<SummaryEntry>,
     ratio: Option<RatioEntry>,
     notes: Vec<String>,
-    measurements: Vec<MeasurementEntry<'a>>,
 }
 
 /// When operations begin, and when clients connect anew.
@@ -124,26 +132,17 @@ pub(crate) fn cells<'a>(analysis: &'a Analysis<'_>) -> Result<Vec<CellEntry<'a>>
     for (target_index, target) in analysis.plan.targets.iter().enumerate() {
         for (step_index, step) in analysis.plan.steps.iter().enumerate() {
             let group = GroupId::own(step_index);
-            let cell = analysis.cells.at(group, target_index);
             entries.push(CellEntry {
                 target: &target.name,
                 step: &step.name,
-                clients: step.clients,
+                clients: step.own().clients,
                 section: sections::title(&analysis.sections, step_index),
                 phase: step.phase,
                 warm_only: step.warm_only,
                 timing: step.timing,
-                workload: &step.workload.name,
-                group: step.workload.group,
-                parameters: &step.parameters,
-                pace: pace(group.work(analysis.plan)),
+                work: WorkEntry::of(step.own()),
                 ramp_ms: step.ramp_ms,
-                display: step.workload.display,
-                queries_per_second: cell.queries_per_second.as_ref().map(summary),
-                operations_per_second: cell.operations_per_second.as_ref().map(summary),
-                milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
-                ratio: cell.ratio.as_ref().map(ratio),
-                notes: notes(cell, &analysis.base().name),
+                figures: FiguresEntry::of(analysis, group, target_index),
                 costs: costs::costs(analysis, step_index, target_index),
                 measurements: measurements(group, target_index, analysis)?,
                 beside: beside(step_index, target_index, analysis)?,
@@ -158,47 +157,56 @@ fn beside<'a>(
     step: usize,
     target: usize,
     analysis: &'a Analysis<'_>,
-) -> Result<Vec<GroupEntry<'a>>, ReportError> {
+) -> Result<Vec<BesideEntry<'a>>, ReportError> {
     let groups = GroupId::of_step(analysis.plan, step).skip(1);
     let entry = |group: GroupId| {
-        let work = group.work(analysis.plan);
-        let cell = analysis.cells.at(group, target);
-        Ok(GroupEntry {
-            name: work.group.unwrap_or_default(),
-            clients: work.clients,
-            workload: &work.workload.name,
-            group: work.workload.group,
-            parameters: work.parameters,
-            pace: pace(work),
-            display: work.workload.display,
-            queries_per_second: cell.queries_per_second.as_ref().map(summary),
-            operations_per_second: cell.operations_per_second.as_ref().map(summary),
-            milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
-            ratio: cell.ratio.as_ref().map(ratio),
-            notes: cell.warnings.clone(),
+        let clients = group.of(analysis.plan);
+        Ok(BesideEntry {
+            name: clients.name.as_deref(),
+            clients: clients.clients,
+            work: WorkEntry::of(clients),
+            figures: FiguresEntry::of(analysis, group, target),
             measurements: measurements(group, target, analysis)?,
         })
     };
     groups.map(entry).collect()
 }
 
-fn pace(work: Work<'_>) -> PaceEntry {
-    let (rate, think_us, spacing) = match work.pace {
-        Pace::Closed { think: None } => (None, None, None),
-        Pace::Closed { think: Some(think) } => (None, Some(think.mean_us), Some(think.spacing)),
-        Pace::Open { rate, spacing } => (Some(rate.as_f64()), None, Some(spacing)),
-    };
-    PaceEntry {
-        rate,
-        think_us,
-        spacing,
-        reconnect_every: work.reconnect_every,
+impl<'a> WorkEntry<'a> {
+    fn of(clients: &'a ClientGroup) -> Self {
+        let (rate, think_us, spacing) = match clients.pace {
+            Pace::Closed { think: None } => (None, None, None),
+            Pace::Closed { think: Some(think) } => (None, Some(think.mean_us), Some(think.spacing)),
+            Pace::Open { rate, spacing } => (Some(rate.as_f64()), None, Some(spacing)),
+        };
+        Self {
+            workload: &clients.workload.name,
+            group: clients.workload.group,
+            parameters: &clients.parameters,
+            pace: PaceEntry {
+                rate,
+                think_us,
+                spacing,
+                reconnect_every: clients.reconnect_every,
+            },
+        }
     }
 }
 
-fn notes(cell: &Cell, base: &str) -> Vec<String> {
-    let debts = cell.unequal.iter().map(|unequal| unequal.warning(base));
-    cell.warnings.iter().cloned().chain(debts).collect()
+impl FiguresEntry {
+    fn of(analysis: &Analysis<'_>, group: GroupId, target: usize) -> Self {
+        let cell = analysis.cells.at(group, target);
+        let base = &analysis.base().name;
+        let unequal = cell.unequal.iter().map(|unequal| unequal.warning(base));
+        Self {
+            display: group.display(analysis.plan),
+            queries_per_second: cell.queries_per_second.as_ref().map(summary),
+            operations_per_second: cell.operations_per_second.as_ref().map(summary),
+            milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
+            ratio: cell.ratio.as_ref().map(ratio),
+            notes: cell.warnings.iter().cloned().chain(unequal).collect(),
+        }
+    }
 }
 
 fn measurements<'a>(

@@ -78,7 +78,7 @@ pub(crate) fn before_after<'a>(analysis: &'a Analysis<'_>) -> Vec<BeforeAfterEnt
                 target: &target.name,
                 step: &step.name,
                 before: &plan.steps[pair.before].name,
-                clients: step.clients,
+                clients: step.own().clients,
                 ratio: pair.ratios[index].as_ref().map(ratio),
             }
         })
