@@ -122,6 +122,7 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         LabError::Variables(_) => ExitStatus::Defect,
         LabError::Store(_)
         | LabError::Backend(_)
+        | LabError::Generator(_)
         | LabError::BackendLost { .. }
         | LabError::Counting { .. }
         | LabError::Artefact { .. }
