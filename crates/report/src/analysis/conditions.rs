@@ -4,11 +4,11 @@
 
 use std::fmt;
 
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use prony_model::{
     ClientGroup, Counter, Pace, Sample, Schedule, Source, Step, Thousandths, ThreadUse,
 };
+
+use crate::analysis::times::decode;
 
 /// Share of the measured time from which on a thread of the generator counts as saturated. The rest
 /// is less than the kernel's own work takes now and then.
@@ -34,7 +34,7 @@ const STEAL: Counter = Counter::new(Source::Host, "steal_ns");
 /// A condition that is shown beside the figures of a step, with its own figures. `Display` gives its
 /// words.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Condition {
+pub(crate) enum Condition {
     /// A hypervisor took time of the machine away.
     Steal {
         /// Share of the machine's time, above 0.
@@ -85,21 +85,21 @@ pub enum Condition {
 
 /// The readings of a step that conditions are derived from.
 #[derive(Debug, Clone, Copy)]
-pub struct StepReadings<'a> {
+pub(crate) struct StepReadings<'a> {
     /// The use of the load generator's threads.
-    pub thread_use: &'a [ThreadUse],
+    pub(crate) thread_use: &'a [ThreadUse],
     /// The schedule of each client group, in the order of [`Step::groups`]; `None` where operations
     /// have no intended start. May be shorter than the groups.
-    pub schedules: &'a [Option<&'a Schedule>],
+    pub(crate) schedules: &'a [Option<&'a Schedule>],
     /// The samples at the start and the end of the measured time, where both were taken.
-    pub edges: Option<[&'a Sample; 2]>,
+    pub(crate) edges: Option<[&'a Sample; 2]>,
     /// Processors of the host, at least 1.
-    pub cpus: u32,
+    pub(crate) cpus: u32,
 }
 
 /// Derives what must be shown beside the figures of a step of a timed trial. In counting trials
 /// times do not matter, and so none of this does.
-pub fn conditions(step: &Step, readings: &StepReadings<'_>) -> Vec<Condition> {
+pub(crate) fn conditions(step: &Step, readings: &StepReadings<'_>) -> Vec<Condition> {
     let mut found = Vec::new();
     if let Some([start, end]) = readings.edges {
         found.extend(steal(start, end, readings.cpus));
@@ -124,7 +124,7 @@ pub fn conditions(step: &Step, readings: &StepReadings<'_>) -> Vec<Condition> {
 
 impl Condition {
     /// The name for programs, as files of results have it.
-    pub fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Steal { .. } => "steal",
             Self::GeneratorBusy { .. } => "generator-busy",
@@ -136,7 +136,7 @@ impl Condition {
     }
 
     /// Index of the client group that it is about; `None` where it is about the whole step.
-    pub fn group(&self) -> Option<usize> {
+    pub(crate) fn group(&self) -> Option<usize> {
         match *self {
             Self::Steal { .. } | Self::GeneratorBusy { .. } | Self::GeneratorWaited { .. } => None,
             Self::ScheduleSlipped { group, .. }
@@ -279,8 +279,8 @@ fn slipped(group: usize, schedule: &Schedule) -> Option<Condition> {
 }
 
 /// The 99th percentile of a stored histogram. `None` where it is empty or can't be read.
-fn percentile_99(mut bytes: &[u8]) -> Option<u64> {
-    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes).ok()?;
+fn percentile_99(bytes: &[u8]) -> Option<u64> {
+    let histogram = decode(bytes).ok()?;
     (!histogram.is_empty()).then(|| histogram.value_at_quantile(0.99))
 }
 

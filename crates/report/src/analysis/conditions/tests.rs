@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use prony_model::{
     Display, Effect, Group, Groups, Length, Moment, Schema, Spacing, Timing, Workload,
