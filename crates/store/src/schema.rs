@@ -19,7 +19,7 @@ const UNRELEASED_ID: i64 = 0x5052_4E59;
 const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
 
 /// The version that this program writes.
-const CURRENT: i64 = SCRIPTS.len() as i64;
+const CURRENT: i64 = SCRIPTS.len().cast_signed() as i64;
 
 /// Gives an empty database the present schema.
 pub(crate) fn create(transaction: &Transaction<'_>) -> Result<(), StoreError> {

@@ -277,7 +277,9 @@ fn every_input_of_a_step_changes_its_cells_and_those_after_it() {
                 spacing: Spacing::Regular,
             };
         },
-        |step| drop(step.groups[0].parameters.insert("range".into(), 11)),
+        |step| {
+            step.groups[0].parameters.insert("range".into(), 11);
+        },
         |step| step.groups[0].workload.transaction = true,
         |step| step.groups[0].workload.text_only = true,
         |step| step.groups[0].workload.statements[0].repeat = 2,

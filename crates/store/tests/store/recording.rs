@@ -193,22 +193,22 @@ fn artefacts_come_back_by_trial_and_step() {
         path: path.into(),
         bytes: 4096,
     };
-    let recorded = [
-        artefact(trial, Some(1), "artefacts/b"),
-        artefact(trial, None, "artefacts/c"),
-        artefact(trial, Some(0), "artefacts/d"),
-        artefact(trial, Some(1), "artefacts/a"),
-        artefact(other, None, "artefacts/e"),
-    ];
-    for one in &recorded {
+    let last = artefact(trial, Some(1), "artefacts/b");
+    let whole = artefact(trial, None, "artefacts/c");
+    let first = artefact(trial, Some(0), "artefacts/d");
+    let after_last = artefact(trial, Some(1), "artefacts/a");
+    let of_other = artefact(other, None, "artefacts/e");
+    for one in [&last, &whole, &first, &after_last, &of_other] {
         store.record_artefact(one).unwrap();
     }
-    let [b, c, d, a, e] = recorded;
-    assert!(store.record_artefact(&a).is_err(), "twice");
+    assert!(store.record_artefact(&first).is_err(), "twice");
     let unknown = artefact(trial, Some(9), "artefacts/f");
     assert!(store.record_artefact(&unknown).is_err(), "unknown step");
-    assert_eq!(store.artefacts(trial).unwrap(), [c, d, b, a]);
-    assert_eq!(store.artefacts(other).unwrap(), [e]);
+    assert_eq!(
+        store.artefacts(trial).unwrap(),
+        [whole, first, last, after_last]
+    );
+    assert_eq!(store.artefacts(other).unwrap(), [of_other]);
 }
 
 #[test]
