@@ -116,7 +116,7 @@ pub(crate) struct Report {
     pub(crate) findings: Vec<String>,
     /// Findings in code that is exempt from their rules.
     pub(crate) exempt: Vec<String>,
-    /// How doc comments begin.
+    /// First words of doc comments.
     pub(crate) openings: Openings,
 }
 

@@ -1,4 +1,4 @@
-//! Tests over whole files: what is said of wrong ones, what right ones expand to.
+//! Tests over whole files: messages about wrong ones, plans of right ones.
 
 mod collect;
 mod counting;
@@ -60,10 +60,10 @@ workload = "read-only"
 parameters.range = 10
 "#;
 
-/// Why a virtual machine often has no counters.
+/// The usual reason for a virtual machine to have no counters.
 const NO_COUNTERS: &str = "the processor has none for this machine";
 
-/// What experiments are checked against in tests.
+/// Builds, intents, workloads and presets that tests check experiments against.
 struct World {
     builds: Vec<BuildFacts>,
     intents: Vec<IntentFacts>,

@@ -24,7 +24,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 #[derive(Default)]
 struct Variant {
     line: usize,
-    /// What is between the brackets of the attribute.
+    /// The text between the brackets of the attribute.
     message: String,
     /// The declaration below it, up to the next one.
     declaration: String,

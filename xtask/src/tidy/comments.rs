@@ -27,7 +27,7 @@ pub(super) fn loose_ends(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// How the doc comments of the workspace begin.
+/// First words of all doc comments.
 pub(crate) struct Openings {
     all: usize,
     clauses: usize,

@@ -1,4 +1,4 @@
-//! Which modules of a crate name which others, as the text of their files says.
+//! Modules of a crate and the others that they name, as the text of their files says.
 
 mod imports;
 

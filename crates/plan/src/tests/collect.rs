@@ -1,11 +1,11 @@
-//! What is read of targets.
+//! Choices of what is read of targets.
 
 use prony_model::{Aspect, Collect, RidingCounters};
 
 use super::messages::{changed, check};
 use super::{World, assert_says, rendered};
 
-/// What the targets of `RIGHT` collect when the second one says this.
+/// The collections of both targets of `RIGHT` when the second one says this.
 fn second(says: &str) -> [Collect; 2] {
     let text = changed(
         "build = \"mysql-5.7.22\"\n",

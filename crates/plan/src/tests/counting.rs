@@ -1,4 +1,4 @@
-//! Which trials count, with what, and what is said where that can't be.
+//! Trials that count, the ways to count, and messages where counting is impossible.
 
 use prony_model::{CountedBy, Counting, Plan, TrialKind};
 

@@ -1,4 +1,4 @@
-//! What is said of workloads that can't run on the dataset, or not with the step's parameters.
+//! Messages about workloads that can't run on the dataset, or not with the step's parameters.
 
 use super::{RIGHT, World, assert_says};
 use crate::parse_workloads;

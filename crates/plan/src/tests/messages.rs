@@ -1,4 +1,4 @@
-//! What is said of wrong experiments.
+//! Messages about wrong experiments.
 
 use super::{RIGHT, World, assert_says, golden};
 

@@ -71,7 +71,7 @@ fn profiles_that_are_not_there() {
     );
 }
 
-/// What can't be in a profile is said without it too.
+/// Wrong keys of a profile are reported even where the profile is not used.
 #[test]
 fn what_profiles_can_not_change() {
     let text = with_profile("target = []\nbase = \"x\"");

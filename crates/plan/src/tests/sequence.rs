@@ -485,7 +485,7 @@ fn presets_that_the_dataset_is_too_small_for() {
     );
 }
 
-/// What is said of a preset with one place changed.
+/// The message about a preset with one place changed.
 fn invalid_preset(from: &str, to: &str) -> Invalid {
     assert_eq!(PRESET.matches(from).count(), 1, "{from}");
     let text = PRESET.replacen(from, to, 1);

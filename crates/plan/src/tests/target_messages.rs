@@ -1,4 +1,4 @@
-//! What is said of wrong matrices, transports, allowances and external servers.
+//! Messages about wrong matrices, transports, allowances and external servers.
 
 use super::messages::{RIGHT_TARGETS, changed, check};
 use super::{World, assert_says, golden};

@@ -1,4 +1,4 @@
-//! What is said of wrong workloads.
+//! Messages about wrong workloads.
 
 use super::{assert_says, golden};
 use crate::parse_workloads;

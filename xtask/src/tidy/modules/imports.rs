@@ -1,4 +1,4 @@
-//! What `use` brings into a module.
+//! Names that `use` brings into a module.
 
 use super::Path;
 
@@ -7,7 +7,7 @@ pub(super) fn of(code: &str) -> Vec<(String, Path)> {
     statements(code).flat_map(branches).collect()
 }
 
-/// What stands between each `use` and its semicolon.
+/// The text between each `use` and its semicolon.
 fn statements(code: &str) -> impl Iterator<Item = &str> {
     code.match_indices("use ").filter_map(|(at, word)| {
         let line = code[..at].rsplit('\n').next().unwrap_or("").trim_start();
