@@ -18,6 +18,7 @@ pub use value::{CostUnit, NoValue, StepCounts, Value};
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{Counter, NoDifference, StepSamples, TrialKind};
 
 /// What is derived of a step of a trial. `docs/metrics.md` has the table.
@@ -98,26 +99,15 @@ pub enum Metric {
     ServiceMax,
 }
 
-/// Which direction of a metric is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Less is better.
-    Lower,
-    /// More is better.
-    Higher,
-    /// It explains, and is neither good nor bad.
-    Neither,
-}
-
-impl Better {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Lower => "lower",
-            Self::Higher => "higher",
-            Self::Neither => "neither",
-        }
+words! {
+    /// Which direction of a metric is good.
+    pub enum Better {
+        /// Less is better.
+        Lower = "lower",
+        /// More is better.
+        Higher = "higher",
+        /// It explains, and is neither good nor bad.
+        Neither = "neither",
     }
 }
 

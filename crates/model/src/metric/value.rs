@@ -1,6 +1,7 @@
 //! The formulas of the catalogue, applied.
 
 use crate::metric::{Alternatives, Formula, Metric};
+use crate::words::words;
 use crate::{Counter, Moment, NoDifference, Pace, Sample, Source, StepSamples};
 
 /// What the load generator and the plan know of a step of a trial.
@@ -34,22 +35,13 @@ pub struct StepCounts {
     pub accompanied: bool,
 }
 
-/// What costs are divided by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CostUnit {
-    /// Operations.
-    Operation,
-    /// Rows that a scan goes through.
-    Row,
-}
-
-impl CostUnit {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Operation => "operation",
-            Self::Row => "row",
-        }
+words! {
+    /// What costs are divided by.
+    pub enum CostUnit {
+        /// Operations.
+        Operation = "operation",
+        /// Rows that a scan goes through.
+        Row = "row",
     }
 }
 
