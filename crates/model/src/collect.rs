@@ -1,4 +1,5 @@
-//! What is read while targets are measured, and what is counted apart from measuring.
+//! Collecting: counters that are read while targets are measured, and counting apart from
+//! measuring.
 
 use std::fmt;
 
@@ -9,27 +10,28 @@ use crate::words::words;
 /// Milliseconds between two samples within the measured time, where nothing else is asked for.
 const PERIOD_MS: u64 = 1_000;
 
-/// What is read in a target's timed trials. Each part can be left out, to find out what it costs.
+/// The counters that are read in a target's timed trials. Each part can be left out, to find out
+/// what it costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Collect {
     /// Milliseconds between two samples within the measured time, at least 10; `None` for samples
     /// at its edges only.
     pub period_ms: Option<u64>,
-    /// Whether the kernel's accounting of server and host is read: `/proc`, `/sys`, the data
+    /// True where the kernel's accounting of server and host is read: `/proc`, `/sys`, the data
     /// directory.
     pub system: bool,
-    /// Whether the server runs in a control group of its own, where one can be made.
+    /// True where the server runs in a control group of its own, where one can be made.
     pub cgroup: bool,
-    /// Whether the server is asked for its status at the edges.
+    /// True where the server is asked for its status at the edges.
     pub status: bool,
-    /// Which counters of `perf_event_open(2)` ride along.
+    /// The counters of `perf_event_open(2)` that ride along.
     pub counters: RidingCounters,
 }
 
 words! {
     /// Counters of `perf_event_open(2)` that are opened together.
     pub enum CounterSet {
-        /// What the kernel counts itself: task clock, context switches, migrations, page faults.
+        /// Counters of the kernel itself: task clock, context switches, migrations, page faults.
         Software = "software",
         /// These, and what the processor counts: instructions and cycles of user space and kernel,
         /// misses of its last cache and of its branch prediction.
@@ -46,7 +48,8 @@ words! {
         Auto = "auto",
         /// None.
         Off = "off",
-        /// Those that the kernel counts itself: task clock, context switches, migrations, page faults.
+        /// Those that the kernel counts itself: task clock, context switches, migrations, page
+        /// faults.
         Software = "software",
         /// These and those of the processor, whatever they cost.
         Hardware = "hardware",
@@ -76,7 +79,7 @@ impl Collect {
     };
 }
 
-/// What is read, as people read it: `default`, `nothing`, `system, status, every 100ms`. What needs
+/// The choice in words: `default`, `nothing`, `system, status, every 100ms`. What needs
 /// no samples between the edges has no `every`.
 impl fmt::Display for Collect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,9 +113,9 @@ impl fmt::Display for Collect {
 /// Trials that count and whose times are never used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counting {
-    /// How many of each target, at least 1 and at most as many as there are blocks.
+    /// Counting trials of each target, at least 1 and at most as many as there are blocks.
     pub blocks: u32,
-    /// What counts.
+    /// The means of counting.
     pub by: CountedBy,
     /// Operations of each step; `None` for a fifth of those that the base completed in its first
     /// timed trial, and at least 20. A step whose length is a count keeps it, always.
@@ -120,7 +123,7 @@ pub struct Counting {
 }
 
 words! {
-    /// What counts instructions.
+    /// The means of counting instructions.
     pub enum CountedBy {
         /// The processor's counters.
         Hardware = "hardware",
@@ -131,7 +134,7 @@ words! {
 }
 
 words! {
-    /// What a trial is for.
+    /// The purpose of a trial.
     #[derive(Default)]
     pub enum TrialKind {
         /// Its times count.

@@ -1,10 +1,10 @@
-//! What is loaded before anything is measured.
+//! Datasets, which are loaded before anything is measured.
 
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 
-/// What is loaded: `tables` tables of `rows` rows each. Its logical content is a pure function of
+/// Data to load: `tables` tables of `rows` rows each. Its logical content is a pure function of
 /// this value and [`Dataset::VERSION`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Dataset {
@@ -17,7 +17,7 @@ pub struct Dataset {
     pub rows: u64,
     /// Decides the values of all columns but the key.
     pub seed: u64,
-    /// Whether the key is the primary key. Otherwise the tables have none, and a secondary index
+    /// True where the key is the primary key. Otherwise the tables have none, and a secondary index
     /// that is not unique takes its place.
     #[serde(default = "yes")]
     pub primary_key: bool,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 
-/// How likely each whole number of a range is to be drawn. The definitions are in
+/// The likelihood of each whole number of a range to be drawn. The definitions are in
 /// `docs/formats/workload.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -17,7 +17,7 @@ pub enum Distribution {
     Zipfian {
         /// 0 or more; 0 is uniform.
         exponent: Thousandths,
-        /// Where the frequent values lie.
+        /// The place of the frequent values.
         hot: Hot,
     },
     /// Low values more likely: `low + floor(count · u^(ln h ÷ ln(1 - h)))` for u uniform in
@@ -45,7 +45,7 @@ pub enum Distribution {
 }
 
 words! {
-    /// Where the frequent values of a skewed distribution lie.
+    /// The place of the frequent values of a skewed distribution.
     pub enum Hot {
         /// Side by side at the low end of the range, as in sysbench.
         Adjacent = "adjacent",

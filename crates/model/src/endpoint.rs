@@ -1,4 +1,4 @@
-//! Where a server listens and how it is reached.
+//! Addresses of servers and the ways to reach them.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 
-/// Where a server listens.
+/// The address that a server listens on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Address {
@@ -28,7 +28,7 @@ impl fmt::Display for Address {
 }
 
 words! {
-    /// What carries the load to a server that Prony starts.
+    /// The transport of the load to a server that Prony starts.
     #[derive(Default)]
     pub enum Transport {
         /// A unix socket in a private folder; the server listens on nothing else.
@@ -39,7 +39,7 @@ words! {
     }
 }
 
-/// Whether a connection is encrypted, and what the server must prove.
+/// Encryption of a connection, and the proof that the server must give.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tls {
@@ -57,11 +57,11 @@ pub enum Tls {
 /// A server that runs already and that Prony neither starts nor stops.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct External {
-    /// Where it listens; a unix socket or an address of this machine.
+    /// The address that it listens on; a unix socket or an address of this machine.
     pub address: Address,
     /// The account.
     pub user: String,
-    /// Where the account's password is found when it is needed. It is never stored.
+    /// The source of the account's password, read when it is needed. It is never stored.
     pub password: PasswordSource,
     /// The database whose tables are dropped, made and filled.
     pub database: String,
@@ -69,7 +69,7 @@ pub struct External {
     pub tls: Tls,
 }
 
-/// Where a password is found.
+/// The source of a password.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PasswordSource {

@@ -37,12 +37,12 @@ impl Engine {
         }
     }
 
-    /// Whether `BEGIN` and `COMMIT` mean something. Aria's are crash-safe but not transactional.
+    /// True where `BEGIN` and `COMMIT` mean something. Aria's are crash-safe but not transactional.
     pub const fn transactional(self) -> bool {
         matches!(self, Self::Innodb | Self::Rocksdb)
     }
 
-    /// Whether tables keep their rows when the server stops.
+    /// True where tables keep their rows when the server stops.
     pub const fn persistent(self) -> bool {
         !matches!(self, Self::Memory)
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 
 words! {
-    /// What an error of one statement means for the step.
+    /// The meaning of an error of one statement for the step.
     pub enum ErrorClass {
         /// The operation is rolled back and tried again; its time goes on.
         Retryable = "retryable",

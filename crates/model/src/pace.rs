@@ -13,7 +13,7 @@ use crate::{Thousandths, Workload};
 pub enum Pace {
     /// Closed loop: a client begins its next operation when the last has been answered.
     Closed {
-        /// What it waits before.
+        /// Its wait before that.
         think: Option<Think>,
     },
     /// Open loop: operations arrive by a schedule that no answer changes. One that finds no client
@@ -33,24 +33,24 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Whether operations have an intended start of their own, so that response time is another
+    /// True where operations have an intended start of their own, so that response time is another
     /// thing than service time.
     pub const fn is_scheduled(self) -> bool {
         !matches!(self, Self::Closed { think: None })
     }
 }
 
-/// What a client waits between the end of an operation and the start of its next.
+/// The wait of a client between the end of an operation and the start of its next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Think {
     /// Microseconds on average, at least 1.
     pub mean_us: u64,
-    /// Whether it is always the same.
+    /// True where it is always the same.
     pub spacing: Spacing,
 }
 
 words! {
-    /// How lengths of time spread around their mean.
+    /// The spread of lengths of time around their mean.
     #[derive(Default)]
     pub enum Spacing {
         /// Exponentially, as gaps between independent events are.
@@ -67,7 +67,7 @@ pub struct ClientGroup {
     /// Unique in its step; `None` for the step's own clients, which come first.
     #[serde(default)]
     pub name: Option<String>,
-    /// What each client does again and again.
+    /// The work that each client does again and again.
     pub workload: Workload,
     /// The workload's parameters as the step sets them, defaults included.
     pub parameters: BTreeMap<String, i64>,
@@ -80,7 +80,7 @@ pub struct ClientGroup {
 }
 
 words! {
-    /// What carries the bytes of many connections at once.
+    /// The kernel's interface that carries the bytes of many connections at once.
     pub enum Backend {
         /// Readiness by `epoll(7)`; a single client waits in the call that receives.
         Epoll = "epoll",

@@ -1,4 +1,4 @@
-//! How a server's process is set up, beside the options that the server itself reads.
+//! Settings of a server's process, beside the options that the server itself reads.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 
-/// How a server's process, and the load generator's, is set up.
+/// Settings of a server's process and of the load generator's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessSettings {
     /// The memory allocator of the server.

@@ -1,4 +1,4 @@
-//! Raw readings of counters, and what may be concluded from two of them.
+//! Samples of counters, and conclusions from two of them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 
 words! {
-    /// Where a counter is read. The names are stored and documented in `docs/formats/result-file.md`.
+    /// The place where counters are read. The names are stored and documented in
+    /// `docs/formats/result-file.md`.
     pub enum Source {
         /// The server's processes as `/proc` accounts for them: processor time, faults, I/O.
         Process = "process",
@@ -31,7 +32,7 @@ words! {
         Pressure = "pressure",
         /// The host as a whole: busy and stolen time, frequency, throttling.
         Host = "host",
-        /// What the looking itself used: Prony's own processor time.
+        /// The cost of sampling itself: Prony's own processor time.
         Lab = "lab",
         /// `SHOW GLOBAL STATUS`.
         Status = "status",
@@ -41,7 +42,7 @@ words! {
 }
 
 impl Source {
-    /// Whether its values are levels, which rise and fall, and not counts that only grow.
+    /// True where its values are levels, which rise and fall, and not counts that only grow.
     pub const fn is_level(self) -> bool {
         matches!(self, Self::Memory | Self::Files)
     }
@@ -50,7 +51,7 @@ impl Source {
 /// A counter: whose, and which. The unit is the last part of the name, such as `user_ns`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Counter {
-    /// Where it is read.
+    /// Its source.
     pub source: Source,
     /// Its name within the source.
     pub name: Cow<'static, str>,
@@ -73,7 +74,7 @@ impl fmt::Display for Counter {
 }
 
 words! {
-    /// When in a step a sample is taken.
+    /// The moment of a step at which a sample is taken.
     pub enum Moment {
         /// At the start of the measured time: warm-up is over, no statement is under way, and the
         /// clients wait until the sample is taken.
@@ -88,14 +89,14 @@ words! {
 /// Everything read at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// When in the step.
+    /// The moment of the step.
     pub moment: Moment,
     /// When what is exact was read, in nanoseconds of the host's monotonic clock: at
     /// [`Moment::Start`], what is costly is read before.
     pub at_ns: u64,
-    /// How long reading all of it took, in nanoseconds.
+    /// Time that reading all of it took, in nanoseconds.
     pub took_ns: u64,
-    /// What was read. A counter that could not be read is not here.
+    /// The values. A counter that could not be read is not here.
     pub values: BTreeMap<Counter, u64>,
     /// Sources of which something that is usually read could not be, and why.
     pub gaps: Vec<Gap>,
@@ -104,21 +105,22 @@ pub struct Sample {
 /// Something that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Gap {
-    /// Where.
+    /// The source.
     pub source: Source,
-    /// Why, in words that can stand alone.
+    /// The reason, in words that can stand alone.
     pub reason: String,
 }
 
-/// Which process a server is: readings of two processes have no difference. The counter's value is
-/// the start time of the server's first process, in clock ticks since the host's start.
+/// The identity of a server's process: samples of two processes have no difference. The counter's
+/// value is the start time of the server's first process, in clock ticks since the host's start.
 pub const IDENTITY: Counter = Counter::new(Source::Process, "started_ticks");
 
-/// How many threads of [`Source::Threads`] had ended by the end sample although the start sample had
-/// counted them: what they did in between is not known. Read at [`Moment::End`], 0 in others.
+/// Number of threads of [`Source::Threads`] that had ended by the end sample although the start
+/// sample had counted them: what they did in between is not known. Read at [`Moment::End`], 0 in
+/// others.
 pub const THREADS_LOST: Counter = Counter::new(Source::Threads, "lost_threads");
 
-/// Why two samples have no difference of a counter.
+/// The reason why two samples have no difference of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum NoDifference {
     /// It is in neither sample: nobody could, or wanted to, read it.
@@ -205,8 +207,8 @@ impl StepSamples {
         }
     }
 
-    /// How a counter grew between the samples that have it or should have it: those before the first
-    /// and after the last sample with a value are left out.
+    /// The growth of a counter between the samples that have it or should have it: those before the
+    /// first and after the last sample with a value are left out.
     pub fn series(&self, counter: &Counter) -> Vec<Period> {
         let has = |sample: &Sample| sample.value(counter).is_some();
         let Some(first) = self.0.iter().position(has) else {

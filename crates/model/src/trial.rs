@@ -11,7 +11,8 @@ words! {
         Done = "done",
         /// Ended by a fault of the server or of the load; the reason is kept. Not repeated.
         Failed = "failed",
-        /// Cut short from outside (interrupt, crash of Prony); the reason is kept. `resume` repeats it.
+        /// Cut short from outside (interrupt, crash of Prony); the reason is kept. `resume` repeats
+        /// it.
         Discarded = "discarded",
     }
 }

@@ -48,8 +48,8 @@ pub struct Knowledge<'a> {
     /// target whose server Prony starts, with what the experiment allows; the target has no name
     /// yet.
     pub honours: &'a Honours<'a>,
-    /// Whether this host has counters of the processor for us; else why not, in words that fit
-    /// after a colon.
+    /// Success where this host has counters of the processor for us; else the reason, in words that
+    /// fit after a colon.
     pub hardware_counters: Result<(), &'a str>,
 }
 

@@ -61,8 +61,8 @@ impl Store {
         })
     }
 
-    /// The absences of the run (`None`) and of its trials, but for discarded trials, in the order of
-    /// recording.
+    /// The absences of the run (`None`) and of its trials, but for discarded trials, in the order
+    /// of recording.
     ///
     /// # Errors
     /// When the file can't be read.

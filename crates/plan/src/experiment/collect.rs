@@ -104,7 +104,7 @@ pub(super) fn for_external(mut axis: Axis<'_>) -> Axis<'_> {
     axis
 }
 
-/// Whether counters are asked for that have to be opened, whatever the host.
+/// True where counters are asked for that have to be opened, whatever the host.
 const fn by_name(collect: Collect) -> bool {
     matches!(
         collect.counters,

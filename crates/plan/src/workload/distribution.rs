@@ -72,7 +72,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
 }
 
 impl Written {
-    /// Whether nothing was said of a distribution.
+    /// True where nothing was said of a distribution.
     pub(super) fn is_empty(&self) -> bool {
         self.shape.is_none() && self.keys().next().is_none()
     }
