@@ -21,7 +21,7 @@ pub struct Config {
 pub enum IntentValue {
     /// On or off.
     Flag(bool),
-    /// A count. In result files of earlier versions also a size.
+    /// A count.
     Number(u64),
     /// A size in bytes.
     Bytes(u64),
