@@ -25,7 +25,7 @@ use prony_model::{
 use prony_plan::embedded_workloads;
 use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process};
 use serde_json::Value;
-use support::{Finished, children_of, finish, nothing_left_of, prony, wait_for};
+use support::{Watched, children_of, finish, prony, wait_for};
 
 /// A null server of its own; ended when dropped.
 struct Null {
@@ -202,30 +202,26 @@ fn a_calibration_with_all_usual_points_is_kept() {
 
 #[test]
 fn calibrating_can_be_interrupted() {
-    let folder = tempfile::tempdir().unwrap();
-    let cache = folder.path().join("cache");
-    let mut command = prony(folder.path(), &["calibrate", "--time", "10m"]);
-    let child = command
-        .env("PRONY_CACHE", &cache)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let pid = child.id();
-    wait_for("the load generator", Duration::from_mins(1), || {
-        let children = children_of(pid);
-        children
-            .iter()
-            .any(|(_, command)| command.ends_with("generator "))
-            .then_some(())
-    });
-    let raw = Pid::from_raw(pid.cast_signed()).unwrap();
-    kill_process(raw, Signal::INT).unwrap();
-    Finished::from(child.wait_with_output().unwrap())
-        .exits(130)
-        .says(&["interrupted"]);
-    nothing_left_of(pid, Duration::from_secs(10));
-    assert!(!cache.join("calibration.json").exists());
+    for (sent, code, to_all) in [(Signal::INT, 130, false), (Signal::TERM, 143, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("cache");
+        let mut command = prony(folder.path(), &["calibrate", "--time", "10m"]);
+        command.env("PRONY_CACHE", &cache);
+        let calibration = Watched::start(command);
+        wait_for("the load generator", Duration::from_mins(1), || {
+            let children = children_of(calibration.id());
+            children
+                .iter()
+                .any(|(_, command)| command.ends_with("generator "))
+                .then_some(())
+        });
+        if to_all {
+            calibration.signal_children(sent);
+        }
+        calibration.signal(sent);
+        calibration.end().exits(code).says(&["interrupted"]);
+        assert!(!cache.join("calibration.json").exists());
+    }
 }
 
 #[test]

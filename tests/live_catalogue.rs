@@ -14,10 +14,9 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use prony_client::Connection;
+use prony_host::{Launcher, Roots};
 use prony_model::{Address, Allocator, Config, Engine, IntentValue, StopFlag, Tls, Transport};
-use prony_servers::{
-    Catalogue, Depot, Instance, InstanceError, Launcher, Roots, Running, ServerBuild, Wanted,
-};
+use prony_servers::{Catalogue, Depot, Instance, InstanceError, Running, ServerBuild, Wanted};
 use support::{PRONY, finish, live, prony};
 
 const LIMIT: Duration = Duration::from_mins(1);

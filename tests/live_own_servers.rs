@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
+use prony_host::{Launcher, Roots};
 use prony_model::StopFlag;
-use prony_servers::{Catalogue, Depot, Launcher, Roots};
+use prony_servers::{Catalogue, Depot};
 use support::{Finished, PRONY, finish, live, prony, write};
 
 /// A folder for the user's catalogue and a cache, and a real server to add.

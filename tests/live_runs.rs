@@ -132,15 +132,22 @@ fn interrupted_runs_stop_everything_and_are_resumed() {
     if !live() {
         return;
     }
-    for (sent, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+    for (sent, code, to_all) in [
+        (Signal::INT, 130, false),
+        (Signal::TERM, 143, false),
+        (Signal::TERM, 143, true),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let child = begin(folder.path(), EXPERIMENT);
-        // Somewhere in the first trials, with a server and a load generator at work.
+        child.wait_for_words("trial 1/");
         wait_for("the load generator", Duration::from_mins(2), || {
             children_of(child.id())
                 .into_iter()
                 .find(|(_, command)| command.ends_with("generator "))
         });
+        if to_all {
+            child.signal_children(sent);
+        }
         child.signal(sent);
         let begin = Instant::now();
         let finished = child.end().exits(code);
@@ -151,6 +158,9 @@ fn interrupted_runs_stop_everything_and_are_resumed() {
         );
         finished.says(&["interrupted", "prony resume runs/small-"]);
         let run = only_run(folder.path());
+        let states = "SELECT group_concat(state) FROM trial";
+        let states: String = open(&run).query_row(states, [], |row| row.get(0)).unwrap();
+        assert_eq!(states, "discarded");
         finish(prony(folder.path(), &["resume", run.to_str().unwrap()])).exits(0);
         every_trial_exactly_once(&run);
     }

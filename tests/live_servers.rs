@@ -13,11 +13,12 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use prony_client::Connection;
+use prony_host::{Launcher, Roots};
 use prony_load::{DriveTask, FillTask, Job, Message, Task, verify_table};
 use prony_model::{
     Backend, Config, Dataset, Engine, Length, Pace, Protocol, StepOutcome, StopFlag, Workload,
 };
-use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
+use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 use support::{PRONY, live, nothing_left_of};
 
 const DATASET: Dataset = Dataset::sbtest(2, 3_000, 11);

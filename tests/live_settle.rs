@@ -13,12 +13,14 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use prony_client::{ClientError, Connection, Login};
+use prony_host::{Launcher, Roots};
 use prony_model::{
     Config, Dataset, Debt, DebtKind, Engine, IntentValue, Settle, SettleOutcome, StopFlag,
 };
+use prony_servers::admin::{SettleError, Whose, debt, settle};
 use prony_servers::{
-    Catalogue, Depot, ImageError, ImageRecord, Images, Instance, Launcher, Removal, Rendered,
-    Roots, Running, ServerBuild, SettleError, Wanted, Whose, debt, settle,
+    Catalogue, Depot, ImageError, ImageRecord, Images, Instance, Removal, Rendered, Running,
+    ServerBuild, Wanted,
 };
 use support::{PRONY, live};
 

@@ -114,7 +114,7 @@ pub fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
 /// Gives `cache` the builds of the usual cache, those named fetched, and nothing else of it.
 #[track_caller]
 pub fn share_builds(cache: &Path, builds: &[&str]) {
-    let usual = prony_servers::Roots::from_environment().unwrap().cache;
+    let usual = prony_host::Roots::from_environment().unwrap().cache;
     let fetch: Vec<&str> = ["servers", "fetch"].iter().chain(builds).copied().collect();
     finish(prony(cache, &fetch)).exits(0);
     for shared in ["builds", "support"] {

@@ -86,6 +86,11 @@ impl Watched {
         send(self.id(), signal);
     }
 
+    /// Sends everything that it started a signal, and gives the deaths time to be noticed.
+    pub fn signal_children(&self, signal: Signal) {
+        signal_children(self.id(), signal);
+    }
+
     /// What it said on standard error so far.
     pub fn said(&self) -> String {
         self.stderr.so_far()
@@ -133,6 +138,17 @@ impl Drop for Watched {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends everything that a Prony started a signal, and gives the deaths time to be noticed. Service
+/// managers and batch systems signal every process, in no order.
+pub fn signal_children(owner: u32, signal: Signal) {
+    for (pid, _) in children_of(owner) {
+        let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+        // One may have ended by itself, or with another.
+        let _ = kill_process(pid, signal);
+    }
+    std::thread::sleep(Duration::from_millis(50));
 }
 
 /// Sends a process a signal.

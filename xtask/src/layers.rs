@@ -5,12 +5,13 @@ use std::path::Path;
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// Every crate of the workspace with its layer. `ARCHITECTURE.md` describes them.
-const LAYERS: [(&str, u8); 15] = [
+const LAYERS: [(&str, u8); 16] = [
     ("prony-model", 0),
     ("prony-stats", 0),
     ("prony-wire", 0),
     ("prony-client", 1),
     ("prony-equality", 1),
+    ("prony-host", 1),
     ("prony-null", 1),
     ("prony-plan", 1),
     ("prony-store", 1),

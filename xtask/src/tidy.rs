@@ -10,7 +10,7 @@ const LINES_MAX: usize = 800;
 /// Where the lint against unsafe code may be lifted, all of it for a reason that stands there.
 const UNSAFE: [&str; 3] = [
     "crates/load/benches/bare/main.rs",
-    "crates/load/src/worker/ring.rs",
+    "crates/load/src/loops/uring.rs",
     "crates/load/tests/allocations.rs",
 ];
 

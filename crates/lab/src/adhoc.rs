@@ -5,26 +5,21 @@
 
 use std::collections::BTreeSet;
 
-use prony_client::ClientError;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task, choose_backend};
-use prony_model::{Backend, Dataset, Plan, Step, StepOutcome, Target};
-use prony_servers::Image;
+use prony_model::{Backend, Dataset, Plan, Sample, Step, StepOutcome, Target};
+use prony_servers::{Image, admin};
 
-use crate::collectors::{self, Wanted, Watched, server_cpu_ns};
-use crate::drive::drive;
+use crate::drive::{drive, drive_task};
 use crate::error::LabError;
 use crate::event::{Event, Events};
-use crate::fault::{Failure, Fault};
+use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
-use crate::prepare::{ImageMaker, Supply, fill};
-use crate::ready::{Preparation, supplies};
+use crate::prepare::{ImageMaker, Preparation, Start, Supply, fill, supply_all};
 use crate::server::Server;
-use crate::start::Start;
-use crate::strain::{conditions, steal_warning};
-use crate::trial::drive_task;
+use crate::watch::{self, Wanted, Watched, server_cpu_ns};
 
-/// What is driven, and how.
+/// The load to be driven, and its server.
 #[derive(Debug, Clone)]
 pub struct AdHoc {
     /// The server.
@@ -40,13 +35,13 @@ pub struct AdHoc {
     pub seed: u64,
     /// Threads of the load generator at most, at least 1; `None` for what is usual.
     pub threads_max: Option<u32>,
-    /// What carries the connections' bytes; `None` for what the host does best.
+    /// The backend of the load; `None` for the best one of the host.
     pub backend: Option<Backend>,
     /// Milliseconds of measured time between two interval messages, at least 1.
     pub interval_ms: u64,
 }
 
-/// Where the tables of an external server come from.
+/// The origin of the tables of an external server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tables {
     /// They are there.
@@ -55,78 +50,72 @@ pub enum Tables {
     Filled,
 }
 
-/// How it ended.
+/// The end of an ad-hoc load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdHocEnd {
-    /// What the server calls its version; empty when the user stopped before it was asked.
+    /// The server's version as it reports it; empty when the user stopped before that.
     pub server_version: String,
-    /// What was measured; `None` when the user stopped before the end.
+    /// The outcome; `None` when the user stopped before the end.
     pub outcome: Option<StepOutcome>,
     /// Processor time of the server over the measured time, in nanoseconds; `None` where it is not
     /// known, as of servers that Prony did not start.
     pub server_cpu_ns: Option<u64>,
-    /// What should be known beside the figures.
-    pub warnings: Vec<AdHocWarning>,
+    /// The samples of the measured time, from its start to its end; empty where `outcome` is `None`.
+    pub samples: Vec<Sample>,
 }
 
-/// Something that should be known beside the figures.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AdHocWarning {
-    /// Its kind, for programs.
-    pub code: &'static str,
-    /// In words.
-    pub text: String,
-}
-
-/// Why nothing could be driven.
+/// The reason why nothing could be driven.
 #[derive(Debug, thiserror::Error)]
 pub enum AdHocError {
     /// The server could not be supplied.
     #[error("failed to {0}")]
     Lab(#[from] LabError),
-    /// The tables are not there.
-    #[error("the table {table} of {database} can't be read: failed to {source}")]
-    Tables {
-        /// Its name.
-        table: String,
-        /// The database that should have it.
-        database: String,
-        /// What the server said.
-        source: ClientError,
-    },
     /// The server or the load failed.
     #[error("{reason}")]
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
         /// The end of the server's own log; empty where there is none.
         log_tail: String,
     },
 }
 
-/// Makes the server ready, drives the load, and ends a server that Prony started. `events` tell how
+/// Makes the server ready, drives the load, and ends a server that Prony started. `events` report how
 /// it is made ready, `messages` are those of the load generator as they come.
 ///
 /// # Errors
-/// When the server can't be had or entered, or the load fails. That the user stopped it is none.
+/// When the server is unavailable or can't be entered, or the load fails. Interruption is not an
+/// error.
 pub fn adhoc(
     lab: &Lab<'_>,
     work: &AdHoc,
     events: &mut Events<'_>,
     messages: &mut dyn FnMut(&Message),
 ) -> Result<AdHocEnd, AdHocError> {
-    let backend =
-        choose_backend(work.backend, work.target.is_encrypted()).map_err(LabError::from)?;
-    let plan = plan_of(work);
     let mut end = AdHocEnd {
         server_version: String::new(),
         outcome: None,
         server_cpu_ns: None,
-        warnings: Vec::new(),
+        samples: Vec::new(),
     };
-    let Some(supplies) = supplies(lab, &plan, events)? else {
-        return Ok(end);
-    };
+    let driven = unless_interrupted(drive_once(lab, work, &mut end, events, messages))?;
+    match driven {
+        None | Some(Ok(())) => Ok(end),
+        Some(Err(Failure { reason, log_tail })) => Err(AdHocError::Failed { reason, log_tail }),
+    }
+}
+
+fn drive_once(
+    lab: &Lab<'_>,
+    work: &AdHoc,
+    end: &mut AdHocEnd,
+    events: &mut Events<'_>,
+    messages: &mut dyn FnMut(&Message),
+) -> Result<Result<(), Failure>, Stop> {
+    let backend =
+        choose_backend(work.backend, work.target.is_encrypted()).map_err(LabError::from)?;
+    let plan = plan_of(work);
+    let supplies = supply_all(lab, &plan, events)?;
     let load = Load {
         lab,
         work,
@@ -135,14 +124,7 @@ pub fn adhoc(
         supply: &supplies[0],
     };
     load.make_room(&supplies)?;
-    match load.run(&mut end, events, messages) {
-        Ok(()) | Err(Stop::Fault(Fault::Interrupted)) => Ok(end),
-        Err(Stop::Tables(error)) => Err(error),
-        Err(Stop::Fault(Fault::Store(error))) => Err(LabError::from(error).into()),
-        Err(Stop::Fault(Fault::Failed(Failure { reason, log_tail }))) => {
-            Err(AdHocError::Failed { reason, log_tail })
-        }
-    }
+    contain(lab.stop, load.run(end, events, messages))
 }
 
 /// The plan with this target and this step and no trials.
@@ -174,18 +156,6 @@ struct Load<'a> {
     supply: &'a Supply,
 }
 
-/// What ends it early.
-enum Stop {
-    Fault(Fault),
-    Tables(AdHocError),
-}
-
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
 impl Load<'_> {
     /// Makes sure that there is room for the data image and for its copy.
     fn make_room(&self, supplies: &[Supply]) -> Result<(), LabError> {
@@ -205,7 +175,7 @@ impl Load<'_> {
         end: &mut AdHocEnd,
         events: &mut Events<'_>,
         messages: &mut dyn FnMut(&Message),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Fault> {
         let image = match self.supply.own() {
             None => None,
             Some(fetched) => Some(
@@ -219,11 +189,7 @@ impl Load<'_> {
             ),
         };
         let mut watched = self.server(image.as_ref(), events)?;
-        let version = watched.server.control("SELECT VERSION()")?;
-        version
-            .single()
-            .unwrap_or_default()
-            .clone_into(&mut end.server_version);
+        end.server_version = watched.server.version()?;
         self.drive(&mut watched, end, messages)?;
         // A server of Prony's own is of no use any more, and need not write back what is dirty.
         drop(watched);
@@ -231,11 +197,11 @@ impl Load<'_> {
     }
 
     /// The server with its tables.
-    fn server(&self, image: Option<&Image>, events: &mut Events<'_>) -> Result<Watched, Stop> {
+    fn server(&self, image: Option<&Image>, events: &mut Events<'_>) -> Result<Watched, Fault> {
         if let (Supply::External(access), Tables::Found) = (self.supply, self.work.tables) {
             let server = access.as_found()?;
             self.check_tables(&server)?;
-            return Ok(collectors::attend(self.lab, server, Wanted::little()));
+            return Ok(watch::attend(self.lab, server, Wanted::little()));
         }
         let start = Start {
             lab: self.lab,
@@ -260,23 +226,20 @@ impl Load<'_> {
         Ok(watched)
     }
 
-    /// Looks for the first and the last table, so that what is missing is said in one line.
-    fn check_tables(&self, server: &Server) -> Result<(), Stop> {
+    /// Reads the first and the last table, so that missing ones are reported in one line.
+    fn check_tables(&self, server: &Server) -> Result<(), Fault> {
         let dataset = &self.work.dataset;
-        let last = dataset.tables.saturating_sub(1);
-        for table in BTreeSet::from([0, last]) {
-            let name = dataset.table_name(table);
-            let key = dataset.schema.key_column();
-            let read = server.connect().and_then(|mut connection| {
-                connection.query(format!("SELECT {key} FROM {name} LIMIT 1"))
-            });
-            read.map_err(|source| {
-                Stop::Tables(AdHocError::Tables {
-                    table: name,
+        for table in BTreeSet::from([0, dataset.tables.saturating_sub(1)]) {
+            let unreadable = |source| {
+                Stop::Error(LabError::Tables {
+                    table: dataset.table_name(table),
                     database: server.database().to_owned(),
                     source,
                 })
-            })?;
+            };
+            let mut connection = server.connect().map_err(unreadable)?;
+            admin::check_table(&mut connection, dataset, table)
+                .map_err(|error| unreadable(error.source))?;
         }
         Ok(())
     }
@@ -288,7 +251,7 @@ impl Load<'_> {
         messages: &mut dyn FnMut(&Message),
     ) -> Result<(), Fault> {
         let work = self.work;
-        let Watched { server, collectors } = watched;
+        let Watched { server, readers } = watched;
         let task = drive_task(self.plan, &work.target, &work.step, work.seed, self.backend);
         let task = DriveTask {
             threads_max: work.threads_max.unwrap_or(task.threads_max),
@@ -296,14 +259,13 @@ impl Load<'_> {
             interval_histograms: true,
             ..task
         };
-        let own = self.supply.own();
-        let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
+        let cpus = self.supply.client_cpus();
         let mut samples = Vec::new();
         let task = Task::Drive(Box::new(task));
         let outcome = drive(self.lab, server, cpus, task, &mut |message| {
             match message {
-                Message::Ready => samples.push(collectors.begin()),
-                Message::MeasureEnd { .. } => samples.extend(collectors.end()),
+                Message::Ready => samples.push(readers.begin()),
+                Message::MeasureEnd { .. } => samples.extend(readers.end()),
                 _ => {}
             }
             messages(&message);
@@ -314,32 +276,9 @@ impl Load<'_> {
         })?;
         if let [start, .., stop] = samples.as_slice() {
             end.server_cpu_ns = server_cpu_ns(start, stop);
-            let stolen = steal_warning(start, stop, self.lab.cpus);
-            end.warnings.extend(stolen.map(|text| AdHocWarning {
-                code: "steal",
-                text,
-            }));
         }
-        let limits = conditions(&work.step, &outcome).into_iter();
-        end.warnings
-            .extend(limits.map(|(code, text)| AdHocWarning { code, text }));
-        end.warnings.extend(unexpected(&outcome));
+        end.samples = samples;
         end.outcome = Some(*outcome);
         Ok(())
     }
-}
-
-/// Warnings about answers that were not as the workload expects.
-fn unexpected(outcome: &StepOutcome) -> impl Iterator<Item = AdHocWarning> + '_ {
-    let statements = outcome.statements.iter();
-    statements
-        .filter(|statement| statement.unexpected > 0)
-        .map(|statement| AdHocWarning {
-            code: "unexpected",
-            text: format!(
-                "{} of {} answers of `{}` returned or changed another number of rows than expected: \
-                 are the tables those that the load was told of?",
-                statement.unexpected, statement.count, statement.name
-            ),
-        })
 }

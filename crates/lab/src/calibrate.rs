@@ -1,9 +1,10 @@
 //! What the load generator reaches on this host: it is driven against the null server, which costs
 //! next to nothing.
 
-mod kept;
-mod looking;
+mod cache;
+mod null_server;
 mod points;
+mod price;
 mod program;
 mod tasks;
 
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use prony_host::{Launcher, Roots};
 use prony_load::{DriveTask, Job, Message, Task};
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, CounterSet, LookingPrice,
@@ -19,21 +21,22 @@ use prony_model::{
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
-use prony_servers::{Launcher, Roots};
 
-pub use self::kept::KeepError;
-use self::kept::{Kept, keep, recall};
+pub use self::cache::KeepError;
+use self::cache::{CachedCalibration, keep, recall};
+use self::null_server::NullServer;
 pub use self::points::CalibrationPoints;
 use self::program::Program;
 use self::tasks::RATE;
 pub use self::tasks::available_backends;
-use crate::generator::{Generator, Next};
-use crate::null_server::NullServer;
+use crate::drive::{Generator, Next};
+use crate::fault::{Stop, unless_interrupted};
+use crate::lab::Lab;
 
 /// What is run: one row by its primary key.
 const WORKLOAD: &str = "point-query";
-/// How often a quiet generator is given up for a look at the user's wishes.
-const LOOK: Duration = Duration::from_millis(100);
+/// Time between two looks at the wish to stop while the generator is quiet.
+const POLL: Duration = Duration::from_millis(100);
 /// The version that is calibrated: all crates of Prony have the same.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -107,7 +110,18 @@ pub enum CalibrationError {
     Keep(#[from] KeepError),
 }
 
-impl Calibrator<'_> {
+impl<'a> Calibrator<'a> {
+    /// The calibrator in the surroundings of a run.
+    pub fn of(lab: &'a Lab<'_>) -> Self {
+        Self {
+            roots: lab.roots,
+            launcher: lab.launcher,
+            prony: &lab.prony,
+            proc: &lab.proc,
+            stop: lab.stop,
+        }
+    }
+
     /// What was measured before of this very program on this host, where the cache has it.
     pub fn recall(&self) -> Option<Calibration> {
         let program = Program::read(self.prony).ok()?;
@@ -132,6 +146,19 @@ impl Calibrator<'_> {
         points: &CalibrationPoints,
         events: &mut dyn FnMut(CalibrationEvent<'_>),
     ) -> Result<Option<Calibration>, CalibrationError> {
+        let measured = self.measure(points, events);
+        // A wish to stop wins over an error: it may have ended the null server or the generator.
+        unless_interrupted(measured.map_err(|stop| match stop {
+            Stop::Error(error) => Stop::after(error, self.stop),
+            Stop::Interrupted => stop,
+        }))
+    }
+
+    fn measure(
+        &self,
+        points: &CalibrationPoints,
+        events: &mut dyn FnMut(CalibrationEvent<'_>),
+    ) -> Result<Calibration, Stop<CalibrationError>> {
         let workload = point_query()?;
         let program = Program::read(self.prony).map_err(|source| CalibrationError::Program {
             path: self.prony.to_owned(),
@@ -148,10 +175,8 @@ impl Calibrator<'_> {
             looking: Vec::new(),
         };
         for task in &points.tasks(&workload) {
-            let Some((outcome, server_ns)) = self.drive(&mut null, task)? else {
-                return Ok(None);
-            };
-            if task.pace.is_scheduled() {
+            let (outcome, server_ns) = self.drive(&mut null, task)?;
+            if task.groups.own().pace.is_scheduled() {
                 let point = open_point(task, &outcome, server_ns)?;
                 events(CalibrationEvent::Open(&point));
                 calibration.open.push(point);
@@ -162,20 +187,18 @@ impl Calibrator<'_> {
             }
         }
         for &set in &points.looking {
-            let Some(prices) = self.price(set, &workload, events)? else {
-                return Ok(None);
-            };
+            let prices = self.price(set, &workload, events)?;
             calibration.looking.extend(prices);
         }
         if !self.keeps(points) {
-            return Ok(Some(calibration));
+            return Ok(calibration);
         }
-        let kept = Kept {
+        let cached = CachedCalibration {
             program,
             calibration,
         };
-        keep(&self.roots.calibration(), &kept)?;
-        Ok(Some(kept.calibration))
+        keep(&self.roots.calibration(), &cached).map_err(CalibrationError::from)?;
+        Ok(cached.calibration)
     }
 
     fn host(&self) -> CalibratedHost {
@@ -187,13 +210,13 @@ impl Calibrator<'_> {
         }
     }
 
-    /// Runs a task to its end. Returns what came out, and the processor time of the null server
-    /// over the measured time; `None` when the user stopped it.
+    /// Runs a task to its end. Returns its outcome, and the processor time of the null server over
+    /// the measured time.
     fn drive(
         &self,
         null: &mut NullServer,
         task: &DriveTask,
-    ) -> Result<Option<(StepOutcome, u64)>, CalibrationError> {
+    ) -> Result<(StepOutcome, u64), Stop<CalibrationError>> {
         let failed = |reason: String| drive_error(task, reason);
         let job = Job {
             address: null.address(),
@@ -203,33 +226,31 @@ impl Calibrator<'_> {
             database: "sbtest".to_owned(),
             task: Task::Drive(Box::new(task.clone())),
         };
-        let mut command = self.launcher.command(self.prony);
-        command.arg("generator");
-        let mut generator = Generator::start(self.launcher, command, &job)
+        let mut generator = Generator::start(self.launcher, self.prony, None, &job)
             .map_err(|error| failed(error.to_string()))?;
         let mut edges = Vec::new();
         loop {
-            match generator.next(LOOK) {
+            match generator.next(POLL) {
                 Next::Message(Message::MeasureStart { .. } | Message::MeasureEnd { .. }) => {
                     edges.push(null.cpu_ns(self.proc).map_err(failed)?);
                 }
                 Next::Message(Message::Done { outcome }) => {
                     return match edges[..] {
-                        [start, end] => Ok(Some((*outcome, end.saturating_sub(start)))),
-                        _ => Err(failed("it did not say when it measured".to_owned())),
+                        [start, end] => Ok((*outcome, end.saturating_sub(start))),
+                        _ => Err(failed("it did not report when it measured".to_owned()).into()),
                     };
                 }
                 Next::Message(Message::Failed { reason }) => {
-                    return Err(failed(with_last_words(reason, null)));
+                    return Err(failed(with_last_words(reason, null)).into());
                 }
                 Next::Ended(how) => {
                     let reason = format!("the load generator ended early: {how}");
-                    return Err(failed(with_last_words(reason, null)));
+                    return Err(failed(with_last_words(reason, null)).into());
                 }
                 Next::Message(_) | Next::Quiet => {}
             }
             if self.stop.requested() {
-                return Ok(None);
+                return Err(Stop::Interrupted);
             }
         }
     }
@@ -238,7 +259,7 @@ impl Calibrator<'_> {
 fn drive_error(task: &DriveTask, reason: String) -> CalibrationError {
     CalibrationError::Drive {
         backend: task.backend,
-        clients: task.clients,
+        clients: task.groups.own().clients,
         reason,
     }
 }
@@ -263,7 +284,7 @@ fn point_query() -> Result<Workload, CalibrationError> {
 fn closed_point(task: &DriveTask, outcome: &StepOutcome, server_ns: u64) -> ClosedPoint {
     ClosedPoint {
         backend: task.backend,
-        clients: task.clients,
+        clients: task.groups.own().clients,
         threads: outcome.threads,
         counts: counts(outcome, server_ns),
     }
@@ -274,13 +295,13 @@ fn open_point(
     outcome: &StepOutcome,
     server_ns: u64,
 ) -> Result<OpenPoint, CalibrationError> {
-    let schedule = outcome.schedule.as_ref().ok_or_else(|| {
+    let schedule = outcome.groups.own().schedule.as_ref().ok_or_else(|| {
         let reason = "it did not say how it kept to the schedule";
         drive_error(task, reason.to_owned())
     })?;
     Ok(OpenPoint {
         backend: task.backend,
-        clients: task.clients,
+        clients: task.groups.own().clients,
         threads: outcome.threads,
         rate: RATE,
         spacing: Spacing::Regular,
@@ -292,7 +313,7 @@ fn open_point(
 
 fn counts(outcome: &StepOutcome, server_ns: u64) -> CalibrationCounts {
     CalibrationCounts {
-        queries: outcome.queries,
+        queries: outcome.groups.own().queries,
         wall_ns: outcome.end_ns.saturating_sub(outcome.start_ns),
         client_user_ns: outcome.client_user_ns,
         client_system_ns: outcome.client_system_ns,

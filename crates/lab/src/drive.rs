@@ -1,22 +1,21 @@
 //! Running one job of the load generator while watching the server it loads.
 
-use std::thread;
-use std::time::{Duration, Instant};
+mod generator;
+mod task;
+
+use std::time::Duration;
 
 use prony_load::{Job, Message, Task};
 use prony_model::CpuSet;
 
-use crate::fault::Fault;
-use crate::generator::{Generator, Next};
+pub(crate) use self::generator::{Generator, Next};
+pub(crate) use self::task::{drive_task, sees_gaps, step_seed, threads_max};
+use crate::fault::{Fault, Stop};
 use crate::lab::Lab;
 use crate::server::Server;
 
-/// How often a quiet generator is given up for a look at the server and at the user's wishes.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long a server whose connections broke is given to show that it died.
-const DYING: Duration = Duration::from_secs(1);
-/// Lines of the server's log that explain a failure.
-pub(crate) const LOG_LINES: usize = 40;
+/// Time between two looks at the server and at the wish to stop while the generator is quiet.
+const POLL: Duration = Duration::from_millis(100);
 
 /// Runs `task` to its end, on the processors `cpus` if not on all. `on_message` sees every message
 /// and returns what ends the job. A generator that holds goes on when it has seen `Ready`, and closes
@@ -44,11 +43,11 @@ pub(crate) fn drive<T>(
         database: server.database().to_owned(),
         task,
     };
-    let mut generator = Generator::start(lab.launcher, lab.generator_command(cpus), &job)
+    let mut generator = Generator::start(lab.launcher, &lab.prony, cpus, &job)
         .map_err(|error| Fault::failed(error.to_string()))?;
     loop {
-        match generator.next(LOOK) {
-            Next::Message(Message::Failed { reason }) => return Err(explain(server, &reason)),
+        match generator.next(POLL) {
+            Next::Message(Message::Failed { reason }) => return Err(server.lost(&reason)),
             Next::Message(message) => {
                 let edge = matches!(message, Message::Ready | Message::MeasureEnd { .. });
                 if let Some(end) = on_message(message)? {
@@ -59,31 +58,15 @@ pub(crate) fn drive<T>(
                 }
             }
             Next::Ended(how) => {
-                return Err(explain(
-                    server,
-                    &format!("the load generator ended early: {how}"),
-                ));
+                return Err(server.lost(&format!("the load generator ended early: {how}")));
             }
             Next::Quiet => {}
         }
         if lab.stop.requested() {
-            return Err(Fault::Interrupted);
+            return Err(Stop::Interrupted.into());
         }
         server
             .check()
             .map_err(|died| Fault::failed_with_log(died.to_string(), died.log_tail))?;
     }
-}
-
-/// What the load generator saw, led by the server's death where that is the cause: broken
-/// connections are noticed before the process is.
-pub(crate) fn explain(server: &mut Server, reason: &str) -> Fault {
-    let begin = Instant::now();
-    while begin.elapsed() < DYING {
-        if let Err(died) = server.check() {
-            return Fault::failed_with_log(format!("{died}; {reason}"), died.log_tail);
-        }
-        thread::sleep(LOOK);
-    }
-    Fault::failed_with_log(reason, server.log_tail())
 }

@@ -1,15 +1,17 @@
-//! What ends a whole run.
+//! The errors that end a whole run.
 
 use std::io;
 use std::path::PathBuf;
 
+use prony_client::ClientError;
 use prony_equality::{UnequalTargets, VariableTableError};
+use prony_host::IoError;
 use prony_load::BackendError;
 use prony_model::Backend;
-use prony_servers::{FetchError, IoError, RenderError, RoomError};
+use prony_servers::{FetchError, RenderError, RoomError};
 use prony_store::StoreError;
 
-/// Why a run can't begin or go on. The failure of a trial is not among these: it is a result.
+/// The reason why a run can't begin or go on. The failure of a trial is not among these: it is a result.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// The plan names a build that the catalogue no longer has.
@@ -25,7 +27,7 @@ pub enum LabError {
     Render {
         /// The target.
         target: String,
-        /// What it can't honour.
+        /// The setting that it can't honour.
         source: RenderError,
     },
     /// The password of an external server is not where the experiment says.
@@ -33,7 +35,7 @@ pub enum LabError {
     Password {
         /// The target.
         target: String,
-        /// What to do.
+        /// The remedy.
         reason: String,
     },
     /// An external server can't be entered.
@@ -41,13 +43,23 @@ pub enum LabError {
     External {
         /// The target.
         target: String,
-        /// Why, in words that can stand alone.
+        /// The reason, in words that can stand alone.
         reason: String,
     },
-    /// What the experiment wants to drive the load with can't be had.
+    /// The tables of an external server are not there.
+    #[error("read the table {table} of {database}: {source}")]
+    Tables {
+        /// The table's name.
+        table: String,
+        /// The database that should have it.
+        database: String,
+        /// The answer of the server.
+        source: ClientError,
+    },
+    /// The backend that the experiment wants is unavailable.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// What a run began to drive the load with can't be had any more.
+    /// The backend with which a run began is no longer available.
     #[error(
         "go on over {backend}, with which this run began: {source}; or start a new run, since \
          figures of two backends can't be compared"
@@ -55,16 +67,16 @@ pub enum LabError {
     BackendLost {
         /// The backend on record.
         backend: Backend,
-        /// Why it can't be had.
+        /// The reason.
         source: BackendError,
     },
-    /// What a run began to count with can't be had any more.
+    /// The counters with which a run began are no longer available.
     #[error(
         "count with the processor's counters, as this run began to: {reason}; resume it where they \
          can be read, or start a new run"
     )]
     Counting {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The table of variables can't be read: a defect of this program.
@@ -73,12 +85,12 @@ pub enum LabError {
     /// The targets differ in what is known to matter for speed.
     #[error(transparent)]
     Unequal(#[from] UnequalTargets),
-    /// A server build can't be had.
+    /// A server build is unavailable.
     #[error("fetch {build}: {source}")]
     Fetch {
         /// The build's id.
         build: String,
-        /// Why.
+        /// The reason.
         source: FetchError,
     },
     /// The data images have no room.
@@ -87,7 +99,7 @@ pub enum LabError {
     /// Data images that are not needed can't be removed.
     #[error("make room for the data images: {source}")]
     Images {
-        /// Why.
+        /// The reason.
         source: IoError,
     },
     /// The result file can't be read or written.
@@ -98,13 +110,13 @@ pub enum LabError {
     Artefact {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The answer of the system.
         source: io::Error,
     },
 }
 
 impl LabError {
-    /// Whether it shows before anything is loaded, and only a changed experiment or surrounding
+    /// Tells whether it shows before anything is loaded, and only a changed experiment or surrounding
     /// helps: a run that has not begun then has no reason to go on.
     pub fn is_before_loading(&self) -> bool {
         match self {
@@ -112,6 +124,7 @@ impl LabError {
             | Self::Render { .. }
             | Self::Password { .. }
             | Self::External { .. }
+            | Self::Tables { .. }
             | Self::Backend(_)
             | Self::Counting { .. }
             | Self::Variables(_)

@@ -6,37 +6,26 @@
 
 mod adhoc;
 mod calibrate;
-mod collectors;
-mod counted;
 mod drive;
 mod error;
 mod event;
-mod explain;
 mod fault;
-mod generator;
 mod lab;
-mod null_server;
 mod prepare;
-mod ready;
 mod run;
 mod server;
-mod settle;
-mod start;
-mod strain;
-mod survey;
 mod trial;
 mod verify;
+mod watch;
 
-pub use adhoc::{AdHoc, AdHocEnd, AdHocError, AdHocWarning, Tables, adhoc};
+pub use adhoc::{AdHoc, AdHocEnd, AdHocError, Tables, adhoc};
 pub use calibrate::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
     available_backends,
 };
 pub use error::LabError;
 pub use event::{Activity, Event, Events};
-pub use generator::GeneratorError;
 pub use lab::Lab;
-pub use prepare::check;
+pub use prepare::{Effective, check, effective};
 pub use run::{RunEnd, run};
-pub use survey::{Effective, effective};
 pub use verify::{Verification, VerifiedCell, VerifiedTarget, verify};

@@ -14,15 +14,14 @@ use prony_model::{
 };
 use prony_probe::hardware_counters;
 use prony_servers::Image;
-use prony_store::{LoadRecord, Store};
+use prony_store::{LoadRecord, Store, Subject, TrialId};
 
-use crate::calibrate::CalibrationPoints;
+use crate::calibrate::{CalibrationPoints, Calibrator};
 use crate::error::LabError;
 use crate::event::{Event, Events};
-use crate::fault::{Failure, Fault};
+use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
-use crate::prepare::{Fetched, Supply};
-use crate::ready::{Preparation, Ready, supplies};
+use crate::prepare::{Fetched, Preparation, Ready, Supply, supply_all};
 use crate::trial::Trial;
 
 /// How a run ended.
@@ -49,23 +48,34 @@ pub fn run(
     artefacts: &Path,
     events: &mut Events<'_>,
 ) -> Result<RunEnd, LabError> {
+    if unless_interrupted(run_missing(lab, store, artefacts, events))?.is_none() {
+        return Ok(RunEnd::Interrupted);
+    }
+    store.set_run_ended(Timestamp::now())?;
+    Ok(RunEnd::Complete {
+        failed: store.trial_counts()?.failed,
+    })
+}
+
+fn run_missing(
+    lab: &Lab<'_>,
+    store: &mut Store,
+    artefacts: &Path,
+    events: &mut Events<'_>,
+) -> Result<(), Stop> {
     let plan = store.plan().clone();
     store.abandon_running("Prony ended while the trial was running")?;
     let missing = store.missing_trials()?;
     if missing.is_empty() {
-        return complete(store);
+        return Ok(());
     }
     check_counting(&plan, &missing)?;
     let backend = decide_backend(store)?;
-    let Some(supplies) = supplies(lab, &plan, events)? else {
-        return Ok(RunEnd::Interrupted);
-    };
+    let supplies = supply_all(lab, &plan, events)?;
     // Before images are made, which leaves the machine busy with writing them.
-    let Some(()) = record_calibration(lab, store, backend, events)? else {
-        return Ok(RunEnd::Interrupted);
-    };
-    let table = VariableTable::embedded()?;
-    let session = Session {
+    record_calibration(lab, store, backend, events)?;
+    let table = VariableTable::embedded().map_err(LabError::from)?;
+    let trials = Trials {
         lab,
         plan: &plan,
         supplies: &supplies,
@@ -73,8 +83,8 @@ pub fn run(
         backend,
         riding: riding(store)?,
     };
-    session.write_configurations(artefacts)?;
-    session.record_options(store)?;
+    trials.write_configurations(artefacts)?;
+    trials.record_options(store)?;
     let wanted: BTreeSet<usize> = missing.iter().map(|planned| planned.target).collect();
     let preparation = Preparation {
         lab,
@@ -83,31 +93,25 @@ pub fn run(
         table: &table,
         wanted: &wanted,
     };
-    let mut remarks = Vec::new();
+    let mut warnings = Vec::new();
     // Each at once: a run that ends before the last image is made knows what it has made.
     let mut on_image =
         |target: usize, image: &Image, reused| record_load(store, target, image, reused);
-    let ready = preparation.make_ready(&mut remarks, &mut on_image, events);
-    for (code, text) in remarks {
+    let ready = preparation.make_ready(&mut warnings, &mut on_image, events);
+    for (code, text) in warnings {
         warn_once(store, code, &text)?;
     }
-    let Some(ready) = ready? else {
-        return Ok(RunEnd::Interrupted);
-    };
+    let ready = ready?;
     for planned in missing {
         if lab.stop.requested() {
-            return Ok(RunEnd::Interrupted);
+            return Err(Stop::Interrupted);
         }
-        let end = session.trial(planned, &ready[planned.target], store, events)?;
-        if end == TrialEnd::Interrupted {
-            return Ok(RunEnd::Interrupted);
-        }
+        trials.run(planned, &ready[planned.target], store, events)?;
     }
-    complete(store)
+    Ok(())
 }
 
-/// Checks that what is still to be counted can be: a run may go on on another host than that on which
-/// it began.
+/// Checks that the host can count what is still to be counted: a run may be resumed on another host.
 fn check_counting(plan: &Plan, missing: &[PlannedTrial]) -> Result<(), LabError> {
     let counts = |planned: &PlannedTrial| planned.kind == TrialKind::Counting;
     let by_hardware = plan
@@ -121,9 +125,8 @@ fn check_counting(plan: &Plan, missing: &[PlannedTrial]) -> Result<(), LabError>
     })
 }
 
-/// What carries the connections of the run's load: what carried them before it was resumed, or what
-/// the experiment wants, or what does it best. The same for all targets, so that their figures can be
-/// compared.
+/// Decides the backend of the run's load: the one on record, or the experiment's, or the best one. It
+/// is the same for all targets, so that their figures can be compared.
 fn decide_backend(store: &mut Store) -> Result<Backend, LabError> {
     let encrypted = store.plan().targets.iter().any(Target::is_encrypted);
     let backend = match store.run()?.backend {
@@ -135,37 +138,38 @@ fn decide_backend(store: &mut Store) -> Result<Backend, LabError> {
     Ok(backend)
 }
 
-/// Keeps the generator's ceiling on this host with the run, and measures it first where nobody has.
-/// `None` when the user stopped it. A run can do without: then it is said.
+/// Keeps the generator's ceiling on this host with the run; measures it if it is not cached. A run
+/// can do without it and warns then.
 fn record_calibration(
     lab: &Lab<'_>,
     store: &mut Store,
     backend: Backend,
     events: &mut Events<'_>,
-) -> Result<Option<()>, LabError> {
-    let calibrator = lab.calibrator();
-    let known = calibrator.recall();
+) -> Result<(), Stop> {
+    let calibrator = Calibrator::of(lab);
     let is_priced = |known: &Calibration| {
         let priced = |price: &LookingPrice| price.counters == CounterSet::Hardware;
         hardware_counters().is_err() || known.looking.iter().any(priced)
     };
-    let known = known.filter(|known| known.covers(backend) && is_priced(known));
-    let measured = if let Some(known) = known {
-        Ok(Some(known))
+    let cached = calibrator
+        .recall()
+        .filter(|known| known.covers(backend) && is_priced(known));
+    let calibration = if cached.is_some() {
+        Ok(cached)
     } else {
         events(Event::Calibrating);
         let points = CalibrationPoints::usual(CalibrationPoints::SHORT_MS);
         calibrator.calibrate(&points, &mut |_| {})
     };
-    match measured {
+    match calibration {
         Ok(Some(calibration)) => store.record_calibration(&calibration, Timestamp::now())?,
-        Ok(None) => return Ok(None),
+        Ok(None) => return Err(Stop::Interrupted),
         Err(error) => {
             let text = format!("the ceiling of the load generator is not known: failed to {error}");
             warn_once(store, "calibration", &text)?;
         }
     }
-    Ok(Some(()))
+    Ok(())
 }
 
 /// The counters that ride along in timed trials where the experiment leaves it to the host: those of
@@ -183,21 +187,8 @@ fn riding(store: &Store) -> Result<Option<CounterSet>, LabError> {
     Ok(Some(CounterSet::Hardware))
 }
 
-fn complete(store: &mut Store) -> Result<RunEnd, LabError> {
-    store.set_run_ended(Timestamp::now())?;
-    Ok(RunEnd::Complete {
-        failed: store.trial_counts()?.failed,
-    })
-}
-
-/// How one trial ended, for the loop over all of them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum TrialEnd {
-    Stored,
-    Interrupted,
-}
-
-struct Session<'a> {
+/// The trials of a run, and what they share.
+struct Trials<'a> {
     lab: &'a Lab<'a>,
     plan: &'a Plan,
     supplies: &'a [Supply],
@@ -207,7 +198,7 @@ struct Session<'a> {
     riding: Option<CounterSet>,
 }
 
-impl Session<'_> {
+impl Trials<'_> {
     /// Writes the configuration of every target beside the result file.
     fn write_configurations(&self, artefacts: &Path) -> Result<(), LabError> {
         let write = |path: PathBuf, text: String| {
@@ -232,7 +223,7 @@ impl Session<'_> {
         supplies.filter_map(|(index, supply)| Some((index, supply.own()?)))
     }
 
-    /// Keeps what every server is told.
+    /// Keeps the options of every server.
     fn record_options(&self, store: &mut Store) -> Result<(), LabError> {
         self.own().try_for_each(|(index, fetched)| {
             Ok(store.record_options(index, &fetched.rendered.options)?)
@@ -240,50 +231,30 @@ impl Session<'_> {
     }
 
     /// Runs one planned trial and stores how it ended.
-    fn trial(
+    fn run(
         &self,
         planned: PlannedTrial,
         ready: &Result<Ready, Failure>,
         store: &mut Store,
         events: &mut Events<'_>,
-    ) -> Result<TrialEnd, LabError> {
+    ) -> Result<(), Stop> {
         let target = &self.plan.targets[planned.target].name;
         self.announce(planned, target, events);
         let begin = Instant::now();
         let id = store.begin_trial(planned, Timestamp::now())?;
         let end = match ready {
-            Ok(Ready {
-                variables, image, ..
-            }) => Trial {
-                lab: self.lab,
-                plan: self.plan,
-                planned,
-                id,
-                supply: &self.supplies[planned.target],
-                image: image.as_ref(),
-                surveyed: variables,
-                table: self.table,
-                backend: self.backend,
-                riding: self.riding,
-                store,
-            }
-            .run(events),
+            Ok(ready) => self.trial(planned, id, ready, store).run(events),
             Err(failure) => Err(Fault::Failed(failure.clone())),
         };
-        match end {
-            Ok(()) => {
+        match contain(self.lab.stop, end) {
+            Ok(Ok(())) => {
                 store.finish_trial(id, Timestamp::now())?;
                 events(Event::TrialDone {
                     target,
                     took: begin.elapsed(),
                 });
             }
-            Err(Fault::Interrupted) => {
-                store.discard_trial(id, "interrupted by the user", Timestamp::now())?;
-                return Ok(TrialEnd::Interrupted);
-            }
-            Err(Fault::Store(error)) => return Err(error.into()),
-            Err(Fault::Failed(Failure { reason, log_tail })) => {
+            Ok(Err(Failure { reason, log_tail })) => {
                 store.fail_trial(id, &reason, &log_tail, Timestamp::now())?;
                 events(Event::TrialFailed {
                     target,
@@ -291,8 +262,35 @@ impl Session<'_> {
                     reason: &reason,
                 });
             }
+            Err(Stop::Interrupted) => {
+                store.discard_trial(id, "interrupted by the user", Timestamp::now())?;
+                return Err(Stop::Interrupted);
+            }
+            Err(error) => return Err(error),
         }
-        Ok(TrialEnd::Stored)
+        Ok(())
+    }
+
+    fn trial<'t>(
+        &'t self,
+        planned: PlannedTrial,
+        id: TrialId,
+        ready: &'t Ready,
+        store: &'t mut Store,
+    ) -> Trial<'t> {
+        Trial {
+            lab: self.lab,
+            plan: self.plan,
+            planned,
+            id,
+            supply: &self.supplies[planned.target],
+            image: ready.image.as_ref(),
+            surveyed: &ready.variables,
+            table: self.table,
+            backend: self.backend,
+            riding: self.riding,
+            store,
+        }
     }
 
     fn announce(&self, planned: PlannedTrial, target: &str, events: &mut Events<'_>) {
@@ -308,7 +306,7 @@ impl Session<'_> {
     }
 }
 
-/// Keeps how the data of an image came into it.
+/// Keeps the load and the settling of an image's data.
 fn record_load(
     store: &mut Store,
     target: usize,
@@ -325,32 +323,11 @@ fn record_load(
     Ok(store.record_load(target, &load)?)
 }
 
-/// Splits off what ends the run; `None` when the user stopped it. What ends only the trials of
-/// the target is shown and kept.
-pub(crate) fn kept<T>(
-    target: &Target,
-    result: Result<T, Fault>,
-    events: &mut Events<'_>,
-) -> Result<Option<Result<T, Failure>>, LabError> {
-    match result {
-        Ok(value) => Ok(Some(Ok(value))),
-        Err(Fault::Interrupted) => Ok(None),
-        Err(Fault::Store(error)) => Err(error.into()),
-        Err(Fault::Failed(failure)) => {
-            events(Event::PrepareFailed {
-                target: &target.name,
-                reason: &failure.reason,
-            });
-            Ok(Some(Err(failure)))
-        }
-    }
-}
-
 /// Records a warning about the whole run, unless an earlier part of the run did.
 fn warn_once(store: &mut Store, code: &str, text: &str) -> Result<(), LabError> {
     let before = store.warnings()?;
     if before.iter().all(|warning| warning.text != text) {
-        store.record_warning(None, None, code, text)?;
+        store.record_warning(Subject::Run, code, text)?;
     }
     Ok(())
 }

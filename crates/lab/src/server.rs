@@ -1,22 +1,37 @@
 //! A server under work: one that Prony started, or one that runs already.
 
+mod explain;
+mod facts;
+mod settle;
+
 use std::env;
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use prony_client::{Address, Answer, ClientError, Connection, Login};
+use prony_client::{Address, ClientError, Connection, Login};
 use prony_model::{External, PasswordSource};
-use prony_servers::{Running, ServerDied};
+use prony_servers::admin::{self, StatementError};
+use prony_servers::{Instance, InstanceError, Running, ServerDied};
 
-use crate::drive::LOG_LINES;
+pub(crate) use self::explain::explain_all;
+pub(crate) use self::facts::Variables;
+pub(crate) use self::settle::{AFTER_LOAD, debt, empty_binlog, settle};
 use crate::error::LabError;
 use crate::fault::Fault;
-use crate::prepare::STOP_TIMEOUT;
 
 /// How long a control statement may take. Refreshing statistics reads whole tables.
 const CONTROL_TIMEOUT: Duration = Duration::from_mins(10);
+/// How long a server may take to stop: it writes back what is dirty.
+const STOP_TIMEOUT: Duration = Duration::from_mins(5);
+/// How long a server whose connections broke is given to show that it died.
+const DYING: Duration = Duration::from_secs(1);
+/// Time between two looks at a server that may be dying.
+const POLL: Duration = Duration::from_millis(100);
+/// Lines of the server's log that explain a failure.
+const LOG_LINES: usize = 40;
 /// The database that datasets live in on servers that Prony starts.
 const DATABASE: &str = "prony";
 
@@ -80,10 +95,11 @@ impl ExternalAccess {
     pub(crate) fn enter(&self) -> Result<Server, Fault> {
         let database = &self.external.database;
         self.connect()
+            .map_err(|error| self.refused(&error))
             .and_then(|mut connection| {
-                connection.query(format!("CREATE DATABASE IF NOT EXISTS `{database}`"))
-            })
-            .map_err(|error| self.refused(&error))?;
+                admin::create_database(&mut connection, database)
+                    .map_err(|error| self.refused(&error))
+            })?;
         Ok(Server::External(self.clone()))
     }
 
@@ -96,8 +112,8 @@ impl ExternalAccess {
         }
     }
 
-    /// What an error of this server means to a user.
-    pub(crate) fn refused(&self, error: &ClientError) -> Fault {
+    /// The failure of a server that can't be entered.
+    fn refused(&self, error: &impl fmt::Display) -> Fault {
         let address = &self.external.address;
         Fault::failed(format!(
             "failed to enter the external server at {address}: {error}"
@@ -171,16 +187,30 @@ impl Server {
         }
     }
 
-    /// Runs one control statement as administrator, or as the only account there is.
-    pub(crate) fn control(&self, sql: &str) -> Result<Answer, Fault> {
-        self.ask(sql).map_err(|error| {
-            Fault::failed_with_log(format!("failed to {error} (in `{sql}`)"), self.log_tail())
-        })
+    /// The failure in which it was lost, led by its death where that is the cause: broken connections
+    /// are noticed before the process is.
+    pub(crate) fn lost(&mut self, reason: &str) -> Fault {
+        let begin = Instant::now();
+        while begin.elapsed() < DYING {
+            if let Err(died) = self.check() {
+                return Fault::failed_with_log(format!("{died}; {reason}"), died.log_tail);
+            }
+            thread::sleep(POLL);
+        }
+        Fault::failed_with_log(reason, self.log_tail())
     }
 
-    /// Runs one statement in the dataset's database, as administrator.
-    fn ask(&self, sql: &str) -> Result<Answer, ClientError> {
-        self.connect()?.query(sql)
+    /// Runs control statements as administrator, or as the only account there is, in the dataset's
+    /// database.
+    pub(crate) fn control<T>(
+        &self,
+        statements: impl FnOnce(&mut Connection) -> Result<T, StatementError>,
+    ) -> Result<T, Fault> {
+        let failed = |error: &dyn fmt::Display| {
+            Fault::failed_with_log(format!("failed to {error}"), self.log_tail())
+        };
+        let mut connection = self.connect().map_err(|error| failed(&error))?;
+        statements(&mut connection).map_err(|error| failed(&error))
     }
 
     /// A control connection whose default database is the dataset's.
@@ -207,7 +237,7 @@ impl Server {
     }
 
     /// Stops it cleanly, if it is Prony's own; gives back its folder.
-    pub(crate) fn stop(self) -> Result<Option<prony_servers::Instance>, Fault> {
+    pub(crate) fn stop(self) -> Result<Option<Instance>, Fault> {
         match self {
             Self::Own(server) => server.stop(STOP_TIMEOUT).map(Some).map_err(|error| {
                 Fault::failed_with_log(error.to_string(), error.log_tail().to_owned())
@@ -215,4 +245,12 @@ impl Server {
             Self::External(_) => Ok(None),
         }
     }
+}
+
+/// The failure of a server that can't be made or started.
+pub(crate) fn server_fault(error: &InstanceError) -> Fault {
+    Fault::failed_with_log(
+        format!("failed to {error}"),
+        error.log_tail().unwrap_or_default().to_owned(),
+    )
 }

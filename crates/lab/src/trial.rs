@@ -1,34 +1,23 @@
 //! One trial: restore the image, start the server, run the steps, stop. One method per transition.
 
-use std::thread::available_parallelism;
+mod counting;
 
 use prony_equality::VariableTable;
-use prony_load::{DriveTask, Message, Task, usual_threads};
+use prony_load::{DriveTask, Message, Task};
 use prony_model::{
-    Backend, ClientGroup, CountedBy, CounterSet, Counting, CpuSet, Length, Plan, PlannedTrial,
-    Sample, Source, Step, StepOutcome, Target, TrialKind, TrialState, Workload,
+    Backend, CountedBy, CounterSet, Counting, Length, Plan, PlannedTrial, Source, Step, Target,
+    TrialKind, TrialState,
 };
 use prony_servers::Image;
-use prony_store::{BuildRecord, Store, TrialId, TrialRow};
+use prony_store::{BuildRecord, Store, Subject, TrialId, TrialRow};
 
-use crate::collectors::{Collectors, SIMULATED_SLOWER, Wanted, Watched};
-use crate::counted::{self, counted};
-use crate::drive::drive;
+use crate::drive::{drive, drive_task, step_seed};
 use crate::event::{Event, Events};
-use crate::explain;
 use crate::fault::Fault;
 use crate::lab::Lab;
-use crate::prepare::{Loaded, Supply};
-use crate::server::Server;
-use crate::settle::{debt, empty_binlog, settle};
-use crate::start::Start;
-use crate::strain::{conditions, steal_warning};
-use crate::survey::{self, Variables, subject};
-
-/// Length of the intervals that the generator reports, in milliseconds.
-const INTERVAL_MS: u64 = 1_000;
-/// Silence of the server, in milliseconds, after which a step is given up.
-const STALL_MS: u64 = 60_000;
+use crate::prepare::{Start, Supply, subject};
+use crate::server::{Server, Variables, debt, empty_binlog, explain_all, settle};
+use crate::watch::{Readers, SIMULATED_SLOWER, Wanted, Watched};
 
 /// Everything that one trial needs.
 pub(crate) struct Trial<'a> {
@@ -37,12 +26,12 @@ pub(crate) struct Trial<'a> {
     pub(crate) planned: PlannedTrial,
     pub(crate) id: TrialId,
     pub(crate) supply: &'a Supply,
-    /// What the target's server comes from; `None` for an external one.
+    /// The origin of the server's data; `None` for an external server.
     pub(crate) image: Option<&'a Image>,
-    /// What the server said of its variables before anything was loaded.
+    /// The variables that the server reported before anything was loaded.
     pub(crate) surveyed: &'a Variables,
     pub(crate) table: &'a VariableTable,
-    /// What carries the connections of the load.
+    /// The backend of the load.
     pub(crate) backend: Backend,
     /// Counters that ride along in timed trials where the experiment leaves it to the host.
     pub(crate) riding: Option<CounterSet>,
@@ -54,7 +43,7 @@ impl Trial<'_> {
     pub(crate) fn run(&mut self, events: &mut Events<'_>) -> Result<(), Fault> {
         let mut watched = self.begin().watched(self.wanted())?;
         self.record_server(&watched.server)?;
-        self.record_absences(&watched.collectors, events)?;
+        self.record_absences(&watched.readers, events)?;
         self.fill(&mut watched.server)?;
         self.begin().warm(&watched.server)?;
         self.explain(&watched.server)?;
@@ -65,7 +54,7 @@ impl Trial<'_> {
         watched.server.stop().map(drop)
     }
 
-    /// What is to be read in this trial.
+    /// The readings of this trial.
     fn wanted(&self) -> Wanted {
         match self.counting() {
             Some(counting) => Wanted::counting(counting),
@@ -73,7 +62,7 @@ impl Trial<'_> {
         }
     }
 
-    /// How it counts; `None` in a timed trial.
+    /// The way of counting; `None` in a timed trial.
     fn counting(&self) -> Option<Counting> {
         let is_counting = self.planned.kind == TrialKind::Counting;
         self.plan.counting.filter(|_| is_counting)
@@ -85,25 +74,21 @@ impl Trial<'_> {
         let Some(counting) = self.counting() else {
             return Ok(step.clone());
         };
-        let operations = counted::operations(self.store, self.plan, counting, index)?;
+        let operations = counting::operations(self.store, self.plan, counting, index)?;
         let operations = operations.ok_or_else(|| {
             Fault::failed(
                 "no timed trial has said how many operations are to be counted: set `operations` in \
                  `[counting]`, or have a timed trial done first",
             )
         })?;
-        Ok(counted(step, operations))
+        Ok(counting::counted(step, operations))
     }
 
-    /// Keeps what can't be read of this server, and says it when it is new.
-    fn record_absences(
-        &mut self,
-        collectors: &Collectors,
-        events: &mut Events<'_>,
-    ) -> Result<(), Fault> {
-        for gap in collectors.absent() {
+    /// Keeps what can't be read of this server, and reports it when it is new.
+    fn record_absences(&mut self, readers: &Readers, events: &mut Events<'_>) -> Result<(), Fault> {
+        for gap in readers.absent() {
             let known = self.store.absences()?;
-            // What a virtual machine does not tell of its host nobody can allow: it is only kept.
+            // A permission does not help where a virtual machine hides its host: only kept.
             let can_be_allowed = gap.source != Source::Host;
             if can_be_allowed && known.iter().all(|(_, before)| before != gap) {
                 events(Event::Absent { gap });
@@ -127,33 +112,31 @@ impl Trial<'_> {
         }
     }
 
-    /// Keeps what the server says of itself: its version and its effective variables.
+    /// Keeps the server's version and effective variables.
     fn record_server(&mut self, server: &Server) -> Result<(), Fault> {
-        let version = server.control("SELECT VERSION()")?;
-        let version = version.single().unwrap_or_default();
+        let version = server.version()?;
         let (content_hash, facts_json) = match self.supply {
             Supply::Own(fetched) => (
                 fetched.build.content_hash.clone(),
                 serde_json::to_string(&fetched.build)
                     .map_err(|error| Fault::failed(error.to_string()))?,
             ),
-            // Nothing else identifies a server that somebody else runs.
+            // Nothing else identifies an external server.
             Supply::External(_) => (format!("external {version}"), "{}".to_owned()),
         };
         let record = BuildRecord {
-            server_version: version,
+            server_version: &version,
             content_hash: &content_hash,
             facts_json: &facts_json,
         };
         self.store.record_build(self.planned.target, &record)?;
-        let variables = survey::variables(server)?;
+        let variables = server.variables()?;
         let rows: Vec<_> = variables.clone().into_iter().collect();
         self.store.record_variables(self.id, &rows)?;
         self.warn_of_changes(&variables)
     }
 
-    /// Says beside the results where variables that matter are not what they were when the run
-    /// was allowed to begin.
+    /// Warns where variables that matter changed after the run was allowed to begin.
     fn warn_of_changes(&mut self, now: &Variables) -> Result<(), Fault> {
         // A server in valgrind does without what valgrind can't run, and its times are not used.
         if self.planned.kind == TrialKind::Counting {
@@ -163,31 +146,30 @@ impl Trial<'_> {
         let now = subject(self.target(), &[], now);
         let differences = self.table.compare(&[before, now], &self.plan.allow);
         for difference in differences.iter().filter(|difference| difference.stops()) {
-            let said = |index: usize| difference.values[index].as_deref().unwrap_or("missing");
+            let value = |index: usize| difference.values[index].as_deref().unwrap_or("missing");
             let text = format!(
                 "`{}` was {} when the run was allowed to begin and is {} in this trial: its \
                  figures are not those of the settings shown",
                 difference.variable,
-                said(0),
-                said(1)
+                value(0),
+                value(1)
             );
             self.store
-                .record_warning(Some(self.id), None, "variable-changed", &text)?;
+                .record_warning(Subject::Trial(self.id), "variable-changed", &text)?;
         }
         Ok(())
     }
 
     /// Loads the dataset where no image brings it.
     fn fill(&mut self, server: &mut Server) -> Result<(), Fault> {
-        let Some(Loaded { load, settle }) = self.begin().fill(server)? else {
-            return Ok(());
-        };
-        self.store
-            .record_trial_load(self.id, &load, Some(&settle))?;
+        if let Some(loaded) = self.begin().fill(server)? {
+            self.store
+                .record_trial_load(self.id, &loaded.load, Some(&loaded.settle))?;
+        }
         Ok(())
     }
 
-    /// Keeps the execution plan of every statement, until a trial of the target has got to its end.
+    /// Keeps the execution plan of every statement, until a trial of the target is done.
     fn explain(&mut self, server: &Server) -> Result<(), Fault> {
         let target = self.planned.target;
         let done =
@@ -195,14 +177,9 @@ impl Trial<'_> {
         if self.store.trials()?.iter().any(done) {
             return Ok(());
         }
-        for plan_text in explain::all(server, self.plan, self.surveyed)? {
-            let explain::PlanText {
-                entry,
-                statement,
-                json,
-            } = &plan_text;
+        for text in explain_all(server, self.plan, self.surveyed)? {
             self.store
-                .record_plan_text(target, *entry, statement, json)?;
+                .record_plan_text(target, text.entry, &text.statement, &text.json)?;
         }
         Ok(())
     }
@@ -214,49 +191,57 @@ impl Trial<'_> {
         step: &Step,
         events: &mut Events<'_>,
     ) -> Result<(), Fault> {
-        let Watched { server, collectors } = watched;
+        let Watched { server, readers } = watched;
         self.settle(server, index, events)
-            .map_err(|fault| fault.during(&step.name, step.clients))?;
-        collectors.prepare(server);
+            .map_err(|fault| fault.during(&step.name, step.own().clients))?;
+        readers.prepare(server);
         events(Event::StepStarted {
             number: index + 1,
             total: self.plan.steps.len(),
             step: &step.name,
-            clients: step.clients,
+            clients: step.own().clients,
         });
         let seed = step_seed(self.plan.seed, self.planned.block, index);
         let task = self.task(step, seed);
         let mut samples = Vec::new();
-        let outcome = drive(self.lab, server, self.client_cpus(), task, &mut |message| {
-            match message {
-                Message::Ready => samples.push(collectors.begin()),
-                Message::MeasureEnd { .. } => samples.extend(collectors.end()),
-                Message::Interval { interval, .. } => {
-                    let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
-                    let queries_per_second = interval.queries as f64 / seconds.max(1e-9);
-                    events(Event::Rate { queries_per_second });
+        let outcome = drive(
+            self.lab,
+            server,
+            self.supply.client_cpus(),
+            task,
+            &mut |message| {
+                match message {
+                    Message::Ready => samples.push(readers.begin()),
+                    Message::MeasureEnd { .. } => samples.extend(readers.end()),
+                    Message::Interval { interval, .. } => {
+                        let seconds =
+                            interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
+                        let queries_per_second = interval.queries as f64 / seconds.max(1e-9);
+                        events(Event::Rate { queries_per_second });
+                    }
+                    Message::Done { outcome } => return Ok(Some(outcome)),
+                    _ => {}
                 }
-                Message::Done { outcome } => return Ok(Some(outcome)),
-                _ => {}
-            }
-            Ok(None)
-        })
-        .map_err(|fault| fault.during(&step.name, step.clients))?;
-        self.record(index, step, &outcome, &samples)?;
+                Ok(None)
+            },
+        )
+        .map_err(|fault| fault.during(&step.name, step.own().clients))?;
+        self.store.record_step(self.id, index, &outcome)?;
+        self.store.record_samples(self.id, index, &samples)?;
         events(Event::StepDone {
             step: &step.name,
-            clients: step.clients,
-            queries_per_second: outcome.queries_per_second(),
+            clients: step.own().clients,
+            queries_per_second: outcome.groups.own().queries_per_second(),
         });
         Ok(())
     }
 
-    /// What the load generator does in a step of this trial.
+    /// The task of the load generator in a step of this trial.
     fn task(&self, step: &Step, seed: u64) -> Task {
         let task = drive_task(self.plan, self.target(), step, seed, self.backend);
         let warmup_operations = match (self.counting(), step.length) {
             (Some(_), Length::Count { operations }) => {
-                counted::warmup_operations(operations, step.clients)
+                counting::warmup_operations(operations, step.own().clients)
             }
             _ => 0,
         };
@@ -271,7 +256,7 @@ impl Trial<'_> {
         }))
     }
 
-    /// Brings the engine to a quiet state where the step wants it, and keeps what is left.
+    /// Brings the engine to a quiet state where the step wants it, and keeps its debt.
     fn settle(
         &mut self,
         server: &mut Server,
@@ -294,136 +279,5 @@ impl Trial<'_> {
         let debt = debt(server, engine)?;
         self.store.record_debt(self.id, index, &debt)?;
         Ok(())
-    }
-
-    fn record(
-        &mut self,
-        index: usize,
-        step: &Step,
-        outcome: &StepOutcome,
-        samples: &[Sample],
-    ) -> Result<(), Fault> {
-        self.store.record_step(self.id, index, outcome)?;
-        self.store.record_samples(self.id, index, samples)?;
-        // What disturbs times is of no matter to counts.
-        if self.planned.kind == TrialKind::Counting {
-            return Ok(());
-        }
-        if let [start, .., end] = samples
-            && let Some(text) = steal_warning(start, end, self.lab.cpus)
-        {
-            self.store
-                .record_warning(Some(self.id), Some(index), "steal", &text)?;
-        }
-        for (code, text) in conditions(step, outcome) {
-            self.store
-                .record_warning(Some(self.id), Some(index), code, &text)?;
-        }
-        Ok(())
-    }
-
-    fn client_cpus(&self) -> Option<&CpuSet> {
-        self.supply.own()?.rendered.process.client_cpus.as_ref()
-    }
-}
-
-/// Threads of the load generator on this host.
-pub(crate) fn threads_max(backend: Backend) -> u32 {
-    // Where the number of processors is not known, it is taken for the least.
-    usual_threads(backend, available_parallelism().map_or(1, usize::from))
-}
-
-/// What the load generator does in a step.
-pub(crate) fn drive_task(
-    plan: &Plan,
-    target: &Target,
-    step: &Step,
-    seed: u64,
-    backend: Backend,
-) -> DriveTask {
-    let transactional = target.engine.transactional();
-    let gaps = sees_gaps(step, transactional);
-    let group = |group: &ClientGroup| ClientGroup {
-        workload: expected(&group.workload, gaps),
-        ..group.clone()
-    };
-    DriveTask {
-        workload: expected(&step.workload, gaps),
-        parameters: step.parameters.clone(),
-        dataset: plan.dataset,
-        transactional,
-        protocol: target.protocol,
-        clients: step.clients,
-        threads_max: threads_max(backend),
-        seed,
-        warmup_ms: step.warmup_ms,
-        warmup_operations: 0,
-        length: step.length,
-        timing: step.timing,
-        pace: step.pace,
-        reconnect_every: step.reconnect_every,
-        ramp_ms: step.ramp_ms,
-        drain_ms: step.drain_ms(),
-        beside: step.beside.iter().map(group).collect(),
-        backend,
-        interval_histograms: false,
-        interval_ms: INTERVAL_MS,
-        stall_ms: STALL_MS,
-        hold: true,
-    }
-}
-
-/// Whether clients can see each other's rows half changed: a row that one deletes to insert it again
-/// is missing for the others meanwhile, and two who do so to the same row insert it twice.
-pub(crate) fn sees_gaps(step: &Step, transactional: bool) -> bool {
-    let makes_gaps = |workload: &Workload| {
-        let statements = &workload.statements;
-        let changes = |rows: i64| statements.iter().any(|other| other.change.rows == rows);
-        let atomic = transactional && workload.transaction;
-        !atomic && changes(-1) && changes(1)
-    };
-    let beside = step.beside.iter().map(|group| &group.workload);
-    let mut workloads = std::iter::once(&step.workload).chain(beside);
-    step.all_clients() > 1 && workloads.any(makes_gaps)
-}
-
-/// A workload with what can be expected of its answers.
-fn expected(workload: &Workload, gaps: bool) -> Workload {
-    let mut workload = workload.clone();
-    if gaps {
-        workload.expect_missing_rows();
-    }
-    workload
-}
-
-/// The seed of a step: the same for every target of a block, so that all answer the same
-/// statements, and another one for every block and step. The mixing is `SplitMix64`'s
-/// (Steele, Lea, Flood 2014).
-pub(crate) fn step_seed(seed: u64, block: u32, step: usize) -> u64 {
-    [u64::from(block), step as u64]
-        .into_iter()
-        .fold(seed, |state, input| {
-            let mut z = state
-                .wrapping_add(input)
-                .wrapping_add(0x9E37_79B9_7F4A_7C15);
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            z ^ (z >> 31)
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn every_step_of_every_block_has_its_own_seed() {
-        let seeds: HashSet<u64> = (0..20)
-            .flat_map(|block| (0..50).map(move |step| step_seed(7, block, step)))
-            .collect();
-        assert_eq!(seeds.len(), 20 * 50);
-        assert_ne!(step_seed(7, 0, 0), step_seed(8, 0, 0));
     }
 }

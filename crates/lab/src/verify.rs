@@ -1,5 +1,5 @@
-//! Whether every target answers every cell rightly: each step once, with few operations, nothing
-//! timed and nothing stored.
+//! A check that every target answers every cell rightly: each step once, with few operations,
+//! nothing timed and nothing stored.
 //!
 //! One client asks first, and its answers are decoded whole: what they must be is known from the
 //! workload, and they must be the same from every target. Then every cell runs as it does in a
@@ -12,29 +12,25 @@ use prony_load::{
     CheckOutcome, CheckTask, CheckedStatement, Message, TableSums, Task, choose_backend, table_sums,
 };
 use prony_model::{
-    Backend, Effect, ErrorClass, ErrorCount, Length, Pace, Plan, Step, StepOutcome, Target, Timing,
-    TrialKind,
+    Backend, ClientGroup, Effect, ErrorClass, ErrorCount, GroupOutcome, Groups, Length, Pace, Plan,
+    Step, StepOutcome, Target, Timing, TrialKind,
 };
+use prony_wire::codes;
 
-use crate::drive::drive;
+use crate::drive::{drive, drive_task, sees_gaps, step_seed};
 use crate::error::LabError;
 use crate::event::{Event, Events};
-use crate::fault::{Failure, Fault};
+use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
-use crate::prepare::Supply;
-use crate::ready::{Preparation, Ready, supplies};
+use crate::prepare::{Preparation, Ready, Start, Supply, supply_all};
 use crate::server::Server;
-use crate::start::Start;
-use crate::trial::{drive_task, sees_gaps, step_seed};
 
 /// Operations whose answers are decoded, for each entry of the sequence.
 const CHECKED: u64 = 12;
 /// Operations of each client when a cell runs as in a trial.
 const DRIVEN_PER_CLIENT: u64 = 3;
-/// `ER_DUP_ENTRY`.
-const DUPLICATE: u16 = 1062;
 
-/// What came out of checking an experiment's answers.
+/// The result of checking an experiment's answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
     /// The targets, in the order of the plan.
@@ -43,7 +39,7 @@ pub struct Verification {
     pub disagreements: Vec<String>,
 }
 
-/// What came out for one target.
+/// The result for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedTarget {
     /// Its name.
@@ -54,7 +50,7 @@ pub struct VerifiedTarget {
     pub failure: Option<String>,
 }
 
-/// What came out for one cell.
+/// The result for one cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerifiedCell {
     /// Answers looked at.
@@ -64,7 +60,7 @@ pub struct VerifiedCell {
 }
 
 impl Verification {
-    /// Whether every target got to the end, nothing was wrong, and all agree.
+    /// Tells whether every target got to the end, nothing was wrong, and all agree.
     pub fn is_sound(&self) -> bool {
         let sound = |target: &VerifiedTarget| {
             target.failure.is_none() && target.cells.iter().all(|cell| cell.wrong.is_empty())
@@ -85,24 +81,26 @@ pub fn verify(
     plan: &Plan,
     events: &mut Events<'_>,
 ) -> Result<Option<Verification>, LabError> {
-    let Some(supplies) = supplies(lab, plan, events)? else {
-        return Ok(None);
-    };
-    let table = VariableTable::embedded()?;
+    unless_interrupted(verify_targets(lab, plan, events))
+}
+
+fn verify_targets(
+    lab: &Lab<'_>,
+    plan: &Plan,
+    events: &mut Events<'_>,
+) -> Result<Verification, Stop> {
+    let supplies = supply_all(lab, plan, events)?;
     let preparation = Preparation {
         lab,
         plan,
         supplies: &supplies,
-        table: &table,
+        table: &VariableTable::embedded().map_err(LabError::from)?,
         wanted: &(0..plan.targets.len()).collect(),
     };
-    // What is worth a remark beside figures is of no account where there are none.
-    let Some(ready) = preparation.make_ready(&mut Vec::new(), &mut |_, _, _| Ok(()), events)?
-    else {
-        return Ok(None);
-    };
+    // Warnings belong beside figures, and there are none.
+    let ready = preparation.make_ready(&mut Vec::new(), &mut |_, _, _| Ok(()), events)?;
     let encrypted = plan.targets.iter().any(Target::is_encrypted);
-    let backend = choose_backend(plan.backend, encrypted)?;
+    let backend = choose_backend(plan.backend, encrypted).map_err(LabError::from)?;
     let mut targets = Vec::new();
     let mut digests = Vec::new();
     for (index, target) in plan.targets.iter().enumerate() {
@@ -119,30 +117,22 @@ pub fn verify(
             Ok(ready) => checked.target(lab, plan, target, &supplies[index], ready, events),
             Err(failure) => Err(Fault::Failed(failure.clone())),
         };
-        let failure = match end {
-            Ok(()) => None,
-            Err(Fault::Interrupted) => return Ok(None),
-            Err(Fault::Store(error)) => return Err(error.into()),
-            Err(Fault::Failed(Failure { reason, log_tail })) if log_tail.is_empty() => Some(reason),
-            Err(Fault::Failed(Failure { reason, log_tail })) => {
-                Some(format!("{reason}\nits log ends:\n{log_tail}"))
-            }
-        };
+        let failure = contain(lab.stop, end)?.err();
         targets.push(VerifiedTarget {
             name: target.name.clone(),
             cells: checked.cells,
-            failure,
+            failure: failure.map(Failure::with_log),
         });
         digests.push(checked.digests);
     }
     let disagreements = disagreements(plan, &digests);
-    Ok(Some(Verification {
+    Ok(Verification {
         targets,
         disagreements,
-    }))
+    })
 }
 
-/// What is known of one target so far.
+/// The findings of one target so far.
 struct Checked {
     backend: Backend,
     cells: Vec<VerifiedCell>,
@@ -183,10 +173,10 @@ impl Checked {
                 number: index + 1,
                 total: plan.steps.len(),
                 step: &step.name,
-                clients: step.clients,
+                clients: step.own().clients,
             });
             let mut cell = VerifiedCell::default();
-            for (place, work) in works(step).iter().enumerate() {
+            for (place, group) in step.groups.iter().enumerate() {
                 let driven = Driven {
                     start: &start,
                     plan,
@@ -194,9 +184,9 @@ impl Checked {
                     backend: self.backend,
                 };
                 let found = driven
-                    .cell(work, &mut server, &mut sums)
-                    .map_err(|fault| fault.during(&step.name, step.clients))?;
-                cell.add(found, work, step);
+                    .cell(&alone(step, group), &mut server, &mut sums)
+                    .map_err(|fault| fault.during(&step.name, step.own().clients))?;
+                cell.add(found, group);
             }
             // What one client found holds for the entry at all its numbers of clients.
             if let Some(found) = found.get(&step.entry) {
@@ -221,11 +211,11 @@ impl Checked {
                 continue;
             }
             let mut cell = VerifiedCell::default();
-            for (place, work) in works(step).iter().enumerate() {
+            for (place, group) in step.groups.iter().enumerate() {
                 let seed = step_seed(plan.seed, 0, index + place * plan.steps.len());
-                let outcome = check(start, plan, work, seed, &mut server)
+                let outcome = check(start, plan, group, seed, &mut server)
                     .map_err(|fault| fault.during(&step.name, 1))?;
-                let prefix = prefix(work, step);
+                let prefix = prefix(group);
                 let digest = |statement: &CheckedStatement| {
                     (format!("{prefix}{}", statement.name), statement.digest)
                 };
@@ -233,9 +223,9 @@ impl Checked {
                 self.digests.entry(step.entry).or_default().extend(digests);
                 let found = VerifiedCell {
                     answers: outcome.statements.iter().map(|s| s.count).sum(),
-                    wrong: outcome.wrong(&work.workload),
+                    wrong: outcome.wrong(&group.workload),
                 };
-                cell.add(found, work, step);
+                cell.add(found, group);
             }
             cells.insert(step.entry, cell);
         }
@@ -251,65 +241,51 @@ fn begin(start: &Start<'_>) -> Result<Server, Fault> {
     Ok(server)
 }
 
-/// What a step does, each part as a step of its own: its own clients, then the groups beside them,
-/// one after the other, at no pace, on connections that last. Answers do not depend on when they are
-/// asked for, and what a group changes can then be told from what others do.
-fn works(step: &Step) -> Vec<Step> {
-    let own = Step {
-        length: Length::Count {
-            operations: u64::from(step.clients) * DRIVEN_PER_CLIENT,
-        },
-        warmup_ms: 0,
-        timing: Timing::Operations,
-        pace: Pace::default(),
-        reconnect_every: None,
-        ramp_ms: 0,
-        beside: Vec::new(),
-        ..step.clone()
-    };
-    let beside = step.beside.iter().map(|group| Step {
-        name: group.name.clone(),
-        workload: group.workload.clone(),
-        parameters: group.parameters.clone(),
-        clients: group.clients,
+/// A step with one of its groups alone, at no pace, on connections that last. Answers do not depend
+/// on when they are asked for, and the changes of a group can then be told from those of others.
+fn alone(step: &Step, group: &ClientGroup) -> Step {
+    Step {
+        groups: Groups::new(ClientGroup {
+            pace: Pace::default(),
+            reconnect_every: None,
+            ..group.clone()
+        }),
         length: Length::Count {
             operations: u64::from(group.clients) * DRIVEN_PER_CLIENT,
         },
-        ..own.clone()
-    });
-    let beside: Vec<_> = beside.collect();
-    std::iter::once(own).chain(beside).collect()
-}
-
-/// What leads words about a part of a step.
-fn prefix(work: &Step, step: &Step) -> String {
-    if work.name == step.name {
-        String::new()
-    } else {
-        format!("{}: ", work.name)
+        warmup_ms: 0,
+        timing: Timing::Operations,
+        ramp_ms: 0,
+        ..step.clone()
     }
 }
 
+/// The lead of words about a group: its name, where it is not the step's own.
+fn prefix(group: &ClientGroup) -> String {
+    let name = group.name.as_ref();
+    name.map_or_else(String::new, |name| format!("{name}: "))
+}
+
 impl VerifiedCell {
-    /// Adds what was found of a part of the step.
-    fn add(&mut self, found: Self, work: &Step, step: &Step) {
+    /// Adds what was found of a group of the step.
+    fn add(&mut self, found: Self, group: &ClientGroup) {
         self.answers += found.answers;
-        let prefix = prefix(work, step);
+        let prefix = prefix(group);
         let wrong = found.wrong.into_iter();
         self.wrong
             .extend(wrong.map(|wrong| format!("{prefix}{wrong}")));
     }
 }
 
-/// Has one client ask what a part of a step asks.
+/// Has one client ask what a group asks.
 fn check(
     start: &Start<'_>,
     plan: &Plan,
-    work: &Step,
+    group: &ClientGroup,
     seed: u64,
     server: &mut Server,
 ) -> Result<CheckOutcome, Fault> {
-    let mut workload = work.workload.clone();
+    let mut workload = group.workload.clone();
     let mut operations = CHECKED;
     if workload.is_mix() {
         // What is asked rarely is checked as well as the rest.
@@ -320,7 +296,7 @@ fn check(
     }
     let task = Task::Check(Box::new(CheckTask {
         workload,
-        parameters: work.parameters.clone(),
+        parameters: group.parameters.clone(),
         dataset: plan.dataset,
         transactional: start.target.engine.transactional(),
         operations,
@@ -338,7 +314,7 @@ fn check(
     )
 }
 
-/// How parts of steps are run as in a trial.
+/// Runs groups of steps as in a trial.
 struct Driven<'a> {
     start: &'a Start<'a>,
     plan: &'a Plan,
@@ -347,8 +323,8 @@ struct Driven<'a> {
 }
 
 impl Driven<'_> {
-    /// Runs a part of a step. `known` are the tables' sums, where they are known; they are known
-    /// again afterwards, where it can tell.
+    /// Runs a step of one group. `known` are the tables' sums, where they are known; they are known
+    /// again afterwards, where possible.
     fn cell(
         &self,
         step: &Step,
@@ -356,12 +332,14 @@ impl Driven<'_> {
         known: &mut Option<Vec<TableSums>>,
     ) -> Result<VerifiedCell, Fault> {
         let start = self.start;
-        let writes = step.workload.effect != Effect::None;
+        let workload = &step.own().workload;
+        let writes = workload.effect != Effect::None;
         let before = match known.take() {
             None if writes => Some(sums(start, server)?),
             known => known,
         };
         let outcome = self.outcome(step, server)?;
+        let outcome = outcome.groups.own();
         let transactional = start.target.engine.transactional();
         let (before, after) = match before {
             Some(before) if writes => (before, sums(start, server)?),
@@ -371,16 +349,16 @@ impl Driven<'_> {
                 (Vec::new(), Vec::new())
             }
         };
-        let mut wrong = unexpected(&outcome, sees_gaps(step, transactional));
+        let mut wrong = unexpected(outcome, sees_gaps(step, transactional));
         if writes {
             *known = Some(after.clone());
         }
-        let mut check = as_check(&outcome, before, after);
-        if step.workload.transaction && retried(&outcome) {
+        let mut check = as_check(outcome, before, after);
+        if workload.transaction && retried(outcome) {
             // The counts have what was rolled back to be tried again, and say nothing of the tables.
             check.forget_tables();
         }
-        wrong.extend(check.wrong(&step.workload));
+        wrong.extend(check.wrong(workload));
         Ok(VerifiedCell {
             answers: outcome.queries,
             wrong,
@@ -390,12 +368,10 @@ impl Driven<'_> {
     fn outcome(&self, step: &Step, server: &mut Server) -> Result<Box<StepOutcome>, Fault> {
         let start = self.start;
         let task = drive_task(self.plan, start.target, step, self.seed, self.backend);
-        let own = start.supply.own();
-        let cpus = own.and_then(|own| own.rendered.process.client_cpus.as_ref());
         drive(
             start.lab,
             server,
-            cpus,
+            start.supply.client_cpus(),
             Task::Drive(Box::new(task)),
             &mut |message| match message {
                 Message::Done { outcome } => Ok(Some(outcome)),
@@ -414,7 +390,7 @@ fn sums(start: &Start<'_>, server: &Server) -> Result<Vec<TableSums>, Fault> {
     let mut all = Vec::new();
     for table in 0..start.dataset.tables {
         if start.lab.stop.requested() {
-            return Err(Fault::Interrupted);
+            return Err(Stop::Interrupted.into());
         }
         let sums = table_sums(&mut connection, start.dataset, table)
             .map_err(|error| failed(error.to_string()))?;
@@ -423,8 +399,8 @@ fn sums(start: &Start<'_>, server: &Server) -> Result<Vec<TableSums>, Fault> {
     Ok(all)
 }
 
-/// Whether an operation was tried again.
-fn retried(outcome: &StepOutcome) -> bool {
+/// Tells whether an operation was tried again.
+fn retried(outcome: &GroupOutcome) -> bool {
     let classes = outcome.errors.iter().map(|error| error.class);
     classes
         .into_iter()
@@ -433,9 +409,9 @@ fn retried(outcome: &StepOutcome) -> bool {
 
 /// Errors, in words, but for those that an operation is tried again for. Where clients see gaps,
 /// they can also insert the same row twice.
-fn unexpected(outcome: &StepOutcome, gaps: bool) -> Vec<String> {
+fn unexpected(outcome: &GroupOutcome, gaps: bool) -> Vec<String> {
     let harmless = |error: &&ErrorCount| {
-        error.class == ErrorClass::Retryable || (gaps && error.code == DUPLICATE)
+        error.class == ErrorClass::Retryable || (gaps && error.code == codes::DUP_ENTRY.into())
     };
     let errors = outcome.errors.iter();
     errors
@@ -450,7 +426,7 @@ fn unexpected(outcome: &StepOutcome, gaps: bool) -> Vec<String> {
 }
 
 /// Counts of a driven cell in the form of a check.
-fn as_check(outcome: &StepOutcome, before: Vec<TableSums>, after: Vec<TableSums>) -> CheckOutcome {
+fn as_check(outcome: &GroupOutcome, before: Vec<TableSums>, after: Vec<TableSums>) -> CheckOutcome {
     let statements = outcome.statements.iter().map(|statement| CheckedStatement {
         name: statement.name.clone(),
         count: statement.count,

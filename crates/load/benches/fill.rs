@@ -13,9 +13,10 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use prony_client::{Connection, Login};
+use prony_host::{Launcher, Roots};
 use prony_load::{FillTask, Job, Message, Task};
 use prony_model::{Config, Dataset, Engine, IntentValue, LoadOutcome, StopFlag};
-use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
+use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
 const USAGE: &str = "\
 usage: cargo xtask bench-load [--builds ID,…] [--engine NAME] [--tables N] [--rows N] [--rounds N]
@@ -143,7 +144,7 @@ impl Request {
     fn start(&self, build: &str) -> Running {
         let roots = Roots::from_environment().unwrap();
         let catalogue = Catalogue::embedded().unwrap();
-        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/fixtures/guard");
+        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
         let launcher = Launcher::new(guard).unwrap();
         let stop = StopFlag::default();
         let depot = Depot::new(&roots, &catalogue, &launcher);

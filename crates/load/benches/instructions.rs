@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use prony_client::{Address, Login};
+use prony_host::{Launcher, Process};
 use prony_load::choose_backend;
 use prony_model::{Backend, Length, Protocol, Tls};
-use prony_servers::{Launcher, Process};
 use serde::Serialize;
 
 use crate::job::Task;

@@ -11,11 +11,11 @@ use prony_model::{Dataset, Expect, Protocol};
 pub use outcome::{CheckOutcome, CheckedStatement};
 
 use crate::choices::Choices;
+use crate::dataset::sums::{TableSums, table_sums};
 use crate::job::CheckTask;
 use crate::message::Speaker;
 use crate::program::{Encoding, Program, Scope, Values, append_sql};
-use crate::random::scatter;
-use crate::sums::{TableSums, table_sums};
+use crate::values::random::scatter;
 use crate::{Job, JobError, LoadError, Message};
 
 /// The longest silence while connecting. Statements may take as long as they take.
@@ -50,7 +50,7 @@ pub(crate) fn check(
         })?;
     let mut connection = connect(job)?;
     let before = all_sums(&mut connection, &task.dataset)?;
-    let mut checker = Checker::new(connection, &program, task.seed);
+    let mut checker = Checker::new(connection, &program);
     for _ in 0..task.operations {
         checker.operation()?;
     }
@@ -92,11 +92,11 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(connection: Connection, program: &'a Program, seed: u64) -> Self {
+    fn new(connection: Connection, program: &'a Program) -> Self {
         Self {
             connection,
             program,
-            choices: Choices::new(program, seed, CLIENT),
+            choices: Choices::new(program, CLIENT),
             values: program.new_values(),
             statements: program
                 .statements

@@ -2,8 +2,8 @@
 
 use prony_model::TableChoice;
 
-use crate::draws::Draws;
 use crate::program::{Program, Values};
+use crate::values::draws::Draws;
 
 /// One client's choices, a function of seed and client number alone.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub(crate) struct Choices {
 
 impl Choices {
     /// The choices of a client, from its first operation on.
-    pub(crate) fn new(program: &Program, seed: u64, client: u32) -> Self {
-        let draws = Draws::new(seed, client, program.ordered);
+    pub(crate) fn new(program: &Program, client: u32) -> Self {
+        let draws = Draws::new(program.seed, client, program.ordered);
         Self {
             operation: draws.clone(),
             statement: draws.clone(),

@@ -330,7 +330,7 @@ impl Client {
         let class = match self.stage {
             // A transaction that can't be left is no place to go on from.
             Stage::Rollback(_) => ErrorClass::Fatal,
-            _ => classify(error.code),
+            _ => classify(error.code.into()),
         };
         context.recorder.error(&error, class);
         let statement = || self.statement_name(context.program).to_owned();
@@ -339,7 +339,7 @@ impl Client {
             ErrorClass::Fatal => {
                 return Err(LoadError::Server {
                     statement: statement(),
-                    code: error.code,
+                    code: error.code.into(),
                     sqlstate: error.sqlstate_text(),
                     message: error.message_text(),
                 });
@@ -348,7 +348,7 @@ impl Client {
                 return Err(LoadError::Retries {
                     statement: statement(),
                     seconds: spent_ns as f64 / 1e9,
-                    code: error.code,
+                    code: error.code.into(),
                     message: error.message_text(),
                 });
             }

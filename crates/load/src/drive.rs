@@ -7,9 +7,10 @@
 //! one is closed. Who needs longer than that instant to read lets the job hold.
 
 mod collect;
-mod ended;
+
 mod gate;
 mod share;
+mod totals;
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -21,17 +22,17 @@ use prony_model::{Length, Pace, Timing, Tls};
 use rustix::thread::set_current_timer_slack;
 
 use crate::clock::{CpuTime, ThreadTime, now_ns};
+use crate::connection::Opener;
 use crate::drive::collect::{Collector, Report};
-use crate::drive::ended::Ended;
 use crate::drive::gate::Gate;
 use crate::drive::share::{Share, share_out};
+use crate::drive::totals::Totals;
 use crate::limits::make_room;
+use crate::loops::{Phase, Shared};
 use crate::message::Speaker;
-use crate::part::{Part, connections, parts};
 use crate::program::Program;
 use crate::recorder::Period;
-use crate::setup::Opener;
-use crate::worker::{Phase, Worker};
+use crate::worker::Worker;
 use crate::{DriveTask, Job, JobError, LoadError, Message, choose_backend};
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -45,7 +46,6 @@ const MEASURED_SEED: u64 = 0;
 /// What the threads of a run share.
 struct Run<'a> {
     task: &'a DriveTask,
-    parts: &'a [Part<'a>],
     programs: &'a [Program],
     opener: &'a Opener<'a>,
     failed: AtomicBool,
@@ -64,16 +64,15 @@ pub(crate) fn drive(
 ) -> Result<(), LoadError> {
     task.check()?;
     choose_backend(Some(task.backend), job.tls != Tls::Off)?;
-    let parts = parts(task);
-    let programs = compile(task, &parts)?;
-    let connections = connections(task);
+    let programs = compile(task)?;
+    let connections = task.connections();
     let threads = connections.min(task.threads_max);
     make_room(connections, threads)?;
     let start = match task.timing {
         Timing::Operations => None,
         Timing::WholeRun => Some(Start::now(task, speaker)?),
     };
-    let opener = Opener::new(job, task, &parts, &programs)?;
+    let opener = Opener::new(job, task, &programs)?;
     let links = opener.connect_all()?;
     speaker.say(&Message::Connected {
         clients: connections,
@@ -82,7 +81,6 @@ pub(crate) fn drive(
     let mut shares = share_out(task, links, threads);
     let run = Run {
         task,
-        parts: &parts,
         programs: &programs,
         opener: &opener,
         failed: AtomicBool::new(false),
@@ -112,14 +110,14 @@ pub(crate) fn drive(
     })
 }
 
-fn compile(task: &DriveTask, parts: &[Part<'_>]) -> Result<Vec<Program>, JobError> {
-    let compile = |part: &Part<'_>| {
-        Program::compile(task, part).map_err(|source| JobError::Workload {
-            workload: part.workload.name.clone(),
+fn compile(task: &DriveTask) -> Result<Vec<Program>, JobError> {
+    let compile = |group: usize| {
+        Program::compile(task, group).map_err(|source| JobError::Workload {
+            workload: task.groups[group].workload.name.clone(),
             source: Box::new(source),
         })
     };
-    parts.iter().map(compile).collect()
+    (0..task.groups.len()).map(compile).collect()
 }
 
 impl Run<'_> {
@@ -160,19 +158,17 @@ impl Run<'_> {
         share: Share,
         at_gate: &mut dyn FnMut() -> Result<(), LoadError>,
         hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
-    ) -> Result<Ended, LoadError> {
+    ) -> Result<Totals, LoadError> {
         // A thread that panics lets the others go.
-        let _watch = Watch(self);
-        let stall_ns = ns(self.task.stall_ms);
-        let mut worker = Worker::new(
-            share.links,
-            self.programs,
-            self.opener,
-            stall_ns,
-            &self.failed,
-        );
+        let _guard = PanicGuard(self);
+        let shared = Shared {
+            opener: self.opener,
+            stall_ns: ns(self.task.stall_ms),
+            failed: &self.failed,
+        };
+        let mut worker = Worker::new(share.links, self.programs, shared);
         let mut ready = self.be_punctual().and_then(|()| self.warm_up(&mut worker));
-        // Whoever failed still comes to the gate, for the others wait there.
+        // A thread that failed still comes to the gate, for the others wait there.
         self.gate.wait();
         if ready.is_ok() && !self.failed.load(Ordering::Relaxed) {
             ready = at_gate();
@@ -186,18 +182,23 @@ impl Run<'_> {
         let before = ThreadTime::now();
         let records = worker.run(&phase, hand_over)?;
         let used = ThreadTime::now().since(before);
-        let mut ended = Ended::new(records, worker, used);
+        let mut totals = Totals::new(records, worker, used);
         if self.task.timing == Timing::WholeRun {
-            ended.say_goodbye();
-            ended.end_at(now_ns());
+            totals.say_goodbye();
+            totals.end_at(now_ns());
         }
-        Ok(ended)
+        Ok(totals)
     }
 
     /// Where operations have an intended start, lets this thread be woken when it asked to be, and
     /// not when it suits the kernel.
     fn be_punctual(&self) -> Result<(), LoadError> {
-        if !self.parts.iter().any(|part| part.pace.is_scheduled()) {
+        if !self
+            .task
+            .groups
+            .iter()
+            .any(|group| group.pace.is_scheduled())
+        {
             return Ok(());
         }
         set_current_timer_slack(NonZeroU64::new(1)).map_err(|errno| LoadError::System {
@@ -209,7 +210,7 @@ impl Run<'_> {
     /// The measured time.
     fn measured(&self, operations: Vec<u64>) -> Phase<'_> {
         let start_ns = self.start_ns.load(Ordering::Relaxed);
-        let (end_ns, over_ns) = match (self.task.length, self.task.pace) {
+        let (end_ns, over_ns) = match (self.task.length, self.task.groups.own().pace) {
             (Length::Time { ms }, _) => {
                 let end_ns = start_ns.saturating_add(ns(ms));
                 (end_ns, end_ns)
@@ -222,7 +223,8 @@ impl Run<'_> {
             (Length::Count { .. }, Pace::Closed { .. }) => (u64::MAX, u64::MAX),
         };
         Phase {
-            parts: self.parts,
+            groups: &self.task.groups,
+            is_unpaced: false,
             start_ns,
             end_ns,
             over_ns,
@@ -235,50 +237,34 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the clients without keeping what they measure.
+    /// Warms up without keeping the figures: for a time at each group's pace; or every client does
+    /// so many operations, as fast as they go, whatever the pace.
     fn warm_up(&self, worker: &mut Worker<'_>) -> Result<(), LoadError> {
         let ms = self.task.warmup_ms.max(self.task.ramp_ms);
-        match (self.task.timing, ms, self.task.warmup_operations) {
-            (Timing::WholeRun, ..) | (_, 0, 0) => Ok(()),
-            (_, 0, operations) => self.warm_up_by_count(worker, operations),
-            (_, ms, _) => self.warm_up_by_time(worker, ms),
-        }
-    }
-
-    /// Every client of every group does so many operations, as fast as they go.
-    fn warm_up_by_count(&self, worker: &mut Worker<'_>, operations: u64) -> Result<(), LoadError> {
-        let mut parts = self.parts.to_vec();
-        for part in &mut parts {
-            part.pace = Pace::default();
-        }
-        let phase = Phase {
-            parts: &parts,
-            start_ns: now_ns(),
-            end_ns: u64::MAX,
-            over_ns: u64::MAX,
-            operations: vec![operations; worker.len()],
-            period_ns: u64::MAX,
-            ramp_ns: 0,
-            drain_ns: 0,
-            own_left: None,
-            seed: WARMUP_SEED,
+        let by_time = ms > 0;
+        let operations = match (self.task.timing, self.task.warmup_operations) {
+            (Timing::WholeRun, _) => return Ok(()),
+            _ if by_time => u64::MAX,
+            (_, 0) => return Ok(()),
+            (_, operations) => operations,
         };
-        worker.run(&phase, &mut |_| Ok(())).map(|_| ())
-    }
-
-    fn warm_up_by_time(&self, worker: &mut Worker<'_>, ms: u64) -> Result<(), LoadError> {
         let start_ns = now_ns();
-        let end_ns = start_ns.saturating_add(ns(ms));
+        let end_ns = if by_time {
+            start_ns.saturating_add(ns(ms))
+        } else {
+            u64::MAX
+        };
         let phase = Phase {
-            parts: self.parts,
+            groups: &self.task.groups,
+            is_unpaced: !by_time,
             start_ns,
             end_ns,
             over_ns: end_ns,
-            operations: vec![u64::MAX; worker.len()],
+            operations: vec![operations; worker.len()],
             period_ns: u64::MAX,
             ramp_ns: ns(self.task.ramp_ms),
             drain_ns: 0,
-            own_left: Some(&self.own_left[0]),
+            own_left: by_time.then_some(&self.own_left[0]),
             seed: WARMUP_SEED,
         };
         worker.run(&phase, &mut |_| Ok(())).map(|_| ())
@@ -286,9 +272,9 @@ impl Run<'_> {
 }
 
 /// Sees to it that nobody waits for a thread that has panicked.
-struct Watch<'a>(&'a Run<'a>);
+struct PanicGuard<'a>(&'a Run<'a>);
 
-impl Drop for Watch<'_> {
+impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.give_up();

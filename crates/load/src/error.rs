@@ -3,6 +3,7 @@
 use std::io;
 
 use prony_client::ClientError;
+use prony_model::ErrorCode;
 use prony_wire::WireError;
 
 use crate::{BackendError, StatementError};
@@ -114,7 +115,7 @@ pub enum LoadError {
         /// The statement's name.
         statement: String,
         /// The server's error code.
-        code: u16,
+        code: ErrorCode,
         /// Five characters.
         sqlstate: String,
         /// The server's own words.
@@ -131,7 +132,7 @@ pub enum LoadError {
         /// How long the operation took so far.
         seconds: f64,
         /// The server's last error code.
-        code: u16,
+        code: ErrorCode,
         /// The server's last words.
         message: String,
     },

@@ -1,16 +1,17 @@
-//! What the load generator is asked to do: one line of JSON.
+//! The load generator's job: one line of JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use prony_client::{Address, Login};
 use prony_model::{
-    Backend, ClientGroup, Dataset, Engine, Length, Pace, Protocol, Timing, Tls, Workload,
+    Backend, ClientGroup, Dataset, Engine, Groups, Length, Pace, Protocol, Step, Timing, Tls,
+    Workload,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::JobError;
-use crate::part::parts;
+use crate::values::random::scatter;
 
 /// A job: where to connect and what to do there. The password is in no debug output.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +30,7 @@ pub struct Job {
     pub task: Task,
 }
 
-/// What to do.
+/// The work of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
@@ -56,13 +57,12 @@ pub struct FillTask {
     pub own_server: bool,
 }
 
-/// Runs a workload over a dataset, every client with its own connection.
+/// Runs groups of clients over a dataset, every client with its own connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriveTask {
-    /// What each client does again and again.
-    pub workload: Workload,
-    /// Values of the workload's parameters; those not named keep the workload's own.
-    pub parameters: BTreeMap<String, i64>,
+    /// The clients, with what they do. The first group is the step's own; the others run beside it,
+    /// on the same threads, until it ends.
+    pub groups: Groups<ClientGroup>,
     /// The dataset that was filled.
     pub dataset: Dataset,
     /// Whether the engine has transactions. Without them a workload's `BEGIN` and `COMMIT` are
@@ -70,11 +70,9 @@ pub struct DriveTask {
     pub transactional: bool,
     /// How statements are sent, unless the workload insists on text.
     pub protocol: Protocol,
-    /// Connections, at least 1.
-    pub clients: u32,
     /// Threads at most, at least 1.
     pub threads_max: u32,
-    /// Decides, with the number of the client, every drawn value.
+    /// Decides, with the group and the number of the client, every drawn value.
     pub seed: u64,
     /// Milliseconds of load before measuring begins. Operations under way are waited for.
     pub warmup_ms: u64,
@@ -82,7 +80,6 @@ pub struct DriveTask {
     /// soon as the last is done, whatever the pace. They bring every client to the same place in its
     /// stream of values, however fast the server is. 0 for none; refused beside `warmup_ms` or
     /// `ramp_ms`.
-    #[serde(default)]
     pub warmup_operations: u64,
     /// How long it measures.
     pub length: Length,
@@ -92,35 +89,21 @@ pub struct DriveTask {
     /// longest time that an operation may spend on being retried.
     pub stall_ms: u64,
     /// Which time counts. Where it is the whole run there is no warm-up.
-    #[serde(default)]
     pub timing: Timing,
-    /// When the clients begin their operations.
-    #[serde(default)]
-    pub pace: Pace,
-    /// Operations after which a client connects anew, at least 1; `None` for never.
-    #[serde(default)]
-    pub reconnect_every: Option<u64>,
     /// Milliseconds over which load sets in, within the warm-up or prolonging it.
-    #[serde(default)]
     pub ramp_ms: u64,
     /// Milliseconds, after the measured time, within which a backlog of an open loop is worked off.
-    #[serde(default)]
     pub drain_ms: u64,
-    /// Groups that run beside the clients described so far, on the same threads, until those end.
-    #[serde(default)]
-    pub beside: Vec<ClientGroup>,
     /// What carries the connections' bytes.
     pub backend: Backend,
     /// Whether interval messages carry their histogram.
-    #[serde(default)]
     pub interval_histograms: bool,
-    /// Whether the measured time waits for somebody's word: when all clients rest after the warm-up,
-    /// or before the first connection is made where the whole run is timed, the generator says
-    /// [`Ready`](crate::Message::Ready), and goes on when a line has come on its input. What is read
-    /// in between belongs to no statement. At the end it says
+    /// Whether the measured time waits for the controlling process: when all clients rest after the
+    /// warm-up, or before the first connection is made where the whole run is timed, the generator
+    /// says [`Ready`](crate::Message::Ready), and goes on when a line has come on its input. What is
+    /// read in between belongs to no statement. At the end it says
     /// [`MeasureEnd`](crate::Message::MeasureEnd) and leaves the connections as they are until a
     /// second line has come, or the input has ended.
-    #[serde(default)]
     pub hold: bool,
 }
 
@@ -175,6 +158,81 @@ impl FillTask {
 }
 
 impl DriveTask {
+    /// The work of a step, with prepared statements and transactions: without waiting for the
+    /// controlling process, on at most two threads, with a line of figures each second, and half a
+    /// minute of silence before the server counts as hung.
+    pub fn of(step: &Step, dataset: Dataset, backend: Backend) -> Self {
+        Self {
+            warmup_ms: step.warmup_ms,
+            timing: step.timing,
+            ramp_ms: step.ramp_ms,
+            drain_ms: step.drain_ms(),
+            ..Self::new(step.groups.clone(), dataset, step.length, backend)
+        }
+    }
+
+    /// The work of clients that run a workload in a closed loop, with its own parameters; otherwise
+    /// as [`of`](Self::of) a step without warm-up.
+    pub fn closed_loop(
+        workload: Workload,
+        clients: u32,
+        dataset: Dataset,
+        length: Length,
+        backend: Backend,
+    ) -> Self {
+        let own = ClientGroup {
+            name: None,
+            workload,
+            parameters: BTreeMap::new(),
+            clients,
+            pace: Pace::default(),
+            reconnect_every: None,
+        };
+        Self::new(Groups::new(own), dataset, length, backend)
+    }
+
+    fn new(
+        groups: Groups<ClientGroup>,
+        dataset: Dataset,
+        length: Length,
+        backend: Backend,
+    ) -> Self {
+        Self {
+            groups,
+            dataset,
+            transactional: true,
+            protocol: Protocol::Prepared,
+            threads_max: 2,
+            seed: 1,
+            warmup_ms: 0,
+            warmup_operations: 0,
+            length,
+            interval_ms: 1_000,
+            stall_ms: 30_000,
+            timing: Timing::default(),
+            ramp_ms: 0,
+            drain_ms: 0,
+            backend,
+            interval_histograms: false,
+            hold: false,
+        }
+    }
+
+    /// Connections of all groups.
+    pub(crate) fn connections(&self) -> u32 {
+        let clients = self.groups.iter().map(|group| group.clients);
+        clients.fold(0, u32::saturating_add)
+    }
+
+    /// The seed of a group: it decides, with the number of the client in its group, every drawn
+    /// value.
+    pub(crate) const fn seed_of(&self, group: usize) -> u64 {
+        match group {
+            0 => self.seed,
+            _ => scatter(self.seed.wrapping_add(group as u64)),
+        }
+    }
+
     /// Checks what types can't.
     pub(crate) fn check(&self) -> Result<(), JobError> {
         check_dataset(&self.dataset)?;
@@ -193,16 +251,16 @@ impl DriveTask {
         if self.warmup_operations > 0 && self.warmup_ms.max(self.ramp_ms) > 0 {
             return Err(JobError::TwoWarmups);
         }
-        for part in parts(self) {
-            check_positive("clients", part.clients.into())?;
-            if let Pace::Open { rate, .. } = part.pace {
+        for group in &self.groups {
+            check_positive("clients", group.clients.into())?;
+            if let Pace::Open { rate, .. } = group.pace {
                 check_positive("rate", rate.0.into())?;
             }
-            if let Some(operations) = part.reconnect_every {
+            if let Some(operations) = group.reconnect_every {
                 check_positive("reconnect_every", operations)?;
             }
-            check_statements(part.workload)?;
-            check_parameters(part.workload, part.parameters)?;
+            check_statements(&group.workload)?;
+            check_parameters(&group.workload, &group.parameters)?;
         }
         Ok(())
     }

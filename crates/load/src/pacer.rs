@@ -13,7 +13,7 @@ pub(crate) use arrivals::{Arrivals, Plan};
 pub(crate) use open::Open;
 
 use crate::pacer::arrivals::{exponential, ns_from};
-use crate::random::ClientRandom;
+use crate::values::random::ClientRandom;
 
 const NS_PER_US: u64 = 1_000;
 
@@ -29,7 +29,7 @@ pub(crate) struct Begin {
     pub(crate) on_time: bool,
 }
 
-/// What becomes of a client that waits.
+/// The decision on a client that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waiting {
     /// It begins at once.
@@ -134,8 +134,8 @@ impl Pacer {
         }
     }
 
-    /// A client begins the phase, at `start_ns`: who thinks is somewhere in its thoughts, and for
-    /// arrivals everybody is idle in time.
+    /// A client begins the phase, at `start_ns`: a thinking client starts at a random point of its
+    /// think time, and a client of an open loop is idle before the first arrival.
     pub(crate) fn wait_first(&mut self, group: usize, client: usize, start_ns: u64) -> Waiting {
         let wait_ns = match &mut self.paces[group] {
             GroupPace::Open(open) => {
@@ -166,16 +166,16 @@ impl Pacer {
         Waiting::Waits
     }
 
-    /// How many clients of the group wait although nothing comes any more; they are told off.
-    pub(crate) fn dismiss(&mut self, group: usize) -> usize {
+    /// Releases clients of the group that wait although no operation will come. Returns their number.
+    pub(crate) fn release(&mut self, group: usize) -> usize {
         match &mut self.paces[group] {
             GroupPace::Closed { .. } => 0,
-            GroupPace::Open(open) => open.dismiss(),
+            GroupPace::Open(open) => open.release(),
         }
     }
 
     /// All groups but the first end now.
-    pub(crate) fn close_sides(&mut self, now_ns: u64, drain_ns: u64) {
+    pub(crate) fn close_beside(&mut self, now_ns: u64, drain_ns: u64) {
         self.timers.retain(|Reverse((.., group))| *group == 0);
         for pace in self.paces.iter_mut().skip(1) {
             if let GroupPace::Open(open) = pace {

@@ -13,10 +13,10 @@ use std::ops::Range;
 
 use prony_model::{Expect, TableChoice};
 
-use crate::digits::DigitPattern;
-use crate::distribution::Sampler;
-use crate::draws::Draws;
 use crate::program::linear::Linear;
+use crate::values::digits::DigitPattern;
+use crate::values::distribution::Sampler;
+use crate::values::draws::Draws;
 
 /// A compiled workload.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct Program {
     pub(crate) queries_per_operation: u64,
     /// Whether a statement begins with the values of the one before.
     pub(crate) repeats_values: bool,
+    /// Decides, with the number of a client, every drawn value.
+    pub(crate) seed: u64,
     /// Number of parameters that go through their range in an order.
     pub(crate) ordered: usize,
     /// Where an operation is one statement of a mix: the sums of the weights up to each statement.

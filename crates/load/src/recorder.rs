@@ -5,7 +5,7 @@ pub(crate) mod intervals;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use prony_model::{ErrorClass, ErrorCount, Expect, Schedule, StatementOutcome};
+use prony_model::{ErrorClass, ErrorCode, ErrorCount, Expect, Schedule, StatementOutcome};
 use prony_wire::{ErrPacket, Tally};
 
 use crate::LoadError;
@@ -179,12 +179,13 @@ impl Recorder {
     /// The server refused a statement.
     pub(crate) fn error(&mut self, error: &ErrPacket<'_>, class: ErrorClass) {
         self.period.errors += 1;
-        if let Some(known) = self.errors.iter_mut().find(|e| e.code == error.code) {
+        let code = ErrorCode::from(error.code);
+        if let Some(known) = self.errors.iter_mut().find(|e| e.code == code) {
             known.count += 1;
             return;
         }
         self.errors.push(ErrorCount {
-            code: error.code,
+            code,
             class,
             count: 1,
             message: error.message_text(),
@@ -444,12 +445,12 @@ mod tests {
                 sqlstate: b"40001",
                 message: b"words",
             };
-            recorder.error(&error, prony_model::classify(code));
+            recorder.error(&error, prony_model::classify(code.into()));
         }
         let errors = recorder.errors();
         assert_eq!(errors.len(), 2);
-        assert_eq!((errors[0].code, errors[0].count), (1062, 1));
-        assert_eq!((errors[1].code, errors[1].count), (1213, 2));
+        assert_eq!((errors[0].code, errors[0].count), (1062.into(), 1));
+        assert_eq!((errors[1].code, errors[1].count), (1213.into(), 2));
         assert_eq!(errors[1].class, ErrorClass::Retryable);
         assert_eq!(recorder.end_period().unwrap().errors, 3);
     }

@@ -21,7 +21,7 @@ pub fn run(
 ) -> Result<(), LoadError> {
     let mut speaker = Speaker::new(input, out);
     match &job.task {
-        Task::Fill(task) => crate::fill::fill(job, task, &mut speaker),
+        Task::Fill(task) => crate::dataset::fill::fill(job, task, &mut speaker),
         Task::Drive(task) => crate::drive::drive(job, task, &mut speaker),
         Task::Check(task) => crate::check::check(job, task, &mut speaker),
     }

@@ -39,7 +39,7 @@ pub fn sample_statements(
         workload: workload.name.clone(),
         source: Box::new(source),
     })?;
-    let mut choices = Choices::new(&program, seed, CLIENT);
+    let mut choices = Choices::new(&program, CLIENT);
     let mut all_values = program.new_values();
     let mut samples = Vec::with_capacity(program.statements.len());
     let statements = program.statements.iter().zip(&mut all_values);

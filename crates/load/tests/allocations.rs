@@ -22,7 +22,7 @@ use prony_client::Address;
 use prony_load::{DriveTask, Job, Task, choose_backend};
 use prony_model::{
     Backend, Change, Dataset, Display, Distribution, Effect, Expect, Generator, Group, Length,
-    Pace, Param, Protocol, Schema, Statement, TableChoice, Timing, Tls, Workload,
+    Param, Protocol, Schema, Statement, TableChoice, Tls, Workload,
 };
 
 use testkit::{Delivery, FakeServer, Reply};
@@ -182,30 +182,15 @@ fn workload() -> Workload {
 }
 
 fn task(backend: Backend, protocol: Protocol, clients: u32, operations: u64) -> DriveTask {
+    let dataset = Dataset::sbtest(3, 1000, 1);
+    let length = Length::Count { operations };
     DriveTask {
-        workload: workload(),
-        parameters: BTreeMap::new(),
-        dataset: Dataset::sbtest(3, 1000, 1),
-        transactional: true,
         protocol,
-        clients,
         // What threads say to each other in the end depends on which is done first.
         threads_max: 1,
-        seed: 7,
         warmup_ms: 50,
-        warmup_operations: 0,
-        length: Length::Count { operations },
         interval_ms: 3_600_000,
-        stall_ms: 10_000,
-        timing: Timing::Operations,
-        pace: Pace::default(),
-        reconnect_every: None,
-        ramp_ms: 0,
-        drain_ms: 0,
-        beside: Vec::new(),
-        backend,
-        interval_histograms: false,
-        hold: false,
+        ..DriveTask::closed_loop(workload(), clients, dataset, length, backend)
     }
 }
 

@@ -13,13 +13,14 @@ use std::path::Path;
 
 use live_gate::live;
 use prony_client::Address;
+use prony_host::{Launcher, Roots};
 use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task};
 use prony_model::{
     Backend, Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue, Length,
-    Pace, Param, Protocol, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport,
+    Param, Protocol, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport,
     Workload,
 };
-use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
+use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
 const CLIENTS_MAX: u32 = 64;
 const OPERATIONS: u64 = 2000;
@@ -29,7 +30,7 @@ const DATASET: Dataset = Dataset::sbtest(1, 1000, 1);
 fn start(roots: &Roots, build: &str, engine: Engine, tls: bool) -> Running {
     let fetched = Roots::from_environment().unwrap();
     let catalogue = Catalogue::embedded().unwrap();
-    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/fixtures/guard");
+    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
     let launcher = Launcher::new(guard).unwrap();
     let stop = StopFlag::default();
     let depot = Depot::new(&fetched, &catalogue, &launcher);
@@ -79,32 +80,11 @@ fn workload(name: &str) -> Workload {
 }
 
 fn drive(workload: Workload, clients: u32) -> Task {
-    Task::Drive(Box::new(DriveTask {
-        workload,
-        parameters: BTreeMap::new(),
-        dataset: DATASET,
-        transactional: true,
-        protocol: Protocol::Prepared,
-        clients,
-        threads_max: 2,
-        seed: 1,
-        warmup_ms: 0,
-        warmup_operations: 0,
-        length: Length::Count {
-            operations: OPERATIONS,
-        },
-        interval_ms: 1000,
-        stall_ms: 20_000,
-        timing: Timing::Operations,
-        pace: Pace::default(),
-        reconnect_every: None,
-        ramp_ms: 0,
-        drain_ms: 0,
-        beside: Vec::new(),
-        backend: Backend::Epoll,
-        interval_histograms: false,
-        hold: false,
-    }))
+    let length = Length::Count {
+        operations: OPERATIONS,
+    };
+    let task = DriveTask::closed_loop(workload, clients, DATASET, length, Backend::Epoll);
+    Task::Drive(Box::new(task))
 }
 
 fn fill(engine: Engine) -> Task {
@@ -151,17 +131,27 @@ fn every_transport_with_few_and_many_clients() {
             for name in ["point-query", "range-notcovered-pk"] {
                 let task = drive(workload(name), clients);
                 let outcome = outcome(run(&server, address.clone(), tls.clone(), task));
-                assert_eq!(outcome.operations, OPERATIONS, "{name} over {address}");
-                assert_eq!(outcome.errors, [], "{name} over {address}");
+                assert_eq!(
+                    outcome.groups.own().operations,
+                    OPERATIONS,
+                    "{name} over {address}"
+                );
+                assert_eq!(outcome.groups.own().errors, [], "{name} over {address}");
             }
             let mut task = drive(workload("point-query"), clients);
             if let Task::Drive(task) = &mut task {
-                task.reconnect_every = Some(5);
+                task.groups.own_mut().reconnect_every = Some(5);
             }
             let outcome = outcome(run(&server, address.clone(), tls.clone(), task));
-            assert_eq!(outcome.operations, OPERATIONS, "anew over {address}");
-            assert_eq!(outcome.errors, [], "anew over {address}");
+            assert_eq!(
+                outcome.groups.own().operations,
+                OPERATIONS,
+                "anew over {address}"
+            );
+            assert_eq!(outcome.groups.own().errors, [], "anew over {address}");
             let connects = outcome
+                .groups
+                .own()
                 .statements
                 .iter()
                 .find(|it| it.name == "connect")
@@ -291,13 +281,16 @@ fn lists_are_answered_in_both_protocols() {
                 task.protocol = protocol;
                 task.timing = timing;
                 let outcome = outcome(run(&server, address.clone(), Tls::Off, Task::Drive(task)));
-                assert_eq!(outcome.operations, OPERATIONS);
-                let [statement] = outcome.statements.as_slice() else {
+                assert_eq!(outcome.groups.own().operations, OPERATIONS);
+                let [statement] = outcome.groups.own().statements.as_slice() else {
                     panic!("one statement");
                 };
                 assert_eq!((statement.count, statement.unexpected), (OPERATIONS, 0));
                 if timing == Timing::WholeRun {
-                    assert_eq!(outcome.busy_ns, 8 * (outcome.end_ns - outcome.start_ns));
+                    assert_eq!(
+                        outcome.groups.own().busy_ns,
+                        8 * (outcome.end_ns - outcome.start_ns)
+                    );
                 }
                 statement.rows
             })

@@ -14,9 +14,10 @@ use std::time::Duration;
 
 use live_gate::live;
 use prony_client::{Connection, Login};
+use prony_host::{Launcher, Roots};
 use prony_load::{FillTask, Job, Message, Task};
 use prony_model::{Config, Dataset, Engine, LoadOutcome, Schema, StopFlag};
-use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
+use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
 const SBTEST: Dataset = Dataset::sbtest(1, 20_000, 1);
 const DATASETS: [Dataset; 4] = [
@@ -46,7 +47,7 @@ impl Filler {
     fn start(build: &str, engine: Engine) -> Self {
         let roots = Roots::from_environment().unwrap();
         let catalogue = Catalogue::embedded().unwrap();
-        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/fixtures/guard");
+        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
         let launcher = Launcher::new(guard).unwrap();
         let stop = StopFlag::default();
         let depot = Depot::new(&roots, &catalogue, &launcher);

@@ -15,6 +15,8 @@ mod endpoint;
 mod engine;
 mod errors;
 mod expr;
+mod fingerprint;
+mod groups;
 pub mod hex;
 mod metric;
 mod options;
@@ -43,8 +45,9 @@ pub use debt::{Debt, DebtKind, Level, SettleOutcome};
 pub use distribution::{Distribution, Hot, Thousandths};
 pub use endpoint::{Address, External, PasswordSource, Tls, Transport};
 pub use engine::{Engine, UnknownEngine};
-pub use errors::{ErrorClass, classify};
+pub use errors::{ErrorClass, ErrorCode, ErrorCodeError, classify};
 pub use expr::{Expr, ExprError, Scope};
+pub use groups::{Groups, NoGroups};
 pub use metric::{
     Alternatives, Better, CostUnit, CpuDisagreement, Formula, Metric, MetricFacts, NoValue,
     StepCounts, Value, cpu_disagreement,

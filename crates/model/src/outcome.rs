@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Backend, ErrorClass, Timing};
+use crate::{Backend, ErrorClass, ErrorCode, Groups, Timing};
 
 /// The outcome of one step of one trial, as the load generator measured it.
 ///
@@ -11,26 +11,11 @@ use crate::{Backend, ErrorClass, Timing};
 /// such operation, so that operations longer than the step bias nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepOutcome {
-    /// Connections used.
-    pub clients: u32,
-    /// Threads of the generator that drove them.
+    /// What each group of clients yielded, in the order of [`Step::groups`](crate::Step::groups).
+    pub groups: Groups<GroupOutcome>,
+    /// Threads of the generator that drove the clients of all groups.
     pub threads: u32,
-    /// Operations completed without a final error.
-    pub operations: u64,
-    /// Statements answered inside those operations, `BEGIN` and `COMMIT` included: the "queries"
-    /// of queries per second.
-    pub queries: u64,
-    /// Sum over the clients of their busy time, in nanoseconds.
-    pub busy_ns: u64,
-    /// Latency of whole operations, retries included: HDR histogram V2, deflated, in nanoseconds.
-    #[serde(with = "crate::hex")]
-    pub histogram: Vec<u8>,
-    /// Per statement of the workload, in its order; then `begin` and `commit` where used, and
-    /// `connect` where clients connect anew.
-    pub statements: Vec<StatementOutcome>,
-    /// Server errors by code.
-    pub errors: Vec<ErrorCount>,
-    /// Periods of about a second of measured time, in order.
+    /// Periods of about a second of measured time, in order; of the step's own clients alone.
     pub intervals: Vec<Interval>,
     /// Processor time of the generator in user space over the measured time, in nanoseconds.
     pub client_user_ns: u64,
@@ -39,46 +24,44 @@ pub struct StepOutcome {
     /// Which time counts in `busy_ns`.
     #[serde(default)]
     pub timing: Timing,
-    /// Start of the measured time on the monotonic clock of the host, in nanoseconds.
+    /// Start of the measured time on the monotonic clock of the generator's host, in nanoseconds.
     pub start_ns: u64,
     /// End of the last operation on the same clock.
     pub end_ns: u64,
     /// What carried the connections' bytes.
     pub backend: Backend,
-    /// How the arrival schedule or think times were kept; `None` where each operation begins when
-    /// the last has ended, and response time is service time.
-    #[serde(default)]
-    pub schedule: Option<Schedule>,
     /// What the generator's threads used and waited for, over the measured time.
     #[serde(default)]
     pub thread_use: Vec<ThreadUse>,
-    /// The groups that ran beside the step's own clients. Everything above but the processor times,
-    /// the threads and the two instants is of the step's own clients alone.
-    #[serde(default)]
-    pub beside: Vec<GroupOutcome>,
 }
 
-/// The outcome of a group of clients that ran beside a step's own.
+/// The outcome of one group of clients of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupOutcome {
-    /// The group's name.
-    pub name: String,
+    /// The group's name; `None` for the step's own clients.
+    #[serde(default)]
+    pub name: Option<String>,
     /// Connections used.
     pub clients: u32,
     /// Operations completed without a final error.
     pub operations: u64,
-    /// Statements answered inside those operations.
+    /// Statements answered inside those operations, `BEGIN` and `COMMIT` included: the "queries"
+    /// of queries per second.
     pub queries: u64,
     /// Sum over the clients of their busy time, in nanoseconds.
     pub busy_ns: u64,
-    /// Service time of whole operations: HDR histogram V2, deflated, in nanoseconds.
+    /// Service time of whole operations, retries included: HDR histogram V2, deflated, in
+    /// nanoseconds.
     #[serde(with = "crate::hex")]
     pub histogram: Vec<u8>,
-    /// Per statement of its workload, as in [`StepOutcome::statements`].
+    /// Per statement of the workload, in its order; then `begin` and `commit` where used, and
+    /// `connect` where clients connect anew.
     pub statements: Vec<StatementOutcome>,
     /// Server errors by code.
     pub errors: Vec<ErrorCount>,
-    /// As [`StepOutcome::schedule`].
+    /// How the arrival schedule or think times were kept; `None` where each operation begins when
+    /// the last has ended, and response time is service time.
+    #[serde(default)]
     pub schedule: Option<Schedule>,
 }
 
@@ -137,7 +120,7 @@ pub struct StatementOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
     /// The server's error code.
-    pub code: u16,
+    pub code: ErrorCode,
     /// What it means for the operation.
     pub class: ErrorClass,
     /// How often it came.
@@ -171,7 +154,7 @@ pub struct Interval {
     pub backlog: u64,
 }
 
-impl StepOutcome {
+impl GroupOutcome {
     /// Seconds that a client was busy, on average. 0 when nothing was done.
     pub fn busy_seconds(&self) -> f64 {
         if self.clients == 0 {

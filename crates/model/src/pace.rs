@@ -73,8 +73,9 @@ impl Spacing {
 /// Clients that do the same work at the same pace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientGroup {
-    /// Unique in its step.
-    pub name: String,
+    /// Unique in its step; `None` for the step's own clients, which come first.
+    #[serde(default)]
+    pub name: Option<String>,
     /// What each client does again and again.
     pub workload: Workload,
     /// The workload's parameters as the step sets them, defaults included.

@@ -1,12 +1,10 @@
 //! An experiment, expanded: everything that the lab needs to run it and nothing left to decide.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Aspect, Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External,
-    IntentValue, Pace, Tls, Transport, TrialKind, Workload,
+    Groups, IntentValue, Pace, Tls, Transport, TrialKind,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -111,12 +109,9 @@ pub struct Step {
     pub name: String,
     /// Index of the sequence entry it comes from; equal for the same entry at other clients.
     pub entry: usize,
-    /// The workload, embedded so that the plan is complete.
-    pub workload: Workload,
-    /// The workload's parameters as this step sets them, defaults included.
-    pub parameters: BTreeMap<String, i64>,
-    /// Connections, at least 1.
-    pub clients: u32,
+    /// The clients, with what they do: the step's own first, then the groups that run beside them at
+    /// the same time, with figures of their own, until the step's own clients end.
+    pub groups: Groups<ClientGroup>,
     /// Milliseconds of load before measuring begins.
     pub warmup_ms: u64,
     /// How long it measures.
@@ -134,21 +129,11 @@ pub struct Step {
     /// Which time counts.
     #[serde(default)]
     pub timing: Timing,
-    /// When the clients begin their operations.
-    #[serde(default)]
-    pub pace: Pace,
-    /// Operations after which a client connects anew, at least 1; `None` for never.
-    #[serde(default)]
-    pub reconnect_every: Option<u64>,
     /// Milliseconds over which load sets in before measuring begins, within the warm-up or
     /// prolonging it: clients of a closed loop begin one after the other, the rate of an open one
     /// rises evenly.
     #[serde(default)]
     pub ramp_ms: u64,
-    /// Groups of clients that run at the same time beside the step's own, with figures of their
-    /// own. They end when the step's own clients do.
-    #[serde(default)]
-    pub beside: Vec<ClientGroup>,
 }
 
 /// Parts of a sequence, in the order in which they follow each other.
@@ -246,9 +231,8 @@ impl Step {
     /// measured time: the step's own clients count operations in a closed loop, and groups beside
     /// them work at a rate. 0 where no clients work at a rate.
     pub fn drain_ms(&self) -> u64 {
-        let groups = self.beside.iter().map(|group| group.pace);
-        let mut paces = std::iter::once(self.pace).chain(groups);
-        if !paces.any(|pace| matches!(pace, Pace::Open { .. })) {
+        let is_open = |group: &ClientGroup| matches!(group.pace, Pace::Open { .. });
+        if !self.groups.iter().any(is_open) {
             return 0;
         }
         let measured_ms = self.planned_ms().unwrap_or(0);
@@ -257,7 +241,7 @@ impl Step {
 
     /// Milliseconds that it measures, where the plan decides them and not the server.
     pub fn planned_ms(&self) -> Option<u64> {
-        match (self.length, self.pace) {
+        match (self.length, self.groups.own().pace) {
             (Length::Time { ms }, _) => Some(ms),
             (Length::Count { operations }, Pace::Open { rate, .. }) => {
                 Some(operations.saturating_mul(1_000_000) / u64::from(rate.0).max(1))
@@ -266,23 +250,25 @@ impl Step {
         }
     }
 
-    /// Connections, those of the groups beside it included.
+    /// The step's own clients, with what they do.
+    pub fn own(&self) -> &ClientGroup {
+        self.groups.own()
+    }
+
+    /// Connections of all groups.
     pub fn all_clients(&self) -> u32 {
-        let groups = self.beside.iter().map(|group| group.clients);
-        groups.fold(self.clients, u32::saturating_add)
+        let clients = self.groups.iter().map(|group| group.clients);
+        clients.fold(0, u32::saturating_add)
     }
 
     /// Connections that the server can see at once: one that is closed to be made anew may still
     /// count while the new one does.
     pub fn connections_max(&self) -> u32 {
-        let anew = |every: Option<u64>, clients: u32| every.map_or(0, |_| clients);
-        let groups = self.beside.iter();
-        let groups = groups.map(|group| anew(group.reconnect_every, group.clients));
-        let all = self.all_clients();
-        groups.fold(
-            all.saturating_add(anew(self.reconnect_every, self.clients)),
-            u32::saturating_add,
-        )
+        let at_once = |group: &ClientGroup| match group.reconnect_every {
+            Some(_) => group.clients.saturating_mul(2),
+            None => group.clients,
+        };
+        self.groups.iter().map(at_once).fold(0, u32::saturating_add)
     }
 }
 
@@ -303,38 +289,43 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::{Display, Effect, Group, Schema, Spacing, Thousandths};
+    use crate::{Display, Effect, Group, Schema, Spacing, Thousandths, Workload};
 
     fn step(length: Length, pace: Pace) -> Step {
+        let workload = Workload {
+            name: "w".into(),
+            group: Group::Point,
+            effect: Effect::None,
+            schema: Schema::Sbtest,
+            description: String::new(),
+            parameters: BTreeMap::new(),
+            transaction: false,
+            display: Display::Rate,
+            text_only: false,
+            needs_rows: None,
+            statements: Vec::new(),
+        };
         Step {
             name: "s".into(),
             entry: 0,
-            workload: Workload {
-                name: "w".into(),
-                group: Group::Point,
-                effect: Effect::None,
-                schema: Schema::Sbtest,
-                description: String::new(),
+            groups: Groups::new(ClientGroup {
+                name: None,
+                workload,
                 parameters: BTreeMap::new(),
-                transaction: false,
-                display: Display::Rate,
-                text_only: false,
-                needs_rows: None,
-                statements: Vec::new(),
-            },
-            parameters: BTreeMap::new(),
-            clients: 2,
+                clients: 2,
+                pace,
+                reconnect_every: None,
+            }),
             warmup_ms: 0,
             length,
             phase: None,
             warm_only: false,
             settle: None,
             timing: Timing::Operations,
-            pace,
-            reconnect_every: None,
             ramp_ms: 0,
-            beside: Vec::new(),
         }
     }
 
@@ -354,14 +345,14 @@ mod tests {
         assert_eq!(step(count, rate(500)).planned_ms(), Some(1_200_000));
         assert_eq!(step(count, Pace::default()).planned_ms(), None);
         let mut mixed = step(time, Pace::default());
-        mixed.beside.push(ClientGroup {
-            name: "g".into(),
-            workload: mixed.workload.clone(),
-            parameters: BTreeMap::new(),
+        mixed.groups.push(ClientGroup {
+            name: Some("g".into()),
             clients: 3,
             pace: rate(1),
-            reconnect_every: None,
+            reconnect_every: Some(1),
+            ..mixed.own().clone()
         });
+        assert_eq!(mixed.connections_max(), 8);
         assert_eq!((mixed.drain_ms(), mixed.all_clients()), (80_000, 5));
         mixed.length = count;
         assert_eq!(mixed.drain_ms(), 10_000);

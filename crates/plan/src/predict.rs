@@ -154,11 +154,11 @@ fn timed_ms(step: &Step, assumptions: &Assumptions) -> u64 {
     let measured_ms = match (step.planned_ms(), step.length) {
         (Some(ms), _) => ms,
         (None, Length::Count { operations }) => {
-            let think_us = match step.pace {
+            let think_us = match step.own().pace {
                 Pace::Closed { think: Some(think) } => think.mean_us,
                 Pace::Closed { think: None } | Pace::Open { .. } => 0,
             };
-            let clients = u64::from(step.clients).max(1);
+            let clients = u64::from(step.own().clients).max(1);
             let thinking_ms = (operations / clients).saturating_mul(think_us) / 1000;
             work_ms(step, operations, assumptions).saturating_add(thinking_ms)
         }
@@ -181,13 +181,13 @@ fn counted_ms(step: &Step, counting: Counting, assumptions: &Assumptions) -> u64
 
 /// Milliseconds that this many operations take as fast as they go.
 fn work_ms(step: &Step, operations: u64, assumptions: &Assumptions) -> u64 {
-    let clients = u64::from(step.clients).max(1);
+    let clients = u64::from(step.own().clients).max(1);
     let at_once = clients.min(u64::from(assumptions.clients_at_once)).max(1);
     let rate = assumptions
         .queries_per_second
         .max(1)
         .saturating_mul(at_once);
-    let queries = operations.saturating_mul(queries_of(&step.workload));
+    let queries = operations.saturating_mul(queries_of(&step.own().workload));
     queries.saturating_mul(1000) / rate
 }
 

@@ -6,13 +6,13 @@ mod terminal;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use prony_lab::Event;
+use prony_lab::{Activity, Event};
 use prony_model::TrialKind;
 
 use self::lines::Lines;
 use self::terminal::Terminal;
 
-/// Said when a run is the first on its machine.
+/// Shown when a run is the first on its machine.
 const CALIBRATING: &str = "calibrating the load generator";
 
 /// The target of a trial, and what the trial is for where it does not measure.
@@ -20,6 +20,18 @@ fn trial_words(target: &str, kind: TrialKind) -> String {
     match kind {
         TrialKind::Timed => target.to_owned(),
         TrialKind::Counting => format!("{target}, counting"),
+    }
+}
+
+/// The activity on a target, without growing figures.
+const fn activity_words(activity: Activity) -> &'static str {
+    match activity {
+        Activity::ImageFound => "data image found",
+        Activity::Bootstrap => "starting an empty server",
+        Activity::Survey => "reading its variables",
+        Activity::Load { .. } => "loading the dataset",
+        Activity::Settle => "refreshing statistics, settling",
+        Activity::Publish => "stopping, keeping the data image",
     }
 }
 
@@ -34,7 +46,7 @@ enum View {
     Lines(Lines),
 }
 
-/// What is known of the time that has passed and the time that is left.
+/// The time that has passed, and the time that is left.
 pub(crate) struct Clock {
     begin: Instant,
     trial_began: Option<Instant>,
@@ -45,7 +57,7 @@ pub(crate) struct Clock {
 }
 
 impl Progress {
-    /// Progress of so many trials, predicted to take `trial_ms` each.
+    /// Progress of this number of trials, predicted to take `trial_ms` each.
     pub(crate) fn start(trials: usize, trial_ms: u64) -> Self {
         let terminal = std::io::stderr().is_terminal();
         Self {
@@ -132,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_follows_the_trials_done() {
+    fn the_time_left_follows_the_trials_done() {
         let mut clock = Clock::new(4, 10_000);
         assert_eq!(clock.remaining(), Duration::from_secs(40));
         let took = Duration::from_secs(5);

@@ -3,9 +3,10 @@
 use std::env;
 use std::path::PathBuf;
 
+use prony_host::{Launcher, Leftover, Roots, clear_leftovers};
 use prony_model::StopFlag;
 use prony_probe::{HostFacts, Root};
-use prony_servers::{Catalogue, Launcher, Roots, clear_leftovers};
+use prony_servers::Catalogue;
 
 use crate::cli::{ImagesLimitArgs, bytes};
 use crate::failure::{ExitStatus, Failure};
@@ -35,7 +36,10 @@ impl Surroundings {
             .map_err(|error| host_error(&format!("find the path of prony itself: {error}")))?;
         let launcher = Launcher::new(prony.clone()).map_err(|error| host_error(&error))?;
         for leftover in clear_leftovers(&roots).map_err(|error| host_error(&error))? {
-            output::talk(&format!("cleared a leftover of an earlier run: {leftover}"));
+            output::talk(&match leftover {
+                Leftover::Elsewhere { .. } => leftover.to_string(),
+                cleared => format!("cleared a leftover of an earlier run: {cleared}"),
+            });
         }
         let proc = Root::live();
         let host = HostFacts::read(&proc);

@@ -1,21 +1,19 @@
-//! What the load generator reaches on a host, for people and for programs.
+//! The load generator's ceiling on a host, for people and for programs.
 
 #[cfg(test)]
 mod tests;
 
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, CounterSet, LookingPrice,
     Loss, OpenPoint, Spacing,
 };
 use serde::Serialize;
 
-use crate::document::{Align, Block, Table};
-use crate::figures::{count, plural, rounded};
-use crate::render::ReportError;
-use crate::tables::NONE;
-use crate::text;
+use crate::analysis::times::{Times, decode};
+use crate::document::{Block, Cell, NONE, Table};
+use crate::error::ReportError;
+use crate::figures::{count, plural, rounded, thousandths};
+use crate::format::{pretty, text};
 
 /// Changes whenever a key vanishes or changes its meaning.
 const FORMAT: u32 = 1;
@@ -47,10 +45,7 @@ pub fn calibration_json(calibration: &Calibration) -> Result<String, ReportError
             .collect::<Result<_, _>>()?,
         looking: calibration.looking.iter().map(LookingEntry::of).collect(),
     };
-    let mut text =
-        serde_json::to_string_pretty(&document).map_err(|source| ReportError::Json { source })?;
-    text.push('\n');
-    Ok(text)
+    pretty(&document)
 }
 
 fn blocks(calibration: &Calibration) -> Result<Vec<Block>, ReportError> {
@@ -100,7 +95,7 @@ fn looking_table(calibration: &Calibration) -> Table {
         } else {
             "no"
         };
-        vec![
+        [
             format!(
                 "{}, {}",
                 price.counters.name(),
@@ -112,22 +107,18 @@ fn looking_table(calibration: &Calibration) -> Table {
             shown(&|loss| percent(loss.most)),
             rides.to_owned(),
         ]
+        .map(Cell::from)
+        .to_vec()
     };
-    Table {
-        header: [
-            "counters",
-            "rounds",
-            "lost",
-            "range",
-            "at most",
-            "ride along in timed trials",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-        rows: calibration.looking.iter().map(row).collect(),
-        align: Align::Right,
-        repeated: 1,
-    }
+    let header = [
+        "counters",
+        "rounds",
+        "lost",
+        "range",
+        "at most",
+        "ride along in timed trials",
+    ];
+    Table::of_figures(header, calibration.looking.iter().map(row))
 }
 
 fn percent(share: f64) -> String {
@@ -137,7 +128,7 @@ fn percent(share: f64) -> String {
 fn closed_table(points: &[ClosedPoint]) -> Table {
     let row = |point: &ClosedPoint| {
         let counts = &point.counts;
-        vec![
+        [
             name(point.backend, point.clients),
             point.threads.to_string(),
             counts.queries_per_second().map_or(NONE.to_owned(), rate),
@@ -145,53 +136,46 @@ fn closed_table(points: &[ClosedPoint]) -> Table {
             microseconds(counts.client_user_us_per_query()),
             microseconds(counts.server_us_per_query()),
         ]
+        .map(Cell::from)
+        .to_vec()
     };
-    Table {
-        header: [
-            "generator",
-            "threads",
-            "queries/s",
-            "CPU µs/query",
-            "of it user",
-            "null server's CPU",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-        rows: points.iter().map(row).collect(),
-        align: Align::Right,
-        repeated: 1,
-    }
+    let header = [
+        "generator",
+        "threads",
+        "queries/s",
+        "CPU µs/query",
+        "of it user",
+        "null server's CPU",
+    ];
+    Table::of_figures(header, points.iter().map(row))
 }
 
 fn open_table(points: &[OpenPoint]) -> Result<Table, ReportError> {
     let row = |point: &OpenPoint| {
         let lateness = Lateness::of(point)?;
-        Ok(vec![
+        Ok([
             name(point.backend, point.clients),
             format!("{} {}", rate(point.rate.as_f64()), point.spacing.name()),
             count(point.counts.queries),
             microseconds(point.counts.client_us_per_query()),
-            microseconds(Some(lateness.p50)),
-            microseconds(Some(lateness.p99)),
-            microseconds(Some(lateness.max)),
-        ])
-    };
-    Ok(Table {
-        header: [
-            "generator",
-            "rate/s",
-            "queries",
-            "CPU µs/query",
-            "late µs p50",
-            "p99",
-            "max",
+            microseconds(lateness.p50),
+            microseconds(lateness.p99),
+            microseconds(lateness.max),
         ]
-        .map(str::to_owned)
-        .to_vec(),
-        rows: points.iter().map(row).collect::<Result<_, ReportError>>()?,
-        align: Align::Right,
-        repeated: 1,
-    })
+        .map(Cell::from)
+        .to_vec())
+    };
+    let header = [
+        "generator",
+        "rate/s",
+        "queries",
+        "CPU µs/query",
+        "late µs p50",
+        "p99",
+        "max",
+    ];
+    let rows: Vec<Vec<Cell>> = points.iter().map(row).collect::<Result<_, ReportError>>()?;
+    Ok(Table::of_figures(header, rows))
 }
 
 fn name(backend: Backend, clients: u32) -> String {
@@ -209,27 +193,25 @@ fn microseconds(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.2}"))
 }
 
-/// How late operations were sent, in microseconds.
+/// Lateness of operations when they were sent, in microseconds.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Lateness {
-    p50: f64,
-    p99: f64,
-    max: f64,
+    p50: Option<f64>,
+    p99: Option<f64>,
+    max: Option<f64>,
 }
 
 impl Lateness {
     fn of(point: &OpenPoint) -> Result<Self, ReportError> {
-        let histogram: Histogram<u64> = Deserializer::new()
-            .deserialize(&mut point.error.as_slice())
-            .map_err(|error| ReportError::Calibration {
-                backend: point.backend,
-                problem: error.to_string(),
-            })?;
-        let microseconds = |nanoseconds: u64| rounded(nanoseconds as f64 / 1e3, 3);
+        let histogram = decode(&point.error).map_err(|problem| ReportError::Calibration {
+            backend: point.backend,
+            problem,
+        })?;
+        let times = Times::of(&histogram);
         Ok(Self {
-            p50: microseconds(histogram.value_at_quantile(0.5)),
-            p99: microseconds(histogram.value_at_quantile(0.99)),
-            max: microseconds(histogram.max()),
+            p50: times.and_then(|times| times.p50),
+            p99: times.and_then(|times| times.p99),
+            max: times.map(|times| times.max),
         })
     }
 }
@@ -277,7 +259,7 @@ struct OpenEntry {
     schedule_error_us: Lateness,
 }
 
-/// What follows from the counts.
+/// The figures that follow from the counts.
 #[derive(Serialize)]
 struct Figures {
     queries_per_second: Option<f64>,
@@ -288,12 +270,11 @@ struct Figures {
 
 impl Figures {
     fn of(counts: &CalibrationCounts) -> Self {
-        let three = |value: Option<f64>| value.map(|value| rounded(value, 3));
         Self {
-            queries_per_second: three(counts.queries_per_second()),
-            client_cpu_us_per_query: three(counts.client_us_per_query()),
-            client_user_us_per_query: three(counts.client_user_us_per_query()),
-            server_cpu_us_per_query: three(counts.server_us_per_query()),
+            queries_per_second: counts.queries_per_second().map(thousandths),
+            client_cpu_us_per_query: counts.client_us_per_query().map(thousandths),
+            client_user_us_per_query: counts.client_user_us_per_query().map(thousandths),
+            server_cpu_us_per_query: counts.server_us_per_query().map(thousandths),
         }
     }
 }
@@ -312,10 +293,7 @@ impl ClosedEntry {
 
 impl LookingEntry {
     fn of(price: &LookingPrice) -> Self {
-        let rate = |counts: &CalibrationCounts| {
-            let rate = counts.queries_per_second();
-            rate.map(|rate| rounded(rate, 3))
-        };
+        let rate = |counts: &CalibrationCounts| counts.queries_per_second().map(thousandths);
         let loss = price.loss();
         Self {
             counters: price.counters,

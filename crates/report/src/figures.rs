@@ -137,6 +137,11 @@ pub(crate) fn rounded(value: f64, decimals: i32) -> f64 {
     (value * scale).round() / scale
 }
 
+/// `value` with three decimals.
+pub(crate) fn thousandths(value: f64) -> f64 {
+    rounded(value, 3)
+}
+
 /// Half the range, where more than one block gives it a meaning.
 fn spread(summary: &Summary) -> Option<f64> {
     (summary.n > 1).then(|| summary.half_range())

@@ -1,46 +1,19 @@
 //! Turns a stored run into text, Markdown, CSV and JSON.
 //!
 //! A report is a pure function of the result file: the same file gives the same bytes. Nothing
-//! here prints. The four formats are described in `docs/formats/report.md`.
+//! here prints. Three floors, each of which knows the ones before it only: `analysis` derives all
+//! figures from the result file, `page` decides which of them people see and in which words, and
+//! `format` writes them. The four formats are described in `docs/formats/report.md`.
 
 mod analysis;
 mod calibration;
-mod cell;
-mod compose;
-mod costs;
-mod csv;
-mod debt;
 mod document;
-mod doubts;
-mod effective;
-mod efficiency;
-mod excerpt;
-mod explain;
+mod error;
 mod figures;
-mod found;
-mod generator;
-mod heading;
-mod json;
-mod latency;
-mod loads;
-mod markdown;
-mod notes;
-mod paced;
-mod pairs;
-mod periods;
-mod place;
-mod remarks;
-mod render;
-mod response;
-mod room;
-mod sections;
-mod seen;
-mod tables;
-mod text;
-mod told;
-mod trees;
-mod warned;
+mod format;
+mod page;
 
+pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
-pub use effective::{EffectiveTarget, effective_settings};
-pub use render::{Format, ReportError, render};
+pub use error::ReportError;
+pub use format::{Format, effective_settings, render};

@@ -2,31 +2,27 @@
 //! and its catalogue entry.
 
 mod error;
+mod first_start;
 mod linking;
 mod place;
 mod probe;
 mod shape;
 mod text;
 mod tree;
-mod trial;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use prony_host::{At, Launcher, Placement, Roots, retire};
 use prony_model::{Engine, Family, StopFlag, Version};
 
 use crate::build::ServerBuild;
-use crate::catalogue::{Bootstrap, Catalogue, Entry, Place, Shutdown};
-use crate::depot::Depot;
-use crate::elf::Elf;
-use crate::fetch::FetchEvent;
-use crate::folder;
-use crate::guard::Placement;
-use crate::io_error::At;
-use crate::launcher::Launcher;
-use crate::roots::Roots;
-use crate::verify::verify;
+use crate::build::catalogue::{Bootstrap, Catalogue, Entry, Place, Shutdown};
+use crate::build::depot::Depot;
+use crate::build::elf::Elf;
+use crate::build::fetch::FetchEvent;
+use crate::instance::verify::verify;
 use linking::Linking;
 use place::Unpacked;
 use probe::Probe;
@@ -215,7 +211,7 @@ impl Adder<'_> {
     ) -> Result<(Entry, String, Vec<String>), AddError> {
         let mut notes = Vec::new();
         let build = self.fetch(&entry, report)?;
-        let seen = trial::first_start(self, &build)?;
+        let seen = first_start::first_start(self, &build)?;
         entry.version_text = seen.version_text;
         entry.engines = seen.engines;
         entry.shutdown = seen.shutdown;
@@ -349,7 +345,7 @@ impl Drop for Tentative<'_> {
     fn drop(&mut self) {
         if !self.kept {
             // What can't be removed is in nobody's way: the next build of this name replaces it.
-            let _ = folder::retire(&self.roots.builds().join(&self.id));
+            let _ = retire(&self.roots.builds().join(&self.id));
         }
     }
 }

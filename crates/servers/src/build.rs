@@ -1,17 +1,24 @@
-//! A server build on this machine.
+//! Server builds: which there are, how they are fetched and unpacked, and one on this machine.
+
+pub(crate) mod catalogue;
+pub(crate) mod depot;
+pub(crate) mod elf;
+pub(crate) mod fetch;
+mod glob;
+pub(crate) mod unpack;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use prony_host::{Launcher, Placement};
 use prony_model::{Allocator, BuildFacts};
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Bootstrap, Entry, Shutdown, Support, version_matches};
 use crate::digest::hex_of;
-use crate::guard::Placement;
-use crate::launcher::Launcher;
+use catalogue::{Bootstrap, Entry, Shutdown, Support, version_matches};
 
 /// An unpacked server build, ready to be started. Never changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,4 +173,18 @@ impl ServerBuild {
 /// The path without `.` in it: some old servers take it literally.
 fn tidy(path: &Path) -> PathBuf {
     path.components().collect()
+}
+
+/// Fills as much of `buffer` as the stream has left; returns how much that is.
+fn read_up_to(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut read = 0;
+    while read < buffer.len() {
+        match stream.read(&mut buffer[read..]) {
+            Ok(0) => break,
+            Ok(count) => read += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
 }

@@ -5,9 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use prony_host::{At, IoError};
 use sha2::{Digest, Sha256};
-
-use crate::io_error::{At, IoError};
 
 /// The hash of some bytes, as 64 lower-case hexadecimal digits.
 pub(crate) fn hex_of(bytes: &[u8]) -> String {

@@ -1,31 +1,32 @@
 //! A server's own folder: made, started, stopped, removed.
 
-mod accounts;
 mod allocator;
 mod birth;
 mod bootstrap;
+pub(crate) mod certificates;
 mod port;
 mod running;
+pub(crate) mod valgrind;
+pub(crate) mod verify;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 
 use prony_client::ClientError;
-use prony_model::{Allocator, StopFlag, Transport};
+use prony_host::{
+    At, IoError, Launcher, OwnedFolder, Placement, Process, Roots, create_private, tail,
+    write_private,
+};
+use prony_model::{Allocator, ProcessSettings, StopFlag, Transport};
 
 use crate::build::ServerBuild;
-use crate::certificates::Certificates;
-use crate::folder::OwnedFolder;
-use crate::guard::Placement;
-use crate::io_error::{At, IoError};
-use crate::launcher::{Launcher, Process, tail};
-use crate::render::Rendered;
-use crate::roots::{Roots, create_private};
+use crate::config::render::Rendered;
+use crate::instance::certificates::Certificates;
 
 pub use birth::{Birth, OnBirth};
 pub use running::{Running, ServerDied, StopError};
@@ -330,7 +331,7 @@ impl Instance {
 
     /// A command for the server, placed as its settings say.
     fn server_command(&self) -> Command {
-        self.command(Placement::of_server(&self.rendered.process), &[])
+        self.command(placement(&self.rendered.process), &[])
     }
 
     /// A command for the server with the configuration; it must be the first argument.
@@ -369,42 +370,20 @@ impl Instance {
 /// The name of the file with the load account's password.
 pub(crate) const PASSWORD_FILE: &str = "load-password";
 
+/// The placement of a server with these settings.
+fn placement(process: &ProcessSettings) -> Placement {
+    Placement {
+        cpus: process.server_cpus.clone(),
+        huge_pages: process.huge_pages,
+        ..Placement::default()
+    }
+}
+
 /// A path as the value of an option file: in quotes, because `#` begins a
 /// comment, and with `\` as the escape.
 fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// Writes a file that only its owner may read.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
-    // Replaced as a whole, so that the permissions are right from the first byte on.
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(error).at("replace", path);
-        }
-        _ => {}
-    }
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .and_then(|mut file| file.write_all(bytes))
-        .at("write", path)
-}
-
-/// How a process ended, in words that follow "the server".
-fn describe(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("ended with exit code {code}"),
-        (None, Some(9)) => {
-            "was killed by signal 9 (if nobody did that, the machine ran out of memory)".to_owned()
-        }
-        (None, Some(signal)) => format!("was killed by signal {signal}"),
-        (None, None) => "ended".to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -1,64 +1,40 @@
-//! Server builds: the catalogue of what can be had, fetching, configuration for each version,
-//! instances and data images.
+//! Database servers on this machine, from the catalogue to a running process.
+//!
+//! - `build`: the catalogue, and how a build is fetched and unpacked.
+//! - `config`: what an experiment may ask for, rendered for each version.
+//! - `instance`: a data directory, and the process that runs on it.
+//! - `image`: data directories after load, kept for trials.
+//! - [`admin`]: what an administrator does on a server that runs.
+//! - `add`: a catalogue entry for a server that the user has.
 //!
 //! Every difference between versions is data in the catalogue files; the code knows only the
 //! three ways to bootstrap and the kinds of source. No registry host is named anywhere: the
 //! package clients' own configuration decides where packages come from.
 
 mod add;
+pub mod admin;
 mod build;
-mod catalogue;
-mod certificates;
-mod copy;
-mod depot;
+mod config;
 mod digest;
-mod elf;
-mod fetch;
-mod folder;
-mod glob;
-pub mod guard;
-mod images;
+mod image;
 mod instance;
-mod intents;
-mod io_error;
-mod launcher;
-mod leftovers;
-mod lock;
-mod owner;
-mod render;
-mod roots;
-mod settle;
-mod status;
 #[cfg(test)]
 mod testing;
-mod tree;
-mod unpack;
-mod valgrind;
-mod verify;
 
 pub use add::{AddError, Added, Adder, NewServer};
-pub use build::{Artefact, ServerBuild};
-pub use catalogue::{
+pub use build::catalogue::{
     Bootstrap, Catalogue, CatalogueError, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown,
     Source, Support,
 };
-pub use depot::Depot;
-pub use fetch::{FetchError, FetchEvent};
-pub use folder::OwnedFolder;
-pub use guard::Placement;
-pub use images::{
+pub use build::depot::Depot;
+pub use build::fetch::{FetchError, FetchEvent};
+pub use build::unpack::UnpackError;
+pub use build::{Artefact, ServerBuild};
+pub use config::render::{Refusal, RenderError, Rendered, Wanted};
+pub use image::{
     Image, ImageError, ImageFacts, ImageKey, ImageRecord, Images, Made, Removal, RoomError,
     image_size_estimate,
 };
+pub use instance::valgrind::{Callgrind, Valgrind, ValgrindError};
+pub use instance::verify::{Verified, VerifyError, verify};
 pub use instance::{Birth, Instance, InstanceError, OnBirth, Running, ServerDied, StopError};
-pub use io_error::IoError;
-pub use launcher::{Launcher, LauncherError, Process};
-pub use leftovers::{Leftover, clear_leftovers};
-pub use owner::{Owner, OwnerError};
-pub use render::{Refusal, RenderError, Rendered, Wanted};
-pub use roots::{Roots, RootsError};
-pub use settle::{SettleError, Whose, debt, empty_binlog, settle};
-pub use status::status;
-pub use unpack::UnpackError;
-pub use valgrind::{Callgrind, Valgrind, ValgrindError};
-pub use verify::{Verified, VerifyError, verify};

@@ -2,13 +2,15 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use tempfile::TempDir;
 
-use crate::launcher::Launcher;
-use crate::roots::Roots;
+use prony_host::{Launcher, Roots};
 
 /// A script in the crate's folder of fixtures. They are files of the repository, because a script
 /// that a test has just written may not be executable yet: a child that another test forks
@@ -17,6 +19,26 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures")
         .join(name)
+}
+
+/// The script that stands in for `prony guard`.
+pub(crate) fn guard() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard")
+}
+
+/// Answers one request with `status` and `body`, of which it announces `length` bytes.
+pub(crate) fn serve(status: &'static str, body: Vec<u8>, length: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let (mut connection, _) = listener.accept().unwrap();
+        let mut request = [0; 1024];
+        let _ = connection.read(&mut request).unwrap();
+        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n");
+        connection.write_all(head.as_bytes()).unwrap();
+        connection.write_all(&body).unwrap();
+    });
+    format!("http://{address}/server.tar")
 }
 
 /// A folder with a cache and with files that tell the clients what to do.
@@ -46,7 +68,7 @@ impl Stage {
         let roots = Roots {
             cache: folder.path().join("cache"),
         };
-        let launcher = Launcher::new(fixture("guard"))
+        let launcher = Launcher::new(guard())
             .unwrap()
             .searching(OsString::from(&bin));
         Self {

@@ -22,10 +22,9 @@ use std::time::{Duration, Instant};
 
 use live_gate::live;
 use prony_client::{Connection, Login};
+use prony_host::{Launcher, Roots};
 use prony_model::{Config, Dataset, Engine, StopFlag};
-use prony_servers::{
-    Catalogue, Depot, ImageRecord, Images, Instance, Launcher, Roots, Running, Wanted,
-};
+use prony_servers::{Catalogue, Depot, ImageRecord, Images, Instance, Running, Wanted};
 
 /// One build for every way to bootstrap and every kind of loader.
 const BUILDS: [&str; 5] = [
@@ -54,7 +53,7 @@ fn servers_come_up_again_from_their_images() {
         cache: scratch.path().to_owned(),
     };
     let catalogue = Catalogue::embedded().unwrap();
-    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard");
+    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
     let launcher = Launcher::new(guard).unwrap();
     let stop = StopFlag::default();
     let dataset = Dataset::sbtest(1, 1, 1);

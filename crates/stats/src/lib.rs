@@ -6,5 +6,5 @@
 mod paired;
 mod summary;
 
-pub use paired::PairedRatio;
+pub use paired::{PairedRatio, Pairs};
 pub use summary::{SampleError, Summary};

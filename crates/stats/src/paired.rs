@@ -21,6 +21,36 @@ pub struct PairedRatio {
     pub n: usize,
 }
 
+/// Pairs of (numerator, denominator) with their ratio; at least one pair.
+///
+/// The pairs stay with the ratio because intervals and tests need every one of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairs {
+    values: Vec<(f64, f64)>,
+    ratio: PairedRatio,
+}
+
+impl Pairs {
+    /// Keeps `values` and derives their ratio.
+    ///
+    /// # Errors
+    /// When there are no pairs, or a value or quotient is not positive and finite.
+    pub fn of(values: Vec<(f64, f64)>) -> Result<Self, SampleError> {
+        let ratio = PairedRatio::of(&values)?;
+        Ok(Self { values, ratio })
+    }
+
+    /// The pairs, in the order in which they were given.
+    pub fn values(&self) -> &[(f64, f64)] {
+        &self.values
+    }
+
+    /// The ratio over all pairs.
+    pub const fn ratio(&self) -> PairedRatio {
+        self.ratio
+    }
+}
+
 impl PairedRatio {
     /// The ratio of (numerator, denominator) over all `pairs`.
     ///
@@ -99,6 +129,15 @@ mod tests {
         }
         let quotient_overflows = PairedRatio::of(&[(1e300, 1e-300)]);
         assert!(quotient_overflows.is_err());
+    }
+
+    #[test]
+    fn pairs_stay_with_their_ratio() {
+        let pairs = Pairs::of(vec![(1.0, 2.0), (4.0, 2.0)]).unwrap();
+        assert_eq!(pairs.values(), [(1.0, 2.0), (4.0, 2.0)]);
+        assert_eq!(pairs.ratio(), PairedRatio::of(pairs.values()).unwrap());
+        assert_eq!(Pairs::of(vec![]), Err(SampleError::Empty));
+        assert!(Pairs::of(vec![(1.0, 0.0)]).is_err());
     }
 
     fn pairs() -> impl Strategy<Value = Vec<(f64, f64)>> {

@@ -1,11 +1,9 @@
-//! What counting trials share, and what they yielded.
+//! The operations that steps have in counting trials.
 
-use prony_model::TrialKind;
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
-use crate::error::Context as _;
-use crate::samples::SINCE;
-use crate::{OutcomeRow, Store, StoreError};
+use crate::database::{change, first};
+use crate::{Store, StoreError};
 
 impl Store {
     /// Settles how many operations a step has in counting trials, and returns how many it has: the
@@ -19,48 +17,32 @@ impl Store {
         operations: u64,
     ) -> Result<u64, StoreError> {
         self.write("record the operations to count", |transaction, _| {
-            transaction
-                .execute(
-                    "INSERT INTO counting_operations (step_id, operations) VALUES (?1, ?2)
-                     ON CONFLICT DO NOTHING",
-                    (step, operations),
-                )
-                .during("record the operations to count")?;
+            change(
+                transaction,
+                "record the operations to count",
+                "INSERT INTO counting_operations (step_id, operations) VALUES (?1, ?2)
+                 ON CONFLICT DO NOTHING",
+                (step, operations),
+            )?;
             Ok(operations_of(transaction, step)?.unwrap_or(operations))
         })
     }
 
-    /// How many operations a step has in counting trials; `None` before that is settled.
+    /// The number of operations that a step has in counting trials; `None` before it is settled.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn counting_operations(&self, step: usize) -> Result<Option<u64>, StoreError> {
-        if self.version < SINCE {
-            return Ok(None);
-        }
         operations_of(&self.connection, step)
-    }
-
-    /// The counts of every step of every done counting trial, by block, target and step. Their
-    /// times mean nothing.
-    ///
-    /// # Errors
-    /// When the file can't be read.
-    pub fn counted(&self) -> Result<Vec<OutcomeRow>, StoreError> {
-        if self.version < SINCE {
-            return Ok(Vec::new());
-        }
-        self.outcomes_of(TrialKind::Counting)
     }
 }
 
 fn operations_of(connection: &Connection, step: usize) -> Result<Option<u64>, StoreError> {
-    connection
-        .query_row(
-            "SELECT operations FROM counting_operations WHERE step_id = ?1",
-            [step],
-            |row| row.get(0),
-        )
-        .optional()
-        .during("read the operations to count")
+    first(
+        connection,
+        "read the operations to count",
+        "SELECT operations FROM counting_operations WHERE step_id = ?1",
+        [step],
+        |row| row.get(0),
+    )
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use prony_model::{Backend, TrialState};
+use rusqlite::Connection;
 
 /// Why a result file could not be created, opened, written or read.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +52,28 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The file has one of the layouts that came before the first release.
+    #[error(
+        "open {path}: it was made by a Prony from before the first release, whose layout this one \
+         does not read; run the experiment again, or make its report with the Prony that made it",
+        path = path.display()
+    )]
+    Unreleased {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The plan has trials of a kind that only later versions of Prony know.
+    #[error(
+        "go on with {path}: its plan has trials of the kind {kind}, which this Prony does not know; \
+         use a newer Prony",
+        path = path.display()
+    )]
+    UnknownKind {
+        /// The file.
+        path: PathBuf,
+        /// The kind, as it is written in the plan.
+        kind: String,
+    },
     /// The file is from a later version of Prony.
     #[error("open {path}: its schema has version {found}, this Prony knows versions up to {known}; use a newer Prony", path = path.display())]
     Newer {
@@ -65,10 +88,12 @@ pub enum StoreError {
     #[error("write to the result file: it was opened for reading only")]
     ReadOnly,
     /// A database operation failed.
-    #[error("{action}")]
+    #[error("{action} in {path}: {source}", path = path.display())]
     Database {
         /// What was attempted.
         action: &'static str,
+        /// The file.
+        path: PathBuf,
         /// What SQLite said.
         source: rusqlite::Error,
     },
@@ -79,12 +104,6 @@ pub enum StoreError {
         place: &'static str,
         /// What is wrong with the value.
         problem: String,
-    },
-    /// A part of the plan or of an outcome can't be written as JSON.
-    #[error("write a part of the plan or of an outcome as JSON")]
-    Json {
-        /// The reason.
-        source: serde_json::Error,
     },
     /// The trial is not part of the plan.
     #[error("begin a {kind} trial of target {target} in block {block}: the plan has no such trial")]
@@ -120,7 +139,7 @@ pub enum StoreError {
         /// Number of the trial.
         trial: i64,
         /// Number of steps without an outcome.
-        missing: u64,
+        missing: usize,
     },
     /// The samples of a step are recorded all at once.
     #[error(
@@ -146,16 +165,6 @@ pub enum StoreError {
         before: String,
         /// Version and content hash now.
         now: String,
-    },
-    /// The run was begun by a Prony that did not keep what servers are told.
-    #[error(
-        "go on with target `{target}`: the run was begun by an older Prony, which did not keep \
-         what servers were told, so that its figures can't be joined with new ones; run the \
-         experiment again"
-    )]
-    OptionsUnknown {
-        /// The target's name.
-        target: String,
     },
     /// A target was to be measured under another configuration than before.
     #[error(
@@ -185,14 +194,29 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// A failure of what was attempted on the file of this connection.
+    pub(crate) fn database(
+        action: &'static str,
+        connection: &Connection,
+        source: rusqlite::Error,
+    ) -> Self {
+        Self::Database {
+            action,
+            path: connection.path().unwrap_or_default().into(),
+            source,
+        }
+    }
+}
+
 /// Gives a database error its context.
 pub(crate) trait Context<T> {
-    /// Names what was attempted, as a fragment that fits after "failed to".
-    fn during(self, action: &'static str) -> Result<T, StoreError>;
+    /// Names what was attempted, as a fragment that fits after "failed to", and the file.
+    fn during(self, action: &'static str, connection: &Connection) -> Result<T, StoreError>;
 }
 
 impl<T> Context<T> for rusqlite::Result<T> {
-    fn during(self, action: &'static str) -> Result<T, StoreError> {
-        self.map_err(|source| StoreError::Database { action, source })
+    fn during(self, action: &'static str, connection: &Connection) -> Result<T, StoreError> {
+        self.map_err(|source| StoreError::database(action, connection, source))
     }
 }

@@ -9,31 +9,29 @@
 //! hands of the operating system. A power failure can lose the last transactions but never
 //! corrupts the file: the trials concerned are then missing, and `resume` runs them again.
 
+mod artefacts;
 mod calibrations;
 mod counting;
+mod database;
 mod error;
-mod groups;
 mod lock;
-mod read;
-mod record;
-mod rows;
+mod outcomes;
+mod run;
 mod samples;
-mod schedules;
 mod schema;
 mod settings;
 mod state;
 mod store;
 mod trials;
 mod values;
+mod warnings;
 
+pub use artefacts::Artefact;
 pub use error::StoreError;
-pub use groups::GroupRow;
-pub use record::BuildRecord;
-pub use rows::{
-    BuildRow, ErrorRow, HostRow, OutcomeRow, RunRow, StatementRow, TrialRow, WarningRow,
-};
-pub use schedules::{ScheduleRow, ThreadUseRow};
+pub use outcomes::{ErrorRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
+pub use run::{BuildRecord, BuildRow, CellRow, HostRow, RunRow};
 pub use settings::PlanTextRow;
 pub use state::{DebtRow, LoadRecord, LoadRow, SettleRow};
 pub use store::{NewRun, Store};
-pub use trials::{TrialCounts, TrialId};
+pub use trials::{TrialCounts, TrialId, TrialRow};
+pub use warnings::{Subject, WarningRow};

@@ -1,4 +1,4 @@
-//! Samples of counters, of which no more is written than has to be, and what could not be read.
+//! Samples of counters, of which no more is written than has to be, and absences.
 
 mod read;
 
@@ -9,16 +9,13 @@ use prony_model::{Counter, Gap, Moment, Plan, Sample, Source};
 use rusqlite::types::FromSqlError;
 use rusqlite::{Row, Transaction, params};
 
-use crate::error::Context as _;
+use crate::database::{change, exists, insert, rows};
 use crate::trials::require_running;
 use crate::values::{Bits, Word};
 use crate::{Store, StoreError, TrialId};
 
-/// The first version of the schema that has samples, absences and kinds of trials.
-pub(crate) const SINCE: i64 = 5;
-
 impl Store {
-    /// Records what was read in a step, all samples of it at once. Of an end sample that follows
+    /// Records the samples of a step, all at once. Of an end sample that follows
     /// its start sample, what the server said of itself ([`Source::Status`], [`Source::Innodb`]) is
     /// written only where it differs: most of those hundreds of counters stand still.
     ///
@@ -47,49 +44,43 @@ impl Store {
         })
     }
 
-    /// Records what a trial, or the whole run, is without, and why. What is on record already is
-    /// not recorded again. Also for trials that have ended.
+    /// Records an absence of a trial, or of the whole run. One that is on record already is not
+    /// recorded again. Also for trials that have ended.
     ///
     /// # Errors
     /// When there is no such trial.
     pub fn record_absence(&mut self, trial: Option<TrialId>, gap: &Gap) -> Result<(), StoreError> {
         self.write("record what could not be read", |transaction, _| {
-            transaction
-                .execute(
-                    "INSERT INTO absence (trial_id, source, reason) VALUES (?1, ?2, ?3)
-                     ON CONFLICT DO NOTHING",
-                    params![
-                        trial.map(|trial| trial.0),
-                        gap.source.name(),
-                        gap.reason.as_str()
-                    ],
-                )
-                .during("record what could not be read")
-                .map(drop)
+            change(
+                transaction,
+                "record what could not be read",
+                "INSERT INTO absence (trial_id, source, reason) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO NOTHING",
+                params![trial, gap.source.name(), gap.reason],
+            )
+            .map(drop)
         })
     }
 
-    /// What the run (`None`) and its trials are without, but for discarded trials, in the order of
+    /// The absences of the run (`None`) and of its trials, but for discarded trials, in the order of
     /// recording.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn absences(&self) -> Result<Vec<(Option<TrialId>, Gap)>, StoreError> {
-        if self.version < SINCE {
-            return Ok(Vec::new());
-        }
-        self.rows(
+        rows(
+            &self.connection,
             "read what could not be read",
             "SELECT trial_id, source, absence.reason
              FROM absence LEFT JOIN trial ON trial.id = trial_id
              WHERE state IS NULL OR state <> 'discarded' ORDER BY absence.id",
             [],
-            |row| Ok((row.get::<_, Option<i64>>(0)?.map(TrialId), gap(row, 1)?)),
+            |row| Ok((row.get(0)?, gap(row, 1)?)),
         )
     }
 }
 
-/// Whether an end sample leaves out what is as in the start sample.
+/// True where an end sample leaves out values that are as in the start sample.
 const fn is_shared(source: Source) -> bool {
     matches!(source, Source::Status | Source::Innodb)
 }
@@ -101,15 +92,17 @@ fn require_unsampled(
     trial: TrialId,
     step: usize,
 ) -> Result<(), StoreError> {
-    let sampled = transaction
-        .prepare_cached("SELECT 1 FROM sample WHERE trial_id = ?1 AND step_id = ?2")
-        .and_then(|mut statement| statement.exists(params![trial.0, step]))
-        .during("look up the samples")?;
+    let sampled = exists(
+        transaction,
+        "look up the samples",
+        "SELECT 1 FROM sample WHERE trial_id = ?1 AND step_id = ?2",
+        params![trial, step],
+    )?;
     match plan.steps.get(step) {
         Some(planned) if sampled => Err(StoreError::SampledTwice {
             trial: trial.0,
             step: planned.name.clone(),
-            clients: planned.clients,
+            clients: planned.own().clients,
         }),
         _ => Ok(()),
     }
@@ -124,16 +117,16 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(transaction: &'a Transaction<'a>) -> Result<Self, StoreError> {
-        let counters = transaction
-            .prepare_cached("SELECT source, name, id FROM counter")
-            .and_then(|mut statement| {
-                let known = |row: &Row<'_>| Ok((counter(row, 0)?, row.get(2)?));
-                statement.query_map([], known)?.collect()
-            })
-            .during("read the counters")?;
+        let counters = rows(
+            transaction,
+            "read the counters",
+            "SELECT source, name, id FROM counter",
+            [],
+            |row| Ok((counter(row, 0)?, row.get(2)?)),
+        )?;
         Ok(Self {
             transaction,
-            counters,
+            counters: counters.into_iter().collect(),
         })
     }
 
@@ -145,24 +138,21 @@ impl<'a> Writer<'a> {
         sample: &Sample,
         base: Option<(i64, &Sample)>,
     ) -> Result<i64, StoreError> {
-        let id = self
-            .transaction
-            .prepare_cached(
-                "INSERT INTO sample (trial_id, step_id, position, moment, at_ns, took_ns, base_id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )
-            .and_then(|mut statement| {
-                statement.insert(params![
-                    trial.0,
-                    step,
-                    position,
-                    Word(&sample.moment),
-                    sample.at_ns,
-                    sample.took_ns,
-                    base.map(|(id, _)| id)
-                ])
-            })
-            .during("record a sample")?;
+        let id = insert(
+            self.transaction,
+            "record a sample",
+            "INSERT INTO sample (trial_id, step_id, position, moment, at_ns, took_ns, base_id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                trial,
+                step,
+                position,
+                Word(&sample.moment),
+                sample.at_ns,
+                sample.took_ns,
+                base.map(|(id, _)| id)
+            ],
+        )?;
         self.write_values(id, sample, base.map(|(_, base)| base))?;
         self.write_gaps(id, &sample.gaps)?;
         Ok(id)
@@ -200,13 +190,13 @@ impl<'a> Writer<'a> {
         value: Option<u64>,
     ) -> Result<(), StoreError> {
         let counter = self.number(counter)?;
-        self.transaction
-            .prepare_cached(
-                "INSERT INTO sample_value (sample_id, counter_id, value) VALUES (?1, ?2, ?3)",
-            )
-            .and_then(|mut statement| statement.execute(params![id, counter, value.map(Bits)]))
-            .during("record a value of a counter")
-            .map(drop)
+        change(
+            self.transaction,
+            "record a value of a counter",
+            "INSERT INTO sample_value (sample_id, counter_id, value) VALUES (?1, ?2, ?3)",
+            params![id, counter, value.map(Bits)],
+        )
+        .map(drop)
     }
 
     /// The number of a counter, which is given one where it has none yet.
@@ -214,26 +204,25 @@ impl<'a> Writer<'a> {
         if let Some(number) = self.counters.get(counter) {
             return Ok(*number);
         }
-        let number = self
-            .transaction
-            .prepare_cached("INSERT INTO counter (source, name) VALUES (?1, ?2)")
-            .and_then(|mut statement| statement.insert([counter.source.name(), &*counter.name]))
-            .during("record a counter")?;
+        let number = insert(
+            self.transaction,
+            "record a counter",
+            "INSERT INTO counter (source, name) VALUES (?1, ?2)",
+            [counter.source.name(), &*counter.name],
+        )?;
         self.counters.insert(counter.clone(), number);
         Ok(number)
     }
 
     fn write_gaps(&self, id: i64, gaps: &[Gap]) -> Result<(), StoreError> {
         for (position, gap) in gaps.iter().enumerate() {
-            self.transaction
-                .prepare_cached(
-                    "INSERT INTO sample_gap (sample_id, position, source, reason)
-                     VALUES (?1, ?2, ?3, ?4)",
-                )
-                .and_then(|mut statement| {
-                    statement.execute(params![id, position, gap.source.name(), gap.reason])
-                })
-                .during("record a gap of a sample")?;
+            change(
+                self.transaction,
+                "record a gap of a sample",
+                "INSERT INTO sample_gap (sample_id, position, source, reason)
+                 VALUES (?1, ?2, ?3, ?4)",
+                params![id, position, gap.source.name(), gap.reason],
+            )?;
         }
         Ok(())
     }

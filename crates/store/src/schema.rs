@@ -1,73 +1,95 @@
-//! Which schema a file has, and how to bring it to the present one.
+//! The schema of a file: its identification, its version, and the way to the present one.
 
 use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::StoreError;
+use crate::database::in_transaction;
 use crate::error::Context as _;
 
-/// Marks an SQLite file as Prony's: the letters `PRNY`. Shown by file(1).
-const APPLICATION_ID: i64 = 0x5052_4E59;
+/// Marks an SQLite file as a result file of Prony: the letters `PRON`. Shown by file(1).
+const APPLICATION_ID: i64 = 0x5052_4F4E;
 
-/// What brings a file from the version before to the one named. Entries are only ever appended.
-const MIGRATIONS: [(i64, &str); 5] = [
-    (1, include_str!("schema/1.sql")),
-    (2, include_str!("schema/2.sql")),
-    (3, include_str!("schema/3.sql")),
-    (4, include_str!("schema/4.sql")),
-    (5, include_str!("schema/5.sql")),
-];
+/// The mark of files whose layouts were never released: the letters `PRNY`.
+const UNRELEASED_ID: i64 = 0x5052_4E59;
+
+/// Scripts that each bring a file to the next version; the first one makes version 1. Scripts are
+/// only ever appended.
+const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
 
 /// The version that this program writes.
-pub(crate) const CURRENT: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
+const CURRENT: i64 = SCRIPTS.len().cast_signed() as i64;
 
 /// Gives an empty database the present schema.
 pub(crate) fn create(transaction: &Transaction<'_>) -> Result<(), StoreError> {
-    migrate(transaction, 0)?;
+    run_scripts(transaction, &SCRIPTS, 0)?;
     transaction
         .pragma_update(None, "application_id", APPLICATION_ID)
-        .during("mark the result file")
+        .during("mark the result file", transaction)
 }
 
 /// The version of an existing file that this program can read.
 ///
 /// # Errors
-/// When the file is not a result file, was never filled, or is newer than this program.
+/// When the file is not a result file, was never filled, is of an unreleased layout, or is newer
+/// than this program.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let application_id = pragma(connection, "application_id", path)?;
     let version = pragma(connection, "user_version", path)?;
-    if application_id == 0 && version == 0 && is_empty(connection)? {
-        return Err(StoreError::NeverBegun {
-            path: path.to_owned(),
-        });
-    }
-    if application_id != APPLICATION_ID || version < 1 {
-        return Err(StoreError::Foreign {
-            path: path.to_owned(),
-        });
-    }
-    if version > CURRENT {
-        return Err(StoreError::Newer {
-            path: path.to_owned(),
+    let path = path.to_owned();
+    match application_id {
+        APPLICATION_ID if version > CURRENT => Err(StoreError::Newer {
+            path,
             found: version,
             known: CURRENT,
-        });
+        }),
+        APPLICATION_ID if version >= 1 => Ok(version),
+        UNRELEASED_ID => Err(StoreError::Unreleased { path }),
+        0 if version == 0 && is_empty(connection)? => Err(StoreError::NeverBegun { path }),
+        _ => Err(StoreError::Foreign { path }),
     }
-    Ok(version)
 }
 
-/// Runs what lies between version `from` and the present one. Foreign keys must not be enforced
-/// where the file has rows: some tables are made anew, and others refer to them meanwhile.
-pub(crate) fn migrate(transaction: &Transaction<'_>, from: i64) -> Result<(), StoreError> {
-    for (_, sql) in MIGRATIONS.iter().filter(|(version, _)| *version > from) {
+/// Brings a file of version `from` to the present schema.
+pub(crate) fn migrate(connection: &mut Connection, from: i64) -> Result<(), StoreError> {
+    migrate_by(connection, &SCRIPTS, from)
+}
+
+fn migrate_by(connection: &mut Connection, scripts: &[&str], from: i64) -> Result<(), StoreError> {
+    // Scripts may make tables anew to which others refer. Enforcement can't be changed within a
+    // transaction.
+    enforce_foreign_keys(connection, false)?;
+    let action = "bring the result file to the present schema";
+    in_transaction(connection, action, |transaction| {
+        run_scripts(transaction, scripts, from)
+    })?;
+    enforce_foreign_keys(connection, true)
+}
+
+/// Refuses, or permits, rows that refer to others that do not exist.
+pub(crate) fn enforce_foreign_keys(
+    connection: &Connection,
+    enforced: bool,
+) -> Result<(), StoreError> {
+    connection
+        .pragma_update(None, "foreign_keys", enforced)
+        .during("open the result file", connection)
+}
+
+/// Runs what lies between version `from` and the last script's.
+fn run_scripts(
+    transaction: &Transaction<'_>,
+    scripts: &[&str],
+    from: i64,
+) -> Result<(), StoreError> {
+    for (version, script) in (1..).zip(scripts).filter(|(version, _)| *version > from) {
         transaction
-            .execute_batch(sql)
-            .during("bring the result file to the present schema")?;
+            .execute_batch(script)
+            .and_then(|()| transaction.pragma_update(None, "user_version", version))
+            .during("bring the result file to the present schema", transaction)?;
     }
-    transaction
-        .pragma_update(None, "user_version", CURRENT)
-        .during("set the schema version of the result file")
+    Ok(())
 }
 
 fn pragma(connection: &Connection, name: &str, path: &Path) -> Result<i64, StoreError> {
@@ -77,10 +99,7 @@ fn pragma(connection: &Connection, name: &str, path: &Path) -> Result<i64, Store
             Some(ErrorCode::NotADatabase) => StoreError::Foreign {
                 path: path.to_owned(),
             },
-            _ => StoreError::Database {
-                action: "read the header of the result file",
-                source,
-            },
+            _ => StoreError::database("read the header of the result file", connection, source),
         })
 }
 
@@ -89,5 +108,64 @@ fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
         .query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| {
             row.get(0)
         })
-        .during("read the schema of the result file")
+        .during("read the schema of the result file", connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VERSIONS: [&str; 3] = [
+        "CREATE TABLE parent (id INTEGER PRIMARY KEY, name TEXT) STRICT;
+         CREATE TABLE child (id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES parent (id)) STRICT;",
+        "ALTER TABLE child ADD COLUMN weight INTEGER NOT NULL DEFAULT 7;",
+        // A table made anew, to which rows of another refer.
+        "CREATE TABLE parent_with_check (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+         INSERT INTO parent_with_check SELECT id, name FROM parent;
+         DROP TABLE parent;
+         ALTER TABLE parent_with_check RENAME TO parent;",
+    ];
+
+    /// A file of version 1 with one row in each table.
+    fn first_version() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate_by(&mut connection, &VERSIONS[..1], 0).unwrap();
+        connection
+            .execute_batch("INSERT INTO parent VALUES (1, 'a'); INSERT INTO child VALUES (2, 1);")
+            .unwrap();
+        connection
+    }
+
+    fn number(connection: &Connection, sql: &str) -> i64 {
+        connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn an_older_file_is_brought_through_all_versions_and_keeps_its_rows() {
+        let mut connection = first_version();
+        assert_eq!(number(&connection, "PRAGMA user_version"), 1);
+        migrate_by(&mut connection, &VERSIONS, 1).unwrap();
+        assert_eq!(number(&connection, "PRAGMA user_version"), 3);
+        assert_eq!(number(&connection, "PRAGMA foreign_keys"), 1);
+        assert_eq!(number(&connection, "SELECT weight FROM child"), 7);
+        let joined = "SELECT count(*) FROM child JOIN parent ON parent.id = parent_id";
+        assert_eq!(number(&connection, joined), 1);
+        assert_eq!(
+            number(&connection, "SELECT count(*) FROM pragma_foreign_key_check"),
+            0
+        );
+        // A present file stays as it is.
+        migrate_by(&mut connection, &VERSIONS, 3).unwrap();
+        assert_eq!(number(&connection, joined), 1);
+    }
+
+    #[test]
+    fn a_file_is_brought_to_the_last_version_or_left_as_it_was() {
+        let mut connection = first_version();
+        let broken = [VERSIONS[0], VERSIONS[1], "CREATE TABLE parent (id);"];
+        assert!(migrate_by(&mut connection, &broken, 1).is_err());
+        assert_eq!(number(&connection, "PRAGMA user_version"), 1);
+        let columns = "SELECT count(*) FROM pragma_table_info('child')";
+        assert_eq!(number(&connection, columns), 2);
+    }
 }

@@ -1,19 +1,16 @@
-//! What the servers of targets were told, what they made of it, and how they plan to answer.
+//! Options and effective variables of the servers, and their execution plans.
 
 use std::collections::BTreeMap;
 
 use prony_model::RenderedOption;
 use rusqlite::params;
 
-use crate::error::Context as _;
-use crate::read::word;
-use crate::values::Word;
-use crate::{Store, StoreError};
+use crate::database::{change, rows};
+use crate::trials::{DONE_TIMED, require_running};
+use crate::values::{Word, word};
+use crate::{Store, StoreError, TrialId};
 
-/// The first version of the schema that has options and execution plans.
-const SINCE: i64 = 2;
-
-/// How a target's server means to answer a statement of the sequence.
+/// The execution plan of a statement of the sequence on the server of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanTextRow {
     /// Index of the target.
@@ -22,15 +19,15 @@ pub struct PlanTextRow {
     pub entry: usize,
     /// Name of the statement in its workload.
     pub statement: String,
-    /// What `EXPLAIN` answered: a JSON array with one object for each row, each column a text or
+    /// The answer to `EXPLAIN`: a JSON array with one object for each row, each column a text or
     /// null.
     pub answer_json: String,
 }
 
 impl Store {
-    /// Records what the server of a target is told, in the order of its option file, or checks
-    /// that it is still what is on record: figures under two configurations must not end up under
-    /// one name.
+    /// Records the options of a target's server in the order of its option file, or checks that
+    /// they are still those on record: figures under two configurations must not end up under one
+    /// name.
     ///
     /// # Errors
     /// When the run began with other options, or there is no such target.
@@ -43,10 +40,6 @@ impl Store {
             return Err(StoreError::NoSuchTarget { target });
         };
         let before = self.options(target)?;
-        if before.is_empty() && self.has_trials(target)? {
-            // Only a file of the first version has trials and no options.
-            return Err(StoreError::OptionsUnknown { target: name });
-        }
         if let Some(option) = first_change(&before, options).filter(|_| !before.is_empty()) {
             return Err(StoreError::OptionsChanged {
                 target: name,
@@ -54,16 +47,14 @@ impl Store {
             });
         }
         self.write("record the options of a target", |transaction, _| {
-            let mut insert = transaction
-                .prepare_cached(
+            for (position, option) in options.iter().enumerate() {
+                change(
+                    transaction,
+                    "record the options of a target",
                     "INSERT INTO rendered_option
                          (target_id, position, name, value, origin, intent, why)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
-                )
-                .during("record the options of a target")?;
-            for (position, option) in options.iter().enumerate() {
-                insert
-                    .execute(params![
+                    params![
                         target,
                         position,
                         option.name,
@@ -71,20 +62,63 @@ impl Store {
                         Word(&option.origin),
                         option.intent,
                         option.why
-                    ])
-                    .during("record the options of a target")?;
+                    ],
+                )?;
             }
             Ok(())
         })
     }
 
-    fn has_trials(&self, target: usize) -> Result<bool, StoreError> {
-        let trials = self.trials()?;
-        Ok(trials.iter().any(|trial| trial.planned.target == target))
+    /// Records the server's variables as they are in a trial, as (name, value).
+    ///
+    /// # Errors
+    /// When the trial is not running.
+    pub fn record_variables(
+        &mut self,
+        trial: TrialId,
+        variables: &[(String, String)],
+    ) -> Result<(), StoreError> {
+        let action = "record the server's variables";
+        self.write(action, |transaction, _| {
+            require_running(transaction, trial)?;
+            for (name, value) in variables {
+                change(
+                    transaction,
+                    action,
+                    "INSERT INTO server_variable (name, value) VALUES (?1, ?2)
+                     ON CONFLICT DO NOTHING",
+                    [name, value],
+                )?;
+                change(
+                    transaction,
+                    action,
+                    "INSERT INTO trial_variable (trial_id, variable_id)
+                     SELECT ?1, id FROM server_variable WHERE name = ?2 AND value = ?3
+                     ON CONFLICT DO NOTHING",
+                    params![trial, name, value],
+                )?;
+            }
+            Ok(())
+        })
     }
 
-    /// Records how the server of a target means to answer a statement, as in
-    /// [`PlanTextRow::answer_json`]. What was recorded before for this statement is replaced.
+    /// The server's variables in a trial, by name.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn variables(&self, trial: TrialId) -> Result<Vec<(String, String)>, StoreError> {
+        rows(
+            &self.connection,
+            "read the server's variables",
+            "SELECT name, value FROM server_variable JOIN trial_variable ON variable_id = id
+             WHERE trial_id = ?1 ORDER BY name",
+            [trial],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    }
+
+    /// Records the execution plan of a statement on a target's server, as in
+    /// [`PlanTextRow::answer_json`], in place of one that is on record.
     ///
     /// # Errors
     /// When there is no such target.
@@ -99,27 +133,25 @@ impl Store {
             return Err(StoreError::NoSuchTarget { target });
         }
         self.write("record an execution plan", |transaction, _| {
-            transaction
-                .execute(
-                    "INSERT OR REPLACE INTO plan_text (target_id, entry, statement, answer)
-                     VALUES (?1, ?2, ?3, ?4)",
-                    params![target, entry, statement, answer_json],
-                )
-                .during("record an execution plan")
-                .map(drop)
+            change(
+                transaction,
+                "record an execution plan",
+                "INSERT OR REPLACE INTO plan_text (target_id, entry, statement, answer)
+                 VALUES (?1, ?2, ?3, ?4)",
+                params![target, entry, statement, answer_json],
+            )
+            .map(drop)
         })
     }
 
-    /// What the server of a target is told, in the order of its option file. Empty where that was
+    /// The options of a target's server, in the order of its option file. Empty where they were
     /// never recorded.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn options(&self, target: usize) -> Result<Vec<RenderedOption>, StoreError> {
-        if self.version < SINCE {
-            return Ok(Vec::new());
-        }
-        self.rows(
+        rows(
+            &self.connection,
             "read the options of a target",
             "SELECT name, value, origin, intent, why FROM rendered_option
              WHERE target_id = ?1 ORDER BY position",
@@ -141,10 +173,8 @@ impl Store {
     /// # Errors
     /// When the file can't be read.
     pub fn plan_texts(&self) -> Result<Vec<PlanTextRow>, StoreError> {
-        if self.version < SINCE {
-            return Ok(Vec::new());
-        }
-        self.rows(
+        rows(
+            &self.connection,
             "read the execution plans",
             "SELECT target_id, entry, statement, answer FROM plan_text
              ORDER BY entry, statement, target_id",
@@ -166,15 +196,15 @@ impl Store {
     /// # Errors
     /// When the file can't be read.
     pub fn target_variables(&self, target: usize) -> Result<BTreeMap<String, String>, StoreError> {
-        let pairs = self.rows(
+        let pairs = rows(
+            &self.connection,
             "read the server's variables",
             &format!(
                 "SELECT name, value FROM server_variable JOIN trial_variable ON variable_id = id
                  WHERE trial_id =
                      (SELECT id FROM trial
                       WHERE target_id = ?1 AND id IN (SELECT trial_id FROM trial_variable)
-                      ORDER BY NOT ({}), id LIMIT 1)",
-                self.done_timed()
+                      ORDER BY NOT ({DONE_TIMED}), id LIMIT 1)"
             ),
             [target],
             |row| Ok((row.get(0)?, row.get(1)?)),

@@ -1,30 +1,23 @@
-//! How the data came into the servers, how engines were settled, and what they still had to do.
+//! Loads of data, settling of engines, and the debt that they had before steps.
 
 use prony_model::{Debt, LoadOutcome, SettleOutcome};
-use rusqlite::types::Type;
 use rusqlite::{Row, Transaction, params};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use crate::error::Context as _;
-use crate::read::word;
-use crate::trials::require_running;
-use crate::values::Word;
+use crate::database::{change, exists, rows};
+use crate::trials::{DONE_TIMED, require_running};
+use crate::values::{Json, Word, json, word};
 use crate::{Store, StoreError, TrialId};
-
-/// The first version of the schema that has loads, settling and debt.
-const SINCE: i64 = 3;
 
 /// The image that a target's trials start from.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadRecord<'a> {
-    /// How its data was loaded; `None` where the image does not say, and where it holds no data.
+    /// The load of its data; `None` where the image does not say, and where it holds no data.
     pub outcome: Option<&'a LoadOutcome>,
-    /// How the engine was settled after that; `None` where it was not.
+    /// Settling after that; `None` where there was none.
     pub settle: Option<&'a SettleOutcome>,
     /// Key of the image.
     pub image: &'a str,
-    /// Whether it was there already.
+    /// True where it was there already.
     pub reused: bool,
 }
 
@@ -37,22 +30,22 @@ pub struct LoadRow {
     pub trial: Option<TrialId>,
     /// Key of the image; `None` for the load of a trial.
     pub image: Option<String>,
-    /// Whether an earlier run made the image.
+    /// True where an earlier run made the image.
     pub reused: bool,
-    /// How the data was loaded, where that is known.
+    /// The load of the data, where it is known.
     pub outcome: Option<LoadOutcome>,
-    /// How the engine was settled after that, where it was.
+    /// Settling after that, where there was any.
     pub settle: Option<SettleOutcome>,
 }
 
-/// How settling went before one step of one done trial.
+/// Settling before one step of one done trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettleRow {
     /// The trial.
     pub trial: TrialId,
     /// Index of the step in the plan.
     pub step: usize,
-    /// How it went.
+    /// Its outcome.
     pub outcome: SettleOutcome,
 }
 
@@ -63,7 +56,7 @@ pub struct DebtRow {
     pub trial: TrialId,
     /// Index of the step in the plan.
     pub step: usize,
-    /// What was left over, and how much.
+    /// Its kind and amount.
     pub debt: Debt,
 }
 
@@ -79,18 +72,20 @@ impl Store {
             return Err(StoreError::NoSuchTarget { target });
         }
         self.write("record a load", |transaction, _| {
-            let exists = |sql| {
-                transaction
-                    .prepare_cached(sql)
-                    .and_then(|mut statement| statement.exists(params![target, load.image]))
-                    .during("record a load")
+            let has = |sql| {
+                exists(
+                    transaction,
+                    "record a load",
+                    sql,
+                    params![target, load.image],
+                )
             };
-            if load.reused && exists("SELECT 1 FROM load WHERE target_id = ?1 AND image = ?2")? {
+            if load.reused && has("SELECT 1 FROM load WHERE target_id = ?1 AND image = ?2")? {
                 return Ok(());
             }
             // Targets that differ only in how they are reached share an image.
             let made_here =
-                exists("SELECT 1 FROM load WHERE target_id <> ?1 AND image = ?2 AND reused = 0")?;
+                has("SELECT 1 FROM load WHERE target_id <> ?1 AND image = ?2 AND reused = 0")?;
             let new = NewLoad {
                 target,
                 trial: None,
@@ -103,7 +98,7 @@ impl Store {
         })
     }
 
-    /// Records how the data was loaded in a trial that has no image to bring it: of an engine that
+    /// Records the load of the data in a trial that has no image to bring it: of an engine that
     /// forgets its rows, or on an external server.
     ///
     /// # Errors
@@ -115,16 +110,8 @@ impl Store {
         settle: Option<&SettleOutcome>,
     ) -> Result<(), StoreError> {
         self.write("record a load", |transaction, _| {
-            require_running(transaction, trial)?;
-            let target = transaction
-                .query_row(
-                    "SELECT target_id FROM trial WHERE id = ?1",
-                    [trial.0],
-                    |row| row.get(0),
-                )
-                .during("look up a trial")?;
             let new = NewLoad {
-                target,
+                target: require_running(transaction, trial)?,
                 trial: Some(trial),
                 image: None,
                 reused: false,
@@ -135,7 +122,7 @@ impl Store {
         })
     }
 
-    /// Records how settling before a step went.
+    /// Records the outcome of settling before a step.
     ///
     /// # Errors
     /// When the trial is not running, the step is not in the plan or has this on record already,
@@ -148,27 +135,26 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write("record how settling went", |transaction, _| {
             require_running(transaction, trial)?;
-            transaction
-                .execute(
-                    "INSERT INTO settle
-                         (trial_id, step_id, took_ms, waited_ms, unmet, debt, levels)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                    params![
-                        trial.0,
-                        step,
-                        outcome.took_ms,
-                        outcome.waited_ms,
-                        json(&outcome.unmet)?,
-                        json(&outcome.debt)?,
-                        json(&outcome.levels)?
-                    ],
-                )
-                .during("record how settling went")
-                .map(drop)
+            change(
+                transaction,
+                "record how settling went",
+                "INSERT INTO settle (trial_id, step_id, took_ms, waited_ms, unmet, debt, levels)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![
+                    trial,
+                    step,
+                    outcome.took_ms,
+                    outcome.waited_ms,
+                    Json(&outcome.unmet),
+                    Json(&outcome.debt),
+                    Json(&outcome.levels)
+                ],
+            )
+            .map(drop)
         })
     }
 
-    /// Records what the engine still had to do before a step.
+    /// Records the debt of the engine before a step.
     ///
     /// # Errors
     /// When the trial is not running, the step is not in the plan, a kind is on record for it
@@ -181,15 +167,13 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write("record what an engine left undone", |transaction, _| {
             require_running(transaction, trial)?;
-            let mut insert = transaction
-                .prepare_cached(
-                    "INSERT INTO debt (trial_id, step_id, kind, value) VALUES (?1, ?2, ?3, ?4)",
-                )
-                .during("record what an engine left undone")?;
             for debt in debts {
-                insert
-                    .execute(params![trial.0, step, Word(&debt.kind), debt.value])
-                    .during("record what an engine left undone")?;
+                change(
+                    transaction,
+                    "record what an engine left undone",
+                    "INSERT INTO debt (trial_id, step_id, kind, value) VALUES (?1, ?2, ?3, ?4)",
+                    params![trial, step, Word(&debt.kind), debt.value],
+                )?;
             }
             Ok(())
         })
@@ -200,23 +184,20 @@ impl Store {
     /// # Errors
     /// When the file can't be read.
     pub fn loads(&self) -> Result<Vec<LoadRow>, StoreError> {
-        if self.version < SINCE {
-            return Ok(Vec::new());
-        }
-        self.rows(
+        rows(
+            &self.connection,
             "read the loads",
             &format!(
                 "SELECT load.target_id, trial_id, image, reused, rows, rows_ns, index_ns, method,
                      settle_took_ms, settle_waited_ms, settle_unmet, settle_debt, settle_levels
                  FROM load LEFT JOIN trial ON trial.id = trial_id
-                 WHERE state IS NULL OR {} ORDER BY load.id",
-                self.done_timed()
+                 WHERE state IS NULL OR {DONE_TIMED} ORDER BY load.id"
             ),
             [],
             |row| {
                 Ok(LoadRow {
                     target: row.get(0)?,
-                    trial: row.get::<_, Option<i64>>(1)?.map(TrialId),
+                    trial: row.get(1)?,
                     image: row.get(2)?,
                     reused: row.get(3)?,
                     outcome: load_outcome(row, 4)?,
@@ -226,26 +207,23 @@ impl Store {
         )
     }
 
-    /// How settling went in all done timed trials, by trial and step.
+    /// Settling in all done timed trials, by trial and step.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn settles(&self) -> Result<Vec<SettleRow>, StoreError> {
-        if self.version < SINCE {
-            return Ok(Vec::new());
-        }
-        self.rows(
+        rows(
+            &self.connection,
             "read how settling went",
             &format!(
                 "SELECT trial_id, step_id, took_ms, waited_ms, unmet, debt, levels
                  FROM settle JOIN trial ON trial.id = trial_id
-                 WHERE {} ORDER BY trial_id, step_id",
-                self.done_timed()
+                 WHERE {DONE_TIMED} ORDER BY trial_id, step_id"
             ),
             [],
             |row| {
                 Ok(SettleRow {
-                    trial: TrialId(row.get(0)?),
+                    trial: row.get(0)?,
                     step: row.get(1)?,
                     outcome: settle_outcome(row, 2)?,
                 })
@@ -253,25 +231,22 @@ impl Store {
         )
     }
 
-    /// What engines still had to do before the steps of all done timed trials, by trial, step and kind.
+    /// The debt of engines before the steps of all done timed trials, by trial, step and kind.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn debts(&self) -> Result<Vec<DebtRow>, StoreError> {
-        if self.version < SINCE {
-            return Ok(Vec::new());
-        }
-        self.rows(
+        rows(
+            &self.connection,
             "read what engines left undone",
             &format!(
                 "SELECT trial_id, step_id, debt.kind, value FROM debt JOIN trial ON trial.id = trial_id
-                 WHERE {} ORDER BY trial_id, step_id, debt.kind",
-                self.done_timed()
+                 WHERE {DONE_TIMED} ORDER BY trial_id, step_id, debt.kind"
             ),
             [],
             |row| {
                 Ok(DebtRow {
-                    trial: TrialId(row.get(0)?),
+                    trial: row.get(0)?,
                     step: row.get(1)?,
                     debt: Debt {
                         kind: word(row, 2)?,
@@ -297,30 +272,29 @@ fn insert_load(transaction: &Transaction<'_>, load: &NewLoad<'_>) -> Result<(), 
     let NewLoad {
         outcome, settle, ..
     } = load;
-    transaction
-        .execute(
-            "INSERT INTO load (target_id, trial_id, image, reused, rows, rows_ns, index_ns,
-                 method, settle_took_ms, settle_waited_ms, settle_unmet, settle_debt,
-                 settle_levels)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-            params![
-                load.target,
-                load.trial.map(|trial| trial.0),
-                load.image,
-                load.reused,
-                outcome.map(|outcome| outcome.rows),
-                outcome.map(|outcome| outcome.rows_ns),
-                outcome.map(|outcome| outcome.index_ns),
-                outcome.map(|outcome| outcome.method.as_str()),
-                settle.map(|settle| settle.took_ms),
-                settle.map(|settle| settle.waited_ms),
-                settle.map(|settle| json(&settle.unmet)).transpose()?,
-                settle.map(|settle| json(&settle.debt)).transpose()?,
-                settle.map(|settle| json(&settle.levels)).transpose()?,
-            ],
-        )
-        .during("record a load")
-        .map(drop)
+    change(
+        transaction,
+        "record a load",
+        "INSERT INTO load (target_id, trial_id, image, reused, rows, rows_ns, index_ns, method,
+             settle_took_ms, settle_waited_ms, settle_unmet, settle_debt, settle_levels)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        params![
+            load.target,
+            load.trial,
+            load.image,
+            load.reused,
+            outcome.map(|outcome| outcome.rows),
+            outcome.map(|outcome| outcome.rows_ns),
+            outcome.map(|outcome| outcome.index_ns),
+            outcome.map(|outcome| outcome.method.as_str()),
+            settle.map(|settle| settle.took_ms),
+            settle.map(|settle| settle.waited_ms),
+            settle.map(|settle| Json(&settle.unmet)),
+            settle.map(|settle| Json(&settle.debt)),
+            settle.map(|settle| Json(&settle.levels)),
+        ],
+    )
+    .map(drop)
 }
 
 /// The four columns of a load from `first` on, all of them or none.
@@ -347,19 +321,8 @@ fn settle_outcome(row: &Row<'_>, first: usize) -> rusqlite::Result<SettleOutcome
     Ok(SettleOutcome {
         took_ms: row.get(first)?,
         waited_ms: row.get(first + 1)?,
-        unmet: parsed(row, first + 2)?,
-        debt: parsed(row, first + 3)?,
-        levels: parsed(row, first + 4)?,
-    })
-}
-
-fn json<T: Serialize>(value: &T) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|source| StoreError::Json { source })
-}
-
-fn parsed<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+        unmet: json(row, first + 2)?,
+        debt: json(row, first + 3)?,
+        levels: json(row, first + 4)?,
     })
 }

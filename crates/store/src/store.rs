@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use prony_model::{Length, Plan};
+use prony_model::{ClientGroup, Length, Plan, Step, Target, TrialKind};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
+use serde::Deserialize as _;
+use serde_json::Value;
 
+use crate::database::{change, first, in_transaction};
 use crate::error::Context as _;
 use crate::lock::RunLock;
-use crate::values::{Time, Word};
+use crate::run::insert_host;
+use crate::values::{Json, Time, Word, json};
 use crate::{StoreError, schema};
 
 /// The result file of one run.
@@ -20,8 +24,6 @@ pub struct Store {
     // Declared before the lock, so that the database is closed before the lock is given up.
     pub(crate) connection: Connection,
     plan: Plan,
-    /// Of the schema. Older than the present one where an older file is read.
-    pub(crate) version: i64,
     lock: Option<RunLock>,
 }
 
@@ -55,17 +57,14 @@ impl Store {
         }
         let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
         write_ahead(&connection)?;
-        let transaction = connection.transaction().during("begin a transaction")?;
-        schema::create(&transaction)?;
-        insert_run(&transaction, run)?;
-        insert_host(&transaction, run.host_json, run.started_at)?;
-        insert_targets(&transaction, run.plan)?;
-        insert_steps(&transaction, run.plan)?;
-        transaction.commit().during("store the new run")?;
+        in_transaction(&mut connection, "store the new run", |transaction| {
+            schema::create(transaction)?;
+            insert_host(transaction, run.host_json, run.started_at)?;
+            insert_run(transaction, run)
+        })?;
         Ok(Self {
             connection,
             plan: run.plan.clone(),
-            version: schema::CURRENT,
             lock: Some(lock),
         })
     }
@@ -82,12 +81,15 @@ impl Store {
         let mut connection = connect(path, OpenFlags::empty())?;
         let version = schema::check(&connection, path)?;
         write_ahead(&connection)?;
-        bring_up_to_date(&mut connection, version)?;
-        let plan = read_plan(&connection)?;
+        schema::migrate(&mut connection, version)?;
+        let (plan, unknown) = read_plan(&connection)?;
+        if let Some(kind) = unknown {
+            let path = path.to_owned();
+            return Err(StoreError::UnknownKind { path, kind });
+        }
         Ok(Self {
             connection,
             plan,
-            version: schema::CURRENT,
             lock: Some(lock),
         })
     }
@@ -101,33 +103,22 @@ impl Store {
         // Not opened as read-only: the reader of a run that was killed must be allowed to take in
         // the write-ahead log.
         let connection = connect(path, OpenFlags::empty())?;
-        let version = schema::check(&connection, path)?;
+        schema::check(&connection, path)?;
         connection
             .pragma_update(None, "query_only", true)
-            .during("open the result file for reading")?;
-        let plan = read_plan(&connection)?;
+            .during("open the result file for reading", &connection)?;
+        let (plan, _) = read_plan(&connection)?;
         Ok(Self {
             connection,
             plan,
-            version,
             lock: None,
         })
     }
 
-    /// The experiment as it was expanded when the run began.
+    /// The experiment as it was expanded when the run began, without trials of kinds that this
+    /// version does not know.
     pub fn plan(&self) -> &Plan {
         &self.plan
-    }
-
-    /// Adds the facts of the host as they are now, as a JSON object; see [`NewRun::host_json`].
-    /// For runs that are resumed.
-    ///
-    /// # Errors
-    /// When the file can't be written.
-    pub fn record_host(&mut self, host_json: &str, at: Timestamp) -> Result<(), StoreError> {
-        self.write("record the host", |transaction, _| {
-            insert_host(transaction, host_json, at)
-        })
     }
 
     /// Notes that no program works on the run any more, and folds the write-ahead log into the
@@ -137,10 +128,8 @@ impl Store {
     /// When the file can't be written.
     pub fn set_run_ended(&mut self, at: Timestamp) -> Result<(), StoreError> {
         self.write("record the end of the run", |transaction, _| {
-            transaction
-                .execute("UPDATE run SET ended_at = ?1", [Time(at)])
-                .during("record the end of the run")
-                .map(drop)
+            let sql = "UPDATE run SET ended_at = ?1";
+            change(transaction, "record the end of the run", sql, [Time(at)]).map(drop)
         })?;
         // Refused while somebody reads; the file is as good without it.
         let _refused = self
@@ -149,19 +138,19 @@ impl Store {
         Ok(())
     }
 
-    /// Runs `change` in one transaction.
+    /// Does `work` in one transaction.
     pub(crate) fn write<T>(
         &mut self,
         action: &'static str,
-        change: impl FnOnce(&Transaction<'_>, &Plan) -> Result<T, StoreError>,
+        work: impl FnOnce(&Transaction<'_>, &Plan) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         if self.lock.is_none() {
             return Err(StoreError::ReadOnly);
         }
-        let transaction = self.connection.transaction().during(action)?;
-        let value = change(&transaction, &self.plan)?;
-        transaction.commit().during(action)?;
-        Ok(value)
+        let plan = &self.plan;
+        in_transaction(&mut self.connection, action, |transaction| {
+            work(transaction, plan)
+        })
     }
 }
 
@@ -176,27 +165,14 @@ fn must_exist(path: &Path) -> Result<(), StoreError> {
 
 fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | extra;
-    let connection = Connection::open_with_flags(path, flags).during("open the result file")?;
-    enforce_foreign_keys(&connection, true)?;
+    let connection =
+        Connection::open_with_flags(path, flags).map_err(|source| StoreError::Database {
+            action: "open the result file",
+            path: path.to_owned(),
+            source,
+        })?;
+    schema::enforce_foreign_keys(&connection, true)?;
     Ok(connection)
-}
-
-fn enforce_foreign_keys(connection: &Connection, enforced: bool) -> Result<(), StoreError> {
-    connection
-        .pragma_update(None, "foreign_keys", enforced)
-        .during("open the result file")
-}
-
-/// Brings a file of version `from` to the present schema.
-fn bring_up_to_date(connection: &mut Connection, from: i64) -> Result<(), StoreError> {
-    // Not possible within a transaction.
-    enforce_foreign_keys(connection, false)?;
-    let transaction = connection.transaction().during("begin a transaction")?;
-    schema::migrate(&transaction, from)?;
-    transaction
-        .commit()
-        .during("bring the result file to the present schema")?;
-    enforce_foreign_keys(connection, true)
 }
 
 /// Write-ahead log, synced at checkpoints only: the death of the program loses nothing, and no
@@ -205,103 +181,149 @@ fn write_ahead(connection: &Connection) -> Result<(), StoreError> {
     connection
         .pragma_update(None, "journal_mode", "WAL")
         .and_then(|()| connection.pragma_update(None, "synchronous", "NORMAL"))
-        .during("open the result file for writing")
+        .during("open the result file for writing", connection)
 }
 
+/// Inserts the run with everything that its plan decides.
 fn insert_run(transaction: &Transaction<'_>, run: &NewRun<'_>) -> Result<(), StoreError> {
-    let plan = serde_json::to_string(run.plan).map_err(|source| StoreError::Json { source })?;
-    transaction
-        .execute(
-            "INSERT INTO run (id, run_id, name, prony_version, started_at, plan)
-             VALUES (1, ?1, ?2, ?3, ?4, ?5)",
-            params![
-                run.id,
-                run.plan.name,
-                run.prony_version,
-                Time(run.started_at),
-                plan
-            ],
-        )
-        .during("store the new run")
-        .map(drop)
-}
-
-fn insert_host(
-    transaction: &Transaction<'_>,
-    facts: &str,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    transaction
-        .execute(
-            "INSERT INTO host (recorded_at, facts) VALUES (?1, ?2)",
-            params![Time(at), facts],
-        )
-        .during("record the host")
-        .map(drop)
-}
-
-fn insert_targets(transaction: &Transaction<'_>, plan: &Plan) -> Result<(), StoreError> {
+    let NewRun { plan, .. } = run;
+    change(
+        transaction,
+        "store the new run",
+        "INSERT INTO run (id, run_id, name, prony_version, started_at, plan)
+         VALUES (1, ?1, ?2, ?3, ?4, ?5)",
+        params![
+            run.id,
+            plan.name,
+            run.prony_version,
+            Time(run.started_at),
+            Json(*plan)
+        ],
+    )?;
     for (index, target) in plan.targets.iter().enumerate() {
-        let config =
-            serde_json::to_string(&target.config).map_err(|source| StoreError::Json { source })?;
-        transaction
-            .execute(
-                "INSERT INTO target (id, name, is_base, build, engine, protocol, config)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                params![
-                    index,
-                    target.name,
-                    index == plan.base,
-                    target.build.id,
-                    target.engine.name(),
-                    Word(&target.protocol),
-                    config
-                ],
-            )
-            .during("store the targets")?;
+        insert_target(transaction, index, target, index == plan.base)?;
     }
-    Ok(())
-}
-
-fn insert_steps(transaction: &Transaction<'_>, plan: &Plan) -> Result<(), StoreError> {
     for (index, step) in plan.steps.iter().enumerate() {
-        let parameters = serde_json::to_string(&step.parameters)
-            .map_err(|source| StoreError::Json { source })?;
-        let (ms, operations) = match step.length {
-            Length::Time { ms } => (Some(ms), None),
-            Length::Count { operations } => (None, Some(operations)),
-        };
-        transaction
-            .execute(
-                "INSERT INTO step (id, name, clients, entry, workload, workload_group,
-                     parameters, warmup_ms, measure_ms, measure_operations, phase, warm_only)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                params![
-                    index,
-                    step.name,
-                    step.clients,
-                    step.entry,
-                    step.workload.name,
-                    Word(&step.workload.group),
-                    parameters,
-                    step.warmup_ms,
-                    ms,
-                    operations,
-                    step.phase.as_ref().map(Word),
-                    step.warm_only
-                ],
-            )
-            .during("store the steps")?;
+        insert_step(transaction, index, step)?;
+        for (position, group) in step.groups.iter().enumerate() {
+            insert_group(transaction, index, position, group)?;
+        }
+    }
+    for (target, fingerprints) in plan.fingerprints().iter().enumerate() {
+        for (step, fingerprint) in fingerprints.iter().enumerate() {
+            change(
+                transaction,
+                "store the cells",
+                "INSERT INTO cell (target_id, step_id, fingerprint) VALUES (?1, ?2, ?3)",
+                params![target, step, fingerprint],
+            )?;
+        }
     }
     Ok(())
 }
 
-fn read_plan(connection: &Connection) -> Result<Plan, StoreError> {
-    let text: String = connection
-        .query_row("SELECT plan FROM run", [], |row| row.get(0))
-        .during("read the plan from the result file")?;
-    serde_json::from_str(&text).map_err(|source| StoreError::Damaged {
+fn insert_target(
+    transaction: &Transaction<'_>,
+    index: usize,
+    target: &Target,
+    is_base: bool,
+) -> Result<(), StoreError> {
+    change(
+        transaction,
+        "store the targets",
+        "INSERT INTO target (id, name, is_base, build, engine, protocol, config)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            index,
+            target.name,
+            is_base,
+            target.build.id,
+            target.engine.name(),
+            Word(&target.protocol),
+            Json(&target.config)
+        ],
+    )
+    .map(drop)
+}
+
+fn insert_step(transaction: &Transaction<'_>, index: usize, step: &Step) -> Result<(), StoreError> {
+    let (ms, operations) = match step.length {
+        Length::Time { ms } => (Some(ms), None),
+        Length::Count { operations } => (None, Some(operations)),
+    };
+    change(
+        transaction,
+        "store the steps",
+        "INSERT INTO step (id, name, clients, entry, warmup_ms, measure_ms, measure_operations,
+             phase, warm_only)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
+            index,
+            step.name,
+            step.own().clients,
+            step.entry,
+            step.warmup_ms,
+            ms,
+            operations,
+            step.phase.as_ref().map(Word),
+            step.warm_only
+        ],
+    )
+    .map(drop)
+}
+
+fn insert_group(
+    transaction: &Transaction<'_>,
+    step: usize,
+    position: usize,
+    group: &ClientGroup,
+) -> Result<(), StoreError> {
+    change(
+        transaction,
+        "store the steps",
+        "INSERT INTO client_group (step_id, position, name, clients, workload, workload_group,
+             parameters)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            step,
+            position,
+            group.name,
+            group.clients,
+            group.workload.name,
+            Word(&group.workload.group),
+            Json(&group.parameters)
+        ],
+    )
+    .map(drop)
+}
+
+/// The plan without the trials whose kind is not known here, and the first such kind.
+fn read_plan(connection: &Connection) -> Result<(Plan, Option<String>), StoreError> {
+    let damaged = |problem: String| StoreError::Damaged {
         place: "run.plan",
-        problem: source.to_string(),
-    })
+        problem,
+    };
+    let plan: Option<Value> = first(
+        connection,
+        "read the plan from the result file",
+        "SELECT plan FROM run",
+        [],
+        |row| json(row, 0),
+    )?;
+    let mut plan = plan.ok_or_else(|| damaged("there is none".to_owned()))?;
+    let mut unknown = None;
+    if let Some(trials) = plan.get_mut("trials").and_then(Value::as_array_mut) {
+        trials.retain(|trial| {
+            let Some(kind) = trial.get("kind") else {
+                return true;
+            };
+            let is_known = TrialKind::deserialize(kind).is_ok();
+            if !is_known {
+                unknown.get_or_insert_with(|| kind.to_string());
+            }
+            is_known
+        });
+    }
+    let plan = serde_json::from_value(plan).map_err(|error| damaged(error.to_string()))?;
+    Ok((plan, unknown))
 }

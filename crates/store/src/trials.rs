@@ -2,17 +2,56 @@
 
 use jiff::Timestamp;
 use prony_model::{PlannedTrial, TrialState};
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Row, ToSql, Transaction, params};
 
-use crate::error::Context as _;
-use crate::values::{Time, Word};
+use crate::database::{change, first, insert, rows};
+use crate::values::{Time, Word, time, word};
 use crate::{Store, StoreError};
+
+/// The condition of SQL that a trial is done and its times count.
+pub(crate) const DONE_TIMED: &str = "state = 'done' AND trial.kind = 'timed'";
 
 /// Names one attempt at a trial within its result file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrialId(pub(crate) i64);
 
-/// How many trials of both kinds stand where.
+impl ToSql for TrialId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for TrialId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_i64().map(Self)
+    }
+}
+
+/// One attempt at a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrialRow {
+    /// Its id in this file; later attempts have higher ones.
+    pub id: TrialId,
+    /// Its block, target and kind.
+    pub planned: PlannedTrial,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+    /// Index in [`Store::hosts`] of the host that it ran on.
+    pub host: usize,
+    /// Its state.
+    pub state: TrialState,
+    /// When it began.
+    pub began_at: Timestamp,
+    /// When it ended; `None` while running, and where its program died.
+    pub ended_at: Option<Timestamp>,
+    /// Why it failed or was discarded.
+    pub reason: Option<String>,
+    /// The end of the server's log, where it failed.
+    pub log_tail: Option<String>,
+}
+
+/// Numbers of trials of all kinds, by state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TrialCounts {
     /// Trials of the plan.
@@ -35,7 +74,8 @@ impl TrialCounts {
 }
 
 impl Store {
-    /// Begins a trial. Earlier discarded attempts at it stay on record.
+    /// Begins a trial on the host that was recorded last. Earlier discarded attempts at it stay on
+    /// record.
     ///
     /// # Errors
     /// When the plan has no such trial, or an attempt at it is running, done or failed.
@@ -65,18 +105,16 @@ impl Store {
                     state,
                 });
             }
-            transaction
-                .execute(
-                    "INSERT INTO trial (block, target_id, kind, attempt, state, began_at)
-                     SELECT ?1, ?2, ?3, count(*) + 1, 'running', ?4
-                     FROM trial WHERE block = ?1 AND target_id = ?2 AND kind = ?3",
-                    params![block, target, Word(&kind), Time(at)],
-                )
-                .during("begin a trial")?;
-            let id = transaction.last_insert_rowid();
-            transaction
-                .execute("UPDATE run SET ended_at = NULL", [])
-                .during("begin a trial")?;
+            let id = insert(
+                transaction,
+                "begin a trial",
+                "INSERT INTO trial (block, target_id, kind, attempt, host_id, state, began_at)
+                 SELECT ?1, ?2, ?3, count(*) + 1, (SELECT max(id) FROM host), 'running', ?4
+                 FROM trial WHERE block = ?1 AND target_id = ?2 AND kind = ?3",
+                params![block, target, Word(&kind), Time(at)],
+            )?;
+            let reopen = "UPDATE run SET ended_at = NULL";
+            change(transaction, "begin a trial", reopen, [])?;
             Ok(TrialId(id))
         })
     }
@@ -87,18 +125,18 @@ impl Store {
     /// When it is not running or a step has no outcome.
     pub fn finish_trial(&mut self, trial: TrialId, at: Timestamp) -> Result<(), StoreError> {
         self.write("finish a trial", |transaction, _| {
-            let missing: u64 = transaction
-                .query_row(
-                    "SELECT count(*) FROM step WHERE id NOT IN
-                         (SELECT step_id FROM outcome WHERE trial_id = ?1)",
-                    [trial.0],
-                    |row| row.get(0),
-                )
-                .during("finish a trial")?;
-            if missing > 0 {
+            let missing = rows(
+                transaction,
+                "finish a trial",
+                "SELECT id FROM step WHERE id NOT IN
+                     (SELECT step_id FROM outcome WHERE trial_id = ?1)",
+                [trial],
+                |_| Ok(()),
+            )?;
+            if !missing.is_empty() {
                 return Err(StoreError::StepsMissing {
                     trial: trial.0,
-                    missing,
+                    missing: missing.len(),
                 });
             }
             end(transaction, trial, TrialState::Done, at, None, None)
@@ -159,12 +197,12 @@ impl Store {
     /// When the file can't be written.
     pub fn abandon_running(&mut self, reason: &str) -> Result<usize, StoreError> {
         self.write("discard the trials left running", |transaction, _| {
-            transaction
-                .execute(
-                    "UPDATE trial SET state = 'discarded', reason = ?1 WHERE state = 'running'",
-                    [reason],
-                )
-                .during("discard the trials left running")
+            change(
+                transaction,
+                "discard the trials left running",
+                "UPDATE trial SET state = 'discarded', reason = ?1 WHERE state = 'running'",
+                [reason],
+            )
         })
     }
 
@@ -175,14 +213,27 @@ impl Store {
     /// When the file can't be written.
     pub fn retry_failed(&mut self) -> Result<u64, StoreError> {
         self.write("discard the failed trials", |transaction, _| {
-            transaction
-                .execute(
-                    "UPDATE trial SET state = 'discarded' WHERE state = 'failed'",
-                    [],
-                )
-                .during("discard the failed trials")
-                .map(|count| count as u64)
+            let discard = "UPDATE trial SET state = 'discarded' WHERE state = 'failed'";
+            change(transaction, "discard the failed trials", discard, []).map(|count| count as u64)
         })
+    }
+
+    /// Every attempt at every trial of a kind that this version knows, in the order in which they
+    /// began.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn trials(&self) -> Result<Vec<TrialRow>, StoreError> {
+        let trials = rows(
+            &self.connection,
+            "read the trials",
+            "SELECT id, block, target_id, kind, attempt, host_id, state, began_at, ended_at, reason,
+                 log_tail
+             FROM trial ORDER BY id",
+            [],
+            read_trial,
+        )?;
+        Ok(trials.into_iter().flatten().collect())
     }
 
     /// The planned trials that are neither done nor failed, in the planned order.
@@ -205,7 +256,7 @@ impl Store {
             .collect())
     }
 
-    /// How many trials stand where.
+    /// The numbers of trials, by state.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -226,20 +277,44 @@ impl Store {
     }
 }
 
-/// Refuses to touch a trial that has ended or never was.
+/// Reads one attempt; `None` where its kind is not known here.
+fn read_trial(row: &Row<'_>) -> rusqlite::Result<Option<TrialRow>> {
+    let Ok(kind) = word(row, 3) else {
+        return Ok(None);
+    };
+    Ok(Some(TrialRow {
+        id: row.get(0)?,
+        planned: PlannedTrial {
+            block: row.get(1)?,
+            target: row.get(2)?,
+            kind,
+        },
+        attempt: row.get(4)?,
+        host: row.get(5)?,
+        state: word(row, 6)?,
+        began_at: time(row, 7)?,
+        ended_at: row.get::<_, Option<Time>>(8)?.map(|at| at.0),
+        reason: row.get(9)?,
+        log_tail: row.get(10)?,
+    }))
+}
+
+/// The target of a trial that is running.
+///
+/// # Errors
+/// When the trial has ended or never was.
 pub(crate) fn require_running(
     transaction: &Transaction<'_>,
     trial: TrialId,
-) -> Result<(), StoreError> {
-    let running = transaction
-        .prepare_cached("SELECT 1 FROM trial WHERE id = ?1 AND state = 'running'")
-        .and_then(|mut statement| statement.exists([trial.0]))
-        .during("look up a trial")?;
-    if running {
-        Ok(())
-    } else {
-        Err(StoreError::NotRunning { trial: trial.0 })
-    }
+) -> Result<usize, StoreError> {
+    let target = first(
+        transaction,
+        "look up a trial",
+        "SELECT target_id FROM trial WHERE id = ?1 AND state = 'running'",
+        [trial],
+        |row| row.get(0),
+    )?;
+    target.ok_or(StoreError::NotRunning { trial: trial.0 })
 }
 
 /// The state of the attempt that was not discarded, if there is one.
@@ -247,15 +322,14 @@ fn state_that_counts(
     transaction: &Transaction<'_>,
     trial: PlannedTrial,
 ) -> Result<Option<TrialState>, StoreError> {
-    transaction
-        .query_row(
-            "SELECT state FROM trial
-             WHERE block = ?1 AND target_id = ?2 AND kind = ?3 AND state <> 'discarded'",
-            params![trial.block, trial.target, Word(&trial.kind)],
-            |row| row.get(0).map(|Word(state)| state),
-        )
-        .optional()
-        .during("look up a trial")
+    first(
+        transaction,
+        "look up a trial",
+        "SELECT state FROM trial
+         WHERE block = ?1 AND target_id = ?2 AND kind = ?3 AND state <> 'discarded'",
+        params![trial.block, trial.target, Word(&trial.kind)],
+        |row| word(row, 0),
+    )
 }
 
 fn end(
@@ -267,11 +341,11 @@ fn end(
     log_tail: Option<&str>,
 ) -> Result<(), StoreError> {
     require_running(transaction, trial)?;
-    transaction
-        .execute(
-            "UPDATE trial SET state = ?2, ended_at = ?3, reason = ?4, log_tail = ?5 WHERE id = ?1",
-            params![trial.0, Word(&state), Time(at), reason, log_tail],
-        )
-        .during("end a trial")
-        .map(drop)
+    change(
+        transaction,
+        "end a trial",
+        "UPDATE trial SET state = ?2, ended_at = ?3, reason = ?4, log_tail = ?5 WHERE id = ?1",
+        params![trial, Word(&state), Time(at), reason, log_tail],
+    )
+    .map(drop)
 }

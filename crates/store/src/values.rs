@@ -1,8 +1,11 @@
-//! How times, words and counters are written in columns.
+//! Values of columns: times, words, counters, JSON.
+
+use std::error::Error;
+use std::str::FromStr;
 
 use jiff::Timestamp;
-use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Row, ToSql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -17,11 +20,17 @@ impl ToSql for Time {
 
 impl FromSql for Time {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value
-            .as_str()?
-            .parse()
-            .map(Self)
-            .map_err(FromSqlError::other)
+        Parsed::column_result(value).map(|Parsed(at)| Self(at))
+    }
+}
+
+/// A value that is written as text.
+pub(crate) struct Parsed<T>(pub(crate) T);
+
+impl<T: FromStr<Err: Error + Send + Sync + 'static>> FromSql for Parsed<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let parsed = value.as_str()?.parse();
+        parsed.map(Self).map_err(FromSqlError::other)
     }
 }
 
@@ -60,4 +69,35 @@ impl<T: DeserializeOwned> FromSql for Word<T> {
             .map(Self)
             .map_err(FromSqlError::other)
     }
+}
+
+/// A value as JSON.
+pub(crate) struct Json<T>(pub(crate) T);
+
+impl<T: Serialize> ToSql for Json<&T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        serde_json::to_string(self.0)
+            .map(Into::into)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+    }
+}
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?)
+            .map(Self)
+            .map_err(FromSqlError::other)
+    }
+}
+
+pub(crate) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    row.get(column).map(|Time(at)| at)
+}
+
+pub(crate) fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    row.get(column).map(|Word(variant)| variant)
+}
+
+pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    row.get(column).map(|Json(value)| value)
 }

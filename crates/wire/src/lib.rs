@@ -4,6 +4,7 @@
 //! 4.1, text and prepared statements, the servers' own ways to authenticate. Deliberately absent:
 //! compression, `CLIENT_DEPRECATE_EOF` (result sets end alike on every version), cursors. TLS is a matter of whoever carries the bytes. One packet kind is one file, with its description linked.
 
+pub mod codes;
 mod command;
 mod connect;
 mod cursor;

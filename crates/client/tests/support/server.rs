@@ -11,8 +11,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use prony_client::{Answer, ClientError, Connection};
+use prony_host::{Launcher, Roots};
 use prony_model::{Config, Engine, IntentValue, StopFlag, Transport};
-use prony_servers::{Catalogue, Depot, Instance, Launcher, Rendered, Roots, Running, Wanted};
+use prony_servers::{Catalogue, Depot, Instance, Rendered, Running, Wanted};
 use tempfile::TempDir;
 
 pub const LIMIT: Duration = Duration::from_secs(30);
@@ -42,7 +43,7 @@ impl Server {
             cache: scratch.path().to_owned(),
         };
         let catalogue = Catalogue::embedded().unwrap();
-        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../servers/fixtures/guard");
+        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
         let launcher = Launcher::new(guard).unwrap();
         let stop = StopFlag::default();
         let depot = Depot::new(&fetched, &catalogue, &launcher);

@@ -4,7 +4,7 @@ use prony_load::DriveTask;
 use prony_model::{Backend, Calibration, CounterSet, Workload};
 use rustix::process::{Resource, getrlimit};
 
-use super::looking;
+use super::price;
 use super::tasks::{available_backends, closed_loop, open_loop, warmup_ms};
 
 /// Files that a generator has open beside its connections, at most.
@@ -48,7 +48,7 @@ impl CalibrationPoints {
     /// The counters whose price is measured beside points of this length: all that the host has; in a
     /// short calibration only those that may ride along.
     pub fn usual_looking(time_ms: u64) -> Vec<CounterSet> {
-        let mut sets = looking::priced();
+        let mut sets = price::priced();
         if time_ms < Self::TIME_MS {
             sets.retain(|set| *set == CounterSet::Hardware);
         }
@@ -59,7 +59,7 @@ impl CalibrationPoints {
     pub fn predicted_ms(&self) -> u64 {
         let points = self.backends.len() * (self.clients.len() + 1);
         (self.time_ms + warmup_ms(self.time_ms)) * points as u64
-            + looking::predicted_ms(self.looking.len())
+            + price::predicted_ms(self.looking.len())
     }
 
     /// Whether what comes out replaces what is in the cache. It must have all that a usual one has,

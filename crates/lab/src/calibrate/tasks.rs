@@ -1,13 +1,9 @@
 //! The loops that the generator is measured in.
 
-use std::collections::BTreeMap;
-
 use prony_load::{DriveTask, choose_backend};
-use prony_model::{
-    Backend, Dataset, Length, Pace, Protocol, Spacing, Thousandths, Timing, Workload,
-};
+use prony_model::{Backend, Dataset, Length, Pace, Spacing, Thousandths, Workload};
 
-use crate::trial::threads_max;
+use crate::drive::threads_max;
 
 /// The table that its keys are drawn for; there is none.
 const DATASET: Dataset = Dataset::sbtest(1, 1_000_000, 1);
@@ -41,40 +37,23 @@ pub(super) fn closed_loop(
     clients: u32,
     time_ms: u64,
 ) -> DriveTask {
+    let length = Length::Time { ms: time_ms };
     DriveTask {
-        workload: workload.clone(),
-        parameters: BTreeMap::new(),
-        dataset: DATASET,
-        transactional: true,
-        protocol: Protocol::Prepared,
-        clients,
         threads_max: threads_max(backend),
-        seed: 1,
         warmup_ms: warmup_ms(time_ms),
-        warmup_operations: 0,
-        length: Length::Time { ms: time_ms },
         interval_ms: time_ms,
         stall_ms: STALL_MS,
-        timing: Timing::Operations,
-        pace: Pace::default(),
-        reconnect_every: None,
-        ramp_ms: 0,
-        drain_ms: 0,
-        beside: Vec::new(),
-        backend,
-        interval_histograms: false,
-        hold: false,
+        ..DriveTask::closed_loop(workload.clone(), clients, DATASET, length, backend)
     }
 }
 
 /// The open loop, whose operations a client is idle for whenever one is due.
 pub(super) fn open_loop(workload: &Workload, backend: Backend, time_ms: u64) -> DriveTask {
-    DriveTask {
-        pace: Pace::Open {
-            rate: RATE,
-            spacing: Spacing::Regular,
-        },
-        drain_ms: DRAIN_MS,
-        ..closed_loop(workload, backend, OPEN_CLIENTS, time_ms)
-    }
+    let mut task = closed_loop(workload, backend, OPEN_CLIENTS, time_ms);
+    task.groups.own_mut().pace = Pace::Open {
+        rate: RATE,
+        spacing: Spacing::Regular,
+    };
+    task.drain_ms = DRAIN_MS;
+    task
 }

@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use prony_client::Address;
+use prony_host::Launcher;
 use prony_load::choose_backend;
 use prony_model::{Backend, Length, Protocol};
-use prony_servers::Launcher;
 use serde::Serialize;
 use serde_json::json;
 

@@ -1,10 +1,8 @@
 //! What the load generator and the bare loops are told.
 
-use std::collections::BTreeMap;
-
 use prony_client::{Address, Login};
 use prony_load::{DriveTask, Job, Task as LoadTask, usual_threads};
-use prony_model::{Backend, Dataset, Length, Pace, Protocol, Timing, Workload};
+use prony_model::{Backend, Dataset, Length, Protocol, Workload};
 
 /// What every contestant does, and where.
 #[derive(Clone)]
@@ -26,29 +24,14 @@ pub(crate) struct Task {
 
 /// The job of the load generator.
 pub(crate) fn generator(task: &Task, backend: Backend) -> Vec<u8> {
+    let dataset = Dataset::sbtest(1, task.rows.into(), 1);
     let drive = DriveTask {
-        workload: point_query(),
-        parameters: BTreeMap::new(),
-        dataset: Dataset::sbtest(1, task.rows.into(), 1),
-        transactional: true,
         protocol: task.protocol,
-        clients: task.clients,
         threads_max: task.threads.min(usual_threads(backend, processors())),
-        seed: 1,
         warmup_ms: task.warmup_ms,
-        warmup_operations: 0,
-        length: task.length,
         interval_ms: task.interval_ms,
         stall_ms: 60_000,
-        timing: Timing::Operations,
-        pace: Pace::default(),
-        reconnect_every: None,
-        ramp_ms: 0,
-        drain_ms: 0,
-        beside: Vec::new(),
-        backend,
-        interval_histograms: false,
-        hold: false,
+        ..DriveTask::closed_loop(point_query(), task.clients, dataset, task.length, backend)
     };
     let login = task.login.clone();
     let job = Job {

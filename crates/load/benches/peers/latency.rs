@@ -33,7 +33,7 @@ pub(crate) fn take(contestant: Contestant, program: Program) -> Figures {
         unreachable!("a workload ends with its outcome");
     };
     let times: Histogram<u64> = Deserializer::new()
-        .deserialize(&mut outcome.histogram.as_slice())
+        .deserialize(&mut outcome.groups.own().histogram.as_slice())
         .unwrap();
     Figures {
         p50: times.value_at_quantile(0.5),

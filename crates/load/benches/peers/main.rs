@@ -19,9 +19,9 @@ mod turn;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use prony_host::Launcher;
 use prony_model::Protocol;
 use prony_probe::{HostFacts, Root};
-use prony_servers::Launcher;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 

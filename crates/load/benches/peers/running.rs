@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use prony_servers::Process;
+use prony_host::Process;
 
 use crate::contestant::Program;
 

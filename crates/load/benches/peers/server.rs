@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use prony_client::{Address, Connection, Login};
+use prony_host::{Launcher, Roots};
 use prony_load::{FillTask, Job, Task};
 use prony_model::{Config, Dataset, Engine, StopFlag};
-use prony_servers::{Catalogue, Depot, Instance, Launcher, Roots, Running, Wanted};
+use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
 use crate::request::Request;
 

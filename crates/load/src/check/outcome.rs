@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use prony_model::{Effect, Statement, Workload};
 use serde::{Deserialize, Serialize};
 
-use crate::sums::TableSums;
+use crate::dataset::sums::TableSums;
 
 /// What a check yields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,25 +1,25 @@
-//! What the first thread makes of the other threads' reports.
+//! The first thread's work on the reports of all threads.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
 use prony_model::StepOutcome;
 
-use crate::drive::ended::Ended;
+use crate::drive::totals::Totals;
 use crate::drive::{Run, Start, cpu_time, ns};
 use crate::message::Speaker;
 use crate::recorder::intervals::{Closed, IntervalBoard};
 use crate::recorder::{Period, serialise};
 use crate::{LoadError, Message};
 
-/// What a thread tells the first one.
+/// A report of a thread to the first one.
 pub(super) enum Report {
     /// A period of it is over.
     Period { thread: usize, period: Period },
     /// It is done.
     Ended {
         thread: usize,
-        ended: Result<Ended, LoadError>,
+        ended: Result<Totals, LoadError>,
     },
 }
 
@@ -31,8 +31,8 @@ pub(super) struct Collector<'a, 's> {
     board: IntervalBoard,
     /// Where the measured time began, once it did.
     start: Option<Start>,
-    /// What the threads left behind, added up.
-    sum: Option<Ended>,
+    /// The figures of the threads, added up.
+    sum: Option<Totals>,
     threads_left: usize,
     error: Option<LoadError>,
 }
@@ -80,7 +80,7 @@ impl<'a, 's> Collector<'a, 's> {
     }
 
     /// The first thread is done. Waits for the others and says what came out.
-    pub(super) fn finish(mut self, own: Result<Ended, LoadError>) -> Result<(), LoadError> {
+    pub(super) fn finish(mut self, own: Result<Totals, LoadError>) -> Result<(), LoadError> {
         self.gather(own).inspect_err(|_| {
             // Nobody waits for the other threads' figures any more.
             self.run.failed.store(true, Ordering::Relaxed);
@@ -100,20 +100,11 @@ impl<'a, 's> Collector<'a, 's> {
         sum.say_goodbye();
         let intervals = self.board.end(end_ns - start.at_ns);
         self.say_intervals(intervals)?;
-        let mut outcomes = sum.outcomes(self.run, start.at_ns, end_ns)?.into_iter();
-        let Some(own) = outcomes.next() else {
-            return Err(LoadError::Thread);
-        };
+        let groups = sum.outcomes(self.run, start.at_ns, end_ns)?;
         let thread_use = sum.thread_use().to_vec();
         let outcome = StepOutcome {
-            clients: own.clients,
+            groups: groups.try_into().map_err(|_| LoadError::Thread)?,
             threads: u32::try_from(thread_use.len()).unwrap_or(u32::MAX),
-            operations: own.operations,
-            queries: own.queries,
-            busy_ns: own.busy_ns,
-            histogram: own.histogram,
-            statements: own.statements,
-            errors: own.errors,
             intervals: self.board.into_intervals(),
             client_user_ns,
             client_system_ns,
@@ -121,9 +112,7 @@ impl<'a, 's> Collector<'a, 's> {
             start_ns: start.at_ns,
             end_ns,
             backend: self.run.task.backend,
-            schedule: own.schedule,
             thread_use,
-            beside: outcomes.collect(),
         };
         self.speaker.say(&Message::Done {
             outcome: Box::new(outcome),
@@ -131,7 +120,7 @@ impl<'a, 's> Collector<'a, 's> {
     }
 
     /// Waits until every thread is done.
-    fn gather(&mut self, own: Result<Ended, LoadError>) -> Result<(), LoadError> {
+    fn gather(&mut self, own: Result<Totals, LoadError>) -> Result<(), LoadError> {
         self.end(0, own)?;
         while self.threads_left > 0 {
             let report = self.receiver.recv().map_err(|_| LoadError::Thread)?;
@@ -152,8 +141,8 @@ impl<'a, 's> Collector<'a, 's> {
         self.say_intervals(intervals)
     }
 
-    /// Takes what a thread left behind. Of several errors the first is kept.
-    fn end(&mut self, thread: usize, ended: Result<Ended, LoadError>) -> Result<(), LoadError> {
+    /// Takes the figures of a thread. Of several errors the first is kept.
+    fn end(&mut self, thread: usize, ended: Result<Totals, LoadError>) -> Result<(), LoadError> {
         self.threads_left -= 1;
         match ended {
             Err(error) => {

@@ -3,7 +3,7 @@
 use prony_model::Length;
 
 use crate::DriveTask;
-use crate::worker::Link;
+use crate::connection::Link;
 
 /// The clients of one thread, and the operations of each in count mode.
 pub(super) struct Share {
@@ -21,7 +21,7 @@ pub(super) fn share_out(task: &DriveTask, links: Vec<Link>, threads: u32) -> Vec
         })
         .collect();
     let count = shares.len();
-    let clients = u64::from(task.clients);
+    let clients = u64::from(task.groups.own().clients);
     for (index, link) in links.into_iter().enumerate() {
         let share = &mut shares[index % count];
         let number = u64::from(link.client.number());

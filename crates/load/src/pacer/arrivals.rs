@@ -2,7 +2,7 @@
 
 use prony_model::{Spacing, Thousandths};
 
-use crate::random::ClientRandom;
+use crate::values::random::ClientRandom;
 
 const NS_PER_SECOND: f64 = 1e9;
 

@@ -92,7 +92,7 @@ impl Open {
     }
 
     /// Clients that wait although nothing comes any more.
-    pub(super) fn dismiss(&mut self) -> usize {
+    pub(super) fn release(&mut self) -> usize {
         if self.next_ns.is_some() {
             return 0;
         }
@@ -195,8 +195,8 @@ mod tests {
         let mut open = open(u64::MAX);
         open.wait(0, 0);
         open.wait(0, 1);
-        assert_eq!(open.dismiss(), 0);
+        assert_eq!(open.release(), 0);
         open.close(200, 0);
-        assert_eq!((open.dismiss(), open.planned()), (1, 1));
+        assert_eq!((open.release(), open.planned()), (1, 1));
     }
 }

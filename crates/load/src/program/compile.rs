@@ -12,7 +12,6 @@ use prony_model::{Dataset, ExprError, Piece, Protocol, TableChoice, Workload};
 use prony_wire::WireError;
 
 use crate::DriveTask;
-use crate::part::Part;
 use crate::program::compile::params::Params;
 use crate::program::{Program, Statement};
 
@@ -121,18 +120,20 @@ pub struct StatementError {
 }
 
 impl Program {
-    /// Compiles the workload of one of a task's groups.
+    /// Compiles the workload of a task's group, by its index.
     ///
     /// # Errors
     /// When a name is not defined or taken twice, a range can be empty, or values do not fit.
-    pub(crate) fn compile(task: &DriveTask, part: &Part<'_>) -> Result<Self, StatementError> {
+    pub(crate) fn compile(task: &DriveTask, group: usize) -> Result<Self, StatementError> {
+        let seed = task.seed_of(group);
+        let group = &task.groups[group];
         let scope = Scope {
-            workload: part.workload,
-            parameters: part.parameters,
+            workload: &group.workload,
+            parameters: &group.parameters,
             dataset: &task.dataset,
             protocol: task.protocol,
-            clients: part.clients,
-            seed: part.seed,
+            clients: group.clients,
+            seed,
         };
         scope.compile(task.transactional)
     }
@@ -185,6 +186,7 @@ impl Scope<'_> {
             statements,
             tables,
             transaction,
+            seed: self.seed,
             queries_per_operation: inner + if transaction { 2 } else { 0 },
             ordered: places.next,
             mix,

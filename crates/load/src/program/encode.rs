@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use prony_wire::{ExecuteTemplate, ParamShape, Types, begin_query, finish_packet};
 
-use crate::digits::append_integer;
 use crate::program::Values;
+use crate::values::digits::append_integer;
 
 /// How a statement becomes a request.
 #[derive(Debug)]

@@ -197,7 +197,7 @@ fn open_loops_meet_the_same_faults() {
     let faults = [hang_ups(), surplus(), broken(), silences()].concat();
     at_once(&faults, |kind, (bytes, then, words)| {
         let mut task = task_of(kind, 100);
-        task.pace = Pace::Open {
+        task.groups.own_mut().pace = Pace::Open {
             rate: Thousandths(1_000_000),
             spacing: Spacing::Poisson,
         };
@@ -254,7 +254,7 @@ fn a_connection_closed_between_requests_is_found_closed() {
         check(&error, &["the server closed the connection"], "`begin`");
         let server = FakeServer::start_over_tcp(Delivery::Whole, closing);
         let mut slow = task_of(kind, 100);
-        slow.pace = Pace::Open {
+        slow.groups.own_mut().pace = Pace::Open {
             rate: Thousandths(300_000),
             spacing: Spacing::Regular,
         };
@@ -359,7 +359,7 @@ fn connecting_anew_fails_in_the_same_ways() {
             };
             let server = FakeServer::start_behind(doors, answer);
             let mut task = task_of(kind, 100);
-            task.reconnect_every = Some(2);
+            task.groups.own_mut().reconnect_every = Some(2);
             let error = run(server, task).unwrap_err();
             check(&error, words, place);
         }
@@ -387,7 +387,7 @@ fn silence_at_the_door_is_fatal() {
             };
             let mut task = task_of(kind, 100);
             task.stall_ms = STALL_MS;
-            task.reconnect_every = Some(2);
+            task.groups.own_mut().reconnect_every = Some(2);
             let error = run(FakeServer::start_behind(doors, answer), task).unwrap_err();
             check(&error, &["silent for"], place);
         }
@@ -395,7 +395,7 @@ fn silence_at_the_door_is_fatal() {
 }
 
 fn counts(outcome: &StepOutcome) -> Vec<(&str, u64, u64, u64, u64)> {
-    let statements = outcome.statements.iter();
+    let statements = outcome.groups.own().statements.iter();
     statements
         .map(|it| {
             (
@@ -421,7 +421,10 @@ fn packets_in_pieces_count_alike() {
         let server = FakeServer::start(delivery, answer);
         let outcome = run(server, task_of(kind, operations)).unwrap();
         assert_eq!(
-            (outcome.operations, outcome.queries),
+            (
+                outcome.groups.own().operations,
+                outcome.groups.own().queries
+            ),
             (operations, 5 * operations)
         );
         assert_eq!(
@@ -433,7 +436,7 @@ fn packets_in_pieces_count_alike() {
                 ("commit", operations, 0, 0, 0),
             ]
         );
-        assert_eq!(outcome.errors, []);
+        assert_eq!(outcome.groups.own().errors, []);
     });
 }
 
@@ -450,13 +453,13 @@ fn errors_in_the_middle_of_rows_are_counted() {
                 _ => answer(request),
             });
             let outcome = run(server, task_of(kind, 12)).unwrap();
-            assert_eq!(outcome.operations, operations);
-            let [error] = outcome.errors.as_slice() else {
-                panic!("{:?}", outcome.errors);
+            assert_eq!(outcome.groups.own().operations, operations);
+            let [error] = outcome.groups.own().errors.as_slice() else {
+                panic!("{:?}", outcome.groups.own().errors);
             };
-            assert_eq!((error.code, error.class), (code, class));
+            assert_eq!((error.code, error.class), (code.into(), class));
             assert_eq!(error.count, u64::from(kind.clients));
-            let read = &outcome.statements[0];
+            let read = &outcome.groups.own().statements[0];
             // The first of the two reads was answered before the error came.
             assert_eq!(read.count, 2 * operations + u64::from(kind.clients));
             assert_eq!(read.rows, 11 * read.count);
@@ -473,8 +476,8 @@ fn answers_of_another_kind_are_counted_as_unexpected() {
             _ => answer(request),
         });
         let mut task = task_of(kind, 12);
-        task.workload.statements[0].expect.rows = Some("11".parse().unwrap());
-        task.workload.statements[1].expect.affected = Some("1".parse().unwrap());
+        task.groups.own_mut().workload.statements[0].expect.rows = Some("11".parse().unwrap());
+        task.groups.own_mut().workload.statements[1].expect.affected = Some("1".parse().unwrap());
         let outcome = run(server, task).unwrap();
         let clients = u64::from(kind.clients);
         assert_eq!(

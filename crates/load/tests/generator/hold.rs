@@ -150,7 +150,7 @@ fn counting_server(
 
 /// Runs a task that holds, and gives both words.
 pub(crate) fn hold(task: DriveTask) -> Held {
-    let clients = task.clients as usize;
+    let clients = task.groups.own().clients as usize;
     hold_with(task, 2, clients)
 }
 
@@ -263,7 +263,7 @@ fn the_measured_time_begins_at_the_word() {
             held.check();
             assert!(matches!(held.ready.messages[0], Message::Connected { .. }));
             assert!(warmup_ms > 0 || held.ready.record.is_empty());
-            assert_eq!(held.outcome.operations, 40);
+            assert_eq!(held.outcome.groups.own().operations, 40);
         }
     }
 }
@@ -273,14 +273,14 @@ fn a_schedule_begins_at_the_word() {
         let length = Length::Time { ms: 60 };
         let mut task = task(mixed(true), clients, length);
         (task.warmup_ms, task.ramp_ms, task.drain_ms) = (30, 30, 60_000);
-        task.pace = Pace::Open {
+        task.groups.own_mut().pace = Pace::Open {
             rate: Thousandths(1_000_000),
             spacing: Spacing::Regular,
         };
         let held = hold(task);
         held.check();
-        let planned = held.outcome.schedule.as_ref().unwrap().planned;
-        assert_eq!((held.outcome.operations, planned), (60, 60));
+        let planned = held.outcome.groups.own().schedule.as_ref().unwrap().planned;
+        assert_eq!((held.outcome.groups.own().operations, planned), (60, 60));
         // The last one arrives 59 ms after the word: the pause brought none forward.
         assert!(held.outcome.end_ns - held.go_ns() >= 59_000_000);
     }
@@ -326,7 +326,7 @@ fn connections_last_until_the_last_word() {
 fn so_do_those_that_were_made_anew() {
     for clients in [1, 6] {
         let mut task = task(mixed(true), clients, Length::Count { operations: 40 });
-        task.reconnect_every = Some(3);
+        task.groups.own_mut().reconnect_every = Some(3);
         let held = hold(task);
         held.check_end(clients as usize);
         assert!(held.connections > clients as usize);
@@ -345,7 +345,7 @@ fn what_was_measured_is_kept_where_nobody_gives_the_last_word() {
     let length = Length::Count { operations: 40 };
     let held = hold_with(task(mixed(true), 6, length), 1, 6);
     held.check();
-    assert_eq!(held.outcome.operations, 40);
+    assert_eq!(held.outcome.groups.own().operations, 40);
     assert_eq!((held.departures.goodbyes, held.connections), (6, 6));
 }
 

@@ -82,7 +82,7 @@ fn slow(ms: u64) -> FakeServer {
 }
 
 fn schedule(outcome: &StepOutcome) -> &Schedule {
-    outcome.schedule.as_ref().unwrap()
+    outcome.groups.own().schedule.as_ref().unwrap()
 }
 
 fn what_arrives_is_counted_twice_over() {
@@ -90,13 +90,22 @@ fn what_arrives_is_counted_twice_over() {
     for spacing in [Spacing::Regular, Spacing::Poisson] {
         for clients in [1, 5] {
             let mut task = task(mixed(true), clients, Length::Count { operations: 101 });
-            task.pace = open(2000, spacing);
+            task.groups.own_mut().pace = open(2000, spacing);
             task.drain_ms = 60_000;
             let outcome = run(&server, task);
-            assert_eq!((outcome.operations, outcome.queries), (101, 505));
+            assert_eq!(
+                (
+                    outcome.groups.own().operations,
+                    outcome.groups.own().queries
+                ),
+                (101, 505)
+            );
             let schedule = schedule(&outcome);
             assert_eq!((schedule.planned, schedule.left), (101, 0));
-            let (service, response) = (read(&outcome.histogram), read(&schedule.response));
+            let (service, response) = (
+                read(&outcome.groups.own().histogram),
+                read(&schedule.response),
+            );
             assert_eq!((service.len(), response.len()), (101, 101));
             assert!(response.max() >= service.max());
             // The first one finds everybody idle.
@@ -108,12 +117,15 @@ fn what_arrives_is_counted_twice_over() {
 fn rates_are_kept() {
     let server = FakeServer::start(Delivery::Whole, answer);
     let mut task = task(update(), 3, Length::Time { ms: 500 });
-    task.pace = open(200, Spacing::Regular);
+    task.groups.own_mut().pace = open(200, Spacing::Regular);
     task.drain_ms = 60_000;
     let outcome = run(&server, task);
     // Whatever else the machine does, 200 per second for half a second are 100.
-    assert_eq!((outcome.operations, schedule(&outcome).planned), (100, 100));
-    let rate = outcome.operations_per_second().unwrap();
+    assert_eq!(
+        (outcome.groups.own().operations, schedule(&outcome).planned),
+        (100, 100)
+    );
+    let rate = outcome.groups.own().operations_per_second().unwrap();
     assert!(rate <= 200.0, "{rate}");
 }
 
@@ -121,7 +133,7 @@ fn overload_is_data() {
     // One client, 5 ms for each operation: 200 per second, where 1000 are asked for.
     let server = slow(5);
     let mut task = task(update(), 1, Length::Time { ms: 200 });
-    task.pace = open(1000, Spacing::Regular);
+    task.groups.own_mut().pace = open(1000, Spacing::Regular);
     task.drain_ms = 60_000;
     task.interval_ms = 50;
     let messages = messages(&server, task);
@@ -130,9 +142,12 @@ fn overload_is_data() {
     };
     let schedule = schedule(outcome);
     assert_eq!((schedule.planned, schedule.left), (200, 0));
-    assert_eq!(outcome.operations, 200);
+    assert_eq!(outcome.groups.own().operations, 200);
     assert!(schedule.backlog >= 160, "{}", schedule.backlog);
-    let (service, response) = (read(&outcome.histogram), read(&schedule.response));
+    let (service, response) = (
+        read(&outcome.groups.own().histogram),
+        read(&schedule.response),
+    );
     // The last one, planned at 199 ms, ends after 200 times 5 ms.
     assert!(response.max() >= 800 * MS, "{}", response.max());
     assert!(service.value_at_quantile(0.5) < response.value_at_quantile(0.5));
@@ -148,24 +163,31 @@ fn overload_is_data() {
 fn working_off_a_backlog_can_be_given_up() {
     let server = slow(5);
     let mut task = task(update(), 2, Length::Time { ms: 100 });
-    task.pace = open(2000, Spacing::Poisson);
+    task.groups.own_mut().pace = open(2000, Spacing::Poisson);
     let outcome = run(&server, task);
     let schedule = schedule(&outcome);
     assert!(schedule.left > 0);
-    assert_eq!(schedule.planned, outcome.operations + schedule.left);
+    assert_eq!(
+        schedule.planned,
+        outcome.groups.own().operations + schedule.left
+    );
 }
 
 fn clients_think() {
     let server = FakeServer::start(Delivery::Whole, answer);
     for spacing in [Spacing::Regular, Spacing::Poisson] {
         let mut task = task(update(), 4, Length::Count { operations: 40 });
-        task.pace = thinking(10_000, spacing);
+        task.groups.own_mut().pace = thinking(10_000, spacing);
         let outcome = run(&server, task);
-        assert_eq!(outcome.operations, 40);
+        assert_eq!(outcome.groups.own().operations, 40);
         assert_eq!(read(&schedule(&outcome).response).len(), 40);
         if spacing == Spacing::Regular {
             // Nine thoughts between the ten operations of each client.
-            assert!(outcome.busy_ns >= 4 * 9 * 10 * MS, "{}", outcome.busy_ns);
+            assert!(
+                outcome.groups.own().busy_ns >= 4 * 9 * 10 * MS,
+                "{}",
+                outcome.groups.own().busy_ns
+            );
         }
     }
 }
@@ -183,7 +205,8 @@ fn clients_set_in_one_after_the_other() {
     task.ramp_ms = 200;
     let begin = Instant::now();
     let outcome = run(&server, task);
-    assert_eq!((outcome.operations, outcome.schedule), (8, None));
+    let own = outcome.groups.own();
+    assert_eq!((own.operations, &own.schedule), (8, &None));
     let after: Vec<Duration> = (firsts.lock().unwrap().iter())
         .map(|first| *first - begin)
         .collect();
@@ -198,10 +221,10 @@ fn clients_connect_anew() {
         for start in [FakeServer::start, FakeServer::start_over_tcp] {
             let server = start(delivery, answer);
             let mut task = task(mixed(false), 2, Length::Count { operations: 20 });
-            task.reconnect_every = Some(3);
+            task.groups.own_mut().reconnect_every = Some(3);
             let outcome = run(&server, task);
-            assert_eq!(outcome.operations, 20);
-            let connect = outcome.statements.last().unwrap();
+            assert_eq!(outcome.groups.own().operations, 20);
+            let connect = outcome.groups.own().statements.last().unwrap();
             // Each client has ten operations, on four connections.
             assert_eq!((connect.name.as_str(), connect.count), ("connect", 6));
             assert_eq!(read(&connect.histogram).len(), 6);
@@ -215,28 +238,31 @@ fn clients_connect_anew() {
 fn connecting_anew_in_an_open_loop_drops_nothing() {
     let server = FakeServer::start(Delivery::Whole, answer);
     let mut task = task(update(), 3, Length::Count { operations: 60 });
-    task.pace = open(1000, Spacing::Poisson);
-    task.reconnect_every = Some(1);
+    task.groups.own_mut().pace = open(1000, Spacing::Poisson);
+    task.groups.own_mut().reconnect_every = Some(1);
     task.drain_ms = 60_000;
     let outcome = run(&server, task);
-    assert_eq!((outcome.operations, schedule(&outcome).left), (60, 0));
+    assert_eq!(
+        (outcome.groups.own().operations, schedule(&outcome).left),
+        (60, 0)
+    );
     // A client connects when it has ended an operation, whether or not it gets another.
-    assert_eq!(outcome.statements.last().unwrap().count, 60);
+    assert_eq!(outcome.groups.own().statements.last().unwrap().count, 60);
 }
 
 fn who_must_connect_after_the_warm_up_connects_first() {
     let server = FakeServer::start(Delivery::Whole, answer);
     for pace in [Pace::default(), open(500, Spacing::Regular)] {
         let mut task = task(update(), 2, Length::Count { operations: 10 });
-        task.pace = pace;
+        task.groups.own_mut().pace = pace;
         task.drain_ms = 60_000;
-        task.reconnect_every = Some(1);
+        task.groups.own_mut().reconnect_every = Some(1);
         task.warmup_ms = 50;
         let outcome = run(&server, task);
-        assert_eq!(outcome.operations, 10);
+        assert_eq!(outcome.groups.own().operations, 10);
         // Once for each operation, but for the first of a client that came out of the warm-up with a
         // new connection; and in an open loop also after the last ones.
-        let connects = outcome.statements.last().unwrap().count;
+        let connects = outcome.groups.own().statements.last().unwrap().count;
         assert!((8..=12).contains(&connects), "{connects}");
     }
 }
@@ -246,7 +272,7 @@ fn a_server_that_refuses_new_connections_is_named() {
     let doors = move |number| if number < 3 { Door::Open } else { full.clone() };
     let server = FakeServer::start_behind(doors, answer);
     let mut task = task(update(), 1, Length::Count { operations: 9 });
-    task.reconnect_every = Some(1);
+    task.groups.own_mut().reconnect_every = Some(1);
     let error = crate::run(&server, Task::Drive(Box::new(task))).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("connect anew"), "{text}");
@@ -254,7 +280,7 @@ fn a_server_that_refuses_new_connections_is_named() {
 
 fn group(name: &str, clients: u32, pace: Pace) -> ClientGroup {
     ClientGroup {
-        name: name.into(),
+        name: Some(name.into()),
         workload: update(),
         parameters: update().parameters,
         clients,
@@ -268,34 +294,42 @@ fn groups_have_figures_of_their_own() {
         let server = slow(1);
         let mut task = task(mixed(true), 2, length);
         task.drain_ms = 60_000;
-        task.beside = vec![
-            group("writers", 3, open(100, Spacing::Regular)),
-            group("others", 1, Pace::default()),
-        ];
+        task.groups
+            .push(group("writers", 3, open(100, Spacing::Regular)));
+        task.groups.push(group("others", 1, Pace::default()));
         let outcome = run(&server, task);
         let names = |statements: &[prony_model::StatementOutcome]| -> Vec<String> {
             statements.iter().map(|s| s.name.clone()).collect()
         };
         assert_eq!(
-            names(&outcome.statements),
+            names(&outcome.groups.own().statements),
             ["read", "write", "begin", "commit"]
         );
-        assert_eq!(outcome.clients, 2);
-        assert_eq!(outcome.queries, 5 * outcome.operations);
-        let [writers, others] = outcome.beside.as_slice() else {
+        assert_eq!(outcome.groups.own().clients, 2);
+        assert_eq!(
+            outcome.groups.own().queries,
+            5 * outcome.groups.own().operations
+        );
+        let [writers, others] = outcome.groups.beside() else {
             panic!("two groups")
         };
-        assert_eq!((writers.name.as_str(), writers.clients), ("writers", 3));
+        assert_eq!(
+            (writers.name.as_deref(), writers.clients),
+            (Some("writers"), 3)
+        );
         assert_eq!(names(&writers.statements), ["write"]);
         let schedule = writers.schedule.as_ref().unwrap();
         assert_eq!(schedule.planned, writers.operations + schedule.left);
-        assert_eq!((others.name.as_str(), others.clients), ("others", 1));
+        assert_eq!(
+            (others.name.as_deref(), others.clients),
+            (Some("others"), 1)
+        );
         assert!(others.operations > 0 && others.schedule.is_none());
         let asked: usize = server.record().values().map(Vec::len).sum();
-        let counted = outcome.queries + writers.operations + others.operations;
+        let counted = outcome.groups.own().queries + writers.operations + others.operations;
         assert_eq!(asked as u64, counted);
         match length {
-            Length::Count { operations } => assert_eq!(outcome.operations, operations),
+            Length::Count { operations } => assert_eq!(outcome.groups.own().operations, operations),
             Length::Time { .. } => assert_eq!(schedule.planned, 20),
         }
     }
@@ -307,9 +341,10 @@ fn groups_work_off_their_backlogs() {
         let server = slow(5);
         let mut task = task(update(), 1, length);
         task.drain_ms = 60_000;
-        task.beside = vec![group("writers", 1, open(2000, Spacing::Regular))];
+        task.groups
+            .push(group("writers", 1, open(2000, Spacing::Regular)));
         let outcome = run(&server, task);
-        let writers = &outcome.beside[0];
+        let writers = &outcome.groups.beside()[0];
         let schedule = writers.schedule.as_ref().unwrap();
         assert_eq!((schedule.planned, schedule.left), (writers.operations, 0));
         // Ten are planned while one is carried out.
@@ -320,12 +355,15 @@ fn groups_work_off_their_backlogs() {
 fn who_thinks_too_long_lowers_the_rate() {
     let server = FakeServer::start(Delivery::Whole, answer);
     let mut task = task(update(), 50, Length::Time { ms: 200 });
-    task.pace = thinking(1_000_000, Spacing::Regular);
+    task.groups.own_mut().pace = thinking(1_000_000, Spacing::Regular);
     let outcome = run(&server, task);
     // Each thinks for a second; about ten of them begin in a fifth of it, and none twice.
-    assert!(outcome.operations < 50);
-    let rate = outcome.operations_per_second().unwrap_or(0.0);
-    assert!(rate <= outcome.operations as f64 / 0.2 + 1e-6, "{rate}");
+    assert!(outcome.groups.own().operations < 50);
+    let rate = outcome.groups.own().operations_per_second().unwrap_or(0.0);
+    assert!(
+        rate <= outcome.groups.own().operations as f64 / 0.2 + 1e-6,
+        "{rate}"
+    );
 }
 
 fn who_has_nothing_to_do_does_nothing() {
@@ -335,9 +373,9 @@ fn who_has_nothing_to_do_does_nothing() {
     ] {
         let server = FakeServer::start(Delivery::Whole, answer);
         let mut task = task(update(), 5, Length::Count { operations: 3 });
-        task.pace = pace;
+        task.groups.own_mut().pace = pace;
         task.drain_ms = 60_000;
-        assert_eq!(run(&server, task).operations, 3);
+        assert_eq!(run(&server, task).groups.own().operations, 3);
     }
 }
 
@@ -354,7 +392,7 @@ fn a_single_client_sleeps_after_a_ramp() {
 fn a_backlog_of_a_number_of_operations_is_seen() {
     let server = slow(5);
     let mut task = task(update(), 1, Length::Count { operations: 50 });
-    task.pace = open(1000, Spacing::Regular);
+    task.groups.own_mut().pace = open(1000, Spacing::Regular);
     task.drain_ms = 60_000;
     let outcome = run(&server, task);
     let schedule = schedule(&outcome);
@@ -366,15 +404,18 @@ fn a_backlog_of_a_number_of_operations_is_seen() {
 fn groups_end_with_the_own_clients_even_on_other_threads() {
     let server = slow(1);
     let mut task = task(mixed(true), 1, Length::Count { operations: 3 });
-    task.beside = vec![
-        group("open", 2, open(500, Spacing::Poisson)),
-        group("closed", 2, Pace::default()),
-        // Their thoughts, an hour long, keep nobody up.
-        group("thinkers", 2, thinking(3_600_000_000, Spacing::Regular)),
-    ];
+    // A think time of an hour holds nobody up.
+    let long = thinking(3_600_000_000, Spacing::Regular);
+    task.groups
+        .push(group("open", 2, open(500, Spacing::Poisson)));
+    task.groups.push(group("closed", 2, Pace::default()));
+    task.groups.push(group("thinkers", 2, long));
     let outcome = run(&server, task);
-    assert_eq!((outcome.operations, outcome.thread_use.len()), (3, 2));
-    assert_eq!(outcome.beside[2].operations, 0);
+    assert_eq!(
+        (outcome.groups.own().operations, outcome.thread_use.len()),
+        (3, 2)
+    );
+    assert_eq!(outcome.groups.beside()[2].operations, 0);
 }
 
 fn a_mix_is_drawn_by_weight() {
@@ -387,8 +428,14 @@ fn a_mix_is_drawn_by_weight() {
         &server,
         task(workload, 2, Length::Count { operations: 400 }),
     );
-    assert_eq!((outcome.operations, outcome.queries), (400, 1200));
-    let [read, write, begin, commit] = outcome.statements.as_slice() else {
+    assert_eq!(
+        (
+            outcome.groups.own().operations,
+            outcome.groups.own().queries
+        ),
+        (400, 1200)
+    );
+    let [read, write, begin, commit] = outcome.groups.own().statements.as_slice() else {
         panic!("four kinds")
     };
     assert_eq!((begin.count, commit.count), (400, 400));
@@ -417,7 +464,7 @@ fn histograms_of_intervals_add_up() {
                 }
             }
             Message::Done { outcome } => {
-                assert_eq!(sum.take(), Some(read(&outcome.histogram)));
+                assert_eq!(sum.take(), Some(read(&outcome.groups.own().histogram)));
             }
             _ => {}
         }

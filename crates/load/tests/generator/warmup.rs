@@ -61,8 +61,15 @@ fn every_client_does_as_many_before_it_is_ready() {
         let held = hold(warm(task, 7));
         assert_eq!(done(&held.ready.record), vec![7; clients as usize]);
         // What was done before is in no figure.
-        assert_eq!(held.outcome.operations, 30);
-        assert!(held.outcome.statements.iter().all(|read| read.count <= 60));
+        assert_eq!(held.outcome.groups.own().operations, 30);
+        assert!(
+            held.outcome
+                .groups
+                .own()
+                .statements
+                .iter()
+                .all(|read| read.count <= 60)
+        );
     }
 }
 
@@ -90,11 +97,11 @@ fn the_measured_time_goes_on_where_warming_up_ended() {
 fn no_pace_holds_it_up() {
     for pace in slow_paces() {
         let mut task = task(mixed(false), 3, Length::Time { ms: 20 });
-        task.pace = pace;
+        task.groups.own_mut().pace = pace;
         let held = hold(warm(task, 5));
         assert_eq!(done(&held.ready.record), [5; 3]);
         // But it is the pace of the measured time.
-        assert!(held.outcome.operations <= 1);
+        assert!(held.outcome.groups.own().operations <= 1);
     }
 }
 
@@ -102,31 +109,31 @@ fn groups_beside_do_as_many() {
     for pace in slow_paces().into_iter().chain([Pace::default()]) {
         // One client of its own on two threads: on one of them there are only others.
         let mut task = task(mixed(false), 1, Length::Count { operations: 20 });
-        task.beside = vec![ClientGroup {
-            name: "others".into(),
+        task.groups.push(ClientGroup {
+            name: Some("others".into()),
             workload: mixed(false),
             parameters: BTreeMap::new(),
             clients: 4,
             pace,
             reconnect_every: None,
-        }];
+        });
         let held = crate::hold::hold_with(warm(task, 6), 2, 5);
         assert_eq!(done(&held.ready.record), [6; 5]);
-        assert_eq!(held.outcome.operations, 20);
-        assert_eq!(held.outcome.beside[0].clients, 4);
+        assert_eq!(held.outcome.groups.own().operations, 20);
+        assert_eq!(held.outcome.groups.beside()[0].clients, 4);
     }
 }
 
 fn connections_are_made_anew_meanwhile() {
     let mut task = task(mixed(false), 2, Length::Count { operations: 10 });
-    task.reconnect_every = Some(3);
+    task.groups.own_mut().reconnect_every = Some(3);
     let held = hold(warm(task, 7));
     // Who is faster connects first.
     let mut done = done(&held.ready.record);
     done.sort_unstable();
     assert_eq!(done, [1, 1, 3, 3, 3, 3]);
     // Each client goes on with a connection that has two operations left, and does five.
-    let connects = held.outcome.statements.last().unwrap();
+    let connects = held.outcome.groups.own().statements.last().unwrap();
     assert_eq!((connects.name.as_str(), connects.count), ("connect", 2));
 }
 

@@ -40,7 +40,7 @@ fn the_small_experiment_in_full() {
     let cells: Vec<_> = plan
         .steps
         .iter()
-        .map(|step| (step.entry, step.name.as_str(), step.clients))
+        .map(|step| (step.entry, step.name.as_str(), step.own().clients))
         .collect();
     assert_eq!(
         cells,
@@ -52,7 +52,7 @@ fn the_small_experiment_in_full() {
         ]
     );
     let step = &plan.steps[3];
-    assert_eq!(step.parameters["range"], 10);
+    assert_eq!(step.own().parameters["range"], 10);
     assert_eq!(
         (step.warmup_ms, step.length),
         (500, Length::Time { ms: 3000 })
@@ -63,6 +63,7 @@ fn the_small_experiment_in_full() {
 fn expected_rows_follow_the_steps_parameters() {
     let plan = World::new().parse(RIGHT).unwrap();
     let expected: Vec<_> = plan.steps[2]
+        .own()
         .workload
         .statements
         .iter()
@@ -87,14 +88,14 @@ fn answers_may_lack_rows_after_a_step_that_removes_some() {
         format!("{RIGHT}\n[[step]]\nworkload = \"delete\"\n[[step]]\nworkload = \"read-write\"\n");
     let plan = World::new().parse(&text).unwrap();
     let expected = |step: usize, statement: usize| {
-        let expect = plan.steps[step].workload.statements[statement].expect;
+        let expect = plan.steps[step].own().workload.statements[statement].expect;
         let range = expect.rows.or(expect.affected).unwrap();
         (range.min, range.max)
     };
     // The step before it is not touched, and what is put back is put back.
     assert_eq!(expected(2, 1), (10, 10));
     assert_eq!(expected(6, 1), (0, 100));
-    assert_eq!(plan.steps[6].workload.statements[7].name, "delete");
+    assert_eq!(plan.steps[6].own().workload.statements[7].name, "delete");
     assert_eq!(expected(6, 7), (0, 1));
     assert_eq!(expected(6, 8), (1, 1));
 }
@@ -148,11 +149,11 @@ fn what_a_step_sets_goes_over_the_sequence() {
         panic!("one step expected: {:?}", plan.steps.len());
     };
     assert_eq!(
-        (step.name.as_str(), step.clients, step.warmup_ms),
+        (step.name.as_str(), step.own().clients, step.warmup_ms),
         ("short", 2, 0)
     );
     assert_eq!(step.length, Length::Count { operations: 1000 });
-    assert_eq!(step.parameters["range"], 100);
+    assert_eq!(step.own().parameters["range"], 100);
 }
 
 #[test]
@@ -314,7 +315,7 @@ proptest! {
             let distinct: BTreeSet<_> = trials.iter().map(|trial| trial.target).collect();
             prop_assert_eq!(distinct, (0..targets).collect::<BTreeSet<_>>());
         }
-        let cells: Vec<_> = plan.steps.iter().map(|step| (step.entry, step.clients)).collect();
+        let cells: Vec<_> = plan.steps.iter().map(|step| (step.entry, step.own().clients)).collect();
         let wanted: Vec<_> = entries
             .iter()
             .enumerate()

@@ -85,6 +85,6 @@ fn counts_of_right_answers_are_computed() {
         .parse(&step("update-inlist", "parameters.range = 1000"))
         .unwrap();
     let step = plan.steps.last().unwrap();
-    let affected = step.workload.statements[0].expect.affected.unwrap();
+    let affected = step.own().workload.statements[0].expect.affected.unwrap();
     assert_eq!((affected.min, affected.max), (1, 1000));
 }

@@ -18,7 +18,7 @@ fn refused(name: &str, keys: &str) {
 
 #[test]
 fn paces_as_they_are_written() {
-    let pace = |keys: &str| World::new().parse(&with(keys)).unwrap().steps[2].pace;
+    let pace = |keys: &str| World::new().parse(&with(keys)).unwrap().steps[2].own().pace;
     assert_eq!(pace(""), Pace::Closed { think: None });
     let open = |rate, spacing| Pace::Open {
         rate: Thousandths(rate),
@@ -46,7 +46,7 @@ fn ramps_and_reconnecting() {
         .unwrap();
     let of = |step: usize| {
         let step = &plan.steps[step];
-        (step.reconnect_every, step.ramp_ms)
+        (step.own().reconnect_every, step.ramp_ms)
     };
     assert_eq!(of(0), (None, 0));
     assert_eq!(of(2), (Some(100), 5000));
@@ -72,14 +72,14 @@ reconnect_every = 10
 #[test]
 fn groups_beside_a_step() {
     let plan = World::new().parse(&with(GROUPS)).unwrap();
-    assert!(plan.steps[0].beside.is_empty());
+    assert!(plan.steps[0].groups.beside().is_empty());
     let step = &plan.steps[3];
-    let [writers, scans] = step.beside.as_slice() else {
-        panic!("two groups: {:?}", step.beside);
+    let [writers, scans] = step.groups.beside() else {
+        panic!("two groups: {:?}", step.groups);
     };
     assert_eq!(
-        (writers.name.as_str(), writers.clients),
-        ("update-index", 2)
+        (writers.name.as_deref(), writers.clients),
+        (Some("update-index"), 2)
     );
     assert_eq!(
         writers.pace,
@@ -88,13 +88,16 @@ fn groups_beside_a_step() {
             spacing: Spacing::Poisson
         }
     );
-    assert_eq!((scans.name.as_str(), scans.clients), ("scans", 1));
+    assert_eq!((scans.name.as_deref(), scans.clients), (Some("scans"), 1));
     assert_eq!(scans.reconnect_every, Some(10));
     assert_eq!(scans.parameters["range"], 1000);
     // What is expected follows the group's own parameters.
     let rows = scans.workload.statements[1].expect.rows.unwrap();
     assert_eq!(rows.max, 1000);
-    assert_eq!(step.workload.statements[1].expect.rows.unwrap().max, 10);
+    assert_eq!(
+        step.own().workload.statements[1].expect.rows.unwrap().max,
+        10
+    );
     assert_eq!(step.all_clients(), 4 + 2 + 1);
 }
 
@@ -108,9 +111,9 @@ fn rows_can_lack_after_a_group_has_removed_some() {
     let plan = World::new().parse(&text).unwrap();
     let after = &plan.steps[4];
     let least = |statements: &[prony_model::Statement]| statements[0].expect.rows.unwrap().min;
-    assert_eq!(least(&plan.steps[0].workload.statements), 1);
-    assert_eq!(least(&after.workload.statements), 0);
-    assert_eq!(least(&after.beside[0].workload.statements), 0);
+    assert_eq!(least(&plan.steps[0].own().workload.statements), 1);
+    assert_eq!(least(&after.own().workload.statements), 0);
+    assert_eq!(least(&after.groups[1].workload.statements), 0);
 }
 
 #[test]
@@ -226,10 +229,10 @@ fn presets_have_paces_and_scale_ramps_but_no_rates() {
         rate: Thousandths(rate),
         spacing: Spacing::Poisson,
     };
-    assert_eq!(plan.steps[0].pace, rate(100_000));
+    assert_eq!(plan.steps[0].own().pace, rate(100_000));
     assert_eq!(plan.steps[0].ramp_ms, 1000);
     assert_eq!(plan.steps[0].length, Length::Time { ms: 10_000 });
-    assert_eq!(plan.steps[2].beside[0].pace, rate(50_000));
+    assert_eq!(plan.steps[2].groups[1].pace, rate(50_000));
     let whole = world().parse(&paced("timing = \"whole-run\"")).unwrap_err();
     golden("whole-run-preset", &whole);
 }
@@ -277,6 +280,6 @@ fn documented_paces_are_right() {
     let [.., paced, grouped] = plan.steps.as_slice() else {
         panic!("two steps more")
     };
-    assert!(paced.pace.is_scheduled());
-    assert_eq!(grouped.beside.len(), 1);
+    assert!(paced.own().pace.is_scheduled());
+    assert_eq!(grouped.groups.beside().len(), 1);
 }

@@ -24,7 +24,7 @@ fn tables_merge_and_values_replace() {
     );
     let plan = World::new().parse_with("small", &text).unwrap();
     assert_eq!(plan.profile.as_deref(), Some("small"));
-    assert_eq!((plan.blocks(), plan.steps[0].clients), (1, 2));
+    assert_eq!((plan.blocks(), plan.steps[0].own().clients), (1, 2));
     assert_eq!((plan.dataset.tables, plan.dataset.rows), (2, 500));
     let intents = &plan.targets[0].config.intents;
     assert_eq!(intents["buffer_pool"], IntentValue::Bytes(64 << 20));

@@ -85,7 +85,7 @@ fn own(steps: &str) -> Vec<Step> {
 fn names(steps: &[Step]) -> Vec<(usize, &str, u32)> {
     steps
         .iter()
-        .map(|step| (step.entry, step.name.as_str(), step.clients))
+        .map(|step| (step.entry, step.name.as_str(), step.own().clients))
         .collect()
 }
 

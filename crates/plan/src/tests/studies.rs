@@ -87,7 +87,7 @@ fn studies_have_a_small_profile_of_minutes() {
             .steps
             .iter()
             .filter(|step| step.entry == last)
-            .map(|step| step.clients)
+            .map(|step| step.own().clients)
             .collect();
         assert_eq!(found, clients, "{name}");
         let minutes = predicted_ms(&small, &Assumptions::default()) as f64 / 60e3;
@@ -132,7 +132,7 @@ fn every_preset_fits_its_dataset() {
             let plan = plan("x.toml", &text, None);
             for step in &plan.steps {
                 let counted = matches!(step.length, Length::Count { .. });
-                let writes = step.workload.group == Group::Write;
+                let writes = step.own().workload.group == Group::Write;
                 assert!(more.is_empty() || !writes || counted, "{}", step.name);
             }
             let names: Vec<_> = plan.steps.iter().map(|step| step.name.as_str()).collect();
@@ -185,7 +185,7 @@ fn scans_of_2025_are_measured_at_all_numbers_of_clients() {
     let steps = plan("x.toml", text, None).steps;
     let clients = |name: &str| -> Vec<u32> {
         let named = steps.iter().filter(|step| step.name == name);
-        named.map(|step| step.clients).collect()
+        named.map(|step| step.own().clients).collect()
     };
     assert_eq!(clients("scan.warm"), [8]);
     assert_eq!(clients("scan"), [1, 4, 16]);

@@ -1,7 +1,7 @@
 //! `prony guard`: become another program that dies with its parent.
 
+use prony_host::{Placement, guard};
 use prony_model::HugePages;
-use prony_servers::{Placement, guard};
 
 use crate::cli::GuardArgs;
 use crate::failure::{ExitStatus, Failure};

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
+use prony_host::{IoError, Roots};
 use prony_model::Dataset;
-use prony_servers::{ImageFacts, Images, IoError, Removal, Roots};
+use prony_servers::{ImageFacts, Images, Removal};
 
 use crate::cli::{ImagesClearArgs, ImagesCommand, ImagesListArgs, ListFormatArg};
 use crate::failure::{ExitStatus, Failure};

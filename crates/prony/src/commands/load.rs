@@ -90,9 +90,9 @@ fn adhoc_failure(error: &AdHocError) -> Failure {
             | LabError::Password { .. }
             | LabError::Backend(BackendError::Encrypted)),
         ) => Failure::to(ExitStatus::Usage, error),
-        AdHocError::Lab(error) => lab_failure(error),
-        AdHocError::Tables { .. } => Failure::new(ExitStatus::Server, error.to_string())
+        AdHocError::Lab(error @ LabError::Tables { .. }) => lab_failure(error)
             .with_hint("--fill makes and fills the tables; --tables says how many there are"),
+        AdHocError::Lab(error) => lab_failure(error),
         AdHocError::Failed { reason, log_tail } => {
             Failure::new(ExitStatus::Server, reason).with_log(Some(log_tail))
         }

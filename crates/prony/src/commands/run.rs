@@ -111,7 +111,9 @@ pub(crate) fn complete(
 /// The exit code of what ends a run.
 pub(crate) fn lab_failure(error: &LabError) -> Failure {
     let code = match error {
-        LabError::Fetch { .. } | LabError::External { .. } => ExitStatus::Server,
+        LabError::Fetch { .. } | LabError::External { .. } | LabError::Tables { .. } => {
+            ExitStatus::Server
+        }
         LabError::UnknownBuild { .. }
         | LabError::Render { .. }
         | LabError::Password { .. }

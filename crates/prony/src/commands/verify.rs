@@ -1,4 +1,4 @@
-//! `prony run --verify`: whether every target answers every cell rightly.
+//! `prony run --verify`: a check that every target answers every cell rightly.
 
 use std::fmt::Write as _;
 
@@ -61,7 +61,7 @@ fn text(plan: &Plan, verification: &Verification) -> String {
             .targets
             .iter()
             .map(|target| verdict(target.cells.get(index)));
-        [step.name.clone(), step.clients.to_string()]
+        [step.name.clone(), step.own().clients.to_string()]
             .into_iter()
             .chain(verdicts)
             .collect()
@@ -117,7 +117,7 @@ fn complaints<'a>(plan: &'a Plan, target: &'a VerifiedTarget) -> impl Iterator<I
     let cells = plan.steps.iter().zip(&target.cells);
     let wrong = cells.flat_map(|(step, cell)| {
         cell.wrong.iter().map(|wrong| {
-            let clients = plural(step.clients.into(), "client");
+            let clients = plural(step.own().clients.into(), "client");
             format!("{}, {}, {clients}: {wrong}", target.name, step.name)
         })
     });

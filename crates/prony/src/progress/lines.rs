@@ -1,9 +1,9 @@
 //! One line for each event worth one, for logs and pipes.
 
-use prony_lab::{Activity, Event};
+use prony_lab::Event;
 use prony_servers::FetchEvent;
 
-use super::{CALIBRATING, Clock, trial_words};
+use super::{CALIBRATING, Clock, activity_words, trial_words};
 use crate::output::talk;
 use crate::words::{mebibytes, plural, rate, whole};
 
@@ -86,20 +86,10 @@ fn fetch(event: &FetchEvent) -> String {
     }
 }
 
-/// What is being done, without growing figures.
-fn activity_words(activity: Activity) -> &'static str {
-    match activity {
-        Activity::ImageFound => "data image found",
-        Activity::Bootstrap => "starting an empty server",
-        Activity::Survey => "reading its variables",
-        Activity::Load { .. } => "loading the dataset",
-        Activity::Settle => "refreshing statistics, settling",
-        Activity::Publish => "stopping, keeping the data image",
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use prony_lab::Activity;
+
     use super::*;
 
     #[test]

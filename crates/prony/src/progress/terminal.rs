@@ -135,22 +135,16 @@ fn fetch(event: &FetchEvent) -> String {
     }
 }
 
+/// As in plain lines, with growing figures.
 fn activity_words(activity: Activity) -> String {
     match activity {
-        Activity::ImageFound => "data image found".to_owned(),
-        Activity::Bootstrap => "starting an empty server".to_owned(),
-        Activity::Survey => "reading its variables".to_owned(),
         Activity::Load {
             rows_done,
             rows_total,
         } => {
-            format!(
-                "loading {} of {} rows",
-                rate(rows_done as f64),
-                rate(rows_total as f64)
-            )
+            let [done, total] = [rows_done, rows_total].map(|rows| rate(rows as f64));
+            format!("loading {done} of {total} rows")
         }
-        Activity::Settle => "refreshing statistics, settling".to_owned(),
-        Activity::Publish => "stopping, keeping the data image".to_owned(),
+        other => super::activity_words(other).to_owned(),
     }
 }

@@ -1,3 +1,4 @@
+use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use insta::assert_snapshot;
 use prony_model::{PricedRound, Thousandths};

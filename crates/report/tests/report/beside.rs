@@ -1,8 +1,8 @@
-//! What is said of a step's own clients, and what of the groups beside them.
+//! Warnings about a step's own clients, and about the groups beside them.
 
 use prony_model::{Display, Plan};
 use prony_report::{Format, render};
-use prony_store::TrialId;
+use prony_store::{Subject, TrialId};
 use serde_json::Value;
 
 use crate::paces::{paced, paced_of, paced_plan};
@@ -23,18 +23,14 @@ fn notes(cell: &Value) -> Vec<&str> {
 }
 
 /// The trial of the slower target in the first block, with warnings about the second step.
-fn warned(warnings: &[(&str, &str)]) -> Sample {
+fn warned(code: &str, text: &str, subject: impl Fn(TrialId) -> Subject) -> Sample {
     let mut sample = paced();
     let trials = sample.store.trials().unwrap();
     let of_slower =
         |trial: &&prony_store::TrialRow| trial.planned.target == 1 && trial.planned.block == 0;
     let trial: TrialId = trials.iter().find(of_slower).unwrap().id;
-    for (code, text) in warnings {
-        let stored = sample
-            .store
-            .record_warning(Some(trial), Some(1), code, text);
-        stored.unwrap();
-    }
+    let stored = sample.store.record_warning(subject(trial), code, text);
+    stored.unwrap();
     sample
 }
 
@@ -43,7 +39,8 @@ fn a_warning_about_a_group_marks_that_group_alone() {
     let slower = slower(&paced());
     assert_eq!(notes(&slower), Vec::<&str>::new());
     let about_writers = notes(&slower["beside"][0]);
-    let text = "block 1: 400 of 20000 operations were due and had not begun";
+    let text = "block 1: 400 of 19003 operations were due and had not begun when the measured time was \
+                over: the server, or the generator, could not keep up with 200/s";
     assert!(about_writers.contains(&text), "{about_writers:?}");
     let about_lookups = notes(&slower["beside"][1]);
     assert!(!about_lookups.contains(&text), "{about_lookups:?}");
@@ -51,7 +48,9 @@ fn a_warning_about_a_group_marks_that_group_alone() {
 
 #[test]
 fn a_warning_about_the_own_clients_marks_these_alone() {
-    let slower = slower(&warned(&[("backlog", "writers of 3 kinds waited")]));
+    let slower = slower(&warned("backlog", "writers of 3 kinds waited", |trial| {
+        Subject::Group(trial, 1, 0)
+    }));
     assert_eq!(notes(&slower), ["block 1: writers of 3 kinds waited"]);
     for group in slower["beside"].as_array().unwrap() {
         assert!(notes(group).iter().all(|note| !note.contains("3 kinds")));
@@ -61,7 +60,9 @@ fn a_warning_about_the_own_clients_marks_these_alone() {
 #[test]
 fn what_the_machine_did_marks_all_clients_of_the_step() {
     for code in ["generator-busy", "generator-waited", "steal"] {
-        let slower = slower(&warned(&[(code, "it had much to do")]));
+        let slower = slower(&warned(code, "it had much to do", |trial| {
+            Subject::Step(trial, 1)
+        }));
         let text = "block 1: it had much to do";
         assert_eq!(notes(&slower), [text], "{code}");
         for group in slower["beside"].as_array().unwrap() {
@@ -72,7 +73,9 @@ fn what_the_machine_did_marks_all_clients_of_the_step() {
 
 #[test]
 fn spreadsheets_count_warnings_where_they_belong() {
-    let sample = warned(&[("steal", "2.1% of the time was stolen")]);
+    let sample = warned("steal", "2.1% of the time was stolen", |trial| {
+        Subject::Step(trial, 1)
+    });
     let csv = render(&sample.store, Format::Csv).unwrap();
     let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let column = |name| header.iter().position(|column| *column == name).unwrap();
@@ -105,8 +108,8 @@ fn spreadsheets_count_warnings_where_they_belong() {
 /// Clients of a group at a rate, and of a step that think, whose work is shown in milliseconds.
 fn shown_as_milliseconds() -> Plan {
     let mut plan = paced_plan();
-    plan.steps[1].beside[0].workload.display = Display::Milliseconds;
-    plan.steps[2].workload.display = Display::Milliseconds;
+    plan.steps[1].groups[1].workload.display = Display::Milliseconds;
+    plan.steps[2].groups.own_mut().workload.display = Display::Milliseconds;
     plan
 }
 

@@ -31,7 +31,9 @@ fn with(change: impl Fn(&mut Plan)) -> Sample {
 
 /// Sets the clients of the first step; the second has 4 and 3 beside them.
 fn with_clients(clients: u32) -> String {
-    line(&with(|plan| plan.steps[0].clients = clients))
+    line(&with(|plan| {
+        plan.steps[0].groups.own_mut().clients = clients;
+    }))
 }
 
 #[test]
@@ -63,7 +65,7 @@ fn it_is_not_compared_with_other_work() {
     );
     let many = with(|plan| {
         for step in &mut plan.steps {
-            step.clients = 9;
+            step.groups.own_mut().clients = 9;
         }
     });
     assert_eq!(line(&many), none);

@@ -23,7 +23,7 @@ pub(crate) fn counting(mut plan: Plan) -> Plan {
     });
     for step in &mut plan.steps {
         if step.name == "update-index" {
-            step.workload.effect = Effect::Rewrite;
+            step.groups.own_mut().workload.effect = Effect::Rewrite;
         }
     }
     let blocks = plan.blocks();
@@ -58,11 +58,12 @@ pub(crate) fn run_sampled(
         sample.record_steps(trial, planned, |step, outcome| {
             let writes = names[step] == "update-index";
             if planned.kind == TrialKind::Counting {
-                outcome.operations = 1000;
+                outcome.groups.own_mut().operations = 1000;
             }
             // Each update changes its row.
             if writes {
-                outcome.statements[0].affected = outcome.operations;
+                outcome.groups.own_mut().statements[0].affected =
+                    outcome.groups.own_mut().operations;
             }
         });
         for step in 0..sample.store.plan().steps.len() {
@@ -84,12 +85,12 @@ fn record(
         TrialKind::Counting => vec![(Moment::Start, 0), (Moment::End, 1000)],
         TrialKind::Timed => {
             let wall = outcome.end_ns - outcome.start_ns;
-            let done = |at_ns: u64| outcome.operations * at_ns / wall;
+            let done = |at_ns: u64| outcome.groups.own().operations * at_ns / wall;
             vec![
                 (Moment::Start, 0),
                 (Moment::Period, done(PERIOD_NS)),
                 (Moment::Period, done(2 * PERIOD_NS)),
-                (Moment::End, outcome.operations),
+                (Moment::End, outcome.groups.own().operations),
             ]
         }
     };
@@ -138,13 +139,13 @@ fn timed(
     done: u64,
     outcome: &StepOutcome,
 ) -> prony_model::Sample {
-    let each_ns = outcome.busy_ns / outcome.operations;
+    let each_ns = outcome.groups.own().busy_ns / outcome.groups.own().operations;
     let cpu_ns = done * (each_ns - each_ns / 8 - 5_400);
     let ticks = |ns: u64| ns / 10_000_000 * 10_000_000;
     let writes = step % 4 == 2;
     let written = if writes { done } else { 0 };
     let target = planned.target as u64;
-    let at_ns = outcome.start_ns + done * each_ns / u64::from(outcome.clients);
+    let at_ns = outcome.start_ns + done * each_ns / u64::from(outcome.groups.own().clients);
     let mut values = vec![
         (Source::Cgroup, "cpu_ns", cpu_ns),
         (Source::Process, "user_ns", ticks(cpu_ns * 64 / 100)),
@@ -287,8 +288,8 @@ fn what_the_client_takes_is_taken_away() {
         let trial = sample.begin(planned);
         let each_ns = [22_000, 31_460][planned.target];
         sample.record_steps(trial, planned, |_, outcome| {
-            outcome.operations = 1_000_000;
-            outcome.busy_ns = 1_000_000 * each_ns;
+            outcome.groups.own_mut().operations = 1_000_000;
+            outcome.groups.own_mut().busy_ns = 1_000_000 * each_ns;
             outcome.client_user_ns = 2_000_000_000;
             outcome.client_system_ns = 3_000_000_000;
         });
@@ -525,9 +526,9 @@ fn groups_beside_a_step_leave_no_costs_of_its_own() {
     let sample = one_step(
         |_, _| {},
         |plan| {
-            let workload = plan.steps[0].workload.clone();
-            plan.steps[0].beside.push(prony_model::ClientGroup {
-                name: "writers".into(),
+            let workload = plan.steps[0].own().workload.clone();
+            plan.steps[0].groups.push(prony_model::ClientGroup {
+                name: Some("writers".into()),
                 workload,
                 parameters: std::collections::BTreeMap::new(),
                 clients: 1,

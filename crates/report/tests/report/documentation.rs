@@ -17,7 +17,7 @@ fn full() -> Sample {
     let mut plan = plan(2, &[1], 2);
     plan.targets[0].config.intents.clear();
     plan.steps[1].name = "point-query.pre".into();
-    plan.steps[1].workload = plan.steps[0].workload.clone();
+    plan.steps[1].groups.own_mut().workload = plan.steps[0].own().workload.clone();
     plan.steps.swap(0, 1);
     let mut sample = Sample::new(&plan);
     let option = RenderedOption::new("size=1", OptionOrigin::Raw, None, "");
@@ -26,7 +26,10 @@ fn full() -> Sample {
     sample.store.fail_trial(failed, "", "", at(1)).unwrap();
     let discarded = sample.begin(planned(0, 0));
     sample.store.discard_trial(discarded, "", at(1)).unwrap();
-    sample.store.record_warning(None, None, "", "").unwrap();
+    sample
+        .store
+        .record_warning(prony_store::Subject::Run, "", "")
+        .unwrap();
     sample.store.record_plan_text(0, 0, "only", "[]").unwrap();
     let load = LoadOutcome {
         rows: 1,

@@ -2,6 +2,7 @@
 
 use prony_model::{ErrorClass, ErrorCount};
 use prony_report::{Format, render};
+use prony_store::Subject;
 
 use crate::costs::complete;
 use crate::sample::{Sample, at, plan, planned};
@@ -77,36 +78,44 @@ fn with_warnings() -> Sample {
     let mut sample = Sample::new(&plan(2, &[1], 2));
     sample
         .store
-        .record_warning(None, None, "host-busy", "the host was busy before the run.")
+        .record_warning(
+            Subject::Run,
+            "host-busy",
+            "the host was busy before the run.",
+        )
         .unwrap();
     sample.run(|trial| trial.block == 0);
     for target in 0..2 {
         let trial = sample.begin(planned(1, target));
         sample.record_steps(trial, planned(1, target), |step, outcome| {
             match (target, step) {
-                (1, 0) => outcome.statements[0].unexpected = 1234,
-                (1, 2) => outcome.errors.push(ErrorCount {
-                    code: 1213,
+                (1, 0) => outcome.groups.own_mut().statements[0].unexpected = 1234,
+                (1, 2) => outcome.groups.own_mut().errors.push(ErrorCount {
+                    code: 1213.into(),
                     class: ErrorClass::Retryable,
                     count: 7,
                     message: "Deadlock found when trying to get lock".into(),
                 }),
                 (0, 3) => {
-                    outcome.operations = 0;
-                    outcome.queries = 0;
-                    outcome.busy_ns = 0;
-                    outcome.histogram = empty_histogram();
+                    outcome.groups.own_mut().operations = 0;
+                    outcome.groups.own_mut().queries = 0;
+                    outcome.groups.own_mut().busy_ns = 0;
+                    outcome.groups.own_mut().histogram = empty_histogram();
                 }
                 _ => {}
             }
         });
         sample
             .store
-            .record_warning(Some(trial), None, "slow-start", "the start took 12 s")
+            .record_warning(Subject::Trial(trial), "slow-start", "the start took 12 s")
             .unwrap();
         sample
             .store
-            .record_warning(Some(trial), Some(1), "steal", "2.1% of the time was stolen")
+            .record_warning(
+                Subject::Step(trial, 1),
+                "steal",
+                "2.1% of the time was stolen",
+            )
             .unwrap();
         sample.store.finish_trial(trial, at(60)).unwrap();
     }
@@ -201,7 +210,7 @@ fn damaged_histograms_are_named() {
     let mut sample = Sample::new(&plan(2, &[1], 1));
     let trial = sample.begin(planned(0, 0));
     sample.record_steps(trial, planned(0, 0), |_, outcome| {
-        outcome.histogram.truncate(9);
+        outcome.groups.own_mut().histogram.truncate(9);
     });
     sample.store.finish_trial(trial, at(60)).unwrap();
     render(&sample.store, Format::Text).unwrap();

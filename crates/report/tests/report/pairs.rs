@@ -17,7 +17,7 @@ fn before_and_after() -> Plan {
         step(1, "update-index", Group::Write, Display::Rate),
         step(2, "point-query", Group::Point, Display::Rate),
     ];
-    plan.steps[2].workload = plan.steps[0].workload.clone();
+    plan.steps[2].groups.own_mut().workload = plan.steps[0].own().workload.clone();
     plan
 }
 
@@ -36,9 +36,10 @@ fn pairs(change: impl Fn(&mut Step), both: bool) -> usize {
 }
 
 fn beside(step: &mut Step) {
-    step.beside.push(ClientGroup {
-        name: "writers".into(),
-        workload: step.workload.clone(),
+    let workload = step.own().workload.clone();
+    step.groups.push(ClientGroup {
+        name: Some("writers".into()),
+        workload,
         parameters: BTreeMap::new(),
         clients: 1,
         pace: Pace::default(),
@@ -52,7 +53,7 @@ fn think(step: &mut Step) {
         mean_us: 1000,
         spacing,
     });
-    step.pace = Pace::Closed { think };
+    step.groups.own_mut().pace = Pace::Closed { think };
 }
 
 #[test]
@@ -61,9 +62,9 @@ fn pairs_do_the_same_at_the_same_pace() {
     let changes: [fn(&mut Step); 5] = [
         think,
         beside,
-        |step| step.reconnect_every = Some(10),
+        |step| step.groups.own_mut().reconnect_every = Some(10),
         |step| step.timing = Timing::WholeRun,
-        |step| step.clients = 2,
+        |step| step.groups.own_mut().clients = 2,
     ];
     for (index, change) in changes.into_iter().enumerate() {
         assert_eq!(pairs(change, false), 0, "{index}");
@@ -74,7 +75,7 @@ fn pairs_do_the_same_at_the_same_pace() {
 #[test]
 fn operations_at_a_rate_make_no_pairs() {
     let rate = |step: &mut Step| {
-        step.pace = Pace::Open {
+        step.groups.own_mut().pace = Pace::Open {
             rate: Thousandths(1_000_000),
             spacing: Spacing::Poisson,
         };

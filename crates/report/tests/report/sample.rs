@@ -6,9 +6,10 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use jiff::Timestamp;
 use prony_model::{
-    Backend, BuildFacts, Collect, Config, Dataset, Display, Effect, Engine, Expect, Family, Group,
-    IntentValue, Length, Pace, Plan, PlannedTrial, Protocol, Statement, StatementOutcome, Step,
-    StepOutcome, TableChoice, Target, Transport, TrialKind, Version, Workload,
+    Backend, BuildFacts, ClientGroup, Collect, Config, Dataset, Display, Effect, Engine, Expect,
+    Family, Group, GroupOutcome, Groups, IntentValue, Length, Pace, Plan, PlannedTrial, Protocol,
+    Statement, StatementOutcome, Step, StepOutcome, TableChoice, Target, Transport, TrialKind,
+    Version, Workload,
 };
 use prony_store::{BuildRecord, NewRun, Store, TrialId};
 use tempfile::TempDir;
@@ -159,7 +160,7 @@ fn steps(clients: u32) -> Vec<Step> {
         step(3, "scan", Group::Range, Display::Milliseconds),
     ];
     for step in &mut steps {
-        step.clients = clients;
+        step.groups.own_mut().clients = clients;
     }
     steps
 }
@@ -167,15 +168,17 @@ fn steps(clients: u32) -> Vec<Step> {
 /// A step of five seconds at one client.
 pub(crate) fn step(entry: usize, name: &str, group: Group, display: Display) -> Step {
     Step {
-        pace: Pace::default(),
-        reconnect_every: None,
         ramp_ms: 0,
-        beside: Vec::new(),
         name: name.into(),
         entry,
-        workload: workload(name, group, display),
-        parameters: BTreeMap::new(),
-        clients: 1,
+        groups: Groups::new(ClientGroup {
+            name: None,
+            workload: workload(name, group, display),
+            parameters: BTreeMap::new(),
+            clients: 1,
+            pace: Pace::default(),
+            reconnect_every: None,
+        }),
         warmup_ms: 1000,
         length: Length::Time { ms: 5000 },
         phase: None,
@@ -220,30 +223,32 @@ pub(crate) fn outcome(planned: PlannedTrial, step: &Step) -> StepOutcome {
         + planned.target as u64 * u64::from(planned.block % 2) * 5;
     let base_ns = [24_000, 900_000, 120_000, 310_000_000][step.entry % 4];
     let operation_ns = base_ns * slower * mood / 100_000;
-    let clients = u64::from(step.clients);
+    let clients = u64::from(step.own().clients);
     let operations = (5_000_000_000 / operation_ns + 1) * clients;
     let busy_ns = operations * operation_ns;
     let histogram = histogram(operation_ns, operations);
     StepOutcome {
+        groups: Groups::new(GroupOutcome {
+            name: None,
+            clients: step.own().clients,
+            operations,
+            queries: operations * if step.entry % 4 == 1 { 16 } else { 1 },
+            busy_ns,
+            histogram: histogram.clone(),
+            statements: vec![StatementOutcome {
+                name: "only".into(),
+                count: operations,
+                rows: operations,
+                affected: 0,
+                unexpected: 0,
+                histogram,
+            }],
+            errors: vec![],
+            schedule: None,
+        }),
         backend: Backend::Epoll,
-        schedule: None,
         thread_use: Vec::new(),
-        beside: Vec::new(),
-        clients: step.clients,
         threads: 1,
-        operations,
-        queries: operations * if step.entry % 4 == 1 { 16 } else { 1 },
-        busy_ns,
-        histogram: histogram.clone(),
-        statements: vec![StatementOutcome {
-            name: "only".into(),
-            count: operations,
-            rows: operations,
-            affected: 0,
-            unexpected: 0,
-            histogram,
-        }],
-        errors: vec![],
         intervals: vec![],
         client_user_ns: operations * 2_100,
         client_system_ns: operations * 3_300,

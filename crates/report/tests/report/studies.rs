@@ -69,9 +69,9 @@ fn phased(targets: usize, blocks: u32) -> Plan {
     for (entry, (name, group, display, phase)) in steps.into_iter().enumerate() {
         for clients in [1, 2] {
             let mut step = step(entry, name, group, display);
-            step.clients = clients;
+            step.groups.own_mut().clients = clients;
             step.phase = Some(phase);
-            step.workload.name = name.split('.').next().unwrap().into();
+            step.groups.own_mut().workload.name = name.split('.').next().unwrap().into();
             step.warm_only = name.ends_with("warm");
             plan.steps.push(step);
         }
@@ -82,7 +82,7 @@ fn phased(targets: usize, blocks: u32) -> Plan {
         limit_ms: 1_200_000,
     });
     plan.steps
-        .retain(|step| !step.warm_only || step.clients == 1);
+        .retain(|step| !step.warm_only || step.own().clients == 1);
     plan.preset = Some("smalldatum-2021".into());
     plan.profile = Some("small".into());
     plan.dataset.tables = 2;
@@ -209,7 +209,7 @@ fn sweep_as_text() {
     let mut plan = plan(3, &[], 2);
     for clients in [1, 2, 4, 8, 1000] {
         let mut step = step(0, "oltp-classic", Group::Mixed, Display::Transactions);
-        step.clients = clients;
+        step.groups.own_mut().clients = clients;
         plan.steps.push(step);
     }
     plan.preset = Some("shootout-2011".into());
@@ -234,7 +234,7 @@ fn heap() -> Sample {
     {
         for clients in [1, 4, 32] {
             let mut step = step(entry, name, Group::Write, Display::Rate);
-            step.clients = clients;
+            step.groups.own_mut().clients = clients;
             step.timing = Timing::WholeRun;
             plan.steps.push(step);
         }
@@ -381,17 +381,18 @@ fn work_left_over_is_compared_within_a_bound() {
 fn gone(change: &str, max: u64, found: [u64; 3]) -> Sample {
     let mut plan = plan(3, &[], 2);
     let mut step = step(0, change, Group::Write, Display::Rate);
-    step.workload.effect = Effect::Shrink;
-    step.workload.statements[0].name = change.into();
-    step.workload.statements[0].expect.affected = Some(CountRange { min: 0, max });
+    step.groups.own_mut().workload.effect = Effect::Shrink;
+    step.groups.own_mut().workload.statements[0].name = change.into();
+    step.groups.own_mut().workload.statements[0].expect.affected = Some(CountRange { min: 0, max });
     plan.steps.push(step);
     let mut sample = Sample::new(&plan);
     for planned in plan.trials.clone() {
         let trial = sample.begin(planned);
         sample.record_steps(trial, planned, |_, outcome| {
-            let statement = &mut outcome.statements[0];
+            let operations = outcome.groups.own().operations;
+            let statement = &mut outcome.groups.own_mut().statements[0];
             statement.name = change.into();
-            statement.count = outcome.operations / 1000 * 1000;
+            statement.count = operations / 1000 * 1000;
             statement.affected = statement.count * max / 1000 * found[planned.target];
         });
         sample.store.finish_trial(trial, at(60)).unwrap();

@@ -4,14 +4,14 @@ use std::io;
 use std::path::PathBuf;
 
 use prony_client::ClientError;
+use prony_host::IoError;
 
-use crate::catalogue::CatalogueError;
-use crate::fetch::FetchError;
+use crate::build::catalogue::CatalogueError;
+use crate::build::fetch::FetchError;
+use crate::build::unpack::UnpackError;
+use crate::config::render::RenderError;
+use crate::instance::verify::VerifyError;
 use crate::instance::{InstanceError, StopError};
-use crate::io_error::IoError;
-use crate::render::RenderError;
-use crate::unpack::UnpackError;
-use crate::verify::VerifyError;
 
 /// Why a server was not added.
 #[derive(Debug, thiserror::Error)]

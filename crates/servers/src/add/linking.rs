@@ -7,8 +7,8 @@ use super::AddError;
 use super::probe::Probe;
 use super::tree::Tree;
 use crate::build::InstalledSupport;
-use crate::elf::Elf;
-use crate::fetch::FetchError;
+use crate::build::elf::Elf;
+use crate::build::fetch::FetchError;
 
 /// Rounds of looking for libraries that libraries need.
 const ROUNDS: usize = 10;

@@ -3,15 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use prony_host::{At, IoError, OwnedFolder, Roots};
 use prony_model::StopFlag;
 
 use super::AddError;
-use crate::catalogue::{Origin, Part, Source};
+use crate::build::catalogue::{Origin, Part, Source};
+use crate::build::unpack::Unpacking;
 use crate::digest;
-use crate::folder::OwnedFolder;
-use crate::io_error::{At, IoError};
-use crate::roots::Roots;
-use crate::unpack::Unpacking;
 
 /// A server's files. What was unpacked goes with it.
 pub(super) struct Unpacked {

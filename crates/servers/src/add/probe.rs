@@ -5,11 +5,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use prony_host::{At, Launcher};
 use prony_model::StopFlag;
 
 use super::AddError;
-use crate::io_error::At;
-use crate::launcher::Launcher;
 
 /// Saying a version or a help text takes no time.
 pub(super) const LIMIT: Duration = Duration::from_mins(1);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::tree::Tree;
-use crate::catalogue::Bootstrap;
+use crate::build::catalogue::Bootstrap;
 
 /// Where server programs lie, relative to the folder that is added.
 const PLACES: [&str; 6] = ["bin", "sbin", "libexec", "usr/sbin", "usr/libexec", ""];

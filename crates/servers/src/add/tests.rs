@@ -1,7 +1,7 @@
 use prony_model::BuildFacts;
 
 use super::*;
-use crate::catalogue::{Origin, Part, Source};
+use crate::build::catalogue::{Origin, Part, Source};
 use crate::testing::Stage;
 
 /// The start of a program for 64-bit ARM.
@@ -43,9 +43,34 @@ fn what_is_no_server_for_this_machine_is_refused() {
     stage.write("script/bin/mysqld", "#!/bin/sh\n");
     stage.write("foreign/bin/mysqld", foreign_program());
     stage.write("text.tar.gz", "no archive");
-    let messages =
-        ["none", "empty", "script", "foreign", "text.tar.gz"].map(|name| refused(&stage, name));
-    insta::assert_snapshot!("refused", messages.join("\n"));
+    for (name, expected) in [
+        (
+            "none",
+            "find STAGE/none: No such file or directory (os error 2)",
+        ),
+        (
+            "empty",
+            "find a server in STAGE/empty: it has no mariadbd or mysqld in bin, sbin, libexec, \
+          usr/sbin, usr/libexec or at its top; name the folder that such a folder lies in",
+        ),
+        (
+            "script",
+            "use bin/mysqld of STAGE/script: it is no program but a script or a text; name the \
+          folder of an unpacked server",
+        ),
+        (
+            "foreign",
+            "use bin/mysqld of STAGE/foreign: it is made for 64-bit ARM, and this machine is \
+          x86_64; get the build for this machine",
+        ),
+        (
+            "text.tar.gz",
+            "unpack STAGE/text.tar.gz: it is neither zip, jar, tar, tar.gz nor tar.xz: unpack \
+          it and name the folder, or get it as one of these",
+        ),
+    ] {
+        assert_eq!(refused(&stage, name), expected);
+    }
 }
 
 #[test]
@@ -66,8 +91,25 @@ fn archives_that_are_damaged_or_lead_elsewhere_are_refused() {
     let whole = entry("server/bin/mysqld", &foreign_program());
     stage.write("foreign.tar", &whole);
     stage.write("cut.tar", &whole[..530]);
-    let messages = ["outside.tar", "foreign.tar", "cut.tar"].map(|name| refused(&stage, name));
-    insta::assert_snapshot!("refused-archives", messages.join("\n"));
+    for (name, expected) in [
+        (
+            "outside.tar",
+            "unpack STAGE/outside.tar: its entry `../../evil` leads out of the folder: the \
+          archive is refused",
+        ),
+        (
+            "foreign.tar",
+            "use bin/mysqld of STAGE/foreign.tar: it is made for 64-bit ARM, and this machine \
+          is x86_64; get the build for this machine",
+        ),
+        (
+            "cut.tar",
+            "unpack STAGE/cut.tar: unexpected EOF during skip: it is damaged or was cut short; \
+          get it again",
+        ),
+    ] {
+        assert_eq!(refused(&stage, name), expected);
+    }
     assert!(!stage.path("evil").exists());
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Value;
 
-use crate::catalogue::{Bootstrap, Entry, Origin, Shutdown, Source};
+use crate::build::catalogue::{Bootstrap, Entry, Origin, Shutdown, Source};
 
 /// The text, with `note` as a comment before it.
 pub(super) fn text(entry: &Entry, note: &str) -> String {

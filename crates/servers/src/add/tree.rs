@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::io_error::{At, IoError};
+use prony_host::{At, IoError};
 
 /// Folders that hold much and nothing that is looked for.
 const SKIPPED: [&str; 4] = ["mysql-test", "mariadb-test", "sql-bench", "man"];

@@ -8,11 +8,10 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Instance, InstanceError};
-use crate::guard::Placement;
-use crate::launcher::Process;
-use crate::roots::create_private;
-use crate::valgrind::{Callgrind, SERVER_OPTIONS, Valgrind};
+use prony_host::{Placement, Process, create_private};
+
+use super::{Instance, InstanceError, placement};
+use crate::instance::valgrind::{Callgrind, SERVER_OPTIONS, Valgrind};
 
 /// How long a new process may take to become the guard, and how often it is looked at. Where it
 /// takes longer, something is wrong with it that shows later.
@@ -57,7 +56,7 @@ fn execute(
 ) -> Result<Process, InstanceError> {
     let placement = Placement {
         hold: on_birth.is_some(),
-        ..Placement::of_server(&instance.rendered.process)
+        ..placement(&instance.rendered.process)
     };
     let (_, words) = wrapper.unzip();
     let mut command = instance.command(placement, words.unwrap_or_default());

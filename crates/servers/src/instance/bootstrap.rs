@@ -6,13 +6,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use prony_host::{At, create_private, describe_exit};
 use prony_model::StopFlag;
 
-use super::{Instance, InstanceError, LOG_LINES, describe};
-use crate::catalogue::Bootstrap;
-use crate::copy;
-use crate::io_error::At;
-use crate::roots::create_private;
+use super::{Instance, InstanceError, LOG_LINES};
+use crate::build::catalogue::Bootstrap;
+use crate::image::copy;
 
 /// How long a server may take. Slow disks need some seconds.
 const LIMIT: Duration = Duration::from_mins(5);
@@ -83,7 +82,7 @@ fn run(
             if status.success() {
                 return Ok(());
             }
-            break describe(status);
+            break describe_exit(status);
         }
         if stop.requested() {
             return Err(InstanceError::Stopped);

@@ -8,18 +8,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prony_client::{Address, ClientError, Connection, Login};
+use prony_host::{At, Process, describe_exit, write_private};
 use prony_model::{StopFlag, Tls};
+use prony_wire::codes;
 
-use super::accounts::{self, ADMIN_USER, LOAD_USER};
 use super::birth::{Birth, bear};
-use super::{Instance, InstanceError, LOG_LINES, describe, write_private};
+use super::{Instance, InstanceError, LOG_LINES};
 use super::{allocator, port};
+use crate::admin::accounts::{self, ADMIN_USER, LOAD_USER};
 use crate::build::ServerBuild;
-use crate::catalogue::Shutdown;
-use crate::certificates::Certificates;
-use crate::io_error::At;
-use crate::launcher::Process;
-use crate::valgrind::Callgrind;
+use crate::build::catalogue::Shutdown;
+use crate::instance::certificates::Certificates;
+use crate::instance::valgrind::Callgrind;
 
 /// How long a server may take until it answers. Redo logs are made and recovered in this time.
 const START_LIMIT: Duration = Duration::from_mins(3);
@@ -31,8 +31,6 @@ const ASK: Duration = Duration::from_millis(20);
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long the statements that make the accounts may take, each.
 const STATEMENT_LIMIT: Duration = Duration::from_mins(1);
-/// `ER_ACCESS_DENIED_ERROR`.
-const ACCESS_DENIED: u16 = 1045;
 
 /// A server that answers. Dropping it kills the server and removes its folder.
 #[derive(Debug)]
@@ -218,7 +216,7 @@ impl Running {
     /// When it ended, with how it ended and the end of its log.
     pub fn check(&mut self) -> Result<(), ServerDied> {
         match self.process.try_wait() {
-            Ok(Some(status)) => Err(self.died(describe(status))),
+            Ok(Some(status)) => Err(self.died(describe_exit(status))),
             // What can't be asked is not known to be dead.
             Ok(None) | Err(_) => Ok(()),
         }
@@ -252,7 +250,7 @@ impl Running {
         }
         match self.process.wait_timeout(timeout) {
             Ok(Some(status)) if status.success() => Ok(self.instance),
-            Ok(Some(status)) => Err(self.died(describe(status)).into()),
+            Ok(Some(status)) => Err(self.died(describe_exit(status)).into()),
             Ok(None) | Err(_) => {
                 self.process.kill();
                 Err(StopError::TimedOut {
@@ -324,7 +322,7 @@ impl Running {
             let denied = matches!(
                 error,
                 ClientError::Login {
-                    code: ACCESS_DENIED,
+                    code: codes::ACCESS_DENIED_ERROR,
                     ..
                 }
             );

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use prony_host::{Launcher, Roots};
 use prony_model::{Config, Engine, StopFlag};
-use prony_servers::{
-    Birth, Catalogue, Depot, Instance, InstanceError, Launcher, OnBirth, Roots, Running, Wanted,
-};
+use prony_servers::{Birth, Catalogue, Depot, Instance, InstanceError, OnBirth, Running, Wanted};
 use tempfile::TempDir;
 
 use crate::{LIMIT, live};
@@ -24,7 +23,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        Self::guarded_by(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard"))
+        Self::guarded_by(Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard"))
     }
 
     /// With another program in place of `prony guard`.

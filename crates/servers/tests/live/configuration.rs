@@ -6,10 +6,11 @@ use std::path::Path;
 
 use prony_client::Connection;
 use prony_equality::{Subject, VariableTable};
+use prony_host::{Launcher, Roots};
 use prony_model::{
     BuildFacts, Config, Engine, Family, IntentKind, IntentValue, RenderedOption, StopFlag,
 };
-use prony_servers::{Catalogue, Depot, Instance, InstanceError, Launcher, Rendered, Roots, Wanted};
+use prony_servers::{Catalogue, Depot, Instance, InstanceError, Rendered, Wanted};
 use tempfile::TempDir;
 
 use crate::{LIMIT, live};
@@ -238,7 +239,7 @@ struct Servers {
 
 impl Servers {
     fn new() -> Self {
-        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard");
+        let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
         Self {
             catalogue: Catalogue::embedded().unwrap(),
             launcher: Launcher::new(guard).unwrap(),

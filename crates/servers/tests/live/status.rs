@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use prony_client::Connection;
-use prony_model::{Counter, Engine, Source, StopFlag};
-use prony_servers::{Birth, Running, status};
+use prony_client::{Connection, Login};
+use prony_model::{Counter, Dataset, Engine, Source, StopFlag};
+use prony_servers::admin::{self, Explainer, status};
+use prony_servers::{Birth, Running};
 
 use crate::birth::Stage;
 use crate::{LIMIT, live};
@@ -85,6 +86,81 @@ fn point_queries_move_the_counters_that_explain_them() {
             let shrank = before.get(counter).is_some_and(|before| before > value);
             assert!(!shrank || counter.is_level(), "{context}: {counter} shrank");
         }
+        server.stop(LIMIT).unwrap();
+    }
+}
+
+/// One build for every way of versions to answer `EXPLAIN`.
+const EXPLAINING: [(&str, bool); 3] = [
+    ("mysql-5.0.21", false),
+    ("mysql-9.7", true),
+    ("mariadb-10.11", true),
+];
+
+#[test]
+fn administrators_read_facts_plans_and_tables() {
+    if !live() {
+        return;
+    }
+    let stage = Stage::new();
+    for (id, explains_changes) in EXPLAINING {
+        let server = stage.bootstrapped(id, Engine::Innodb);
+        let server = server.start(&StopFlag::default()).unwrap();
+        let admin = |database: Option<&str>| {
+            let login = Login {
+                database: database.map(str::to_owned),
+                ..server.admin_login()
+            };
+            Connection::connect(&server.admin_address(), &login, LIMIT).unwrap()
+        };
+        let mut without_database = admin(None);
+        let version = admin::version(&mut without_database).unwrap();
+        assert!(server.build().answers_with(&version), "{version}");
+        let variables = admin::variables(&mut without_database).unwrap();
+        assert!(variables.len() > 100, "{id}: {}", variables.len());
+        for _ in 0..2 {
+            admin::create_database(&mut without_database, "own").unwrap();
+        }
+
+        let mut connection = admin(Some("own"));
+        let dataset = Dataset::sbtest(1, 1, 1);
+        let [_, secondary] = dataset.indexes(0);
+        connection
+            .query(format!(
+                "CREATE TABLE {} (id INT PRIMARY KEY, k INT, pad CHAR(60), KEY {} (k))",
+                dataset.table_name(0),
+                secondary.name
+            ))
+            .unwrap();
+        admin::warm(&mut connection, &dataset).unwrap();
+        admin::check_table(&mut connection, &dataset, 0).unwrap();
+        let missing = admin::check_table(&mut connection, &dataset, 1).unwrap_err();
+        assert!(
+            missing
+                .to_string()
+                .contains("(in `SELECT id FROM sbtest2 LIMIT 1`)"),
+            "{missing}"
+        );
+
+        let mut explainer = Explainer::new(connection, &variables).unwrap();
+        let plan = explainer
+            .explain("SELECT k FROM sbtest1 WHERE k = 1")
+            .unwrap();
+        let plan = plan.unwrap();
+        assert!(
+            plan.columns.contains(&"key".to_owned()),
+            "{id}: {:?}",
+            plan.columns
+        );
+        let change = explainer
+            .explain("UPDATE sbtest1 SET k = 2 WHERE id = 1")
+            .unwrap();
+        assert_eq!(change.is_some(), explains_changes, "{id}");
+        assert_eq!(
+            explainer.explain("INSERT INTO sbtest1 VALUES (1)").unwrap(),
+            None
+        );
+        assert!(explainer.explain("SELECT nothing FROM sbtest1").is_err());
         server.stop(LIMIT).unwrap();
     }
 }

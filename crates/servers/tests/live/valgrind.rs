@@ -8,8 +8,9 @@ use std::path::Path;
 use std::process::Command;
 
 use prony_client::Connection;
+use prony_host::Launcher;
 use prony_model::{Engine, StopFlag};
-use prony_servers::{Birth, Launcher, Running, Valgrind};
+use prony_servers::{Birth, Running, Valgrind};
 use tempfile::TempDir;
 
 use crate::birth::Stage;
@@ -86,7 +87,7 @@ fn median(mut figures: [f64; PAIRS]) -> f64 {
 /// What tests of this kind need besides servers; `None`, with the reason printed, where it is not
 /// there.
 fn valgrind() -> Option<Valgrind> {
-    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guard");
+    let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");
     Valgrind::find(&Launcher::new(guard).unwrap())
         .inspect_err(|error| eprintln!("skipped: failed to {error}"))
         .ok()

@@ -1,39 +1,34 @@
-//! Reading samples, those of older files included.
+//! Reading samples.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Counter, Moment, Sample, Source, StepSamples};
+use prony_model::{Counter, Sample, StepSamples};
 use rusqlite::{Row, params};
 
-use super::{SINCE, counter, gap, is_shared};
-use crate::read::word;
-use crate::values::Bits;
+use super::{counter, gap, is_shared};
+use crate::database::rows;
+use crate::values::{Bits, word};
 use crate::{Store, StoreError, TrialId};
 
 /// The samples of a step by their number in the file, while they are read.
 type Drafts = BTreeMap<i64, Draft>;
 
-/// What is known of a sample so far.
+/// A sample while it is read.
 struct Draft {
     position: i64,
     /// The sample whose values it does not repeat.
     base: Option<i64>,
-    /// What that one has, and this one has not.
+    /// The counters that that one has, and this one has not.
     lacking: BTreeSet<Counter>,
     sample: Sample,
 }
 
 impl Store {
-    /// The samples of one step in the order of time, as they were recorded. Those of files of
-    /// older versions have a few counters at the edges only, and took 0 ns.
+    /// The samples of one step in the order of time, as they were recorded.
     ///
     /// # Errors
     /// When the file can't be read, or is damaged.
     pub fn samples(&self, trial: TrialId, step: usize) -> Result<StepSamples, StoreError> {
-        if self.version < SINCE {
-            return self.older_samples(trial, step);
-        }
         let mut drafts = self.drafts(trial, step)?;
         self.read_values(trial, step, &mut drafts)?;
         self.read_gaps(trial, step, &mut drafts)?;
@@ -46,11 +41,12 @@ impl Store {
 
     /// Samples without values and gaps.
     fn drafts(&self, trial: TrialId, step: usize) -> Result<Drafts, StoreError> {
-        let drafts = self.rows(
+        let drafts = rows(
+            &self.connection,
             "read the samples",
             "SELECT id, position, base_id, moment, at_ns, took_ns FROM sample
              WHERE trial_id = ?1 AND step_id = ?2",
-            params![trial.0, step],
+            params![trial, step],
             |row| {
                 let draft = Draft {
                     position: row.get(1)?,
@@ -70,7 +66,7 @@ impl Store {
         Ok(drafts.into_iter().collect())
     }
 
-    /// Reads what stands in the file for each sample.
+    /// Reads the values that the file has for each sample.
     fn read_values(
         &self,
         trial: TrialId,
@@ -89,14 +85,15 @@ impl Store {
             }
             Ok(())
         };
-        self.rows(
+        rows(
+            &self.connection,
             "read the values of samples",
             "SELECT sample_id, source, name, value
              FROM sample
                  JOIN sample_value ON sample_id = sample.id
                  JOIN counter ON counter.id = counter_id
              WHERE trial_id = ?1 AND step_id = ?2",
-            params![trial.0, step],
+            params![trial, step],
             read,
         )
         .map(drop)
@@ -114,53 +111,15 @@ impl Store {
             }
             Ok(())
         };
-        self.rows(
+        rows(
+            &self.connection,
             "read the gaps of samples",
             "SELECT sample_id, source, reason FROM sample JOIN sample_gap ON sample_id = id
              WHERE trial_id = ?1 AND step_id = ?2 ORDER BY sample_id, sample_gap.position",
-            params![trial.0, step],
+            params![trial, step],
             read,
         )
         .map(drop)
-    }
-
-    /// The readings of files before there were samples, as the migration makes samples of them.
-    fn older_samples(&self, trial: TrialId, step: usize) -> Result<StepSamples, StoreError> {
-        let readings = self.rows(
-            "read the readings",
-            "SELECT at_ns, source, name, value FROM reading
-             WHERE trial_id = ?1 AND step_id = ?2 AND source IN ('server', 'host') AND value >= 0
-             ORDER BY at_ns",
-            params![trial.0, step],
-            |row| {
-                let (source, name): (String, String) = (row.get(1)?, row.get(2)?);
-                let source = match (&*source, &*name) {
-                    ("host", _) => Source::Host,
-                    (_, "resident_bytes" | "threads") => Source::Memory,
-                    _ => Source::Process,
-                };
-                let name = Cow::Owned(name);
-                Ok((row.get(0)?, Counter { source, name }, row.get(3)?))
-            },
-        )?;
-        let mut moments: BTreeMap<u64, BTreeMap<Counter, u64>> = BTreeMap::new();
-        for (at_ns, counter, value) in readings {
-            moments.entry(at_ns).or_default().insert(counter, value);
-        }
-        let last = moments.len().saturating_sub(1);
-        let samples = moments.into_iter().enumerate();
-        let samples = samples.map(|(position, (at_ns, values))| Sample {
-            moment: match position {
-                0 => Moment::Start,
-                position if position == last => Moment::End,
-                _ => Moment::Period,
-            },
-            at_ns,
-            took_ns: 0,
-            values,
-            gaps: Vec::new(),
-        });
-        Ok(StepSamples(samples.collect()))
     }
 }
 

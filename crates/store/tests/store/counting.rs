@@ -27,7 +27,7 @@ fn count(store: &mut Store) -> TrialId {
     let trial = store.begin_trial(COUNTING, at(3)).unwrap();
     for (index, step) in plan().steps.iter().enumerate() {
         store
-            .record_step(trial, index, &outcome(step.clients))
+            .record_step(trial, index, &outcome(step.own().clients))
             .unwrap();
     }
     trial
@@ -65,8 +65,8 @@ fn a_target_is_timed_and_counted_in_one_block() {
     // Not even by hand.
     let connection = rusqlite::Connection::open(sample.path()).unwrap();
     let second = connection.execute(
-        "INSERT INTO trial (block, target_id, kind, attempt, state, began_at)
-         VALUES (0, 0, 'counting', 3, 'done', '')",
+        "INSERT INTO trial (block, target_id, kind, attempt, host_id, state, began_at)
+         VALUES (0, 0, 'counting', 3, 0, 'done', '')",
         [],
     );
     assert!(second.is_err());

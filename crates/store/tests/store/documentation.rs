@@ -1,8 +1,8 @@
 //! The schema is documented where `docs/formats/result-file.md` says so.
 
-use prony_model::{Counter, Moment, Sample as Read, Source};
+use prony_model::{Counter, Moment, Protocol, Sample as Read, Source};
 
-use crate::sample::{Sample, at, planned};
+use crate::sample::{Sample, at, create_with, plan, planned};
 
 #[test]
 fn every_column_is_documented_under_its_table() {
@@ -39,10 +39,7 @@ fn every_column_is_documented_under_its_table() {
 
 #[test]
 fn the_documented_query_gives_the_growth_of_every_counter() {
-    let document = include_str!("../../../../docs/formats/result-file.md");
-    let (_, query) = document.split_once("```sql\n").unwrap();
-    let (query, _) = query.split_once("```").unwrap();
-
+    let query = documented_query(0);
     let sample = Sample::new();
     let mut store = sample.create();
     let trial = store.begin_trial(planned(0, 0), at(1)).unwrap();
@@ -90,4 +87,38 @@ fn the_documented_query_gives_the_growth_of_every_counter() {
         growths,
         expected.map(|(name, growth)| (name.to_owned(), growth))
     );
+}
+
+#[test]
+fn the_documented_query_finds_the_cells_that_two_files_share() {
+    let (mine, other) = (Sample::new(), Sample::new());
+    drop(mine.create());
+    let mut plan = plan();
+    plan.targets[0].build.id = "mysql-5.1".into();
+    plan.targets[1].protocol = Protocol::Text;
+    plan.steps[1].warmup_ms = 7;
+    drop(create_with(&other.path(), &plan));
+    let connection = rusqlite::Connection::open(mine.path()).unwrap();
+    let query = documented_query(1);
+    let (attach, query) = query.split_once('\n').unwrap();
+    let path = other.path().display().to_string();
+    let attach = attach.replace("other/run.sqlite", &path);
+    connection.execute_batch(&attach).unwrap();
+    let shared: Vec<(String, u32)> = connection
+        .prepare(query)
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(2)?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    // Both targets of the first file ask what the first target of the second does.
+    let cell = |target: &str| (target.to_owned(), 1);
+    assert_eq!(shared, [cell("mysql-5.0"), cell("mysql-9.7")]);
+}
+
+/// The query in the documentation with this number, counted from 0.
+fn documented_query(number: usize) -> &'static str {
+    let document = include_str!("../../../../docs/formats/result-file.md");
+    let block = document.split("```sql\n").nth(1 + number).unwrap();
+    block.split_once("```").unwrap().0
 }

@@ -4,9 +4,9 @@ use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, ErrorClass, ErrorCount,
     GroupOutcome, Schedule, StatementOutcome, StepOutcome, ThreadUse,
 };
-use prony_store::{GroupRow, ScheduleRow, StoreError, ThreadUseRow};
+use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, ThreadUseRow};
 
-use crate::sample::{Sample, assert_whole, at, outcome, planned};
+use crate::sample::{Sample, assert_whole, at, beside, create_with, outcome, plan, planned};
 
 fn schedule(planned: u64) -> Schedule {
     Schedule {
@@ -20,7 +20,7 @@ fn schedule(planned: u64) -> Schedule {
 
 fn group(name: &str, schedule: Option<Schedule>) -> GroupOutcome {
     GroupOutcome {
-        name: name.into(),
+        name: Some(name.into()),
         clients: 2,
         operations: 500,
         queries: 600,
@@ -45,7 +45,7 @@ fn group(name: &str, schedule: Option<Schedule>) -> GroupOutcome {
             },
         ],
         errors: vec![ErrorCount {
-            code: 1205,
+            code: 1205.into(),
             class: ErrorClass::Counted,
             count: 2,
             message: "Lock wait timeout".into(),
@@ -57,7 +57,7 @@ fn group(name: &str, schedule: Option<Schedule>) -> GroupOutcome {
 fn paced() -> StepOutcome {
     let mut outcome = outcome(1);
     outcome.backend = Backend::IoUring;
-    outcome.schedule = Some(schedule(1000));
+    outcome.groups.own_mut().schedule = Some(schedule(1000));
     outcome.thread_use = vec![
         ThreadUse {
             wall_ns: 9,
@@ -70,20 +70,32 @@ fn paced() -> StepOutcome {
             run_queue_ns: None,
         },
     ];
-    outcome.beside = vec![group("writers", Some(schedule(500))), group("scans", None)];
+    outcome.groups.push(group("writers", Some(schedule(500))));
+    outcome.groups.push(group("scans", None));
     outcome.intervals[2].response_ns_p99 = 44;
     outcome.intervals[2].backlog = 55;
     outcome
 }
 
+/// A run with two groups beside the clients of every step.
+fn grouped_run() -> (Sample, Store) {
+    let sample = Sample::new();
+    let mut plan = plan();
+    for step in &mut plan.steps {
+        beside(step, "writers");
+        beside(step, "scans");
+    }
+    let store = create_with(&sample.path(), &plan);
+    (sample, store)
+}
+
 #[test]
 fn what_a_paced_step_yields_comes_back() {
-    let sample = Sample::new();
-    let mut store = sample.create();
+    let (sample, mut store) = grouped_run();
     let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
     store.record_step(trial, 0, &paced()).unwrap();
     store.record_step(trial, 1, &outcome(2)).unwrap();
-    assert_eq!(store.groups().unwrap(), [], "not done yet");
+    assert_eq!(store.outcomes().unwrap(), [], "not done yet");
     assert_eq!(store.schedules().unwrap(), [], "not done yet");
     assert_eq!(store.thread_uses().unwrap(), [], "not done yet");
     store.finish_trial(trial, at(2)).unwrap();
@@ -106,32 +118,47 @@ fn what_a_paced_step_yields_comes_back() {
     };
     assert_eq!(store.thread_uses().unwrap(), [thread(0), thread(1)]);
     assert_eq!(store.intervals(trial, 0).unwrap(), paced().intervals);
-    let backends: Vec<_> = store.outcomes().unwrap();
-    assert_eq!(backends[0].backend, Backend::IoUring);
-    assert_eq!(backends[1].backend, Backend::Epoll);
+    let outcomes = store.outcomes().unwrap();
+    let backends: Vec<_> = outcomes
+        .iter()
+        .map(|row| (row.step, row.group, row.backend))
+        .collect();
+    let uring = Backend::IoUring;
+    assert_eq!(
+        backends,
+        [
+            (0, 0, uring),
+            (0, 1, uring),
+            (0, 2, uring),
+            (1, 0, Backend::Epoll)
+        ]
+    );
     drop(store);
     assert_whole(&sample.path());
 }
 
 #[test]
 fn groups_have_figures_of_their_own() {
-    let sample = Sample::new();
-    let mut store = sample.create();
+    let (_sample, mut store) = grouped_run();
     let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
     store.record_step(trial, 0, &outcome(1)).unwrap();
     let mut second = paced();
-    second.clients = 2;
+    second.groups.own_mut().clients = 2;
     store.record_step(trial, 1, &second).unwrap();
     store.finish_trial(trial, at(2)).unwrap();
 
-    let groups = store.groups().unwrap();
-    assert_eq!(groups.len(), 2);
-    let expected = GroupRow {
+    let rows = store.outcomes().unwrap();
+    let places: Vec<_> = rows.iter().map(|row| (row.step, row.group)).collect();
+    assert_eq!(places, [(0, 0), (1, 0), (1, 1), (1, 2)]);
+    let expected = OutcomeRow {
         trial,
         planned: planned(0, 1),
         step: 1,
-        position: 1,
-        name: "writers".into(),
+        group: 1,
+        backend: Backend::IoUring,
+        threads: 1,
+        client_user_ns: 11_000_000,
+        client_system_ns: 12_000_000,
         clients: 2,
         operations: 500,
         queries: 600,
@@ -139,24 +166,44 @@ fn groups_have_figures_of_their_own() {
         errors: 2,
         unexpected: 1,
     };
-    assert_eq!(groups[0], expected);
-    assert_eq!((groups[1].position, &*groups[1].name), (2, "scans"));
+    assert_eq!(rows[2], expected);
     // The step's own figures are not touched.
-    let own = &store.outcomes().unwrap()[1];
+    let own = &rows[1];
     assert_eq!((own.operations, own.errors, own.unexpected), (1000, 7, 1));
 
-    let statements = store.group_statements(trial, 1, 2).unwrap();
+    let statements = store.statements(trial, 1, 2).unwrap();
     assert_eq!(statements[0].name, "update");
     assert_eq!((statements[0].affected, statements[0].unexpected), (499, 1));
     assert_eq!((&*statements[1].name, statements[1].count), ("connect", 5));
-    let hdr = |group, statement| store.group_histogram(trial, 1, group, statement).unwrap();
+    let hdr = |group, statement| store.histogram(trial, 1, group, statement).unwrap();
+    assert_eq!(hdr(0, 0), Some(vec![1, 2, 3]));
     assert_eq!(hdr(1, 0), Some(vec![9, 9, 9]));
     assert_eq!(hdr(2, 1), Some(vec![10]));
     assert_eq!(hdr(2, 3), None);
     assert_eq!(hdr(3, 0), None);
-    let errors = store.group_errors().unwrap();
-    assert_eq!(errors.len(), 2);
-    assert_eq!((errors[1].0, errors[1].1.code), (2, 1205));
+    let errors = store.errors().unwrap();
+    let codes: Vec<_> = errors
+        .iter()
+        .map(|row| (row.step, row.group, row.code.as_str()))
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            (0, 0, "1213"),
+            (1, 0, "1213"),
+            (1, 1, "1205"),
+            (1, 2, "1205")
+        ]
+    );
+}
+
+#[test]
+fn groups_that_are_not_planned_are_not_recorded() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
+    assert!(store.record_step(trial, 0, &paced()).is_err());
+    store.record_step(trial, 0, &outcome(1)).unwrap();
 }
 
 #[test]

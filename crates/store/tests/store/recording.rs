@@ -1,7 +1,7 @@
 //! What is written comes back, and only what counts.
 
 use prony_model::ErrorClass;
-use prony_store::{BuildRecord, StoreError};
+use prony_store::{Artefact, BuildRecord, StoreError, Subject};
 
 use crate::sample::{Sample, at, begin_with_steps, outcome, planned};
 
@@ -30,16 +30,20 @@ fn outcomes_come_back_for_done_trials_only() {
     assert_eq!((row.errors, row.unexpected), (7, 1));
 
     let error = &store.errors().unwrap()[0];
-    assert_eq!((error.code, error.class), (1213, ErrorClass::Retryable));
+    assert_eq!(error.code.as_str(), "1213");
+    assert_eq!((error.group, error.class), (0, ErrorClass::Retryable));
     assert_eq!(error.message, "Deadlock found");
-    let statements = store.statements(trial, 0).unwrap();
+    let statements = store.statements(trial, 0, 0).unwrap();
     assert_eq!(statements[0].name, "select");
     assert_eq!((statements[0].rows, statements[0].unexpected), (999, 1));
     assert_eq!(statements[1].name, "commit");
-    assert_eq!(store.histogram(trial, 0, 0).unwrap(), Some(vec![1, 2, 3]));
-    assert_eq!(store.histogram(trial, 0, 1).unwrap(), Some(vec![4, 5]));
-    assert_eq!(store.histogram(trial, 0, 2).unwrap(), Some(vec![]));
-    assert_eq!(store.histogram(trial, 0, 3).unwrap(), None);
+    assert_eq!(
+        store.histogram(trial, 0, 0, 0).unwrap(),
+        Some(vec![1, 2, 3])
+    );
+    assert_eq!(store.histogram(trial, 0, 0, 1).unwrap(), Some(vec![4, 5]));
+    assert_eq!(store.histogram(trial, 0, 0, 2).unwrap(), Some(vec![]));
+    assert_eq!(store.histogram(trial, 0, 0, 3).unwrap(), None);
     drop(store);
 
     let intervals: i64 = rusqlite::Connection::open(sample.path())
@@ -60,7 +64,7 @@ fn a_step_is_recorded_whole_or_not_at_all() {
         store.record_step(trial, 0, &too_large),
         Err(StoreError::Database { .. })
     ));
-    assert_eq!(store.histogram(trial, 0, 0).unwrap(), None);
+    assert_eq!(store.histogram(trial, 0, 0, 0).unwrap(), None);
     store.record_step(trial, 0, &outcome(1)).unwrap();
     assert!(store.record_step(trial, 0, &outcome(1)).is_err(), "twice");
     assert!(store.record_step(trial, 9, &outcome(1)).is_err(), "unknown");
@@ -99,21 +103,33 @@ fn warnings_of_discarded_trials_are_not_shown() {
     let kept = store.begin_trial(planned(0, 0), at(1)).unwrap();
     let discarded = store.begin_trial(planned(0, 1), at(1)).unwrap();
     store
-        .record_warning(None, None, "host-changed", "another kernel")
+        .record_warning(Subject::Run, "host-changed", "another kernel")
         .unwrap();
     store
-        .record_warning(Some(discarded), Some(0), "steal", "3% stolen")
+        .record_warning(Subject::Step(discarded, 0), "steal", "3% stolen")
         .unwrap();
-    store
-        .record_warning(Some(kept), Some(1), "steal", "2% stolen")
-        .unwrap();
+    let subjects = [
+        Subject::Step(kept, 1),
+        Subject::Group(kept, 1, 0),
+        Subject::Trial(kept),
+    ];
+    for subject in subjects {
+        store.record_warning(subject, "steal", "2% stolen").unwrap();
+    }
+    let unknown = Subject::Group(kept, 1, 1);
+    assert!(store.record_warning(unknown, "steal", "").is_err());
     store
         .discard_trial(discarded, "interrupted", at(2))
         .unwrap();
     let warnings = store.warnings().unwrap();
-    assert_eq!(warnings.len(), 2);
-    assert_eq!((warnings[0].trial, warnings[0].step), (None, None));
-    assert_eq!((warnings[1].trial, warnings[1].step), (Some(kept), Some(1)));
+    let shown: Vec<_> = warnings.iter().map(|row| row.subject).collect();
+    assert_eq!(shown[0], Subject::Run);
+    assert_eq!(shown[1..], subjects);
+    let group = subjects[1];
+    assert_eq!(
+        (group.trial(), group.step(), group.group()),
+        (Some(kept), Some(1), Some(0))
+    );
     assert_eq!(warnings[1].text, "2% stolen");
 }
 
@@ -151,4 +167,59 @@ fn hosts_are_kept_in_order() {
         (hosts[1].recorded_at, &*hosts[1].facts_json),
         (at(60), r#"{"cpus":4}"#)
     );
+}
+
+#[test]
+fn a_trial_belongs_to_the_host_that_was_recorded_last() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    store.begin_trial(planned(0, 0), at(1)).unwrap();
+    store.record_host(r#"{"cpus":4}"#, at(2)).unwrap();
+    store.begin_trial(planned(0, 1), at(3)).unwrap();
+    let hosts: Vec<_> = store.trials().unwrap().iter().map(|row| row.host).collect();
+    assert_eq!(hosts, [0, 1]);
+}
+
+#[test]
+fn artefacts_come_back_by_trial_and_step() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = begin_with_steps(&mut store, 0, 0);
+    let other = begin_with_steps(&mut store, 0, 1);
+    let artefact = |trial, step, path: &str| Artefact {
+        trial,
+        step,
+        kind: "profile".into(),
+        path: path.into(),
+        bytes: 4096,
+    };
+    let last = artefact(trial, Some(1), "artefacts/b");
+    let whole = artefact(trial, None, "artefacts/c");
+    let first = artefact(trial, Some(0), "artefacts/d");
+    let after_last = artefact(trial, Some(1), "artefacts/a");
+    let of_other = artefact(other, None, "artefacts/e");
+    for one in [&last, &whole, &first, &after_last, &of_other] {
+        store.record_artefact(one).unwrap();
+    }
+    assert!(store.record_artefact(&first).is_err(), "twice");
+    let unknown = artefact(trial, Some(9), "artefacts/f");
+    assert!(store.record_artefact(&unknown).is_err(), "unknown step");
+    assert_eq!(
+        store.artefacts(trial).unwrap(),
+        [whole, first, last, after_last]
+    );
+    assert_eq!(store.artefacts(other).unwrap(), [of_other]);
+}
+
+#[test]
+fn every_cell_has_its_fingerprint() {
+    let sample = Sample::new();
+    let store = sample.create();
+    let cells = store.cells().unwrap();
+    let places: Vec<_> = cells.iter().map(|cell| (cell.target, cell.step)).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+    let of_plan = store.plan().fingerprints();
+    for cell in cells {
+        assert_eq!(cell.fingerprint, of_plan[cell.target][cell.step]);
+    }
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use prony_model::{
-    Backend, BuildFacts, Collect, Config, Dataset, Debt, DebtKind, Display, Effect, Engine,
-    ErrorClass, ErrorCount, Expect, Family, Group, Interval, Length, Level, LoadOutcome, Pace,
-    Plan, PlannedTrial, Protocol, SettleOutcome, Statement, StatementOutcome, Step, StepOutcome,
-    TableChoice, Target, Transport, TrialKind, Version, Workload,
+    Backend, BuildFacts, ClientGroup, Collect, Config, Dataset, Debt, DebtKind, Display, Effect,
+    Engine, ErrorClass, ErrorCount, Expect, Family, Group, GroupOutcome, Groups, Interval, Length,
+    Level, LoadOutcome, Pace, Plan, PlannedTrial, Protocol, SettleOutcome, Statement,
+    StatementOutcome, Step, StepOutcome, TableChoice, Target, Transport, TrialKind, Version,
+    Workload,
 };
 use prony_store::{NewRun, Store, TrialId};
 use tempfile::TempDir;
@@ -114,56 +115,64 @@ fn target(name: &str, version: Version) -> Target {
 }
 
 fn step(name: &str, clients: u32) -> Step {
+    let workload = Workload {
+        name: name.into(),
+        group: Group::Point,
+        effect: Effect::None,
+        schema: prony_model::Schema::Sbtest,
+        description: "One row by primary key.".into(),
+        parameters: BTreeMap::from([("range".into(), 100)]),
+        transaction: false,
+        display: Display::Rate,
+        text_only: false,
+        needs_rows: None,
+        statements: vec![Statement {
+            weight: None,
+            name: "select".into(),
+            sql: "SELECT c FROM {table} WHERE id = 1".parse().unwrap(),
+            repeat: 1,
+            table: TableChoice::Random,
+            params: vec![],
+            expect: Expect::default(),
+            expect_rows: None,
+            expect_affected: None,
+            change: prony_model::Change::default(),
+        }],
+    };
     Step {
-        pace: Pace::default(),
-        reconnect_every: None,
-        ramp_ms: 0,
-        beside: Vec::new(),
         name: name.into(),
         entry: 0,
-        workload: Workload {
-            name: name.into(),
-            group: Group::Point,
-            effect: Effect::None,
-            schema: prony_model::Schema::Sbtest,
-            description: "One row by primary key.".into(),
+        groups: Groups::new(ClientGroup {
+            name: None,
+            workload,
             parameters: BTreeMap::from([("range".into(), 100)]),
-            transaction: false,
-            display: Display::Rate,
-            text_only: false,
-            needs_rows: None,
-            statements: vec![Statement {
-                weight: None,
-                name: "select".into(),
-                sql: "SELECT c FROM {table} WHERE id = 1".parse().unwrap(),
-                repeat: 1,
-                table: TableChoice::Random,
-                params: vec![],
-                expect: Expect::default(),
-                expect_rows: None,
-                expect_affected: None,
-                change: prony_model::Change::default(),
-            }],
-        },
-        parameters: BTreeMap::from([("range".into(), 100)]),
-        clients,
+            clients,
+            pace: Pace::default(),
+            reconnect_every: None,
+        }),
         warmup_ms: 1000,
         length: Length::Time { ms: 5000 },
         phase: None,
         warm_only: false,
         settle: None,
         timing: prony_model::Timing::Operations,
+        ramp_ms: 0,
     }
 }
 
+/// A group that runs beside the clients of the step.
+pub(crate) fn beside(step: &mut Step, name: &str) {
+    let group = ClientGroup {
+        name: Some(name.into()),
+        ..step.own().clone()
+    };
+    step.groups.push(group);
+}
+
 pub(crate) fn outcome(clients: u32) -> StepOutcome {
-    StepOutcome {
-        backend: Backend::Epoll,
-        schedule: None,
-        thread_use: Vec::new(),
-        beside: Vec::new(),
+    let own = GroupOutcome {
+        name: None,
         clients,
-        threads: 1,
         operations: 1000,
         queries: 3000,
         busy_ns: 5_000_000_000,
@@ -187,11 +196,18 @@ pub(crate) fn outcome(clients: u32) -> StepOutcome {
             },
         ],
         errors: vec![ErrorCount {
-            code: 1213,
+            code: 1213.into(),
             class: ErrorClass::Retryable,
             count: 7,
             message: "Deadlock found".into(),
         }],
+        schedule: None,
+    };
+    StepOutcome {
+        backend: Backend::Epoll,
+        thread_use: Vec::new(),
+        threads: 1,
+        groups: Groups::new(own),
         intervals: (0..5)
             .map(|second| Interval {
                 response_ns_p99: 0,
@@ -246,7 +262,7 @@ pub(crate) fn begin_with_steps(store: &mut Store, block: u32, target: usize) -> 
     let trial = store.begin_trial(planned(block, target), at(1)).unwrap();
     for (index, step) in plan().steps.iter().enumerate() {
         store
-            .record_step(trial, index, &outcome(step.clients))
+            .record_step(trial, index, &outcome(step.own().clients))
             .unwrap();
     }
     trial

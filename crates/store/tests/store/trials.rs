@@ -87,8 +87,8 @@ fn a_trial_counts_once() {
     // Not even by hand.
     let connection = rusqlite::Connection::open(sample.path()).unwrap();
     let second = connection.execute(
-        "INSERT INTO trial (block, target_id, kind, attempt, state, began_at)
-         VALUES (0, 0, 'timed', 2, 'done', '')",
+        "INSERT INTO trial (block, target_id, kind, attempt, host_id, state, began_at)
+         VALUES (0, 0, 'timed', 2, 0, 'done', '')",
         [],
     );
     assert!(second.is_err());

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use prony_model::{Distribution, Expr, Generator, Protocol};
 
-use crate::digits::DigitPattern;
-use crate::distribution::Sampler;
 use crate::program::Param;
 use crate::program::compile::{CompileError, Places, Scope};
 use crate::program::linear::{Bounds, Linear};
-use crate::random::scatter;
+use crate::values::digits::DigitPattern;
+use crate::values::distribution::Sampler;
+use crate::values::random::scatter;
 
 /// The most values of a list: more would fill several of the largest packets.
 const LIST_MAX: usize = 1 << 20;

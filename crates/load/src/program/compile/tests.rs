@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    Backend, Display, Distribution, Effect, Expect, Generator, Group, Hot, Length, Pace,
+    Backend, Display, Distribution, Effect, Expect, Generator, Group, Hot, Length,
     Param as ModelParam, Statement as ModelStatement, Thousandths,
 };
 use prony_wire::{PAYLOAD_MAX, Types};
@@ -11,7 +11,7 @@ use crate::choices::Choices;
 use crate::program::Encoding;
 
 fn compile_task(task: &DriveTask) -> Result<Program, StatementError> {
-    Program::compile(task, &crate::part::parts(task)[0])
+    Program::compile(task, 0)
 }
 
 fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTask {
@@ -33,41 +33,25 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
         expect_affected: None,
         change: prony_model::Change::default(),
     };
+    let workload = Workload {
+        name: "w".into(),
+        group: Group::Point,
+        effect: Effect::None,
+        schema: prony_model::Schema::Sbtest,
+        description: String::new(),
+        parameters: BTreeMap::from([("range".into(), 100)]),
+        transaction: false,
+        display: Display::Rate,
+        text_only: false,
+        needs_rows: None,
+        statements: vec![statement],
+    };
+    let dataset = Dataset::sbtest(2, 1000, 1);
+    let length = Length::Count { operations: 1 };
     DriveTask {
-        workload: Workload {
-            name: "w".into(),
-            group: Group::Point,
-            effect: Effect::None,
-            schema: prony_model::Schema::Sbtest,
-            description: String::new(),
-            parameters: BTreeMap::from([("range".into(), 100)]),
-            transaction: false,
-            display: Display::Rate,
-            text_only: false,
-            needs_rows: None,
-            statements: vec![statement],
-        },
-        parameters: BTreeMap::new(),
-        dataset: Dataset::sbtest(2, 1000, 1),
         transactional: false,
         protocol,
-        clients: 1,
-        threads_max: 1,
-        seed: 1,
-        warmup_ms: 0,
-        warmup_operations: 0,
-        length: Length::Count { operations: 1 },
-        interval_ms: 1000,
-        stall_ms: 1000,
-        timing: prony_model::Timing::Operations,
-        pace: Pace::default(),
-        reconnect_every: None,
-        ramp_ms: 0,
-        drain_ms: 0,
-        beside: Vec::new(),
-        backend: Backend::Epoll,
-        interval_histograms: false,
-        hold: false,
+        ..DriveTask::closed_loop(workload, 1, dataset, length, Backend::Epoll)
     }
 }
 
@@ -106,7 +90,7 @@ fn compile_error(sql: &str, params: &[(&str, Generator)]) -> CompileError {
 fn texts(task: &DriveTask, count: usize) -> Vec<String> {
     let program = compile_task(task).unwrap();
     let mut values = program.new_values();
-    let mut choices = Choices::new(&program, task.seed, 0);
+    let mut choices = Choices::new(&program, 0);
     let statement = &program.statements[0];
     let Encoding::Text(pieces) = &statement.encoding else {
         panic!("text");
@@ -157,7 +141,7 @@ fn steps_override_parameters() {
         &[("n", derived("range + tables + rows"))],
     );
     assert_eq!(texts(&task, 1), ["SELECT 1102"]);
-    task.parameters.insert("range".into(), 5);
+    task.groups.own_mut().parameters.insert("range".into(), 5);
     assert_eq!(texts(&task, 1), ["SELECT 1007"]);
 }
 
@@ -187,7 +171,7 @@ fn prepared_texts_for_each_table() {
 #[test]
 fn text_only_wins_over_the_protocol() {
     let mut task = task(Protocol::Prepared, "SELECT 1", &[]);
-    task.workload.text_only = true;
+    task.groups.own_mut().workload.text_only = true;
     assert_eq!(texts(&task, 1), ["SELECT 1"]);
 }
 
@@ -280,7 +264,7 @@ fn uniform_draws_never_change() {
         "SELECT {a},{b}",
         &[("a", draw("1", "rows")), ("b", draw("5", "9"))],
     );
-    let mut random = crate::random::ClientRandom::new(task.seed, 0);
+    let mut random = crate::values::random::ClientRandom::new(task.seed, 0);
     for text in texts(&task, 100) {
         let (a, b) = (1 + random.below(1000), 5 + random.below(5));
         assert_eq!(text, format!("SELECT {a},{b}"));
@@ -349,7 +333,7 @@ fn prepared_lists_are_many_parameters() {
     );
     assert_eq!(prepared.params(), 4);
     let mut values = program.new_values();
-    Choices::new(&program, 1, 0).choose(&program, 0, 0, &mut values[0]);
+    Choices::new(&program, 0).choose(&program, 0, 0, &mut values[0]);
     let mut request = Vec::new();
     prepared.append(&mut request, 1, Types::Omitted, &values[0]);
     let ids: Vec<i64> = request[request.len() - 24..]
@@ -474,12 +458,12 @@ fn ordered_parameters_go_on_where_they_were() {
 fn clients_share_a_range_of_unique_values() {
     let ids = draw_by(Distribution::Unique, "1", "range", None);
     let mut task = task(Protocol::Text, "SELECT {id}", &[("id", ids)]);
-    task.clients = 5;
+    task.groups.own_mut().clients = 5;
     let program = compile_task(&task).unwrap();
     let mut values = program.new_values();
     let mut drawn: Vec<i64> = (0..5)
         .flat_map(|client| {
-            let mut choices = Choices::new(&program, task.seed, client);
+            let mut choices = Choices::new(&program, client);
             let draws = (0..20).map(|_| {
                 choices.choose(&program, 0, 0, &mut values[0]);
                 values[0].integers[0]
@@ -502,18 +486,18 @@ fn statements_that_repeat_values_repeat_ordered_ones() {
             "DELETE {table} {id}",
             &[("id", ids.clone())],
         );
-        let mut insert = task.workload.statements[0].clone();
+        let mut insert = task.groups.own_mut().workload.statements[0].clone();
         insert.table = TableChoice::Previous;
         insert.sql = "INSERT {table} {id} {n}".parse().unwrap();
         insert.params.push(ModelParam {
             name: "n".into(),
             generator: draw_by(Distribution::Sequential, "1", "rows", None),
         });
-        task.workload.statements[0].table = TableChoice::Random;
-        task.workload.statements.push(insert);
+        task.groups.own_mut().workload.statements[0].table = TableChoice::Random;
+        task.groups.own_mut().workload.statements.push(insert);
         let program = compile_task(&task).unwrap();
         let mut values = program.new_values();
-        let mut choices = Choices::new(&program, 1, 0);
+        let mut choices = Choices::new(&program, 0);
         let mut ids = Vec::new();
         for turn in 1..=50 {
             choices.begin_operation();
@@ -541,8 +525,8 @@ fn statements_that_repeat_values_repeat_ordered_ones() {
 /// A workload with two statements of these weights.
 fn mix(weights: [Option<u32>; 2]) -> DriveTask {
     let mut task = task(Protocol::Text, "SELECT 1", &[]);
-    let first = task.workload.statements[0].clone();
-    task.workload.statements = weights
+    let first = task.groups.own_mut().workload.statements[0].clone();
+    task.groups.own_mut().workload.statements = weights
         .into_iter()
         .map(|weight| ModelStatement {
             weight,
@@ -559,7 +543,7 @@ fn an_operation_of_a_mix_is_one_statement() {
         (program.mix.as_slice(), program.queries_per_operation),
         (&[3, 4][..], 1)
     );
-    let mut choices = Choices::new(&program, 1, 0);
+    let mut choices = Choices::new(&program, 0);
     let second = (0..10_000).filter(|_| choices.first(&program) == 1).count();
     // 2,500 expected; the standard deviation is 43.
     assert!((2_350..2_650).contains(&second), "{second}");
@@ -569,7 +553,7 @@ fn an_operation_of_a_mix_is_one_statement() {
         assert_eq!(error.source, CompileError::Mix);
     }
     let mut repeated = mix([Some(1), Some(1)]);
-    repeated.workload.statements[1].repeat = 2;
+    repeated.groups.own_mut().workload.statements[1].repeat = 2;
     assert_eq!(
         compile_task(&repeated).unwrap_err().source,
         CompileError::Mix

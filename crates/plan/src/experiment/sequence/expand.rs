@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{ClientGroup, Effect, Group, Length, Pace, Settle, Step, Timing, Workload};
+use prony_model::{
+    ClientGroup, Effect, Group, Groups, Length, Pace, Settle, Step, Timing, Workload,
+};
 
 use super::beside::Beside;
 use super::clients::{self, Clients};
@@ -107,20 +109,21 @@ impl Expansion<'_> {
         let enough = limit
             .as_ref()
             .map_or(Ok(()), |limit| self.check_share(run, limit, &counts, place));
-        let fitted = self.fit(&run.work, "step", place);
-        let beside = self.groups_of(run, tables, place);
+        let groups = self.groups_of(run, tables, place);
         let limit = limit?.value;
         self.check_whole_run(run, timing, place)?;
         let (warmup_ms, ramp_ms) = self.before_of(run, timing, limit);
-        let ((workload, parameters), beside) = (fitted?, beside?);
+        let groups = groups?;
         enough?;
-        let written = &run.work.pace;
+        let with_clients = |clients| {
+            let mut groups = groups.clone();
+            groups.own_mut().clients = clients;
+            groups
+        };
         let step = |(place, clients): (usize, u32)| Step {
             name: run.work.name.value.clone(),
             entry,
-            workload: workload.clone(),
-            parameters: parameters.clone(),
-            clients,
+            groups: with_clients(clients),
             warmup_ms,
             length: limit.at(clients),
             phase: run.phase,
@@ -128,10 +131,7 @@ impl Expansion<'_> {
             // Who comes first finds the engine settled.
             settle: settle.filter(|_| place == 0),
             timing,
-            pace: written.pace,
-            reconnect_every: written.reconnect_every,
             ramp_ms,
-            beside: beside.clone(),
         };
         Ok(counts.into_iter().enumerate().map(step).collect())
     }
@@ -188,26 +188,26 @@ impl Expansion<'_> {
         ))
     }
 
-    /// The groups beside a step's own clients.
-    fn groups_of(&self, run: &Run, tables: u32, place: &Span) -> Read<Vec<ClientGroup>> {
-        let group = |beside: &Beside| {
+    /// The groups of a step; its own clients are still to be counted.
+    fn groups_of(&self, run: &Run, tables: u32, place: &Span) -> Read<Groups<ClientGroup>> {
+        let own = self.fit(&run.work, "step", place);
+        let beside = |beside: &Beside| {
             let place = match &self.origin {
                 Origin::Own => &beside.work.name.span,
                 Origin::Preset { .. } => place,
             };
-            let (workload, parameters) = self.fit(&beside.work, "group", place)?;
-            let written = &beside.work.pace;
             Ok(ClientGroup {
-                name: beside.work.name.value.clone(),
-                workload,
-                parameters,
+                name: Some(beside.work.name.value.clone()),
                 clients: beside.clients.with(tables),
-                pace: written.pace,
-                reconnect_every: written.reconnect_every,
+                ..self.fit(&beside.work, "group", place)?
             })
         };
-        let groups: Vec<_> = run.beside.iter().map(group).collect();
-        groups.into_iter().collect()
+        let beside: Vec<Read<_>> = run.beside.iter().map(beside).collect();
+        let mut groups = Groups::new(own?);
+        for group in beside {
+            groups.push(group?);
+        }
+        Ok(groups)
     }
 
     /// What ends a step, and where that is written.
@@ -274,19 +274,32 @@ impl Expansion<'_> {
         )
     }
 
-    /// The workload as it runs on the dataset, if it can, and its parameters.
-    fn fit(
+    /// One client without a name that does the work, as the dataset lets it if it can.
+    fn fit(&self, work: &Work, noun: &str, place: &Span) -> Read<ClientGroup> {
+        let parameters = work.all_parameters();
+        let fitted = self.dataset.map_or_else(
+            || Ok(work.workload.clone()),
+            |read| self.resolve(work, read, &parameters, (noun, place)),
+        );
+        Ok(ClientGroup {
+            name: None,
+            workload: fitted?,
+            parameters,
+            clients: 1,
+            pace: work.pace.pace,
+            reconnect_every: work.pace.reconnect_every,
+        })
+    }
+
+    /// The workload with the answers that the dataset gives.
+    fn resolve(
         &self,
         work: &Work,
-        noun: &str,
-        place: &Span,
-    ) -> Read<(Workload, BTreeMap<String, i64>)> {
-        let parameters = work.all_parameters();
-        let Some(read) = self.dataset else {
-            return Ok((work.workload.clone(), parameters));
-        };
-        let fitted = fit::resolve(&work.workload, &read.dataset, &parameters);
-        let workload = fitted.map_err(|misfit| {
+        read: &DatasetRead,
+        parameters: &BTreeMap<String, i64>,
+        (noun, place): (&str, &Span),
+    ) -> Read<Workload> {
+        fit::resolve(&work.workload, &read.dataset, parameters).map_err(|misfit| {
             let label = match self.origin {
                 Origin::Own => format!("this {noun} can't run"),
                 Origin::Preset { .. } => format!("its {noun} `{}` can't run", work.name.value),
@@ -296,8 +309,7 @@ impl Expansion<'_> {
                 problem = problem.at(&read.rows, label);
             }
             self.document.report(problem.help(misfit.help()))
-        })?;
-        Ok((workload, parameters))
+        })
     }
 
     /// Checks that a name and a number of clients mean one step.
@@ -308,7 +320,7 @@ impl Expansion<'_> {
         seen: &mut BTreeMap<(String, u32), Span>,
     ) -> Read<()> {
         for step in steps {
-            let key = (step.name.clone(), step.clients);
+            let key = (step.name.clone(), step.own().clients);
             if let Some(first) = seen.insert(key, place.clone()) {
                 return Err(self.document.report(
                     Problem::new(format!("two steps are named `{}`", step.name))
@@ -328,10 +340,9 @@ fn shrinks(run: &Run) -> bool {
         .any(|work| work.workload.effect == Effect::Shrink)
 }
 
-/// Lets the answers of a step's clients, and of those beside them, lack rows.
+/// Lets the answers of all groups of a step lack rows.
 fn expect_missing_rows(step: &mut Step) {
-    step.workload.expect_missing_rows();
-    for group in &mut step.beside {
+    for group in step.groups.iter_mut() {
         group.workload.expect_missing_rows();
     }
 }

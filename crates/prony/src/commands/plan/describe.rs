@@ -150,7 +150,7 @@ fn steps(plan: &Plan) -> Vec<String> {
         }
         let indent = if phase.is_some() { "    " } else { "  " };
         lines.push(format!("{indent}{}", entry_line(first, entry)));
-        for group in &first.beside {
+        for group in first.groups.beside() {
             lines.push(format!("{indent}  beside: {}", pace::group(group)));
         }
     }
@@ -168,7 +168,7 @@ const fn heading(phase: Phase) -> &'static str {
 
 /// One entry at all of its numbers of clients.
 fn entry_line(first: &Step, entry: &[Step]) -> String {
-    let clients: Vec<_> = entry.iter().map(|step| step.clients.to_string()).collect();
+    let clients: Vec<_> = entry.iter().map(|step| step.own().clients.to_string()).collect();
     let noun = if clients == ["1"] {
         "client"
     } else {
@@ -191,7 +191,8 @@ fn entry_line(first: &Step, entry: &[Step]) -> String {
     if first.ramp_ms > 0 {
         let _ = write!(line, ", setting in over {}", duration(first.ramp_ms));
     }
-    line.push_str(&pace::words(first.pace, first.reconnect_every));
+    let own = first.own();
+    line.push_str(&pace::words(own.pace, own.reconnect_every));
     if first.warm_only {
         line.push_str(", for warming only");
     }
@@ -205,7 +206,7 @@ fn length(entry: &[Step]) -> String {
         Length::Count { operations } => plural(operations, "operation"),
     };
     let each = |step: &Step| match step.length {
-        Length::Count { operations } => operations.checked_div(step.clients.into()),
+        Length::Count { operations } => operations.checked_div(step.own().clients.into()),
         Length::Time { .. } => None,
     };
     let mut lengths: Vec<_> = entry.iter().map(one).collect();

@@ -6,17 +6,19 @@ use crate::words::plural;
 
 /// A group of clients beside those of a step.
 pub(super) fn group(group: &ClientGroup) -> String {
+    let workload = &group.workload.name;
+    let name = group.name.as_ref().unwrap_or(workload);
     let clients = plural(group.clients.into(), "client");
-    let workload = if group.name == group.workload.name {
+    let apart = if name == workload {
         String::new()
     } else {
-        format!(", {}", group.workload.name)
+        format!(", {workload}")
     };
     let pace = words(group.pace, group.reconnect_every);
-    format!("{}, {clients}{workload}{pace}", group.name)
+    format!("{name}, {clients}{apart}{pace}")
 }
 
-/// What is not a plain closed loop on connections that last, led by a comma; else nothing.
+/// Everything beyond a plain closed loop on connections that last, led by a comma; else nothing.
 pub(super) fn words(pace: Pace, reconnect_every: Option<u64>) -> String {
     let pace = match pace {
         Pace::Closed { think: None } => String::new(),

@@ -1,0 +1,174 @@
+//! The work of the hidden `guard` sub-command: a child process that can't outlive its parent.
+//!
+//! Between fork and exec only async-signal-safe code may run, which safe Rust can't promise. So
+//! the binary starts itself once more, arms the kernel's parent-death signal from ordinary code,
+//! and then becomes the program that was wanted. What else must be set up between the two, such as
+//! the processors that the program may use, is set up here too; all of it survives the execution.
+//! And where something has to be done to the process by others, such as counting from its first
+//! instruction on, the guard holds until they are done.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::{CommandExt, parent_id};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use prony_model::{CpuSet, HugePages};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::thread::{
+    CpuSet as CpuMask, disable_transparent_huge_pages, sched_getaffinity, sched_setaffinity,
+};
+
+/// The variable that names libraries to load before all others, `ld.so(8)`.
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// The set-up of a program beside its arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// The processors that it may use; `None` for those that this process may use.
+    pub cpus: Option<CpuSet>,
+    /// Transparent huge pages.
+    pub huge_pages: HugePages,
+    /// A library to load before all others.
+    pub preload: Option<PathBuf>,
+    /// True for a guard that, when all else is set up, waits until its standard input is closed
+    /// before it becomes the program, whose standard input is `/dev/null` then.
+    pub hold: bool,
+}
+
+/// A guard that did not become the program.
+#[derive(Debug, thiserror::Error)]
+pub enum GuardError {
+    /// The kernel refuses the parent-death signal.
+    #[error("ask the kernel to end this process with its parent: {0}")]
+    DeathSignal(io::Error),
+    /// The parent died before the signal was armed; there is nobody to work for.
+    #[error("the parent process {0} is gone")]
+    Orphaned(u32),
+    /// The kernel does not let the program run where it should.
+    #[error("run on the processors {wanted}: {reason}")]
+    Cpus {
+        /// What was asked for.
+        wanted: CpuSet,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The kernel does not take the setting.
+    #[error("turn transparent huge pages off: {0}")]
+    HugePages(io::Error),
+    /// The end of standard input can't be waited for.
+    #[error("wait for the end of standard input: {0}")]
+    Hold(io::Error),
+    /// The program can't be executed.
+    #[error("execute {}: {source}", program.display())]
+    Exec {
+        /// The program as it was given.
+        program: OsString,
+        /// The answer of the operating system.
+        source: io::Error,
+    },
+}
+
+/// Arms the parent-death signal, makes sure that the parent is still `parent`, applies the
+/// placement, holds where it says so, and becomes `program`, which is looked up on `PATH`. Returns
+/// only when that failed.
+pub fn exec(
+    parent: u32,
+    placement: &Placement,
+    program: &OsStr,
+    arguments: &[OsString],
+) -> GuardError {
+    if parent_id() != parent {
+        return GuardError::Orphaned(parent);
+    }
+    if let Err(errno) = set_parent_process_death_signal(Some(Signal::KILL)) {
+        return GuardError::DeathSignal(errno.into());
+    }
+    // Checked again: a parent that died before arming is noticed here, one that dies later kills.
+    if parent_id() != parent {
+        return GuardError::Orphaned(parent);
+    }
+    if let Err(error) = placement.apply() {
+        return error;
+    }
+    let mut command = Command::new(program);
+    if placement.hold {
+        if let Err(source) = io::copy(&mut io::stdin(), &mut io::sink()) {
+            return GuardError::Hold(source);
+        }
+        // A parent that dies closes its end of the input too, and that is no word to go on.
+        if parent_id() != parent {
+            return GuardError::Orphaned(parent);
+        }
+        command.stdin(Stdio::null());
+    }
+    if let Some(library) = &placement.preload {
+        command.env(PRELOAD, library);
+    }
+    let source = command.args(arguments).exec();
+    GuardError::Exec {
+        program: program.to_owned(),
+        source,
+    }
+}
+
+impl Placement {
+    /// Sets up this process, except for what only a new program can have.
+    fn apply(&self) -> Result<(), GuardError> {
+        if let Some(cpus) = &self.cpus {
+            run_on(cpus)?;
+        }
+        match self.huge_pages {
+            HugePages::System => Ok(()),
+            HugePages::Never => disable_transparent_huge_pages(true)
+                .map_err(|errno| GuardError::HugePages(errno.into())),
+        }
+    }
+}
+
+/// Binds this process to processors. The kernel leaves out those that there are not, without a
+/// word; here that is an error.
+fn run_on(cpus: &CpuSet) -> Result<(), GuardError> {
+    let refused = |reason: String| GuardError::Cpus {
+        wanted: cpus.clone(),
+        reason,
+    };
+    let mut mask = CpuMask::new();
+    for cpu in cpus.cpus() {
+        mask.set(usize::from(*cpu));
+    }
+    let missing = || "this process may not use all of them, or there are not so many".to_owned();
+    sched_setaffinity(None, &mask).map_err(|errno| match errno {
+        rustix::io::Errno::INVAL => refused(missing()),
+        errno => refused(io::Error::from(errno).to_string()),
+    })?;
+    match sched_getaffinity(None) {
+        Ok(got) if got == mask => Ok(()),
+        Ok(_) => Err(refused(missing())),
+        Err(errno) => Err(refused(io::Error::from(errno).to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_parent_is_noticed() {
+        let error = exec(0, &Placement::default(), OsStr::new("true"), &[]);
+        assert!(matches!(error, GuardError::Orphaned(0)), "{error}");
+    }
+
+    #[test]
+    fn processors_that_there_are_not_are_refused() {
+        // The set belongs to the thread, so that other tests do not notice.
+        let allowed = sched_getaffinity(None).unwrap();
+        let first = (0..1024).find(|cpu| allowed.is_set(*cpu)).unwrap();
+        let refused = run_on(&format!("{first},1023").parse().unwrap()).unwrap_err();
+        let message = refused.to_string();
+        assert!(message.contains(&format!("{first},1023")), "{message}");
+        assert!(message.contains("there are not so many"), "{message}");
+        run_on(&first.to_string().parse().unwrap()).unwrap();
+        assert_eq!(sched_getaffinity(None).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,27 @@
+//! What Prony has on a host: the folders of its cache, locks between its processes, and child
+//! processes that end with it. Everything carries the mark of its owner, so that what a killed
+//! Prony left behind can be told from what is in use.
+//!
+//! Nothing here knows what a server is.
+
+mod exit;
+mod folder;
+pub mod guard;
+mod io_error;
+mod launcher;
+mod leftovers;
+mod lock;
+mod owner;
+mod roots;
+
+pub use exit::describe_exit;
+pub use folder::{
+    Abandoned, MARK, OwnedFolder, STAGING, remove_abandoned, retire, sync_filesystem,
+};
+pub use guard::Placement;
+pub use io_error::{At, IoError};
+pub use launcher::{Launcher, LauncherError, Process, tail};
+pub use leftovers::{Leftover, clear_leftovers};
+pub use lock::{Acquired, FileLock};
+pub use owner::{Owner, OwnerError, OwnerState, Site};
+pub use roots::{Roots, RootsError, create_private, write_private};

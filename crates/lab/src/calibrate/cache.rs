@@ -1,0 +1,116 @@
+//! The calibration in the cache: one file, of the host and program that were measured last.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use prony_model::{CalibratedHost, Calibration};
+use serde::{Deserialize, Serialize};
+
+use super::program::Program;
+
+/// The content of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CachedCalibration {
+    /// The program that was measured.
+    pub(super) program: Program,
+    /// The result.
+    pub(super) calibration: Calibration,
+}
+
+/// The reason why a calibration can't be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("keep the calibration in {path}: {source}; make room or set PRONY_CACHE to another folder")]
+pub struct KeepError {
+    /// The file.
+    path: PathBuf,
+    /// The answer of the system.
+    source: io::Error,
+}
+
+/// Reads the file, if it is of this program, version and host. A file that another version wrote in
+/// another form counts as none.
+pub(super) fn recall(
+    path: &Path,
+    program: &Program,
+    version: &str,
+    host: &CalibratedHost,
+) -> Option<Calibration> {
+    let text = fs::read(path).ok()?;
+    let kept: CachedCalibration = serde_json::from_slice(&text).ok()?;
+    let valid = kept.program == *program && kept.calibration.is_of(version, host);
+    valid.then_some(kept.calibration)
+}
+
+/// Writes the file, whole or not at all.
+pub(super) fn keep(path: &Path, kept: &CachedCalibration) -> Result<(), KeepError> {
+    let written = || {
+        let text = serde_json::to_vec(kept)?;
+        // Another Prony may be writing, too.
+        let aside = path.with_extension(format!("json.{}", std::process::id()));
+        fs::write(&aside, text)?;
+        fs::rename(&aside, path)
+    };
+    written().map_err(|source: io::Error| KeepError {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the program that runs the tests.
+    fn kept() -> CachedCalibration {
+        let calibration = Calibration {
+            prony_version: "1.2.3".into(),
+            host: CalibratedHost {
+                cpu_model: None,
+                cpus: 2,
+                kernel: Some("6.1.0".into()),
+            },
+            made_at_ms: 7,
+            closed: Vec::new(),
+            open: Vec::new(),
+            looking: Vec::new(),
+        };
+        let program = Program::read(&std::env::current_exe().unwrap()).unwrap();
+        CachedCalibration {
+            program,
+            calibration,
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_recalled_for_its_program_version_and_host() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calibration.json");
+        let kept = kept();
+        let (program, host) = (&kept.program, &kept.calibration.host);
+        assert_eq!(recall(&path, program, "1.2.3", host), None);
+        keep(&path, &kept).unwrap();
+        let recalled = recall(&path, program, "1.2.3", host);
+        assert_eq!(recalled.as_ref(), Some(&kept.calibration));
+        assert_eq!(recall(&path, program, "1.2.4", host), None);
+        let other = CalibratedHost {
+            cpus: 3,
+            ..host.clone()
+        };
+        assert_eq!(recall(&path, program, "1.2.3", &other), None);
+        let another = Program::read(&path).unwrap();
+        assert_eq!(recall(&path, &another, "1.2.3", host), None);
+        fs::write(&path, "{}").unwrap();
+        assert_eq!(recall(&path, program, "1.2.3", host), None);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none/calibration.json");
+        let error = keep(&path, &kept()).unwrap_err().to_string();
+        assert!(error.contains(path.to_str().unwrap()), "{error}");
+        assert!(error.contains("PRONY_CACHE"), "{error}");
+    }
+}

@@ -1,0 +1,123 @@
+//! The null server as a child process.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStderr, ChildStdout, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use prony_client::Address;
+use prony_host::{Launcher, OwnedFolder, Placement, Process, Roots};
+use prony_probe::{ProcessReading, Root, thread_cpu_ns};
+
+/// How long it may take to listen.
+const STARTING: Duration = Duration::from_secs(20);
+/// How long it is given to end, when its clients say that it is gone.
+const DYING: Duration = Duration::from_secs(1);
+/// What it says when it listens.
+const READY: &str = "ready";
+
+/// A null server that listens on a unix socket. Dropping it ends it and removes its folder.
+pub(crate) struct NullServer {
+    // In this order: the process ends before its folder goes.
+    process: Process,
+    folder: OwnedFolder,
+    errors: ChildStderr,
+}
+
+impl NullServer {
+    /// Starts it and waits until it listens. Errors are words that fit after "failed to start the
+    /// null server: ".
+    pub(crate) fn start(roots: &Roots, launcher: &Launcher, prony: &Path) -> Result<Self, String> {
+        Self::start_with(roots, launcher, prony, &mut |_| Ok(()))
+    }
+
+    /// The same; `on_birth` is called with the id of the process before it becomes the null server.
+    pub(crate) fn start_with(
+        roots: &Roots,
+        launcher: &Launcher,
+        prony: &Path,
+        on_birth: &mut dyn FnMut(u32) -> Result<(), String>,
+    ) -> Result<Self, String> {
+        let folder = OwnedFolder::beside_instances(roots).map_err(|error| error.to_string())?;
+        let placement = Placement {
+            hold: true,
+            ..Placement::default()
+        };
+        let mut command = launcher.placed_command(prony, &placement);
+        command
+            .args(["null", "--socket"])
+            .arg(socket(&folder))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut process = launcher.spawn(command).map_err(|error| error.to_string())?;
+        on_birth(process.id())?;
+        // The guard waits for the end of its input.
+        drop(process.child().stdin.take());
+        let (sender, first_line) = channel();
+        let child = process.child();
+        if let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) {
+            thread::spawn(move || report(output, errors, &sender));
+        }
+        match first_line.recv_timeout(STARTING) {
+            Ok(Ok(errors)) => Ok(Self {
+                process,
+                folder,
+                errors,
+            }),
+            Ok(Err(said)) => Err(said),
+            Err(_) => Err(format!("it does not listen after {} s", STARTING.as_secs())),
+        }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> Address {
+        Address::Unix(socket(&self.folder))
+    }
+
+    /// Processor time that it has used, in nanoseconds. It has one thread.
+    pub(crate) fn cpu_ns(&self, proc: &Root) -> Result<u64, String> {
+        let pid = self.process.id();
+        thread_cpu_ns(proc, pid)
+            .or_else(|_| {
+                // A kernel without the exact figures has those in clock ticks.
+                let reading = ProcessReading::take(proc, pid)?;
+                Ok(reading.user_ns + reading.system_ns)
+            })
+            .map_err(|error: prony_probe::ProbeError| error.to_string())
+    }
+
+    /// What it said when it ended; `None` while it runs.
+    pub(crate) fn last_words(&mut self) -> Option<String> {
+        self.process.wait_timeout(DYING).ok()??;
+        let mut said = String::new();
+        self.errors.read_to_string(&mut said).ok()?;
+        Some(said.trim().to_owned())
+    }
+}
+
+fn socket(folder: &OwnedFolder) -> PathBuf {
+    folder.path().join("sock")
+}
+
+/// Hands the error output back when the first line is the right one, and else what it said.
+fn report(
+    output: ChildStdout,
+    mut errors: ChildStderr,
+    sender: &Sender<Result<ChildStderr, String>>,
+) {
+    let first = BufReader::new(output).lines().next();
+    let told = match first {
+        Some(Ok(line)) if line == READY => Ok(errors),
+        _ => {
+            let mut said = String::new();
+            // What can't be read is missing from an explanation, nothing more.
+            let _ = errors.read_to_string(&mut said);
+            Err(said.trim().to_owned())
+        }
+    };
+    // Who asked may have lost patience.
+    let _ = sender.send(told);
+}

@@ -1,0 +1,106 @@
+//! The cost of counters: the null server with them and without, by turns.
+
+use prony_model::{Backend, CounterSet, LookingPrice, PricedRound, Workload};
+use prony_probe::{Counters, hardware_counters};
+
+use super::tasks::{available_backends, closed_loop, warmup_ms};
+use super::{CalibrationError, CalibrationEvent, Calibrator, NullServer, counts};
+use crate::fault::Stop;
+
+/// Numbers of clients: one that waits for each answer, and as many as keep the server from waiting.
+const CLIENTS: [u32; 2] = [1, 16];
+/// Turns of each.
+const ROUNDS: usize = 10;
+/// Milliseconds of measured time of one turn.
+const TIME_MS: u64 = 500;
+
+/// Counters whose price can be measured on this host.
+pub(super) fn priced() -> Vec<CounterSet> {
+    let is_there = |set: &CounterSet| match set {
+        CounterSet::Software => true,
+        CounterSet::Hardware => hardware_counters().is_ok(),
+    };
+    let sets = [CounterSet::Software, CounterSet::Hardware];
+    sets.into_iter().filter(is_there).collect()
+}
+
+/// Milliseconds that it takes to price so many sets, warm-up included.
+pub(super) fn predicted_ms(sets: usize) -> u64 {
+    let turns = sets * CLIENTS.len() * ROUNDS * 2;
+    turns as u64 * (TIME_MS + warmup_ms(TIME_MS))
+}
+
+impl Calibrator<'_> {
+    /// Measures the cost of counters. A set that can't be opened has no price, and an event reports
+    /// that.
+    pub(super) fn price(
+        &self,
+        set: CounterSet,
+        workload: &Workload,
+        events: &mut dyn FnMut(CalibrationEvent<'_>),
+    ) -> Result<Vec<LookingPrice>, Stop<CalibrationError>> {
+        let failed = |reason| CalibrationError::NullServer { reason };
+        let start = |on_birth: &mut dyn FnMut(u32) -> Result<(), String>| {
+            NullServer::start_with(self.roots, self.launcher, self.prony, on_birth).map_err(failed)
+        };
+        let mut plain = start(&mut |_| Ok(()))?;
+        let mut counters = None;
+        let mut counted = start(&mut |pid| {
+            counters = Some(Counters::open(pid, set));
+            Ok(())
+        })?;
+        // Held until the end: what is not open costs nothing.
+        let _counters = match counters {
+            Some(Ok(counters)) => counters,
+            Some(Err(error)) => {
+                events(CalibrationEvent::NoPrice {
+                    counters: set,
+                    reason: &error.to_string(),
+                });
+                // Kept nevertheless, so that it is not tried again before every run.
+                return Ok(CLIENTS.map(|clients| not_known(set, clients)).to_vec());
+            }
+            None => return Ok(Vec::new()),
+        };
+        let backend = available_backends()
+            .last()
+            .copied()
+            .unwrap_or(Backend::Epoll);
+        let mut prices = Vec::new();
+        for clients in CLIENTS {
+            let task = closed_loop(workload, backend, clients, TIME_MS);
+            let mut rounds = Vec::new();
+            for round in 0..ROUNDS {
+                let measure = |null: &mut NullServer| -> Result<_, Stop<CalibrationError>> {
+                    let (outcome, server_ns) = self.drive(null, &task)?;
+                    Ok(counts(&outcome, server_ns))
+                };
+                // By turns, and each comes first as often as the other.
+                let (without, with) = if round % 2 == 0 {
+                    (measure(&mut plain)?, measure(&mut counted)?)
+                } else {
+                    let with = measure(&mut counted)?;
+                    (measure(&mut plain)?, with)
+                };
+                rounds.push(PricedRound { without, with });
+            }
+            let price = LookingPrice {
+                counters: set,
+                clients,
+                rounds,
+            };
+            events(CalibrationEvent::Looking(&price));
+            prices.push(price);
+        }
+        Ok(prices)
+    }
+}
+
+/// A price that could not be measured.
+const fn not_known(counters: CounterSet, clients: u32) -> LookingPrice {
+    LookingPrice {
+        counters,
+        clients,
+        rounds: Vec::new(),
+    }
+}

@@ -1,0 +1,253 @@
+//! The load generator as a child process: a job goes in, messages come out, and where the job holds,
+//! the words to go on go in as well.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use prony_host::{Launcher, Placement, Process, describe_exit};
+use prony_load::{Job, Message};
+use prony_model::CpuSet;
+
+/// How long a generator that closed its output may take to end.
+const DYING: Duration = Duration::from_secs(2);
+/// The line that lets a generator go on that holds. It takes any.
+const GO: &[u8] = b"go\n";
+
+/// A running load generator. Dropping it kills the process.
+pub(crate) struct Generator {
+    process: Process,
+    /// Open as long as the generator may hold: its end says that nobody is there any more.
+    input: Option<ChildStdin>,
+    lines: Receiver<Line>,
+}
+
+/// What came, or did not come, from the generator.
+pub(crate) enum Next {
+    /// A message.
+    Message(Message),
+    /// Nothing within the time waited.
+    Quiet,
+    /// The process ended without saying `Done`, `Filled` or `Failed`.
+    Ended(String),
+}
+
+/// Why the generator could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to start the load generator: {0}")]
+pub(crate) struct GeneratorError(String);
+
+enum Line {
+    Output(String),
+    /// The output is closed; what the process said on its error output.
+    Closed(String),
+}
+
+impl Generator {
+    /// Starts the load generator of the program `prony`, on the processors `cpus` if not on all, and
+    /// hands it the job.
+    pub(crate) fn start(
+        launcher: &Launcher,
+        prony: &Path,
+        cpus: Option<&CpuSet>,
+        job: &Job,
+    ) -> Result<Self, GeneratorError> {
+        Self::spawn(launcher, command(launcher, prony, cpus), job)
+    }
+
+    fn spawn(launcher: &Launcher, mut command: Command, job: &Job) -> Result<Self, GeneratorError> {
+        let mut line =
+            serde_json::to_vec(job).map_err(|error| GeneratorError(error.to_string()))?;
+        line.push(b'\n');
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut process = launcher
+            .spawn(command)
+            .map_err(|error| GeneratorError(error.to_string()))?;
+        let (sender, lines) = channel();
+        let child = process.child();
+        let input = child.stdin.take();
+        if let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) {
+            thread::spawn(move || forward(output, errors, &sender));
+        }
+        let mut generator = Self {
+            process,
+            input,
+            lines,
+        };
+        generator.tell(&line);
+        Ok(generator)
+    }
+
+    /// Lets a generator go on that holds: one that said `Ready`, or `MeasureEnd`.
+    pub(crate) fn release(&mut self) {
+        self.tell(GO);
+    }
+
+    /// A child that has died does not listen; what it said before explains more than the error of
+    /// writing to it, so that error is not one.
+    fn tell(&mut self, line: &[u8]) {
+        if let Some(input) = &mut self.input {
+            let _ = input.write_all(line);
+        }
+    }
+
+    /// Waits for the next message, at most `wait`.
+    pub(crate) fn next(&mut self, wait: Duration) -> Next {
+        match self.lines.recv_timeout(wait) {
+            Ok(Line::Output(line)) => match serde_json::from_str(&line) {
+                Ok(message) => Next::Message(message),
+                Err(error) => {
+                    Next::Ended(format!("it wrote `{line}`, which is no message: {error}"))
+                }
+            },
+            Ok(Line::Closed(errors)) => Next::Ended(self.describe_end(&errors)),
+            Err(RecvTimeoutError::Timeout) => Next::Quiet,
+            Err(RecvTimeoutError::Disconnected) => Next::Ended(self.describe_end("")),
+        }
+    }
+
+    fn describe_end(&mut self, errors: &str) -> String {
+        let status = match self.process.wait_timeout(DYING) {
+            Ok(Some(status)) => format!("it {}", describe_exit(status)),
+            Ok(None) => "it closed its output and went on".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        match errors.trim() {
+            "" => status,
+            said => format!("{status}; it said: {said}"),
+        }
+    }
+}
+
+/// The command of every load generator. It is made here only, so that another host's would be too.
+fn command(launcher: &Launcher, prony: &Path, cpus: Option<&CpuSet>) -> Command {
+    let placement = Placement {
+        cpus: cpus.cloned(),
+        ..Placement::default()
+    };
+    let mut command = launcher.placed_command(prony, &placement);
+    command.arg("generator");
+    command
+}
+
+fn forward(output: ChildStdout, mut errors: ChildStderr, sender: &Sender<Line>) {
+    for line in BufReader::new(output).lines().map_while(Result::ok) {
+        if sender.send(Line::Output(line)).is_err() {
+            return;
+        }
+    }
+    let mut said = String::new();
+    // What can't be read is missing from an explanation, nothing more.
+    let _ = errors.read_to_string(&mut said);
+    let _ = sender.send(Line::Closed(said));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use prony_client::Address;
+    use prony_load::{FillTask, Task};
+    use prony_model::{Dataset, Engine, Tls};
+
+    use super::*;
+
+    fn job() -> Job {
+        let dataset = Dataset::sbtest(1, 1, 1);
+        Job {
+            address: Address::Unix(PathBuf::from("/nowhere")),
+            user: "prony".into(),
+            password: "secret".into(),
+            tls: Tls::Off,
+            database: "prony".into(),
+            task: Task::Fill(FillTask {
+                dataset,
+                engine: Engine::Innodb,
+                connections: 1,
+                own_server: true,
+            }),
+        }
+    }
+
+    /// A generator that is a shell script, started through a guard that is one too. The guard is a
+    /// file of the project: one written here could be busy when another test's child is started.
+    fn shell(script: &str) -> Generator {
+        let guard = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/guard.sh");
+        let launcher = Launcher::new(guard.into()).unwrap();
+        let mut command = launcher.command("sh");
+        command.args(["-c", script]);
+        Generator::spawn(&launcher, command, &job()).unwrap()
+    }
+
+    fn wait() -> Duration {
+        Duration::from_secs(20)
+    }
+
+    #[test]
+    fn a_message_is_read() {
+        let message = r#"{"event":"connected","clients":3,"threads":2}"#;
+        let mut generator = shell(&format!("read job; echo '{message}'"));
+        let Next::Message(Message::Connected { clients, threads }) = generator.next(wait()) else {
+            panic!("expected the message");
+        };
+        assert_eq!((clients, threads), (3, 2));
+        assert!(matches!(generator.next(wait()), Next::Ended(_)));
+    }
+
+    #[test]
+    fn a_generator_that_holds_waits_for_its_release() {
+        let mut generator = shell(r#"read job; echo '{"event":"ready"}'; read word; echo $word"#);
+        let Next::Message(Message::Ready) = generator.next(wait()) else {
+            panic!("expected it to be ready");
+        };
+        assert!(matches!(
+            generator.next(Duration::from_millis(20)),
+            Next::Quiet
+        ));
+        generator.release();
+        let Next::Ended(reason) = generator.next(wait()) else {
+            panic!("expected the word back")
+        };
+        assert!(reason.contains("`go`"), "{reason}");
+    }
+
+    #[test]
+    fn a_crash_says_signal_and_last_words() {
+        let mut generator = shell("read job; echo oops >&2; kill -9 $$");
+        let Next::Ended(reason) = generator.next(wait()) else {
+            panic!("expected the end")
+        };
+        assert_eq!(
+            reason,
+            "it was killed by signal 9 (if nobody did that, the machine ran out of memory); \
+             it said: oops"
+        );
+    }
+
+    #[test]
+    fn rubbish_is_shown() {
+        let mut generator = shell("read job; echo hello");
+        let Next::Ended(reason) = generator.next(wait()) else {
+            panic!("expected the end")
+        };
+        assert!(reason.contains("`hello`"), "{reason}");
+    }
+
+    #[test]
+    fn a_silent_generator_is_quiet_and_dies_when_dropped() {
+        let mut generator = shell("exec sleep 600");
+        assert!(matches!(
+            generator.next(Duration::from_millis(20)),
+            Next::Quiet
+        ));
+        let pid = generator.process.id();
+        drop(generator);
+        assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
+    }
+}

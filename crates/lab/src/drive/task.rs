@@ -1,0 +1,86 @@
+//! The tasks that the load generator gets from a plan's steps.
+
+use std::thread::available_parallelism;
+
+use prony_load::{DriveTask, usual_threads};
+use prony_model::{Backend, ClientGroup, Plan, Step, Target};
+
+/// Silence of the server, in milliseconds, after which a step is given up.
+const STALL_MS: u64 = 60_000;
+
+/// Threads of the load generator on this host.
+pub(crate) fn threads_max(backend: Backend) -> u32 {
+    // Where the number of processors is not known, it is taken for the least.
+    usual_threads(backend, available_parallelism().map_or(1, usize::from))
+}
+
+/// The task of the load generator in a step.
+pub(crate) fn drive_task(
+    plan: &Plan,
+    target: &Target,
+    step: &Step,
+    seed: u64,
+    backend: Backend,
+) -> DriveTask {
+    let transactional = target.engine.transactional();
+    let mut task = DriveTask {
+        transactional,
+        protocol: target.protocol,
+        threads_max: threads_max(backend),
+        seed,
+        stall_ms: STALL_MS,
+        hold: true,
+        ..DriveTask::of(step, plan.dataset, backend)
+    };
+    if sees_gaps(step, transactional) {
+        for group in task.groups.iter_mut() {
+            group.workload.expect_missing_rows();
+        }
+    }
+    task
+}
+
+/// Tells whether clients can see each other's rows half changed: a row that one deletes to insert it
+/// again is missing for the others meanwhile, and two that do so to the same row insert it twice.
+pub(crate) fn sees_gaps(step: &Step, transactional: bool) -> bool {
+    let makes_gaps = |group: &ClientGroup| {
+        let workload = &group.workload;
+        let statements = &workload.statements;
+        let changes = |rows: i64| statements.iter().any(|other| other.change.rows == rows);
+        let atomic = transactional && workload.transaction;
+        !atomic && changes(-1) && changes(1)
+    };
+    step.all_clients() > 1 && step.groups.iter().any(makes_gaps)
+}
+
+/// The seed of a step: the same for every target of a block, so that all answer the same
+/// statements, and another one for every block and step. The mixing is `SplitMix64`'s
+/// (Steele, Lea, Flood 2014).
+pub(crate) fn step_seed(seed: u64, block: u32, step: usize) -> u64 {
+    [u64::from(block), step as u64]
+        .into_iter()
+        .fold(seed, |state, input| {
+            let mut z = state
+                .wrapping_add(input)
+                .wrapping_add(0x9E37_79B9_7F4A_7C15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            z ^ (z >> 31)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_step_of_every_block_has_its_own_seed() {
+        let seeds: HashSet<u64> = (0..20)
+            .flat_map(|block| (0..50).map(move |step| step_seed(7, block, step)))
+            .collect();
+        assert_eq!(seeds.len(), 20 * 50);
+        assert_ne!(step_seed(7, 0, 0), step_seed(8, 0, 0));
+    }
+}

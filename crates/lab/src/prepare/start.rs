@@ -1,0 +1,139 @@
+//! The beginning of every measured server: started from its image, with its rows in place and in
+//! memory.
+
+use prony_load::{FillTask, Message, Task};
+use prony_model::{Dataset, LoadOutcome, SettleOutcome, Target};
+use prony_servers::admin;
+use prony_servers::{Image, Images, Instance, InstanceError};
+
+use super::supply::{Fetched, Supply};
+use crate::drive::drive;
+use crate::event::Activity;
+use crate::fault::Fault;
+use crate::lab::Lab;
+use crate::server::{AFTER_LOAD, Server, server_fault, settle};
+use crate::watch::{self, Wanted, Watched};
+
+/// The start of a target's server.
+#[derive(Clone, Copy)]
+pub(crate) struct Start<'a> {
+    pub(crate) lab: &'a Lab<'a>,
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) target: &'a Target,
+    pub(crate) supply: &'a Supply,
+    /// The origin of its data; `None` for an external server.
+    pub(crate) image: Option<&'a Image>,
+}
+
+impl Start<'_> {
+    /// Starts the server from its image, or goes to the one that runs already.
+    pub(crate) fn server(&self) -> Result<Server, Fault> {
+        match (self.supply, self.image) {
+            (Supply::External(access), _) => access.enter(),
+            (Supply::Own(fetched), Some(image)) => start(self.lab, self.restore(fetched, image)?),
+            (Supply::Own(_), None) => Err(Fault::failed("there is no data image to start from")),
+        }
+    }
+
+    /// The same, with what reads its cost.
+    pub(crate) fn watched(&self, wanted: Wanted) -> Result<Watched, Fault> {
+        match (self.supply, self.image) {
+            (Supply::Own(fetched), Some(image)) => {
+                watch::start(self.lab, self.restore(fetched, image)?, wanted)
+            }
+            _ => Ok(watch::attend(self.lab, self.server()?, wanted)),
+        }
+    }
+
+    fn restore(&self, fetched: &Fetched, image: &Image) -> Result<Instance, Fault> {
+        let Fetched { build, rendered } = fetched;
+        let instance = Instance::create(self.lab.roots, self.lab.launcher, build, rendered)
+            .map_err(|error| server_fault(&error))?;
+        Images::new(self.lab.roots)
+            .restore(image, &instance)
+            .map_err(|error| Fault::failed(format!("failed to restore the data image: {error}")))?;
+        Ok(instance)
+    }
+
+    /// Loads the dataset where it does not come with an image: the engine forgets it at every
+    /// stop, or the server is external. `None` where an image brought it.
+    pub(crate) fn fill(&self, server: &mut Server) -> Result<Option<Loaded>, Fault> {
+        if self.image.is_some() && self.target.engine.persistent() {
+            return Ok(None);
+        }
+        fill(self.lab, server, self.dataset, self.target, &mut |_| ()).map(Some)
+    }
+
+    /// Reads both indexes of every table once, so that the first step that needs one does not pay
+    /// for bringing it into memory.
+    pub(crate) fn warm(&self, server: &Server) -> Result<(), Fault> {
+        server.control(|connection| admin::warm(connection, self.dataset))
+    }
+}
+
+/// A new instance with its system tables.
+pub(crate) fn bootstrapped(
+    lab: &Lab<'_>,
+    fetched: &Fetched,
+    say: &mut dyn FnMut(Activity),
+) -> Result<Instance, Fault> {
+    say(Activity::Bootstrap);
+    let make = || -> Result<Instance, InstanceError> {
+        let Fetched { build, rendered } = fetched;
+        let mut instance = Instance::create(lab.roots, lab.launcher, build, rendered)?;
+        instance.bootstrap(lab.stop)?;
+        Ok(instance)
+    };
+    make().map_err(|error| server_fault(&error))
+}
+
+/// Starts an instance that has a data directory.
+pub(crate) fn start(lab: &Lab<'_>, instance: Instance) -> Result<Server, Fault> {
+    instance
+        .start(lab.stop)
+        .map(|server| Server::Own(Box::new(server)))
+        .map_err(|error| server_fault(&error))
+}
+
+/// How a dataset was loaded.
+#[derive(Debug, Clone)]
+pub(crate) struct Loaded {
+    pub(crate) load: LoadOutcome,
+    /// What came after it.
+    pub(crate) settle: SettleOutcome,
+}
+
+/// Loads the dataset into a running server, refreshes the statistics of its tables and brings the
+/// engine to a quiet state.
+pub(crate) fn fill(
+    lab: &Lab<'_>,
+    server: &mut Server,
+    dataset: &Dataset,
+    target: &Target,
+    say: &mut dyn FnMut(Activity),
+) -> Result<Loaded, Fault> {
+    let task = Task::Fill(FillTask {
+        dataset: *dataset,
+        engine: target.engine,
+        connections: lab.cpus.clamp(1, 8),
+        own_server: target.external.is_none(),
+    });
+    let load = drive(lab, server, None, task, &mut |message| match message {
+        Message::Filling {
+            rows_done,
+            rows_total,
+            ..
+        } => {
+            say(Activity::Load {
+                rows_done,
+                rows_total,
+            });
+            Ok(None)
+        }
+        Message::Filled { outcome } => Ok(Some(outcome)),
+        _ => Ok(None),
+    })?;
+    say(Activity::Settle);
+    let settle = settle(lab, server, target.engine, dataset, AFTER_LOAD)?;
+    Ok(Loaded { load, settle })
+}

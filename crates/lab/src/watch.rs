@@ -1,0 +1,305 @@
+//! Reading the cost of a server: sources are opened at its birth and read at the edges of each step.
+
+mod reader;
+
+use std::path::Path;
+use std::time::Duration;
+
+use prony_model::{
+    Collect, CountedBy, Counter, CounterSet, Counting, Gap, Moment, RidingCounters, Sample, Source,
+};
+use prony_probe::{Cgroup, Counters, Prober, Root, Sampler, ServerPlace, hardware_counters};
+use prony_servers::{Birth, Callgrind, Instance, Valgrind};
+
+use self::reader::{EdgeReader, Status};
+use crate::fault::Fault;
+use crate::lab::Lab;
+use crate::server::{Server, server_fault};
+
+/// How long the server may take to answer for its status: nothing else is handled while waiting.
+const STATUS_LIMIT: Duration = Duration::from_secs(10);
+/// How much more patience a server in valgrind needs.
+pub(crate) const SIMULATED_SLOWER: u32 = 60;
+
+/// The readings of a trial.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) collect: Collect,
+    /// Counters to be opened; the trial fails where they are unavailable.
+    pub(crate) counters: Option<CounterSet>,
+    /// The server runs in valgrind.
+    pub(crate) valgrind: bool,
+}
+
+impl Wanted {
+    /// Those of a timed trial. `auto` rides along where the experiment leaves it to the host.
+    pub(crate) fn timed(collect: Collect, auto: Option<CounterSet>) -> Self {
+        let counters = match collect.counters {
+            RidingCounters::Auto => auto,
+            RidingCounters::Off => None,
+            RidingCounters::Software => Some(CounterSet::Software),
+            RidingCounters::Hardware => Some(CounterSet::Hardware),
+        };
+        Self {
+            collect,
+            counters,
+            valgrind: false,
+        }
+    }
+
+    /// Those of a counting trial, where the cost of reading does not matter.
+    pub(crate) fn counting(counting: Counting) -> Self {
+        Self {
+            collect: Collect::default(),
+            counters: (counting.by == CountedBy::Hardware).then_some(CounterSet::Hardware),
+            valgrind: counting.by == CountedBy::Valgrind,
+        }
+    }
+
+    /// No more than the processor time of server and host, at the edges.
+    pub(crate) fn little() -> Self {
+        let collect = Collect {
+            system: true,
+            ..Collect::NOTHING
+        };
+        Self {
+            collect,
+            counters: None,
+            valgrind: false,
+        }
+    }
+}
+
+/// The sources that were opened on a server when it was born, and the absences.
+#[derive(Debug, Default)]
+struct Opened {
+    cgroup: Option<Cgroup>,
+    counters: Option<Counters>,
+    callgrind: Option<Callgrind>,
+    absent: Vec<Gap>,
+}
+
+impl Opened {
+    /// Opens the wanted sources on a process that will become the server.
+    fn open(&mut self, root: &Root, wanted: Wanted, pid: u32) -> Result<(), String> {
+        if wanted.collect.cgroup {
+            let made = Cgroup::create(root, &format!("server-{pid}"));
+            let made = made.and_then(|cgroup| cgroup.add(pid).map(|()| cgroup));
+            match made {
+                Ok(cgroup) => self.cgroup = Some(cgroup),
+                Err(error) => self.absent.push(Gap {
+                    source: Source::Cgroup,
+                    reason: error.to_string(),
+                }),
+            }
+        }
+        if let Some(set) = wanted.counters {
+            if set == CounterSet::Hardware {
+                // Those of the kernel alone would not do.
+                hardware_counters().map_err(|error| error.to_string())?;
+            }
+            let counters = Counters::open(pid, set).map_err(|error| error.to_string())?;
+            self.counters = Some(counters);
+        }
+        Ok(())
+    }
+}
+
+/// A server, and the readers of its cost.
+pub(crate) struct Watched {
+    // In this order: a control group can only be removed when it is empty.
+    pub(crate) server: Server,
+    pub(crate) readers: Readers,
+}
+
+/// Starts an instance, with the sources that must be open before its first instruction.
+pub(crate) fn start(lab: &Lab<'_>, instance: Instance, wanted: Wanted) -> Result<Watched, Fault> {
+    let mut opened = Opened::default();
+    let mut on_birth = |pid: u32| opened.open(&lab.proc, wanted, pid);
+    let valgrind = wanted.valgrind.then(|| Valgrind::find(lab.launcher));
+    let valgrind = valgrind.transpose().map_err(|error| {
+        Fault::failed(format!("failed to count instructions by valgrind: {error}"))
+    })?;
+    let birth = Birth {
+        on_birth: Some(&mut on_birth),
+        valgrind,
+    };
+    let running = instance
+        .start_with(birth, lab.stop)
+        .map_err(|error| server_fault(&error))?;
+    opened.callgrind = running.callgrind().cloned();
+    let server = Server::Own(Box::new(running));
+    Ok(watch(lab, server, opened, wanted))
+}
+
+/// Watches a server that runs already.
+pub(crate) fn attend(lab: &Lab<'_>, server: Server, wanted: Wanted) -> Watched {
+    let collect = wanted.collect;
+    let reads_it = collect.system || collect.cgroup || wanted.counters.is_some();
+    let mut opened = Opened::default();
+    if reads_it && server.pid().is_none() {
+        opened.absent.push(Gap {
+            source: Source::Process,
+            reason: "Prony did not start this server: its own status is all that can be read of it"
+                .to_owned(),
+        });
+    }
+    watch(lab, server, opened, wanted)
+}
+
+fn watch(lab: &Lab<'_>, server: Server, opened: Opened, wanted: Wanted) -> Watched {
+    let readers = Readers::new(lab, &server, opened, wanted);
+    Watched { server, readers }
+}
+
+/// The readers of one server, through the steps of a trial.
+pub(crate) struct Readers {
+    /// From the outermost to the innermost: the reading of one is not part of what those after it
+    /// read, at both edges.
+    readers: Vec<Box<dyn EdgeReader>>,
+    absent: Vec<Gap>,
+}
+
+impl Readers {
+    /// Those for a server on which `opened` was opened.
+    fn new(lab: &Lab<'_>, server: &Server, opened: Opened, wanted: Wanted) -> Self {
+        let Opened {
+            cgroup,
+            counters,
+            callgrind,
+            mut absent,
+        } = opened;
+        let data_dir = server.data_dir();
+        let place = server.pid().map(|pid| ServerPlace {
+            pid,
+            data_dir: data_dir.clone(),
+            cgroup,
+            counters,
+        });
+        let prober = Prober::new(lab.proc.clone(), place, &wanted.collect);
+        let general = |gap: Gap| general(gap, server.pid(), data_dir.as_deref());
+        absent.extend(prober.absences().into_iter().map(general));
+        let period = wanted.collect.period_ms.map(Duration::from_millis);
+        let mut readers: Vec<Box<dyn EdgeReader>> = Vec::new();
+        if wanted.collect.status {
+            let slower = if wanted.valgrind { SIMULATED_SLOWER } else { 1 };
+            readers.push(Box::new(Status::within(STATUS_LIMIT * slower)));
+        }
+        if let Some(callgrind) = callgrind {
+            readers.push(Box::new(callgrind));
+        }
+        readers.push(Box::new(Sampler::start(prober, period)));
+        Self { readers, absent }
+    }
+
+    /// The sources that can't be read of this server, with the reasons.
+    pub(crate) fn absent(&self) -> &[Gap] {
+        &self.absent
+    }
+
+    /// Gets ready for a step, before its load connects.
+    pub(crate) fn prepare(&mut self, server: &Server) {
+        for reader in &mut self.readers {
+            reader.prepare(server);
+        }
+    }
+
+    /// The sample at the start of the measured time.
+    pub(crate) fn begin(&mut self) -> Sample {
+        let mut sample = empty(Moment::Start);
+        for reader in &mut self.readers {
+            reader.read_start(&mut sample);
+        }
+        sample
+    }
+
+    /// The samples in between, and at last the one at the end of the measured time.
+    pub(crate) fn end(&mut self) -> Vec<Sample> {
+        let mut sample = empty(Moment::End);
+        let mut samples = Vec::new();
+        for reader in self.readers.iter_mut().rev() {
+            samples.extend(reader.read_end(&mut sample));
+        }
+        samples.push(sample);
+        samples
+    }
+}
+
+/// A sample before anything is read. The sampler dates it.
+fn empty(moment: Moment) -> Sample {
+    Sample {
+        moment,
+        at_ns: 0,
+        took_ns: 0,
+        values: [].into(),
+        gaps: Vec::new(),
+    }
+}
+
+/// A reason without what differs from one server to the next, so that it is reported once.
+fn general(gap: Gap, pid: Option<u32>, data_dir: Option<&Path>) -> Gap {
+    let mut reason = gap.reason;
+    if let Some(data_dir) = data_dir {
+        reason = reason.replace(&data_dir.display().to_string(), "the data directory");
+    }
+    if let Some(pid) = pid {
+        for folder in ["proc", "task"] {
+            reason = reason.replace(&format!("{folder}/{pid}"), &format!("{folder}/PID"));
+        }
+    }
+    Gap { reason, ..gap }
+}
+
+/// Processor time of the server between two samples, in nanoseconds: by its own clock where that can
+/// be read, else in clock ticks. `None` where neither is known.
+pub(crate) fn server_cpu_ns(start: &Sample, end: &Sample) -> Option<u64> {
+    let grown = |name| end.since(start, &Counter::new(Source::Process, name)).ok();
+    grown("cpu_ns").or_else(|| Some(grown("user_ns")? + grown("system_ns")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(values: &[(&'static str, u64)]) -> Sample {
+        Sample {
+            moment: Moment::Start,
+            at_ns: 0,
+            took_ns: 0,
+            values: values
+                .iter()
+                .map(|(name, value)| (Counter::new(Source::Process, name), *value))
+                .collect(),
+            gaps: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_reason_is_the_same_for_all_servers() {
+        let reason = |pid, data_dir: &str| {
+            let whole = format!("read /proc/{pid}/task/{pid}/io of {data_dir}: denied");
+            let gap = Gap {
+                source: Source::Process,
+                reason: whole,
+            };
+            general(gap, Some(pid), Some(Path::new(data_dir))).reason
+        };
+        let first = reason(12, "/cache/instances/12-1/data");
+        assert_eq!(
+            first,
+            "read /proc/PID/task/PID/io of the data directory: denied"
+        );
+        assert_eq!(reason(345, "/cache/instances/345-9/data"), first);
+    }
+
+    #[test]
+    fn the_exact_clock_goes_before_clock_ticks() {
+        let ticks = |user, system| sample(&[("user_ns", user), ("system_ns", system)]);
+        let (start, end) = (ticks(10, 20), ticks(15, 40));
+        assert_eq!(server_cpu_ns(&start, &end), Some(25));
+        let exact = |ns| sample(&[("cpu_ns", ns), ("user_ns", 0), ("system_ns", 0)]);
+        assert_eq!(server_cpu_ns(&exact(5), &exact(12)), Some(7));
+        assert_eq!(server_cpu_ns(&sample(&[]), &end), None);
+        assert_eq!(server_cpu_ns(&end, &start), None);
+    }
+}

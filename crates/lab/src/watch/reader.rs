@@ -1,0 +1,174 @@
+//! Sources that are read at the edges of a step's measured time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use prony_client::Connection;
+use prony_model::{Counter, Gap, Sample, Source};
+use prony_probe::Sampler;
+use prony_servers::{Callgrind, ValgrindError};
+
+use crate::server::Server;
+
+/// The count of valgrind from the start of the measured time on.
+const INSTRUCTIONS: Counter = Counter::new(Source::Valgrind, "instructions_user");
+
+/// A source that is read at both edges of a step's measured time, while no statement is under way.
+pub(super) trait EdgeReader {
+    /// Gets ready for a step, before its load connects.
+    fn prepare(&mut self, _server: &Server) {}
+
+    /// Adds its readings to the sample at the start of the measured time.
+    fn read_start(&mut self, start: &mut Sample);
+
+    /// Adds its readings to the sample at the end of the measured time, and returns its samples from
+    /// in between.
+    fn read_end(&mut self, end: &mut Sample) -> Vec<Sample>;
+}
+
+/// The operating system's counters of server and host, which also date the samples.
+impl EdgeReader for Sampler {
+    fn read_start(&mut self, start: &mut Sample) {
+        add_sample(start, self.begin());
+    }
+
+    fn read_end(&mut self, end: &mut Sample) -> Vec<Sample> {
+        let (between, last) = self.end();
+        add_sample(end, last);
+        between
+    }
+}
+
+/// The instructions of a server that runs in valgrind.
+impl EdgeReader for Callgrind {
+    fn read_start(&mut self, start: &mut Sample) {
+        add_instructions(start, self.zero().map(|()| 0));
+    }
+
+    fn read_end(&mut self, end: &mut Sample) -> Vec<Sample> {
+        add_instructions(end, self.instructions());
+        Vec::new()
+    }
+}
+
+/// The server's own status.
+pub(super) struct Status {
+    /// How long the server may take to answer.
+    limit: Duration,
+    /// The connection of a step. It is open through the whole step, so that no thread of the server
+    /// comes or goes for it, and closed between steps, where the server may be idle for longer than
+    /// it keeps a connection.
+    connection: Option<Result<Connection, String>>,
+}
+
+impl Status {
+    /// The status of a server that answers within `limit`.
+    pub(super) fn within(limit: Duration) -> Self {
+        Self {
+            limit,
+            connection: None,
+        }
+    }
+
+    fn ask(&mut self) -> Result<BTreeMap<Counter, u64>, String> {
+        match &mut self.connection {
+            Some(Ok(connection)) => prony_servers::admin::status(connection)
+                .map_err(|error| format!("failed to {error}")),
+            Some(Err(reason)) => Err(reason.clone()),
+            None => Err("there is no connection for it".to_owned()),
+        }
+    }
+}
+
+impl EdgeReader for Status {
+    fn prepare(&mut self, server: &Server) {
+        let connected = server.connect_within(self.limit);
+        self.connection = Some(connected.map_err(|error| format!("failed to {error}")));
+    }
+
+    /// Asks three times, so that the cost of one question for the server's own counters is known.
+    fn read_start(&mut self, start: &mut Sample) {
+        // The first one also pays for what is only done once.
+        let status = match [self.ask(), self.ask(), self.ask()] {
+            [Ok(first), Ok(second), Ok(third)] => Ok(with_own_cost([&first, &second], third)),
+            [.., last] => last,
+        };
+        add_status(start, status);
+    }
+
+    fn read_end(&mut self, end: &mut Sample) -> Vec<Sample> {
+        add_status(end, self.ask());
+        self.connection = None;
+        Vec::new()
+    }
+}
+
+/// The status, and on top of it the cost of asking once more, which will be in the next answer: rows
+/// of the temporary table that holds it, a question, some bytes. It is the lesser of what two
+/// questions added, so that other activity is hardly ever taken for it.
+fn with_own_cost(
+    before: [&BTreeMap<Counter, u64>; 2],
+    mut now: BTreeMap<Counter, u64>,
+) -> BTreeMap<Counter, u64> {
+    for (counter, value) in &mut now {
+        let [first, second] = before.map(|status| status.get(counter).copied());
+        let added = first.zip(second).and_then(|(first, second)| {
+            let earlier = second.checked_sub(first)?;
+            Some(earlier.min(value.checked_sub(second)?))
+        });
+        *value = value.saturating_add(added.unwrap_or(0));
+    }
+    now
+}
+
+fn add_sample(sample: &mut Sample, read: Sample) {
+    sample.at_ns = read.at_ns;
+    sample.took_ns = read.took_ns;
+    sample.values.extend(read.values);
+    sample.gaps.extend(read.gaps);
+}
+
+fn add_instructions(sample: &mut Sample, counted: Result<u64, ValgrindError>) {
+    match counted {
+        Ok(count) => {
+            sample.values.insert(INSTRUCTIONS, count);
+        }
+        Err(error) => sample.gaps.push(Gap {
+            source: Source::Valgrind,
+            reason: format!("failed to {error}"),
+        }),
+    }
+}
+
+fn add_status(sample: &mut Sample, status: Result<BTreeMap<Counter, u64>, String>) {
+    match status {
+        Ok(values) => sample.values.extend(values),
+        Err(reason) => sample.gaps.push(Gap {
+            source: Source::Status,
+            reason,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cost_of_asking_for_the_status_is_excluded() {
+        let status = |writes, threads| -> BTreeMap<Counter, u64> {
+            let counter = |name| Counter::new(Source::Status, name);
+            [
+                (counter("handler_write"), writes),
+                (counter("threads"), threads),
+            ]
+            .into()
+        };
+        // Something else wrote between the second and the third.
+        let start = with_own_cost([&status(1_000, 5), &status(1_400, 4)], status(1_900, 4));
+        assert_eq!(start, status(2_300, 4));
+        let nothing = BTreeMap::new();
+        let unknown = with_own_cost([&nothing, &status(7, 1)], status(8, 2));
+        assert_eq!(unknown, status(8, 2));
+    }
+}

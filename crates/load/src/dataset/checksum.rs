@@ -1,0 +1,234 @@
+//! Checking a table against its dataset, by sums that both sides can compute.
+
+use prony_client::{Answer, Connection};
+use prony_model::{Dataset, Schema};
+
+use crate::LoadError;
+use crate::dataset::rows::{Row, Rows};
+
+/// Sums over rows of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableChecksum {
+    /// Number of rows.
+    pub rows: u128,
+    /// Sums of the columns of numbers, in the schema's order.
+    pub numbers: Vec<u128>,
+    /// Sums of the CRC-32 (as SQL has it: IEEE) of the columns of text, in the schema's order.
+    pub crcs: Vec<u128>,
+}
+
+/// Rows summed at once: so few that every sum is below 2^53 and exact in the floating-point numbers
+/// that MySQL 4.1 sums with, the CRCs being below 2^32, and that several connections share the work
+/// on a table. Without a primary key, finding a chunk may mean reading the whole table.
+const CHUNK_ROWS: u64 = 1 << 18;
+const CHUNK_ROWS_WITHOUT_KEY: u64 = 1 << 21;
+
+/// Consecutive rows, from the first key to the last.
+pub(crate) type Chunk = (u64, u64);
+
+impl TableChecksum {
+    fn new(schema: Schema) -> Self {
+        Self {
+            rows: 0,
+            numbers: vec![0; schema.number_columns().len()],
+            crcs: vec![0; schema.text_columns().len()],
+        }
+    }
+
+    fn add(&mut self, row: &Row) {
+        self.rows += 1;
+        for (sum, number) in self.numbers.iter_mut().zip(&row.numbers) {
+            *sum += u128::from(*number);
+        }
+        for (sum, text) in self.crcs.iter_mut().zip(&row.texts) {
+            *sum += u128::from(crc32fast::hash(text));
+        }
+    }
+
+    /// All sums, in the order of the SQL that asks for them.
+    pub fn sums(&self) -> impl Iterator<Item = u128> + '_ {
+        let columns = self.numbers.iter().chain(&self.crcs).copied();
+        std::iter::once(self.rows).chain(columns)
+    }
+}
+
+/// The sums of a schema's tables as SQL expressions: rows, columns of numbers, columns of text.
+pub(crate) fn sums_sql(schema: Schema) -> Vec<String> {
+    let numbers = schema.number_columns().iter();
+    let texts = schema.text_columns().iter();
+    std::iter::once("COUNT(*)".to_owned())
+        .chain(numbers.map(|column| format!("SUM({column})")))
+        .chain(texts.map(|column| format!("SUM(CRC32({column}))")))
+        .collect()
+}
+
+/// A table in chunks so small that the sums over each are exact on every server.
+pub(crate) fn chunks(dataset: &Dataset) -> impl Iterator<Item = Chunk> + use<> {
+    let rows = dataset.rows;
+    let size = if dataset.primary_key {
+        CHUNK_ROWS
+    } else {
+        CHUNK_ROWS_WITHOUT_KEY
+    };
+    std::iter::successors(Some(1), move |first| Some(first + size))
+        .take_while(move |first| *first <= rows)
+        .map(move |first| (first, rows.min(first + (size - 1))))
+}
+
+/// The sums of table `table`, counted from 0, as the dataset defines it.
+pub fn dataset_checksums(dataset: &Dataset, table: u32) -> TableChecksum {
+    checksums(dataset, &Rows::new(dataset, table), 1, dataset.rows)
+}
+
+fn checksums(dataset: &Dataset, rows: &Rows, first: u64, last: u64) -> TableChecksum {
+    let mut row = rows.new_row();
+    let mut sum = TableChecksum::new(dataset.schema);
+    for key in first..=last {
+        rows.make(key, &mut row);
+        sum.add(&row);
+    }
+    sum
+}
+
+/// Compares the sums of table `table`, counted from 0, with those that the server computes in
+/// plain SQL. May take long: set the connection's timeout accordingly.
+///
+/// # Errors
+/// When a sum differs, which names both sides, or the server does not answer.
+pub fn verify_table(
+    connection: &mut Connection,
+    dataset: &Dataset,
+    table: u32,
+) -> Result<(), LoadError> {
+    chunks(dataset).try_for_each(|chunk| verify_chunk(connection, dataset, table, chunk))
+}
+
+/// The same of one chunk.
+pub(crate) fn verify_chunk(
+    connection: &mut Connection,
+    dataset: &Dataset,
+    table: u32,
+    (first, last): Chunk,
+) -> Result<(), LoadError> {
+    let name = dataset.table_name(table);
+    let sums = sums_sql(dataset.schema);
+    let sql = format!(
+        "SELECT {} FROM {name}{}",
+        sums.join(", "),
+        condition(dataset, first, last)
+    );
+    let answer = connection.query(&sql).map_err(|source| LoadError::Fill {
+        action: format!("verify {name}"),
+        source,
+    })?;
+    let expected = checksums(dataset, &Rows::new(dataset, table), first, last);
+    compare(&name, (first, last), &sums, &expected, &answer)
+}
+
+/// The chunk of a table that holds the rows `first..=last`; the first and the last chunk hold rows
+/// that should not be there, too.
+pub(crate) fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
+    let key = dataset.schema.key_column();
+    match (first > 1, last < dataset.rows) {
+        (false, false) => String::new(),
+        (false, true) => format!(" WHERE {key} <= {last}"),
+        (true, true) => format!(" WHERE {key} >= {first} AND {key} <= {last}"),
+        (true, false) => format!(" WHERE {key} >= {first}"),
+    }
+}
+
+fn compare(
+    table: &str,
+    (first, last): Chunk,
+    sums: &[String],
+    expected: &TableChecksum,
+    answer: &Answer,
+) -> Result<(), LoadError> {
+    for (column, (sum, expected)) in sums.iter().zip(expected.sums()).enumerate() {
+        // The sum over no rows is NULL.
+        let found = answer
+            .rows
+            .first()
+            .and_then(|row| row.get(column)?.as_deref())
+            .unwrap_or("NULL");
+        if found.parse() != Ok(expected) {
+            return Err(LoadError::Verify {
+                table: table.to_owned(),
+                first,
+                last,
+                sum: sum.clone(),
+                found: found.to_owned(),
+                expected: expected.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SBTEST: Dataset = Dataset::sbtest(1, 100, 1);
+    const FOO: Dataset = Dataset {
+        schema: Schema::Foo,
+        ..SBTEST
+    };
+
+    #[test]
+    fn sums_of_parts_add_up() {
+        for dataset in [SBTEST, FOO] {
+            let rows = Rows::new(&dataset, 0);
+            let whole: Vec<_> = dataset_checksums(&dataset, 0).sums().collect();
+            let chunks = [(1, 30), (31, 31), (32, 100)].map(|(first, last)| {
+                let sum = checksums(&dataset, &rows, first, last);
+                sum.sums().collect::<Vec<_>>()
+            });
+            for (column, sum) in whole.iter().enumerate() {
+                assert_eq!(chunks.iter().map(|chunk| chunk[column]).sum::<u128>(), *sum);
+            }
+            assert_eq!(whole[..2], [100, 5050]);
+            assert_eq!(whole.len(), sums_sql(dataset.schema).len());
+        }
+    }
+
+    #[test]
+    fn parts_leave_no_row_out() {
+        assert_eq!(condition(&SBTEST, 1, 100), "");
+        assert_eq!(condition(&SBTEST, 1, 30), " WHERE id <= 30");
+        assert_eq!(condition(&FOO, 31, 60), " WHERE i >= 31 AND i <= 60");
+        assert_eq!(condition(&SBTEST, 61, 100), " WHERE id >= 61");
+        for rows in [1, CHUNK_ROWS, CHUNK_ROWS + 1, 3 * CHUNK_ROWS - 1] {
+            let chunks: Vec<_> = chunks(&Dataset::sbtest(1, rows, 1)).collect();
+            assert_eq!(chunks.first().map(|chunk| chunk.0), Some(1));
+            assert_eq!(chunks.last().map(|chunk| chunk.1), Some(rows));
+            assert!(chunks.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0));
+            assert!(chunks.iter().all(|chunk| chunk.1 - chunk.0 < CHUNK_ROWS));
+        }
+    }
+
+    #[test]
+    fn both_sides_are_named() {
+        let expected = dataset_checksums(&SBTEST, 0);
+        let answer = |sums: &[u128]| Answer {
+            rows: vec![sums.iter().map(|sum| Some(sum.to_string())).collect()],
+            ..Answer::default()
+        };
+        let sums = sums_sql(SBTEST.schema);
+        let check = |answer: &Answer| compare("sbtest1", (1, 100), &sums, &expected, answer);
+        let mut values: Vec<_> = expected.sums().collect();
+        assert!(check(&answer(&values)).is_ok());
+        let right = values[2];
+        values[2] += 1;
+        let shown = check(&answer(&values)).unwrap_err().to_string();
+        for word in [
+            "sbtest1",
+            "SUM(k)",
+            &values[2].to_string(),
+            &right.to_string(),
+        ] {
+            assert!(shown.contains(word), "{shown}");
+        }
+        assert!(check(&Answer::default()).is_err());
+    }
+}

@@ -1,0 +1,256 @@
+//! Filler a dataset: tables, rows, secondary index, check.
+
+mod insert;
+mod method;
+mod ranges;
+mod schema;
+mod settings;
+mod threads;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use prony_client::{Answer, Connection};
+use prony_model::{Dataset, Engine, LoadOutcome};
+
+use crate::clock::now_ns;
+use crate::dataset::checksum::{Chunk, chunks, verify_chunk};
+use crate::dataset::fill::insert::Filler;
+use crate::dataset::fill::method::{Index, Method, Statement};
+use crate::dataset::fill::settings::{Changes, set_session};
+use crate::dataset::fill::threads::work_on_all;
+use crate::message::Speaker;
+use crate::{FillTask, Job, LoadError, Message};
+
+/// The longest silence while connecting. Statements may take as long as they take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// More than a row of the dataset takes in a MEMORY table, in any character set, indexes included.
+const MEMORY_ROW_SIZE: u64 = 2048;
+
+/// A fill under way.
+struct Fill<'a, 's> {
+    dataset: Dataset,
+    engine: Engine,
+    connections: Vec<Connection>,
+    speaker: &'a mut Speaker<'s>,
+}
+
+/// Fills the dataset of a task.
+pub(crate) fn fill(job: &Job, task: &FillTask, speaker: &mut Speaker<'_>) -> Result<(), LoadError> {
+    task.check()?;
+    let connections = (0..task.connections)
+        .map(|index| open(job, task, index))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut fill = Fill {
+        dataset: task.dataset,
+        engine: task.engine,
+        connections,
+        speaker,
+    };
+    let outcome = fill.run(task)?;
+    speaker.say(&Message::Filled { outcome })
+}
+
+fn open(job: &Job, task: &FillTask, index: u32) -> Result<Connection, LoadError> {
+    let connect_error = |source| LoadError::Connect {
+        client: index + 1,
+        clients: task.connections,
+        source,
+    };
+    let mut connection =
+        Connection::connect(&job.address, &job.login(), CONNECT_TIMEOUT).map_err(connect_error)?;
+    connection.set_timeout(None).map_err(connect_error)?;
+    if task.engine == Engine::Memory {
+        // The limit of the session that creates or alters a table becomes the table's own.
+        let size = task.dataset.rows.saturating_mul(MEMORY_ROW_SIZE);
+        let sql = format!("SET SESSION max_heap_table_size = {size}");
+        ask(&mut connection, &sql, || {
+            "make room for MEMORY tables".to_owned()
+        })?;
+    }
+    set_session(&mut connection, task.own_server)?;
+    Ok(connection)
+}
+
+impl Fill<'_, '_> {
+    fn run(&mut self, task: &FillTask) -> Result<LoadOutcome, LoadError> {
+        let start_ns = now_ns();
+        let changes = if task.own_server {
+            Changes::make(&mut self.connections[0])?
+        } else {
+            Changes::default()
+        };
+        let first = &mut self.connections[0];
+        let method = Method::choose(first, &self.dataset, self.engine, task.connections)?;
+        let without_redo = self.engine == Engine::Innodb && changes.redo_log_is_off();
+        self.create(method.index)?;
+        let used = self.insert(method)?;
+        let mut index_ns = 0;
+        if method.index == Index::Afterwards {
+            let begin_ns = now_ns();
+            self.index()?;
+            index_ns = now_ns() - begin_ns;
+        }
+        changes.undo(&mut self.connections[0])?;
+        let rows_ns = now_ns() - start_ns - index_ns;
+        self.check()?;
+        Ok(LoadOutcome {
+            rows: self.rows_total(),
+            rows_ns,
+            index_ns,
+            method: describe(method, used, without_redo),
+        })
+    }
+
+    fn rows_total(&self) -> u64 {
+        u64::from(self.dataset.tables) * self.dataset.rows
+    }
+
+    fn create(&mut self, index: Index) -> Result<(), LoadError> {
+        self.say(0, "tables")?;
+        (0..self.dataset.tables).try_for_each(|table| self.create_table(table, index))
+    }
+
+    fn create_table(&mut self, table: u32, index: Index) -> Result<(), LoadError> {
+        let name = self.dataset.table_name(table);
+        let action = || format!("create {name}");
+        let connection = &mut self.connections[0];
+        ask(connection, &format!("DROP TABLE IF EXISTS {name}"), action)?;
+        let create = schema::create_table(&self.dataset, self.engine, table, index);
+        ask(connection, &create, action)?;
+        // Old versions take another engine and say so in a warning only.
+        let status = ask(
+            connection,
+            &format!("SHOW TABLE STATUS LIKE '{name}'"),
+            action,
+        )?;
+        let found = engine_of(&status);
+        // MEMORY was called HEAP in 4.1.
+        let is_heap = self.engine == Engine::Memory && found.eq_ignore_ascii_case("HEAP");
+        let wanted = self.engine.sql_name();
+        if is_heap || found.eq_ignore_ascii_case(wanted) {
+            return Ok(());
+        }
+        Err(LoadError::OtherEngine {
+            table: name,
+            wanted,
+            found,
+        })
+    }
+
+    /// Inserts all rows; returns how many connections did.
+    fn insert(&mut self, method: Method) -> Result<usize, LoadError> {
+        let dataset = self.dataset;
+        let count = self.connections.len();
+        let filler = Filler::new(&dataset, method, u32::try_from(count).unwrap_or(u32::MAX));
+        let used = count.min(usize::try_from(filler.connections_max()).unwrap_or(count));
+        let rows_total = self.rows_total();
+        let speaker = &mut *self.speaker;
+        work_on_all(
+            &mut self.connections[..used],
+            |connection, halt| filler.fill(connection, halt),
+            &mut || say(speaker, filler.rows_done(), rows_total, "rows"),
+        )?;
+        Ok(used)
+    }
+
+    /// Builds the secondary indexes, those of several tables at the same time.
+    fn index(&mut self) -> Result<(), LoadError> {
+        let (dataset, engine) = (self.dataset, self.engine);
+        let tables: Vec<u32> = (0..dataset.tables).collect();
+        self.share("indexes", &tables, &|connection, table| {
+            let sql = schema::create_index(&dataset, engine, *table);
+            let action = || format!("index {}", dataset.table_name(*table));
+            ask(connection, &sql, action).map(drop)
+        })
+    }
+
+    /// Compares every table with its definition.
+    fn check(&mut self) -> Result<(), LoadError> {
+        let dataset = self.dataset;
+        let chunks: Vec<(u32, Chunk)> = (0..dataset.tables)
+            .flat_map(|table| chunks(&dataset).map(move |chunk| (table, chunk)))
+            .collect();
+        self.share("check", &chunks, &|connection, (table, chunk)| {
+            verify_chunk(connection, &dataset, *table, *chunk)
+        })
+    }
+
+    /// Lets the connections work on a list of things, each on the next that nobody took.
+    fn share<T: Sync>(
+        &mut self,
+        phase: &'static str,
+        things: &[T],
+        work: &(dyn Fn(&mut Connection, &T) -> Result<(), LoadError> + Sync),
+    ) -> Result<(), LoadError> {
+        let total = self.rows_total();
+        self.say(total, phase)?;
+        let next = AtomicUsize::new(0);
+        let take = || things.get(next.fetch_add(1, Ordering::Relaxed));
+        work_on_all(
+            &mut self.connections,
+            |connection, halt| {
+                while !halt.requested()
+                    && let Some(thing) = take()
+                {
+                    work(connection, thing)?;
+                }
+                Ok(())
+            },
+            &mut || Ok(()),
+        )
+    }
+
+    fn say(&mut self, rows_done: u64, phase: &str) -> Result<(), LoadError> {
+        let rows_total = self.rows_total();
+        say(self.speaker, rows_done, rows_total, phase)
+    }
+}
+
+fn say(
+    speaker: &mut Speaker<'_>,
+    rows_done: u64,
+    rows_total: u64,
+    phase: &str,
+) -> Result<(), LoadError> {
+    speaker.say(&Message::Filling {
+        rows_done,
+        rows_total,
+        phase: phase.to_owned(),
+    })
+}
+
+/// A method in a few words.
+fn describe(method: Method, connections: usize, without_redo: bool) -> String {
+    let statement = match (method.statement, method.bulk) {
+        (Statement::Insert, _) => "INSERT",
+        (Statement::LoadData, None) => "LOAD DATA",
+        (Statement::LoadData, Some(_)) => "LOAD DATA in bulk",
+    };
+    let redo = if without_redo { ", no redo log" } else { "" };
+    let plural = if connections == 1 { "" } else { "s" };
+    format!("{statement}, {connections} connection{plural}{redo}")
+}
+
+/// The engine in the answer to `SHOW TABLE STATUS`; empty when there is none.
+fn engine_of(status: &Answer) -> String {
+    let column = status
+        .columns
+        .iter()
+        .position(|name| name.eq_ignore_ascii_case("engine"));
+    column
+        .and_then(|column| status.rows.first()?.get(column)?.clone())
+        .unwrap_or_default()
+}
+
+fn ask(
+    connection: &mut Connection,
+    sql: &str,
+    action: impl Fn() -> String,
+) -> Result<Answer, LoadError> {
+    connection.query(sql).map_err(|source| LoadError::Fill {
+        action: action(),
+        source,
+    })
+}

@@ -1,0 +1,280 @@
+//! Rows as prepared `INSERT` statements and as the lines of `LOAD DATA LOCAL`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use prony_client::{ClientError, Connection, PreparedStatement};
+use prony_model::Dataset;
+use prony_wire::{ExecuteTemplate, ParamShape, Types};
+
+use super::ask;
+use super::method::{Method, Statement};
+use super::ranges::{KeyRange, Ranges};
+use super::threads::Halt;
+use crate::LoadError;
+use crate::dataset::rows::{Row, Rows};
+use crate::values::digits::append_natural;
+
+/// Rows of one INSERT: some 100 KB and 2000 parameters, of which a statement has 65535 at most.
+const BATCH_ROWS: u64 = 500;
+
+/// Bytes of lines in one packet, at least.
+const PACKET_SIZE: usize = 1 << 16;
+
+/// What the connections share while they fill tables.
+pub(super) struct Filler<'a> {
+    dataset: &'a Dataset,
+    method: Method,
+    columns: String,
+    ranges: Ranges,
+    done: AtomicU64,
+}
+
+impl<'a> Filler<'a> {
+    pub(super) fn new(dataset: &'a Dataset, method: Method, connections: u32) -> Self {
+        let schema = dataset.schema;
+        Self {
+            dataset,
+            method,
+            columns: [schema.number_columns(), schema.text_columns()]
+                .concat()
+                .join(", "),
+            ranges: Ranges::new(dataset, connections, method.writers),
+            done: AtomicU64::new(0),
+        }
+    }
+
+    /// Connections that find something to do.
+    pub(super) fn connections_max(&self) -> u64 {
+        self.ranges.connections_max()
+    }
+
+    /// Rows sent so far, over all tables.
+    pub(super) fn rows_done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Fills ranges over one connection until none is left.
+    pub(super) fn fill(&self, connection: &mut Connection, halt: &Halt) -> Result<(), LoadError> {
+        while let Some(range) = self.ranges.take() {
+            if halt.requested() {
+                break;
+            }
+            self.set_bulk(connection, "1")?;
+            match self.method.statement {
+                Statement::Insert => self.insert(connection, range, halt)?,
+                Statement::LoadData => self.load(connection, range, halt)?,
+            }
+            self.set_bulk(connection, "0")?;
+        }
+        Ok(())
+    }
+
+    fn set_bulk(&self, connection: &mut Connection, value: &str) -> Result<(), LoadError> {
+        let Some(variable) = self.method.bulk else {
+            return Ok(());
+        };
+        let sql = format!("SET SESSION {variable} = {value}");
+        ask(connection, &sql, || sql.clone()).map(drop)
+    }
+
+    fn insert(
+        &self,
+        connection: &mut Connection,
+        range: KeyRange,
+        halt: &Halt,
+    ) -> Result<(), LoadError> {
+        let mut source = Source::new(self.dataset, range);
+        let mut batch: Option<Batch> = None;
+        while !halt.requested() && source.left() > 0 {
+            let first = source.next;
+            let count = BATCH_ROWS.min(source.left());
+            let chunk = KeyRange {
+                first,
+                last: first + count - 1,
+                ..range
+            };
+            let mut send = || -> Result<(), ClientError> {
+                let ready = match batch.take() {
+                    Some(batch) if batch.rows == count => batch,
+                    other => {
+                        close(connection, other)?;
+                        Batch::prepare(connection, &self.insert_head(range.table), &source, count)?
+                    }
+                };
+                batch.insert(ready).send(connection, &mut source)
+            };
+            send().map_err(|source| self.error(chunk, source))?;
+            self.done.fetch_add(count, Ordering::Relaxed);
+        }
+        close(connection, batch).map_err(|source| self.error(range, source))
+    }
+
+    fn insert_head(&self, table: u32) -> String {
+        let table = self.dataset.table_name(table);
+        format!("INSERT INTO {table} ({}) VALUES ", self.columns)
+    }
+
+    fn load(
+        &self,
+        connection: &mut Connection,
+        range: KeyRange,
+        halt: &Halt,
+    ) -> Result<(), LoadError> {
+        let mut source = Source::new(self.dataset, range);
+        let sql = format!(
+            "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {} ({})",
+            self.dataset.table_name(range.table),
+            self.columns
+        );
+        let mut more = |lines: &mut Vec<u8>| {
+            let first = source.next;
+            while lines.len() < PACKET_SIZE
+                && !halt.requested()
+                && let Some(row) = source.row()
+            {
+                append_line(lines, row);
+            }
+            self.done.fetch_add(source.next - first, Ordering::Relaxed);
+        };
+        // 4.1 answers before it has committed, so that other connections may not see the rows yet;
+        // the next statement is answered when it has.
+        connection
+            .load_rows(&sql, &mut more)
+            .and_then(|_| connection.query("COMMIT"))
+            .map(drop)
+            .map_err(|source| self.error(range, source))
+    }
+
+    fn error(&self, range: KeyRange, source: ClientError) -> LoadError {
+        let KeyRange { table, first, last } = range;
+        let table = self.dataset.table_name(table);
+        LoadError::Fill {
+            action: format!("insert rows {first} to {last} into {table}"),
+            source,
+        }
+    }
+}
+
+/// The rows of a range, one after the other.
+struct Source {
+    rows: Rows,
+    row: Row,
+    /// The key of the next row.
+    next: u64,
+    last: u64,
+}
+
+impl Source {
+    fn new(dataset: &Dataset, range: KeyRange) -> Self {
+        let rows = Rows::new(dataset, range.table);
+        Self {
+            row: rows.new_row(),
+            rows,
+            next: range.first,
+            last: range.last,
+        }
+    }
+
+    /// Rows that did not come yet.
+    const fn left(&self) -> u64 {
+        self.last + 1 - self.next
+    }
+
+    fn row(&mut self) -> Option<&Row> {
+        if self.next > self.last {
+            return None;
+        }
+        self.rows.make(self.next, &mut self.row);
+        self.next += 1;
+        Some(&self.row)
+    }
+}
+
+/// A prepared INSERT of a number of rows.
+struct Batch {
+    rows: u64,
+    statement: PreparedStatement,
+    request: Vec<u8>,
+    template: ExecuteTemplate,
+}
+
+impl Batch {
+    /// Prepares the statement that begins with `head` for rows as `source` has them.
+    fn prepare(
+        connection: &mut Connection,
+        head: &str,
+        source: &Source,
+        rows: u64,
+    ) -> Result<Self, ClientError> {
+        let row = &source.row;
+        let numbers = row.numbers.iter().map(|_| ParamShape::Integer);
+        let texts = row.texts.iter().map(|text| ParamShape::Text(text.len()));
+        let shape: Vec<_> = numbers.chain(texts).collect();
+        let count = usize::try_from(rows).unwrap_or(usize::MAX);
+        let template = ExecuteTemplate::new(&shape.repeat(count), Types::Sent)?;
+        let values = format!("({})", vec!["?"; shape.len()].join(","));
+        let sql = format!("{head}{}", vec![values.as_str(); count].join(","));
+        let statement = connection.prepare(&sql)?;
+        let mut request = template.bytes().to_vec();
+        request[ExecuteTemplate::ID].copy_from_slice(&statement.id.to_le_bytes());
+        Ok(Self {
+            rows,
+            statement,
+            request,
+            template,
+        })
+    }
+
+    /// Inserts the next rows of `source`, which has enough.
+    fn send(
+        &mut self,
+        connection: &mut Connection,
+        source: &mut Source,
+    ) -> Result<(), ClientError> {
+        let mut places = self.template.values().iter();
+        for _ in 0..self.rows {
+            let Some(row) = source.row() else { break };
+            for (number, place) in row.numbers.iter().zip(&mut places) {
+                self.request[place.clone()].copy_from_slice(&number.to_le_bytes());
+            }
+            for (text, place) in row.texts.iter().zip(&mut places) {
+                self.request[place.clone()].copy_from_slice(text);
+            }
+        }
+        connection.execute(&self.request).map(drop)
+    }
+}
+
+fn close(connection: &mut Connection, batch: Option<Batch>) -> Result<(), ClientError> {
+    batch.map_or(Ok(()), |batch| connection.close(batch.statement))
+}
+
+/// Appends a row as `LOAD DATA` reads it by default. No value needs escaping.
+fn append_line(lines: &mut Vec<u8>, row: &Row) {
+    for number in &row.numbers {
+        append_natural(lines, *number);
+        lines.push(b'\t');
+    }
+    for text in &row.texts {
+        lines.extend_from_slice(text);
+        lines.push(b'\t');
+    }
+    lines.pop();
+    lines.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_as_the_server_reads_it() {
+        let row = Row {
+            numbers: vec![1, 20],
+            texts: vec![b"0-1".to_vec(), b"2".to_vec()],
+        };
+        let mut out = Vec::new();
+        append_line(&mut out, &row);
+        assert_eq!(out, b"1\t20\t0-1\t2\n");
+    }
+}

@@ -1,0 +1,164 @@
+//! The rows of a dataset: each a pure function of version, seed, table and key.
+
+use prony_model::{Dataset, Schema};
+
+use crate::values::digits::DigitPattern;
+use crate::values::random::{KeyedRandom, below, scatter};
+
+/// `c`: ten groups of eleven random digits.
+const C_PATTERN: &[u8] = b"###########-###########-###########-###########-###########-\
+    ###########-###########-###########-###########-###########";
+/// `pad`: five such groups.
+const PAD_PATTERN: &[u8] = b"###########-###########-###########-###########-###########";
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Values of the schema's columns of numbers: the key, then values uniform in `1..=rows`.
+    pub(crate) numbers: Vec<u64>,
+    /// Values of its columns of text.
+    pub(crate) texts: Vec<Vec<u8>>,
+}
+
+/// The rows of one table.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    schema: Schema,
+    key: u64,
+    count: u64,
+    patterns: Vec<DigitPattern>,
+}
+
+impl Rows {
+    /// The rows of table `table`, counted from 0.
+    pub(crate) fn new(dataset: &Dataset, table: u32) -> Self {
+        let seeded = scatter(dataset.seed).wrapping_add(u64::from(Dataset::VERSION));
+        let key = scatter(scatter(seeded).wrapping_add(u64::from(table)));
+        let patterns: &[&[u8]] = match dataset.schema {
+            Schema::Sbtest => &[C_PATTERN, PAD_PATTERN],
+            Schema::Foo => &[],
+        };
+        Self {
+            schema: dataset.schema,
+            key,
+            count: dataset.rows,
+            patterns: patterns
+                .iter()
+                .map(|text| DigitPattern::new(text))
+                .collect(),
+        }
+    }
+
+    /// Room for a row.
+    pub(crate) fn new_row(&self) -> Row {
+        Row {
+            numbers: vec![0; self.schema.number_columns().len()],
+            texts: self.patterns.iter().map(|p| p.text().to_vec()).collect(),
+        }
+    }
+
+    /// Makes the row with this key, in `1..=rows`.
+    pub(crate) fn make(&self, key: u64, row: &mut Row) {
+        let mut random = KeyedRandom::new(scatter(self.key.wrapping_add(key)));
+        if let Some((first, others)) = row.numbers.split_first_mut() {
+            *first = key;
+            for number in others {
+                *number = 1 + below(random.next(), self.count);
+            }
+        }
+        for (pattern, text) in self.patterns.iter().zip(&mut row.texts) {
+            pattern.fill(text, || random.next());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SBTEST: Dataset = Dataset::sbtest(2, 1000, 42);
+    const FOO: Dataset = Dataset {
+        schema: Schema::Foo,
+        ..SBTEST
+    };
+
+    fn row(dataset: &Dataset, table: u32, key: u64) -> Row {
+        let rows = Rows::new(dataset, table);
+        let mut row = rows.new_row();
+        rows.make(key, &mut row);
+        row
+    }
+
+    /// Changing any of these means a new [`Dataset::VERSION`]: stored images and results rest on
+    /// them.
+    #[test]
+    fn rows_never_change() {
+        let sbtest = row(&SBTEST, 0, 1);
+        assert_eq!(sbtest.numbers, [1, 218]);
+        let [c, pad] = &sbtest.texts[..] else {
+            panic!("two texts");
+        };
+        assert_eq!(
+            str::from_utf8(c).unwrap(),
+            "28853598452-00985306388-64866824689-99613048913-59830035315-\
+             99360158055-05046391190-60918584971-37426394526-25414395077"
+        );
+        assert_eq!(
+            str::from_utf8(pad).unwrap(),
+            "12845932978-10583017974-77486426366-51140447577-54997020206"
+        );
+        let foo = row(&FOO, 0, 1);
+        assert_eq!(foo.numbers, [1, 218, 289]);
+        assert!(foo.texts.is_empty());
+    }
+
+    #[test]
+    fn rows_depend_on_everything_that_names_them() {
+        for dataset in [SBTEST, FOO] {
+            let base = row(&dataset, 0, 1);
+            let seeded = Dataset {
+                seed: 43,
+                ..dataset
+            };
+            assert_eq!(row(&dataset, 0, 1), base);
+            assert_ne!(row(&dataset, 1, 1).numbers[1], base.numbers[1]);
+            assert_ne!(row(&dataset, 0, 2).numbers[1], base.numbers[1]);
+            assert_ne!(row(&seeded, 0, 1).numbers[1], base.numbers[1]);
+        }
+    }
+
+    #[test]
+    fn values_have_the_shape_of_the_schema() {
+        for dataset in [SBTEST, FOO] {
+            let rows = Rows::new(&dataset, 1);
+            let mut row = rows.new_row();
+            for key in 1..=dataset.rows {
+                rows.make(key, &mut row);
+                assert_eq!(row.numbers.len(), dataset.schema.number_columns().len());
+                assert_eq!(row.numbers[0], key);
+                assert!(row.numbers.iter().all(|n| (1..=dataset.rows).contains(n)));
+            }
+        }
+        let sbtest = row(&SBTEST, 1, 1);
+        let groups =
+            |text: &[u8]| -> Vec<usize> { text.split(|b| *b == b'-').map(<[u8]>::len).collect() };
+        assert_eq!(groups(&sbtest.texts[0]), [11; 10]);
+        assert_eq!(groups(&sbtest.texts[1]), [11; 5]);
+    }
+
+    #[test]
+    fn numbers_are_spread_evenly() {
+        let rows = Rows::new(&FOO, 0);
+        let mut row = rows.new_row();
+        for column in [1, 2] {
+            let sum: u64 = (1..=FOO.rows)
+                .map(|key| {
+                    rows.make(key, &mut row);
+                    row.numbers[column]
+                })
+                .sum();
+            // Within four standard deviations of the mean of uniform numbers.
+            assert!((sum / FOO.rows).abs_diff(500) < 4 * 289 / 31, "{sum}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Sums over a table that any version can compute in plain SQL, exactly.
+
+use std::collections::BTreeMap;
+
+use prony_client::Connection;
+use prony_model::Dataset;
+use serde::{Deserialize, Serialize};
+
+use crate::LoadError;
+use crate::dataset::checksum::{chunks, condition, sums_sql};
+
+/// Sums over all rows of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableSums {
+    /// The table's name.
+    pub table: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// By column: the sum of a column of numbers, or the sum of the CRC-32 (as SQL has it: IEEE)
+    /// of a column of text.
+    #[serde(with = "as_text")]
+    pub sums: BTreeMap<String, i128>,
+}
+
+/// Asks the server for the sums of table `table`, counted from 0, as it is now. May take long: set
+/// the connection's timeout accordingly.
+///
+/// # Errors
+/// When the server does not answer, or not with numbers.
+pub fn table_sums(
+    connection: &mut Connection,
+    dataset: &Dataset,
+    table: u32,
+) -> Result<TableSums, LoadError> {
+    let name = dataset.table_name(table);
+    let schema = dataset.schema;
+    let expressions = sums_sql(schema);
+    let mut totals = vec![0_i128; expressions.len()];
+    for (first, last) in chunks(dataset) {
+        let condition = condition(dataset, first, last);
+        let sql = format!("SELECT {} FROM {name}{condition}", expressions.join(", "));
+        let answer = connection.query(&sql).map_err(|source| LoadError::Fill {
+            action: format!("sum up {name}"),
+            source,
+        })?;
+        for (column, total) in totals.iter_mut().enumerate() {
+            let found = answer.rows.first().and_then(|row| row.get(column));
+            *total += sum_of(found).ok_or_else(|| LoadError::Sum {
+                table: name.clone(),
+                sum: expressions[column].clone(),
+                found: found.cloned().flatten().unwrap_or_default(),
+            })?;
+        }
+    }
+    let columns = schema.number_columns().iter().chain(schema.text_columns());
+    Ok(TableSums {
+        table: name,
+        rows: u64::try_from(totals[0]).unwrap_or(0),
+        sums: columns
+            .map(|column| (*column).to_owned())
+            .zip(totals[1..].iter().copied())
+            .collect(),
+    })
+}
+
+/// The number in a column of an answer; the sum over no rows is NULL.
+fn sum_of(column: Option<&Option<String>>) -> Option<i128> {
+    column?.as_ref().map_or(Some(0), |text| text.parse().ok())
+}
+
+/// Sums travel as text: they may be wider than the numbers of JSON.
+mod as_text {
+    use std::collections::BTreeMap;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        sums: &BTreeMap<String, i128>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(sums.iter().map(|(name, sum)| (name, sum.to_string())))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<String, i128>, D::Error> {
+        BTreeMap::<String, String>::deserialize(deserializer)?
+            .into_iter()
+            .map(|(name, sum)| Ok((name, sum.parse().map_err(D::Error::custom)?)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_any_width_travel() {
+        let sums = TableSums {
+            table: "sbtest1".into(),
+            rows: 3,
+            sums: [("id".to_owned(), i128::MAX), ("k".to_owned(), -5)].into(),
+        };
+        let json = serde_json::to_string(&sums).unwrap();
+        assert_eq!(serde_json::from_str::<TableSums>(&json).unwrap(), sums);
+    }
+
+    #[test]
+    fn nothing_sums_up_to_zero() {
+        assert_eq!(sum_of(Some(&None)), Some(0));
+        assert_eq!(sum_of(Some(&Some("17".into()))), Some(17));
+        assert_eq!(sum_of(Some(&Some("1e+16".into()))), None);
+        assert_eq!(sum_of(None), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! The trials behind the costs of one cell, and the figures over them.
+
+use std::collections::BTreeMap;
+
+use prony_model::{Counter, Metric, TrialKind, Value};
+use prony_stats::{Pairs, Summary};
+
+use crate::analysis::pairing;
+use crate::analysis::trial_costs::TrialCosts;
+
+/// The trials behind the costs of one cell.
+#[derive(Debug, Clone)]
+pub(crate) struct CellTrials {
+    /// Those that measure, in the order of the blocks.
+    pub(crate) timed: Vec<TrialCosts>,
+    /// Those that count.
+    pub(crate) counted: Vec<TrialCosts>,
+    /// Rows that an operation goes through in steps that scan, else 1.
+    pub(crate) rows: f64,
+}
+
+impl CellTrials {
+    /// No trials, of operations that go through so many `rows` each.
+    pub(crate) const fn of_rows(rows: u64) -> Self {
+        Self {
+            timed: Vec::new(),
+            counted: Vec::new(),
+            rows: rows as f64,
+        }
+    }
+
+    /// The trials that a metric is taken from.
+    pub(crate) fn of(&self, metric: Metric) -> (TrialKind, &[TrialCosts]) {
+        let has = |trial: &TrialCosts| trial.values.contains_key(&metric);
+        if metric.facts().taken == TrialKind::Counting && self.counted.iter().any(has) {
+            (TrialKind::Counting, &self.counted)
+        } else {
+            (TrialKind::Timed, &self.timed)
+        }
+    }
+
+    /// Its values, with the trials that they are from.
+    pub(crate) fn values(&self, metric: Metric) -> impl Iterator<Item = (&TrialCosts, &Value)> {
+        let (_, trials) = self.of(metric);
+        trials
+            .iter()
+            .filter_map(move |trial| Some((trial, trial.values.get(&metric)?)))
+    }
+
+    /// Whether any trial has samples.
+    pub(crate) fn are_sampled(&self) -> bool {
+        let mut trials = self.timed.iter().chain(&self.counted);
+        trials.any(|trial| trial.is_sampled)
+    }
+
+    /// A metric over the blocks.
+    pub(crate) fn summary(&self, metric: Metric) -> Option<Summary> {
+        let values: Vec<f64> = self.values(metric).map(|(_, value)| value.amount).collect();
+        Summary::of_amounts(&values).ok()
+    }
+
+    /// A metric ÷ that of `base`, from the blocks in which both were measured alike. `None` also
+    /// where one of both is too little to be compared.
+    pub(crate) fn ratio_to(&self, base: &Self, metric: Metric) -> Option<Pairs> {
+        let ((kind, mine), (base_kind, others)) = (self.of(metric), base.of(metric));
+        if kind != base_kind || self.is_rare(metric) || base.is_rare(metric) {
+            return None;
+        }
+        pairing::ratio(mine, others, |mine, other| {
+            let amounts = || Some((mine.amount(metric)?, other.amount(metric)?));
+            mine.compares_with(other, metric).then(amounts).flatten()
+        })
+    }
+
+    /// Whether so few operations have any of it that a ratio would be noise.
+    pub(crate) fn is_rare(&self, metric: Metric) -> bool {
+        let mean = self.summary(metric).map_or(0.0, |summary| summary.mean);
+        mean * self.rows < metric.facts().least
+    }
+
+    /// Growth of the server's own counters, per operation or row.
+    pub(crate) fn status(&self) -> BTreeMap<Counter, Summary> {
+        let mut grown: BTreeMap<&Counter, Vec<f64>> = BTreeMap::new();
+        for trial in self.timed.iter().filter(|trial| trial.units > 0.0) {
+            for (counter, growth) in &trial.status {
+                let amounts = grown.entry(counter).or_default();
+                amounts.push(*growth as f64 / trial.units);
+            }
+        }
+        let summary = |(counter, amounts): (&Counter, Vec<f64>)| {
+            Some((counter.clone(), Summary::of_amounts(&amounts).ok()?))
+        };
+        grown.into_iter().filter_map(summary).collect()
+    }
+}

@@ -1,0 +1,288 @@
+//! Conditions of a step that cast doubt on its figures: the load generator, or the rate that was
+//! asked of the server, was too much, or a hypervisor took time away. They are derived from stored
+//! readings; their bounds are documented in `docs/formats/report.md`.
+
+use std::fmt;
+
+use prony_model::{
+    ClientGroup, Counter, Pace, Sample, Schedule, Source, Step, Thousandths, ThreadUse,
+};
+
+use crate::analysis::times::decode;
+
+/// Share of the measured time from which on a thread of the generator counts as saturated. The rest
+/// is less than the kernel's own work takes now and then.
+const BUSY_SHARE: f64 = 0.9;
+/// Share of the measured time from which on waiting for a processor is reported: that much of each
+/// answer's way back may not be the server's.
+const WAITED_SHARE: f64 = 0.1;
+/// Lateness of the generator, 99th percentile in nanoseconds, below which nothing is reported: a
+/// busy machine's scheduler does as much to any program.
+const LATE_NS: u64 = 1_000_000;
+/// Share of the response time from which on lateness is reported: below it, the response time shown
+/// can't be wrong by more.
+const LATE_SHARE: f64 = 0.1;
+/// Planned operations for each one of a backlog that is not reported: fewer can wait at any instant
+/// where arrivals come at random.
+const PLANNED_PER_WAITING: u64 = 100;
+/// Share of the machine that a hypervisor may take before it is reported. Below it, the loss is
+/// smaller than the spread between trials on a quiet machine.
+const STEAL_SHARE_MAX: f64 = 0.01;
+
+const STEAL: Counter = Counter::new(Source::Host, "steal_ns");
+
+/// A condition that is shown beside the figures of a step, with its own figures. `Display` gives its
+/// words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Condition {
+    /// A hypervisor took time of the machine away.
+    Steal {
+        /// Share of the machine's time, above 0.
+        share: f64,
+    },
+    /// A thread of the load generator was saturated.
+    GeneratorBusy {
+        /// Share of the measured time for which the busiest thread worked.
+        share: f64,
+    },
+    /// A thread of the load generator waited for a processor.
+    GeneratorWaited {
+        /// Share of the measured time for which the thread waited that waited longest.
+        share: f64,
+    },
+    /// The load generator began operations late although a client was idle.
+    ScheduleSlipped {
+        /// Index of the client group.
+        group: usize,
+        /// 99th percentile of its own lateness, in nanoseconds.
+        error_ns: u64,
+        /// 99th percentile of the response time, in nanoseconds.
+        response_ns: u64,
+    },
+    /// Operations were due and had not begun when the measured time was over.
+    Backlog {
+        /// Index of the client group.
+        group: usize,
+        /// Their number.
+        backlog: u64,
+        /// Operations planned within the measured time.
+        planned: u64,
+        /// Planned operations per second.
+        rate: Thousandths,
+    },
+    /// Operations were never begun.
+    OperationsLeft {
+        /// Index of the client group.
+        group: usize,
+        /// Their number.
+        left: u64,
+        /// Operations planned within the measured time.
+        planned: u64,
+        /// Milliseconds within which the backlog was to be worked off.
+        drain_ms: u64,
+    },
+}
+
+/// The readings of a step that conditions are derived from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepReadings<'a> {
+    /// The use of the load generator's threads.
+    pub(crate) thread_use: &'a [ThreadUse],
+    /// The schedule of each client group, in the order of [`Step::groups`]; `None` where operations
+    /// have no intended start. May be shorter than the groups.
+    pub(crate) schedules: &'a [Option<&'a Schedule>],
+    /// The samples at the start and the end of the measured time, where both were taken.
+    pub(crate) edges: Option<[&'a Sample; 2]>,
+    /// Processors of the host, at least 1.
+    pub(crate) cpus: u32,
+}
+
+/// Derives what must be shown beside the figures of a step of a timed trial. In counting trials
+/// times do not matter, and so none of this does.
+pub(crate) fn conditions(step: &Step, readings: &StepReadings<'_>) -> Vec<Condition> {
+    let mut found = Vec::new();
+    if let Some([start, end]) = readings.edges {
+        found.extend(steal(start, end, readings.cpus));
+    }
+    found.extend(busy(readings.thread_use));
+    // Where many clients of a closed loop share the processors with the server, waiting is expected.
+    let latencies_matter = step
+        .groups
+        .iter()
+        .any(|group| group.clients == 1 || group.pace.is_scheduled());
+    if latencies_matter {
+        found.extend(waited(readings.thread_use));
+    }
+    let groups = step.groups.iter().zip(readings.schedules).enumerate();
+    for (index, (group, schedule)) in groups {
+        if let Some(schedule) = schedule {
+            found.extend(of_schedule(index, group, schedule, step.drain_ms()));
+        }
+    }
+    found
+}
+
+impl Condition {
+    /// The name for programs, as files of results have it.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Steal { .. } => "steal",
+            Self::GeneratorBusy { .. } => "generator-busy",
+            Self::GeneratorWaited { .. } => "generator-waited",
+            Self::ScheduleSlipped { .. } => "schedule-slipped",
+            Self::Backlog { .. } => "backlog",
+            Self::OperationsLeft { .. } => "operations-left",
+        }
+    }
+
+    /// Index of the client group that it is about; `None` where it is about the whole step.
+    pub(crate) fn group(&self) -> Option<usize> {
+        match *self {
+            Self::Steal { .. } | Self::GeneratorBusy { .. } | Self::GeneratorWaited { .. } => None,
+            Self::ScheduleSlipped { group, .. }
+            | Self::Backlog { group, .. }
+            | Self::OperationsLeft { group, .. } => Some(group),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Steal { share } => {
+                let percent = share * 100.0;
+                write!(
+                    f,
+                    "the hypervisor took {percent:.1} % of the machine's time away"
+                )
+            }
+            Self::GeneratorBusy { share } => write!(
+                f,
+                "a thread of the load generator worked for {:.0} % of the measured time: the figure \
+                 may be the generator's limit and not the server's",
+                share * 100.0
+            ),
+            Self::GeneratorWaited { share } => write!(
+                f,
+                "a thread of the load generator was ready to run and waited for a processor for \
+                 {:.0} % of the measured time: that is part of the latencies",
+                share * 100.0
+            ),
+            Self::ScheduleSlipped {
+                error_ns,
+                response_ns,
+                ..
+            } => write!(
+                f,
+                "one in a hundred operations began {:.1} ms or more late although a client was idle \
+                 (response time at the same percentile: {:.1} ms): the load generator itself was \
+                 held up",
+                error_ns as f64 / 1e6,
+                response_ns as f64 / 1e6
+            ),
+            Self::Backlog {
+                backlog,
+                planned,
+                rate,
+                ..
+            } => write!(
+                f,
+                "{backlog} of {planned} operations were due and had not begun when the measured time \
+                 was over: the server, or the generator, could not keep up with {rate}/s"
+            ),
+            Self::OperationsLeft {
+                left,
+                planned,
+                drain_ms,
+                ..
+            } => write!(
+                f,
+                "{left} of {planned} operations were never begun, because the backlog was not worked \
+                 off within {} s: the longest response times are missing",
+                drain_ms as f64 / 1000.0
+            ),
+        }
+    }
+}
+
+fn steal(start: &Sample, end: &Sample, cpus: u32) -> Option<Condition> {
+    let stolen = end.since(start, &STEAL).ok()?;
+    let elapsed = end
+        .at_ns
+        .checked_sub(start.at_ns)
+        .filter(|elapsed| *elapsed > 0)?;
+    let share = stolen as f64 / (elapsed as f64 * f64::from(cpus.max(1)));
+    (share > STEAL_SHARE_MAX).then_some(Condition::Steal { share })
+}
+
+fn busy(used: &[ThreadUse]) -> Option<Condition> {
+    let share = greatest_share(used, |thread| Some(thread.cpu_ns));
+    (share >= BUSY_SHARE).then_some(Condition::GeneratorBusy { share })
+}
+
+fn waited(used: &[ThreadUse]) -> Option<Condition> {
+    let share = greatest_share(used, |thread| thread.run_queue_ns);
+    (share >= WAITED_SHARE).then_some(Condition::GeneratorWaited { share })
+}
+
+/// The greatest share of its time that a thread spent on something.
+fn greatest_share(used: &[ThreadUse], ns: impl Fn(&ThreadUse) -> Option<u64>) -> f64 {
+    used.iter()
+        .filter_map(|thread| Some(ns(thread)? as f64 / thread.wall_ns.max(1) as f64))
+        .fold(0.0, f64::max)
+}
+
+fn of_schedule(
+    group: usize,
+    clients: &ClientGroup,
+    schedule: &Schedule,
+    drain_ms: u64,
+) -> impl Iterator<Item = Condition> {
+    let &Schedule {
+        planned,
+        backlog,
+        left,
+        ..
+    } = schedule;
+    let late = slipped(group, schedule);
+    let waiting = match clients.pace {
+        Pace::Open { rate, .. } => {
+            let many = u64::from(clients.clients).max(planned / PLANNED_PER_WAITING);
+            (backlog > many).then_some(Condition::Backlog {
+                group,
+                backlog,
+                planned,
+                rate,
+            })
+        }
+        Pace::Closed { .. } => None,
+    };
+    let left = (left > 0).then_some(Condition::OperationsLeft {
+        group,
+        left,
+        planned,
+        drain_ms,
+    });
+    late.into_iter().chain(waiting).chain(left)
+}
+
+/// Detects that the generator was so late that the response time means something else.
+fn slipped(group: usize, schedule: &Schedule) -> Option<Condition> {
+    let error_ns = percentile_99(&schedule.error)?;
+    let response_ns = percentile_99(&schedule.response)?;
+    let is_late = error_ns >= LATE_NS && error_ns as f64 >= response_ns as f64 * LATE_SHARE;
+    is_late.then_some(Condition::ScheduleSlipped {
+        group,
+        error_ns,
+        response_ns,
+    })
+}
+
+/// The 99th percentile of a stored histogram. `None` where it is empty or can't be read.
+fn percentile_99(bytes: &[u8]) -> Option<u64> {
+    let histogram = decode(bytes).ok()?;
+    (!histogram.is_empty()).then(|| histogram.value_at_quantile(0.99))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+//! Bounds and words of the conditions.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+use prony_model::{
+    Display, Effect, Group, Groups, Length, Moment, Schema, Spacing, Timing, Workload,
+};
+
+use super::*;
+
+const OPEN: Pace = Pace::Open {
+    rate: Thousandths(500_000),
+    spacing: Spacing::Poisson,
+};
+
+fn histogram(ns: u64) -> Vec<u8> {
+    let mut histogram = Histogram::<u64>::new(3).unwrap();
+    histogram.record_n(ns, 1000).unwrap();
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(&histogram, &mut bytes)
+        .unwrap();
+    bytes
+}
+
+fn schedule(response_ns: u64, error_ns: u64) -> Schedule {
+    Schedule {
+        planned: 10_000,
+        backlog: 0,
+        left: 0,
+        response: histogram(response_ns),
+        error: histogram(error_ns),
+    }
+}
+
+fn sample(at_ns: u64, steal_ns: u64) -> Sample {
+    Sample {
+        moment: Moment::Start,
+        at_ns,
+        took_ns: 0,
+        values: [(STEAL, steal_ns)].into(),
+        gaps: Vec::new(),
+    }
+}
+
+fn used(cpu_ns: u64, run_queue_ns: Option<u64>) -> ThreadUse {
+    ThreadUse {
+        wall_ns: 1000,
+        cpu_ns,
+        run_queue_ns,
+    }
+}
+
+fn group(clients: u32, pace: Pace) -> ClientGroup {
+    let workload = Workload {
+        name: "w".into(),
+        group: Group::Point,
+        effect: Effect::None,
+        schema: Schema::Sbtest,
+        description: String::new(),
+        parameters: BTreeMap::new(),
+        transaction: false,
+        display: Display::Rate,
+        text_only: false,
+        needs_rows: None,
+        statements: Vec::new(),
+    };
+    ClientGroup {
+        name: None,
+        workload,
+        parameters: BTreeMap::new(),
+        clients,
+        pace,
+        reconnect_every: None,
+    }
+}
+
+/// A step of one second with the same clients in each of its groups.
+fn step(groups: usize, clients: u32, pace: Pace) -> Step {
+    let groups = vec![group(clients, pace); groups];
+    Step {
+        name: "s".into(),
+        entry: 0,
+        groups: Groups::try_from(groups).unwrap(),
+        warmup_ms: 0,
+        length: Length::Time { ms: 1_000 },
+        phase: None,
+        warm_only: false,
+        settle: None,
+        timing: Timing::Operations,
+        ramp_ms: 0,
+    }
+}
+
+/// The conditions of the generator's threads for this many clients of one group.
+fn of_threads(thread_use: &[ThreadUse], clients: u32, pace: Pace) -> Vec<Condition> {
+    let readings = StepReadings {
+        thread_use,
+        schedules: &[],
+        edges: None,
+        cpus: 2,
+    };
+    conditions(&step(1, clients, pace), &readings)
+}
+
+/// The conditions of one group of four clients that work at a rate.
+fn of_one(schedule: &Schedule) -> Vec<Condition> {
+    let readings = StepReadings {
+        thread_use: &[],
+        schedules: &[Some(schedule)],
+        edges: None,
+        cpus: 2,
+    };
+    conditions(&step(1, 4, OPEN), &readings)
+}
+
+fn of_steal(start: &Sample, end: &Sample) -> Vec<Condition> {
+    let readings = StepReadings {
+        thread_use: &[],
+        schedules: &[],
+        edges: Some([start, end]),
+        cpus: 2,
+    };
+    conditions(&step(1, 4, OPEN), &readings)
+}
+
+#[test]
+fn steal_is_a_share_of_all_processors() {
+    let start = sample(1_000, 500);
+    assert_eq!(of_steal(&start, &sample(101_000, 2_400)), []);
+    let found = of_steal(&start, &sample(101_000, 4_500));
+    assert_eq!(found, [Condition::Steal { share: 0.02 }]);
+    assert_eq!((found[0].code(), found[0].group()), ("steal", None));
+    assert_eq!(
+        found[0].to_string(),
+        "the hypervisor took 2.0 % of the machine's time away"
+    );
+}
+
+#[test]
+fn a_counter_that_ran_backwards_gives_no_condition() {
+    assert_eq!(of_steal(&sample(1_000, 500), &sample(2_000, 400)), []);
+    assert_eq!(of_steal(&sample(2_000, 0), &sample(1_000, 400)), []);
+}
+
+#[test]
+fn the_busiest_and_the_most_delayed_thread_decide() {
+    let idle = [used(899, Some(99)), used(5, None)];
+    assert_eq!(of_threads(&idle, 1, Pace::default()), []);
+    let strained = [used(10, Some(250)), used(951, None)];
+    let found = of_threads(&strained, 1, Pace::default());
+    let expected = [
+        Condition::GeneratorBusy { share: 0.951 },
+        Condition::GeneratorWaited { share: 0.25 },
+    ];
+    assert_eq!(found, expected);
+    assert!(found[0].to_string().contains("95 %"), "{}", found[0]);
+    assert!(found[1].to_string().contains("25 %"), "{}", found[1]);
+}
+
+#[test]
+fn waiting_is_expected_of_many_clients_in_a_closed_loop() {
+    let delayed = [used(10, Some(250))];
+    assert_eq!(of_threads(&delayed, 2, Pace::default()), []);
+    let found = of_threads(&delayed, 2, OPEN);
+    assert_eq!(found, [Condition::GeneratorWaited { share: 0.25 }]);
+}
+
+#[test]
+fn lateness_counts_where_it_is_long_and_a_part_of_the_response_time() {
+    assert_eq!(of_one(&schedule(200_000, 900_000)), []);
+    assert_eq!(of_one(&schedule(50_000_000, 2_000_000)), []);
+    let found = of_one(&schedule(5_000_000, 2_000_000));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].code(), "schedule-slipped");
+    assert!(found[0].to_string().contains("2.0 ms"), "{}", found[0]);
+}
+
+#[test]
+fn backlogs_count_beyond_the_clients_and_one_in_a_hundred() {
+    let mut late = schedule(1000, 1000);
+    late.backlog = 100;
+    assert_eq!(of_one(&late), []);
+    late.backlog = 101;
+    assert_eq!(of_one(&late)[0].code(), "backlog");
+    assert!(of_one(&late)[0].to_string().ends_with("with 500/s"));
+    late.left = 7;
+    let found = of_one(&late);
+    assert_eq!(found[1].code(), "operations-left");
+    let words = found[1].to_string();
+    assert!(words.starts_with("7 of 10000 ") && words.contains("within 10 s"));
+    // As many as there are clients can always be under way.
+    let mut few = schedule(1000, 1000);
+    few.planned = 100;
+    few.backlog = 4;
+    assert_eq!(of_one(&few), []);
+    few.backlog = 5;
+    assert_eq!(of_one(&few).len(), 1);
+}
+
+#[test]
+fn a_condition_names_the_group_whose_schedule_it_is_about() {
+    let (kept, mut late) = (schedule(1000, 1000), schedule(1000, 1000));
+    late.left = 1;
+    let readings = StepReadings {
+        thread_use: &[],
+        schedules: &[Some(&kept), None, Some(&late)],
+        edges: None,
+        cpus: 2,
+    };
+    let found = conditions(&step(3, 4, OPEN), &readings);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].group(), Some(2));
+}
+
+#[test]
+fn a_closed_loop_has_no_backlog() {
+    let mut thinking = schedule(1000, 1000);
+    thinking.backlog = 5_000;
+    let readings = StepReadings {
+        thread_use: &[],
+        schedules: &[Some(&thinking)],
+        edges: None,
+        cpus: 2,
+    };
+    assert_eq!(conditions(&step(1, 4, Pace::default()), &readings), []);
+}
+
+#[test]
+fn an_unreadable_histogram_gives_no_condition() {
+    let broken = Schedule {
+        error: vec![1, 2],
+        ..schedule(1, 1)
+    };
+    assert_eq!(of_one(&broken), []);
+}

@@ -1,0 +1,141 @@
+//! The outcome of one trial for one group of clients, with the rates that follow from its counts.
+
+use std::collections::BTreeMap;
+
+use prony_model::{DebtKind, Pace, SettleOutcome, ThreadUse};
+use prony_store::{ErrorRow, OutcomeRow, StatementRow};
+
+use crate::analysis::pairing::InBlock;
+use crate::analysis::times::Times;
+use crate::error::ReportError;
+
+/// Everything that one trial measured of a group of clients.
+#[derive(Debug, Clone)]
+pub(crate) struct Measurement {
+    pub(super) row: OutcomeRow,
+    /// Work that the engine had left when the step began, as far as it is known.
+    pub(crate) debt: BTreeMap<DebtKind, u64>,
+    /// The settling before the step, where that was asked for.
+    pub(crate) settle: Option<SettleOutcome>,
+    /// Where operations have intended starts.
+    pub(crate) schedule: Option<ScheduleTimes>,
+    /// Where clients connect anew.
+    pub(crate) connects: Option<Connects>,
+    /// Counts of the statements of the workload.
+    pub(crate) statements: Vec<StatementRow>,
+    /// Errors of the server, by code.
+    pub(crate) errors: Vec<ErrorRow>,
+    /// Texts of the warnings about these clients, stored ones and derived ones.
+    pub(crate) warnings: Vec<String>,
+    /// Use of the generator's threads, for all clients of the step.
+    pub(crate) threads: Vec<ThreadUse>,
+    pub(super) service: Result<Option<Times>, BadHistogram>,
+    pub(super) pace: Pace,
+    /// Whether other clients shared the generator with these.
+    pub(super) accompanied: bool,
+}
+
+/// The schedule of one block as it was kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ScheduleTimes {
+    /// Operations planned within the measured time.
+    pub(crate) planned: u64,
+    /// Those that had not begun at its end.
+    pub(crate) backlog: u64,
+    /// Those that never began.
+    pub(crate) left: u64,
+    /// From send to last byte.
+    pub(crate) service: Option<Times>,
+    /// From intended start to last byte.
+    pub(crate) response: Option<Times>,
+    /// The generator's own lateness.
+    pub(crate) error: Option<Times>,
+}
+
+/// The price of connecting anew in one block.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Connects {
+    pub(crate) count: u64,
+    pub(crate) times: Option<Times>,
+}
+
+/// A histogram in the result file that can't be decoded. Only formats that show it are stopped.
+#[derive(Debug, Clone)]
+pub(super) struct BadHistogram {
+    pub(super) target: String,
+    pub(super) step: String,
+    pub(super) block: u32,
+    pub(super) problem: String,
+}
+
+impl InBlock for Measurement {
+    fn block(&self) -> Option<u32> {
+        Some(self.block_number())
+    }
+}
+
+impl Measurement {
+    pub(crate) fn row(&self) -> &OutcomeRow {
+        &self.row
+    }
+
+    /// The block, from 1.
+    pub(crate) fn block_number(&self) -> u32 {
+        self.row.planned.block + 1
+    }
+
+    /// Over all clients. `None` when nothing was done.
+    pub(crate) fn queries_per_second(&self) -> Option<f64> {
+        self.rate(self.row.queries)
+    }
+
+    /// Over all clients. `None` when nothing was done.
+    pub(crate) fn operations_per_second(&self) -> Option<f64> {
+        self.rate(self.row.operations)
+    }
+
+    /// Mean time that a client spent on an operation: service time where operations have an intended
+    /// start, so that clients also wait for the next. `None` when nothing was done, and where the
+    /// service time is not known.
+    pub(crate) fn milliseconds(&self) -> Option<f64> {
+        if self.pace.is_scheduled() {
+            return Some(self.schedule?.service?.mean / 1e3);
+        }
+        let rate = self.operations_per_second()?;
+        Some(f64::from(self.row.clients) * 1e3 / rate)
+    }
+
+    /// Processor time of the load generator. `None` when nothing was done, and where clients of
+    /// several groups shared it.
+    pub(crate) fn client_cpu_us_per_operation(&self) -> Option<f64> {
+        if self.accompanied {
+            return None;
+        }
+        let cpu_ns = self.row.client_user_ns + self.row.client_system_ns;
+        (self.row.operations > 0).then(|| cpu_ns as f64 / 1e3 / self.row.operations as f64)
+    }
+
+    /// Times of whole operations from send to last byte; `None` without operations.
+    ///
+    /// # Errors
+    /// When the histogram in the result file is damaged.
+    pub(crate) fn service(&self) -> Result<Option<Times>, ReportError> {
+        self.service.clone().map_err(ReportError::from)
+    }
+
+    fn rate(&self, count: u64) -> Option<f64> {
+        let seconds = self.row.busy_ns as f64 / 1e9 / f64::from(self.row.clients);
+        (count > 0 && seconds > 0.0 && seconds.is_finite()).then(|| count as f64 / seconds)
+    }
+}
+
+impl From<BadHistogram> for ReportError {
+    fn from(bad: BadHistogram) -> Self {
+        Self::Histogram {
+            target: bad.target,
+            step: bad.step,
+            block: bad.block,
+            problem: bad.problem,
+        }
+    }
+}

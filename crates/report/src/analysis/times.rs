@@ -1,0 +1,104 @@
+//! Times of operations, read from histograms: the one place that decodes these and chooses
+//! percentiles.
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+
+/// Operations beyond a percentile that it takes for the percentile to be shown: with fewer, it is a
+/// property of some operations and not of the server.
+const SUPPORT: u64 = 100;
+
+/// Times in microseconds, with three decimals. A percentile p is there only where enough operations
+/// support it: 100 ÷ (1 − p), that is 200, 1 000, 2 000, 10 000 and 100 000 for the five here.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Times {
+    /// Number of operations, at least 1.
+    pub(crate) count: u64,
+    pub(crate) mean: f64,
+    pub(crate) p50: Option<f64>,
+    pub(crate) p90: Option<f64>,
+    pub(crate) p95: Option<f64>,
+    pub(crate) p99: Option<f64>,
+    pub(crate) p999: Option<f64>,
+    pub(crate) max: f64,
+}
+
+impl Times {
+    /// The times of a histogram in nanoseconds. `None` when it is empty.
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Option<Self> {
+        let percentile = |per_mille: u64| {
+            supports(histogram.len(), per_mille).then(|| {
+                let quantile = per_mille as f64 / 1e3;
+                microseconds(histogram.value_at_quantile(quantile) as f64)
+            })
+        };
+        (!histogram.is_empty()).then(|| Self {
+            count: histogram.len(),
+            mean: microseconds(histogram.mean()),
+            p50: percentile(500),
+            p90: percentile(900),
+            p95: percentile(950),
+            p99: percentile(990),
+            p999: percentile(999),
+            max: microseconds(histogram.max() as f64),
+        })
+    }
+}
+
+/// Decodes a histogram as the load generator writes it.
+///
+/// # Errors
+/// When the bytes are no histogram, with the decoder's complaint.
+pub(crate) fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
+    let decoded = Deserializer::new().deserialize(&mut bytes);
+    decoded.map_err(|error| error.to_string())
+}
+
+/// Whether `operations` are enough for a percentile, in whole numbers.
+const fn supports(operations: u64, per_mille: u64) -> bool {
+    operations.saturating_mul(1000 - per_mille) >= SUPPORT * 1000
+}
+
+/// Whole nanoseconds.
+fn microseconds(nanoseconds: f64) -> f64 {
+    nanoseconds.round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_need_support() {
+        for (per_mille, needed) in [
+            (500, 200),
+            (900, 1_000),
+            (950, 2_000),
+            (990, 10_000),
+            (999, 100_000),
+        ] {
+            assert!(supports(needed, per_mille));
+            assert!(!supports(needed - 1, per_mille));
+        }
+    }
+
+    #[test]
+    fn few_operations_have_mean_and_maximum_only() {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        assert_eq!(Times::of(&histogram), None);
+        histogram.record(1_000_000).unwrap();
+        let times = Times::of(&histogram).unwrap();
+        assert!((times.mean / 1000.0 - 1.0).abs() < 1e-3);
+        assert!((times.max / 1000.0 - 1.0).abs() < 1e-3);
+        let percentiles = [times.p50, times.p90, times.p95, times.p99, times.p999];
+        assert_eq!((times.count, percentiles), (1, [None; 5]));
+        histogram.record_n(1_000_000, 9_999).unwrap();
+        let times = Times::of(&histogram).unwrap();
+        assert!(times.p99.is_some() && times.p999.is_none());
+    }
+
+    #[test]
+    fn bytes_that_are_no_histogram_have_a_reason() {
+        assert!(!decode(b"no histogram").unwrap_err().is_empty());
+    }
+}

@@ -1,0 +1,48 @@
+//! The trials of a run, and their states.
+
+use prony_model::{Plan, PlannedTrial, TrialKind, TrialState};
+use prony_store::{Store, StoreError, TrialCounts, TrialId, TrialRow};
+
+/// All trials of a run.
+#[derive(Debug)]
+pub(crate) struct Trials {
+    rows: Vec<TrialRow>,
+    pub(crate) counts: TrialCounts,
+    /// Those that are not done.
+    pub(crate) missing: Vec<PlannedTrial>,
+}
+
+impl Trials {
+    pub(crate) fn read(store: &Store) -> Result<Self, StoreError> {
+        Ok(Self {
+            rows: store.trials()?,
+            counts: store.trial_counts()?,
+            missing: store.missing_trials()?,
+        })
+    }
+
+    /// The trial with this id. `None` only for ids of another file.
+    pub(crate) fn get(&self, id: TrialId) -> Option<&TrialRow> {
+        self.rows.iter().find(|trial| trial.id == id)
+    }
+
+    /// The trials in one state.
+    pub(crate) fn in_state(&self, state: TrialState) -> impl Iterator<Item = &TrialRow> {
+        self.rows.iter().filter(move |trial| trial.state == state)
+    }
+
+    /// Whether a trial of `target` failed.
+    pub(crate) fn failed(&self, target: usize) -> bool {
+        let mut failed = self.in_state(TrialState::Failed);
+        failed.any(|trial| trial.planned.target == target)
+    }
+
+    /// Number of blocks in which every target is measured.
+    pub(crate) fn blocks_complete(&self, plan: &Plan) -> usize {
+        let timed = |trial: &&TrialRow| trial.planned.kind == TrialKind::Timed;
+        let done = || self.in_state(TrialState::Done).filter(timed);
+        let of_block = |block: u32| done().filter(move |trial| trial.planned.block == block);
+        let is_complete = |block: &u32| of_block(*block).count() == plan.targets.len();
+        (0..plan.blocks()).filter(is_complete).count()
+    }
+}

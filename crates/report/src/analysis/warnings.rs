@@ -1,0 +1,139 @@
+//! Conditions that must be shown beside a figure. Unequal work left over has a section of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use prony_model::{Backend, ErrorClass, Plan};
+use prony_store::ErrorRow;
+
+use crate::analysis::group::GroupId;
+use crate::analysis::measurement::Measurement;
+use crate::analysis::{missed_rows, pairing};
+use crate::figures::{count, plural, seconds};
+
+/// The warnings of a cell: nothing done, other backends, unexpected answers, missed rows, server
+/// errors, engines that were not quiet, stored warnings.
+pub(crate) fn of(
+    plan: &Plan,
+    group: GroupId,
+    measurements: &[Measurement],
+    base: &[Measurement],
+) -> Vec<String> {
+    let step = &plan.steps[group.step];
+    let base_name = &plan.targets[plan.base].name;
+    let mut warnings = vec![
+        nothing_done(measurements),
+        other_backends(measurements, base, base_name),
+        unexpected_answers(measurements),
+    ];
+    // What concerns a step as a whole stands beside the figures of its own clients.
+    if group.is_own() && !step.warm_only {
+        warnings.push(missed_rows::warnings(plan, step, measurements, base));
+    }
+    warnings.push(server_errors(measurements));
+    if group.is_own() {
+        warnings.push(unsettled(measurements));
+    }
+    warnings.push(stored(measurements));
+    warnings.concat()
+}
+
+fn nothing_done(measurements: &[Measurement]) -> Vec<String> {
+    measurements
+        .iter()
+        .filter(|measurement| measurement.operations_per_second().is_none())
+        .map(|m| format!("no operation completed in block {}", m.block_number()))
+        .collect()
+}
+
+/// Blocks in which a target, or its base, was measured over another backend than elsewhere.
+fn other_backends(
+    measurements: &[Measurement],
+    base: &[Measurement],
+    base_name: &str,
+) -> Vec<String> {
+    let compared = pairing::in_blocks(measurements, base).filter_map(|(mine, other)| {
+        let (backend, of_base) = (mine.row().backend, other.row().backend);
+        (backend != of_base).then(|| {
+            format!(
+                "block {}: measured over {backend}, and {base_name} over {of_base}, so that they are \
+                 not compared",
+                mine.block_number(),
+            )
+        })
+    });
+    let backends = measurements.iter().map(|m| m.row().backend);
+    let backends: BTreeSet<&str> = backends.map(Backend::name).collect();
+    let mixed = (backends.len() > 1).then(|| {
+        let names: Vec<&str> = backends.into_iter().collect();
+        format!("its blocks were measured over {}", names.join(" and "))
+    });
+    compared.chain(mixed).collect()
+}
+
+fn unexpected_answers(measurements: &[Measurement]) -> Vec<String> {
+    let mut by_statement: BTreeMap<&str, u64> = BTreeMap::new();
+    for statement in measurements.iter().flat_map(|m| &m.statements) {
+        *by_statement.entry(&statement.name).or_default() += statement.unexpected;
+    }
+    by_statement
+        .into_iter()
+        .filter(|(_, unexpected)| *unexpected > 0)
+        .map(|(statement, unexpected)| {
+            format!(
+                "{} of `{statement}` returned or changed another number of rows than expected",
+                plural(unexpected, "answer")
+            )
+        })
+        .collect()
+}
+
+fn server_errors(measurements: &[Measurement]) -> Vec<String> {
+    let mut by_code: BTreeMap<_, (u64, &ErrorRow)> = BTreeMap::new();
+    for error in measurements.iter().flat_map(|m| &m.errors) {
+        by_code.entry(error.code).or_insert((0, error)).0 += error.count;
+    }
+    by_code
+        .into_iter()
+        .map(|(code, (times, error))| {
+            format!(
+                "server error {code}, {}, {} times; the first said: {}",
+                class_meaning(error.class),
+                count(times),
+                error.message
+            )
+        })
+        .collect()
+}
+
+/// Blocks in which the engine was not quiet although it had been asked to settle.
+fn unsettled(measurements: &[Measurement]) -> Vec<String> {
+    let unsettled = measurements.iter().filter_map(|measurement| {
+        let settle = measurement.settle.as_ref()?;
+        (!settle.unmet.is_empty()).then(|| {
+            format!(
+                "block {}: settling before the step was given up after {}: {}",
+                measurement.block_number(),
+                seconds(settle.took_ms),
+                settle.unmet.join("; ")
+            )
+        })
+    });
+    unsettled.collect()
+}
+
+fn stored(measurements: &[Measurement]) -> Vec<String> {
+    let of_block = |measurement: &Measurement| {
+        let block = measurement.block_number();
+        let texts = measurement.warnings.clone().into_iter();
+        texts.map(move |text| format!("block {block}: {text}"))
+    };
+    measurements.iter().flat_map(of_block).collect()
+}
+
+fn class_meaning(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Retryable => "tried again",
+        ErrorClass::Counted => "not tried again",
+        ErrorClass::Fatal => "fatal",
+    }
+}

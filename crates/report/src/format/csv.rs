@@ -1,0 +1,271 @@
+//! One row per target, step and block, for spreadsheets. RFC 4180, line ends of Unix.
+
+mod costs;
+mod settings;
+
+use prony_model::{ClientGroup, DebtKind, Pace, Step, Target};
+use prony_store::Subject;
+
+use self::costs::CostColumn;
+pub(crate) use self::settings::settings;
+use crate::analysis::Analysis;
+use crate::analysis::group::GroupId;
+use crate::analysis::loads::DoneLoad;
+use crate::analysis::measurement::Measurement;
+use crate::analysis::sections;
+use crate::analysis::times::Times;
+use crate::error::ReportError;
+use crate::figures::word;
+
+/// One row: of a load, or of a measurement.
+struct Row<'a> {
+    analysis: &'a Analysis<'a>,
+    target: usize,
+    of: Of<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    /// A load, as if it were a step whose operations are rows.
+    Load(&'a DoneLoad),
+    Measurement(GroupId, &'a Measurement, Option<Times>),
+}
+
+/// A heading and the field below it; empty where a row has none.
+type Column = (&'static str, fn(&Row<'_>) -> Option<String>);
+
+/// The phase, and the step, under which loads are listed.
+const LOAD: &str = "load";
+
+/// The columns before those for debt.
+const FIRST: [Column; 24] = [
+    ("target", |row| Some(row.target().name.clone())),
+    ("server_version", |row| {
+        let build = row.analysis.builds[row.target].as_ref()?;
+        Some(build.server_version.clone())
+    }),
+    ("engine", |row| Some(row.target().engine.name().to_owned())),
+    ("base", |row| {
+        yes_or_no(row.target == row.analysis.plan.base)
+    }),
+    ("step", |row| match row.of {
+        Of::Load(_) => Some(LOAD.to_owned()),
+        Of::Measurement(..) => Some(row.step()?.name.clone()),
+    }),
+    ("clients", |row| {
+        count(row.measurement()?.row().clients.into())
+    }),
+    ("block", |row| match row.of {
+        Of::Load(load) => count(load.block?.into()),
+        Of::Measurement(_, measurement, _) => count(measurement.block_number().into()),
+    }),
+    ("operations", |row| match row.of {
+        Of::Load(load) => count(load.row.outcome.as_ref()?.rows),
+        Of::Measurement(_, measurement, _) => count(measurement.row().operations),
+    }),
+    ("queries", |row| count(row.measurement()?.row().queries)),
+    ("queries_per_second", |row| {
+        figure(row.measurement()?.queries_per_second())
+    }),
+    ("operations_per_second", |row| match row.of {
+        Of::Load(load) => figure(load.rows_per_second()),
+        Of::Measurement(_, measurement, _) => figure(measurement.operations_per_second()),
+    }),
+    ("latency_us_mean", |row| figure(Some(row.service()?.mean))),
+    ("latency_us_p50", |row| figure(row.service()?.p50)),
+    ("latency_us_p95", |row| figure(row.service()?.p95)),
+    ("latency_us_p99", |row| figure(row.service()?.p99)),
+    ("latency_us_max", |row| figure(Some(row.service()?.max))),
+    ("errors", |row| count(row.measurement()?.row().errors)),
+    ("unexpected", |row| {
+        count(row.measurement()?.row().unexpected)
+    }),
+    ("client_cpu_us_per_operation", |row| {
+        figure(row.measurement()?.client_cpu_us_per_operation())
+    }),
+    ("warnings", |row| Some(row.warnings()?.to_string())),
+    ("section", |row| {
+        let title = sections::title(&row.analysis.sections, row.group()?.step)?;
+        Some(title.to_owned())
+    }),
+    ("phase", |row| match row.of {
+        Of::Load(_) => Some(LOAD.to_owned()),
+        Of::Measurement(..) => row.step()?.phase.as_ref().map(word),
+    }),
+    ("warm_only", |row| {
+        yes_or_no(row.step().is_some_and(|step| step.warm_only))
+    }),
+    ("timing", |row| Some(word(&row.step()?.timing))),
+];
+
+/// The columns after those for debt: of paces, groups and reconnecting.
+const LAST: [Column; 15] = [
+    ("backend", |row| {
+        Some(row.measurement()?.row().backend.name().to_owned())
+    }),
+    ("beside", |row| row.clients()?.name.clone()),
+    ("rate", |row| match row.clients()?.pace {
+        Pace::Open { rate, .. } => Some(rate.to_string()),
+        Pace::Closed { .. } => None,
+    }),
+    ("planned", |row| count(row.measurement()?.schedule?.planned)),
+    ("backlog", |row| count(row.measurement()?.schedule?.backlog)),
+    ("left", |row| count(row.measurement()?.schedule?.left)),
+    ("response_us_mean", |row| figure(Some(row.response()?.mean))),
+    ("response_us_p50", |row| figure(row.response()?.p50)),
+    ("response_us_p95", |row| figure(row.response()?.p95)),
+    ("response_us_p99", |row| figure(row.response()?.p99)),
+    ("response_us_max", |row| figure(Some(row.response()?.max))),
+    ("schedule_error_us_p99", |row| {
+        figure(row.measurement()?.schedule?.error?.p99)
+    }),
+    ("connects", |row| count(row.measurement()?.connects?.count)),
+    ("connect_us_mean", |row| {
+        figure(Some(row.measurement()?.connects?.times?.mean))
+    }),
+    ("connect_us_p99", |row| {
+        figure(row.measurement()?.connects?.times?.p99)
+    }),
+];
+
+/// Writes the header and all rows, by target: its loads, then by step and block.
+pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
+    let costs = costs::columns(analysis);
+    let names = |columns: &[Column]| -> Vec<String> {
+        columns.iter().map(|(name, _)| (*name).to_owned()).collect()
+    };
+    let debts = DebtKind::all().map(|kind| format!("debt_{}", word(&kind).replace('-', "_")));
+    let header: Vec<String> = names(&FIRST)
+        .into_iter()
+        .chain(debts)
+        .chain(names(&LAST))
+        .chain(costs.iter().map(CostColumn::name))
+        .collect();
+    let mut text = line(&header);
+    for target in 0..analysis.plan.targets.len() {
+        let row = |of| Row {
+            analysis,
+            target,
+            of,
+        };
+        let loads = analysis.loads[target].done.iter();
+        for load in loads.filter(|load| load.row.outcome.is_some()) {
+            text.push_str(&row(Of::Load(load)).line(&costs));
+        }
+        for group in GroupId::all(analysis.plan) {
+            for measurement in &analysis.cells.at(group, target).measurements {
+                let of = Of::Measurement(group, measurement, measurement.service()?);
+                text.push_str(&row(of).line(&costs));
+            }
+        }
+    }
+    Ok(text)
+}
+
+impl Row<'_> {
+    fn line(&self, costs: &[CostColumn<'_>]) -> String {
+        let field = |(_, field): &Column| field(self);
+        let debt = |kind| Some(self.measurement()?.debt.get(&kind)?.to_string());
+        let cost = |column: &CostColumn<'_>| column.field(self);
+        let fields = FIRST.iter().map(field).chain(DebtKind::all().map(debt));
+        let fields = fields
+            .chain(LAST.iter().map(field))
+            .chain(costs.iter().map(cost));
+        line(&fields.map(Option::unwrap_or_default).collect::<Vec<_>>())
+    }
+
+    fn target(&self) -> &Target {
+        &self.analysis.plan.targets[self.target]
+    }
+
+    fn measurement(&self) -> Option<&Measurement> {
+        match self.of {
+            Of::Load(_) => None,
+            Of::Measurement(_, measurement, _) => Some(measurement),
+        }
+    }
+
+    fn group(&self) -> Option<GroupId> {
+        match self.of {
+            Of::Load(_) => None,
+            Of::Measurement(group, ..) => Some(group),
+        }
+    }
+
+    fn service(&self) -> Option<Times> {
+        match self.of {
+            Of::Load(_) => None,
+            Of::Measurement(_, _, service) => service,
+        }
+    }
+
+    fn response(&self) -> Option<Times> {
+        self.measurement()?.schedule?.response
+    }
+
+    fn step(&self) -> Option<&Step> {
+        Some(&self.analysis.plan.steps[self.group()?.step])
+    }
+
+    fn clients(&self) -> Option<&ClientGroup> {
+        Some(self.group()?.of(self.analysis.plan))
+    }
+
+    /// Number of stored warnings about these clients in this trial. Those about the whole trial are
+    /// counted with the steps' own clients.
+    fn warnings(&self) -> Option<usize> {
+        let measurement = self.measurement()?;
+        let is_own = self.group()?.is_own();
+        let of_trial =
+            self.analysis.warnings.iter().filter(|warning| {
+                is_own && warning.subject == Subject::Trial(measurement.row().trial)
+            });
+        Some(measurement.warnings.len() + of_trial.count())
+    }
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the field of a column may be empty"
+)]
+fn count(count: u64) -> Option<String> {
+    Some(count.to_string())
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the field of a column may be empty"
+)]
+fn yes_or_no(value: bool) -> Option<String> {
+    Some(if value { "yes" } else { "no" }.to_owned())
+}
+
+/// A figure to thousandths.
+fn figure(value: Option<f64>) -> Option<String> {
+    value.map(|value| format!("{value:.3}"))
+}
+
+fn line(fields: &[String]) -> String {
+    let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
+    format!("{}\n", fields.join(","))
+}
+
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_with_separators_are_quoted() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("a,b"), "\"a,b\"");
+        assert_eq!(quoted("say \"no\""), "\"say \"\"no\"\"\"");
+    }
+}

@@ -1,0 +1,84 @@
+//! Columns of costs.
+
+use prony_model::{Counter, Metric};
+
+use super::Row;
+use crate::analysis::Analysis;
+use crate::analysis::costs::{self, CellCosts};
+use crate::analysis::periods::Period;
+use crate::figures::rounded;
+
+/// A column of costs.
+pub(super) enum CostColumn<'a> {
+    /// The value of a metric.
+    Metric(Metric),
+    /// The unit that costs are divided by.
+    Unit,
+    /// A list with a figure for each period.
+    Periods(&'static str, fn(&Period) -> Option<f64>),
+    /// The growth of one of the server's own counters.
+    Counter(&'a Counter),
+}
+
+/// The columns of a run: metrics all or none, counters where they grew.
+pub(super) fn columns<'a>(analysis: &'a Analysis<'_>) -> Vec<CostColumn<'a>> {
+    let counters = analysis.costs.counters().into_iter();
+    let counters = counters.map(CostColumn::Counter);
+    if !analysis.costs.sampled {
+        return counters.collect();
+    }
+    let beside = [
+        CostColumn::Unit,
+        CostColumn::Periods("period_end_s", |period| Some(period.end_s)),
+        CostColumn::Periods("period_server_cpu_us", |period| period.server_cpu_us),
+        CostColumn::Periods("period_read_kb", |period| period.read_kb),
+        CostColumn::Periods("period_written_kb", |period| period.written_kb),
+        CostColumn::Periods("period_resident_kb", |period| period.resident_kb),
+    ];
+    let metrics = Metric::all().map(CostColumn::Metric);
+    metrics.chain(beside).chain(counters).collect()
+}
+
+impl CostColumn<'_> {
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Metric(metric) => metric.facts().id.to_owned(),
+            Self::Unit => "cost_unit".to_owned(),
+            Self::Periods(name, _) => (*name).to_owned(),
+            Self::Counter(counter) => counter.to_string(),
+        }
+    }
+
+    /// The field of a row. All are empty for groups beside a step: the server's costs of it as a
+    /// whole are not theirs.
+    pub(super) fn field(&self, row: &Row<'_>) -> Option<String> {
+        let group = row.group()?;
+        let block = row.measurement()?.block_number();
+        if !group.is_own() {
+            return None;
+        }
+        let cell: &CellCosts = row.analysis.costs.cell(group.step, row.target);
+        let mut trials = cell.trials.timed.iter();
+        let trial = trials.find(|trial| trial.block == block)?;
+        match self {
+            Self::Metric(metric) => {
+                let mut values = cell.trials.values(*metric);
+                let (_, value) = values.find(|(trial, _)| trial.block == block)?;
+                Some(text(value.amount))
+            }
+            Self::Unit => Some(costs::unit(row.analysis.plan, group.step).name().to_owned()),
+            Self::Periods(_, figure) => {
+                let figures = trial.periods.iter().map(figure);
+                let items: Vec<String> =
+                    figures.map(|f| f.map_or_else(String::new, text)).collect();
+                Some(items.join(";"))
+            }
+            Self::Counter(counter) => trial.status.get(*counter).map(u64::to_string),
+        }
+    }
+}
+
+/// A figure without meaningless digits.
+fn text(value: f64) -> String {
+    rounded(value, 6).to_string()
+}

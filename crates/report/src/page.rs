@@ -1,0 +1,133 @@
+//! A report for people: the choice of the figures and words that they see, in reading order.
+
+mod absences;
+mod before_after;
+mod cost;
+mod debt;
+mod differences;
+mod execution_plans;
+mod generator;
+mod heading;
+mod legend;
+mod loads;
+mod log_excerpt;
+mod lsm_levels;
+mod response_time;
+mod round_trip;
+mod server_counters;
+mod settings;
+mod sizes;
+mod throughput;
+mod view;
+mod warnings;
+
+use crate::analysis::Analysis;
+use crate::analysis::sections::Section;
+use crate::analysis::settings::Settings;
+use crate::document::Block;
+
+/// The extent of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// The essentials: fits a screen.
+    Brief,
+    /// Everything.
+    Full,
+}
+
+/// The whole report.
+pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
+    let plan = analysis.plan;
+    let is_done = analysis.trials.counts.done > 0;
+    let mut blocks = vec![Block::Title(plan.name.clone())];
+    if !plan.question.is_empty() {
+        blocks.push(Block::Paragraph(plan.question.clone()));
+    }
+    blocks.push(Block::Facts(heading::facts(analysis)));
+    blocks.push(Block::Heading("Targets".into()));
+    blocks.push(Block::Table(heading::targets(analysis)));
+    blocks.extend(loads::blocks(analysis));
+    if is_done {
+        blocks.extend(figures(analysis, detail));
+    } else {
+        let text = "No trial is done yet, so there are no figures.";
+        blocks.push(Block::Paragraph(text.into()));
+    }
+    blocks.extend(settings(&analysis.settings, detail));
+    blocks.extend(execution_plans::blocks(analysis));
+    blocks.extend(warnings::warnings(analysis));
+    blocks.extend(absences::blocks(analysis, detail));
+    blocks.extend(warnings::missing_and_failed(analysis));
+    if is_done {
+        blocks.push(Block::Heading("How to read this".into()));
+        blocks.push(Block::List(legend::items(analysis, detail)));
+    }
+    blocks
+}
+
+/// The sections on the servers' settings and their differences.
+pub(crate) fn settings(all: &Settings, detail: Detail) -> Vec<Block> {
+    if all.names.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = settings::blocks(all, detail);
+    if all.names.len() > 1 {
+        blocks.extend(differences::blocks(all, detail));
+    }
+    blocks
+}
+
+/// The figures of all steps, and the sections that explain them.
+fn figures(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for section in &analysis.sections {
+        blocks.extend(of_section(analysis, section, detail));
+    }
+    if analysis.plan.targets.len() > 1 && !analysis.compares() {
+        let text = "Nothing to compare yet: in no block are both the base and another target done.";
+        blocks.push(Block::Paragraph(text.into()));
+    }
+    blocks.extend(response_time::blocks(analysis));
+    blocks.extend(before_after::blocks(analysis));
+    blocks.extend(sizes::blocks(analysis));
+    blocks.extend(debt::blocks(analysis, detail));
+    blocks.extend(lsm_levels::blocks(analysis));
+    blocks
+}
+
+/// The tables of one section.
+fn of_section(analysis: &Analysis<'_>, section: &Section, detail: Detail) -> Vec<Block> {
+    let heading = |text| match section.title {
+        Some(_) => Block::Subheading(text),
+        None => Block::Heading(text),
+    };
+    let remark = heading::beside_version(analysis).map(Block::Paragraph);
+    // Once for a section with a title, else beside each table, where it is looked for.
+    let (above, beside) = match section.title {
+        Some(_) => (remark, None),
+        None => (None, remark),
+    };
+    let compared = analysis.compares();
+    let title = section.title.clone().map(Block::Section);
+    let above = above.filter(|_| compared);
+    let mut blocks: Vec<Block> = title.into_iter().chain(above).collect();
+    let views = view::views(analysis.plan, section);
+    for view in &views {
+        blocks.extend(throughput::absolute(analysis, view, heading));
+        if compared {
+            let relative = throughput::relative(analysis, view, heading, beside.as_ref());
+            blocks.extend(relative);
+        }
+    }
+    // Throughput comes first, and its costs after it.
+    for view in &views {
+        blocks.extend(round_trip::blocks(analysis, view, heading));
+    }
+    for &step in &section.steps {
+        blocks.extend(cost::blocks(analysis, step, detail, heading));
+    }
+    for &step in &section.steps {
+        blocks.extend(server_counters::blocks(analysis, step, detail, heading));
+    }
+    blocks
+}

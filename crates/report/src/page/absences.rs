@@ -1,0 +1,63 @@
+//! Readings that are missing in whole trials, or in the whole run.
+
+use prony_model::Source;
+
+use crate::analysis::Analysis;
+use crate::document::Block;
+use crate::figures::sentence;
+use crate::page::{Detail, cost};
+
+/// The section on missing readings, each reason once.
+pub(crate) fn blocks(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
+    let mut by_gap: Vec<((Source, &str), Vec<usize>)> = Vec::new();
+    for (trial, gap) in &analysis.costs.absences {
+        let target = trial.and_then(|id| Some(analysis.trials.get(id)?.planned.target));
+        let key = (gap.source, gap.reason.as_str());
+        let place = by_gap.iter().position(|(other, _)| *other == key);
+        let place = place.unwrap_or_else(|| {
+            by_gap.push((key, Vec::new()));
+            by_gap.len() - 1
+        });
+        let targets = &mut by_gap[place].1;
+        targets.extend(target.filter(|target| !targets.contains(target)));
+    }
+    let mut items: Vec<String> = by_gap
+        .iter()
+        .map(|((source, reason), targets)| {
+            let whose = whose(analysis, targets);
+            sentence(&format!(
+                "{source}{whose}: {}",
+                reason.trim_end_matches('.')
+            ))
+        })
+        .collect();
+    if let Some(note) = &analysis.plan.counting_note {
+        items.push(sentence(note));
+    }
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let missing = cost::missing(analysis, detail);
+    if !missing.is_empty() {
+        let headings: Vec<&str> = missing.iter().map(|m| m.facts().heading).collect();
+        items.push(format!("No step has figures for {}.", headings.join(", ")));
+    }
+    vec![
+        Block::Heading("What could not be read".into()),
+        Block::List(items),
+    ]
+}
+
+/// The targets that something holds for, unless it holds for all.
+fn whose(analysis: &Analysis<'_>, targets: &[usize]) -> String {
+    if targets.is_empty() || targets.len() == analysis.plan.targets.len() {
+        return String::new();
+    }
+    let names: Vec<&str> = analysis
+        .columns()
+        .into_iter()
+        .filter(|target| targets.contains(target))
+        .map(|target| analysis.plan.targets[target].name.as_str())
+        .collect();
+    format!(" of {}", names.join(", "))
+}

@@ -1,0 +1,62 @@
+//! The load generator, and its ceiling on the host.
+
+use std::collections::BTreeSet;
+
+use prony_model::{Backend, Step, Target};
+
+use crate::analysis::Analysis;
+use crate::analysis::measurement::Measurement;
+use crate::figures::{plural, significant};
+
+/// The load generator in one line. `None` where that is not decided yet.
+pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
+    let cells = || analysis.cells.iter();
+    let measured = || cells().flat_map(|cell| cell.measurements.iter().map(Measurement::row));
+    let backends: BTreeSet<Backend> = measured()
+        .map(|row| row.backend)
+        .chain(analysis.run.backend)
+        .collect();
+    let names: Vec<&str> = backends.iter().copied().map(Backend::name).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let threads = measured().map(|row| row.threads).max();
+    let threads = threads.map(|threads| plural(threads.into(), "thread"));
+    let known = std::iter::once(names.join(" and ")).chain(threads);
+    let known: Vec<String> = known.collect();
+    let ceiling = backends.first().and_then(|&b| ceiling(analysis, b));
+    Some(match ceiling {
+        Some(ceiling) if backends.len() == 1 => format!("{}; {ceiling}", known.join(", ")),
+        _ => known.join(", "),
+    })
+}
+
+/// The ceiling for the least and the greatest number of clients of the plan, each at the nearest
+/// measured number that is not smaller. `None` where none is, and where the generator was to do
+/// more than when it was measured, or with less.
+fn ceiling(analysis: &Analysis<'_>, backend: Backend) -> Option<String> {
+    let other_work = |target: &Target| target.is_encrypted() || target.binds_clients();
+    if analysis.plan.targets.iter().any(other_work) {
+        return None;
+    }
+    let calibration = analysis.calibration.as_ref()?;
+    let clients = || analysis.plan.steps.iter().map(Step::all_clients);
+    let ends = [clients().min()?, clients().max()?];
+    let points = ends.into_iter().filter_map(|clients| {
+        let point = calibration.at_or_above(backend, clients)?;
+        Some((point.clients, point.counts.queries_per_second()?))
+    });
+    let mut points: Vec<(u32, f64)> = points.collect();
+    points.dedup_by_key(|(clients, _)| *clients);
+    let rates: Vec<String> = points
+        .into_iter()
+        .map(|(clients, rate)| {
+            let clients = plural(clients.into(), "client");
+            format!("{} queries/s at {clients}", significant(rate))
+        })
+        .collect();
+    (!rates.is_empty()).then(|| {
+        let rates = rates.join(" and ");
+        format!("ceiling on this machine (prepared point query, unix socket) {rates}")
+    })
+}

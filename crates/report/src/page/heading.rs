@@ -1,0 +1,291 @@
+//! The head of a report, before its figures: the run, the host, the targets.
+
+use std::collections::BTreeSet;
+
+use prony_model::{Aspect, Config, Dataset, Metric, Plan, Protocol, Target, Transport};
+use prony_store::HostRow;
+use serde::Deserialize;
+
+use crate::analysis::Analysis;
+use crate::document::{Cell, Table};
+use crate::figures::{plural, seconds};
+use crate::page::generator;
+
+/// Facts of the run as a whole.
+pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
+    let plan = analysis.plan;
+    let run = &analysis.run;
+    let clients: Vec<String> = analysis
+        .client_counts()
+        .iter()
+        .map(u32::to_string)
+        .collect();
+    let noun = if clients == ["1"] {
+        "client"
+    } else {
+        "clients"
+    };
+    let entries: BTreeSet<usize> = plan.steps.iter().map(|step| step.entry).collect();
+    let mut facts = vec![(
+        "Run",
+        format!(
+            "{}, begun {}, Prony {}",
+            run.id,
+            run.started_at.strftime("%Y-%m-%d %H:%M UTC"),
+            run.prony_version
+        ),
+    )];
+    facts.extend(analysis.hosts.first().map(|host| ("Host", host_line(host))));
+    facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
+    facts.extend(sampling(analysis).map(|text| ("Sampling", text)));
+    facts.push(("Data", data(&plan.dataset)));
+    facts.extend(sequence(plan).map(|text| ("Sequence", text)));
+    facts.extend(settling(plan).map(|text| ("Settling", text)));
+    facts.push((
+        "Work",
+        format!(
+            "{} at {} {noun}; {} of {} complete, {} of {} done",
+            plural(entries.len() as u64, "step"),
+            clients.join(", "),
+            analysis.trials.blocks_complete(plan),
+            plural(plan.blocks().into(), "block"),
+            analysis.trials.counts.done,
+            plural(analysis.trials.counts.planned, "trial")
+        ),
+    ));
+    let common = list(&common_settings(&plan.targets));
+    let separator = if common.is_empty() { "" } else { ", " };
+    let foreign = plan.targets.iter().any(|target| target.external.is_some());
+    let where_ours = if foreign {
+        " where Prony starts the server"
+    } else {
+        ""
+    };
+    facts.push((
+        "Settings",
+        format!("common baseline{where_ours}{separator}{common}"),
+    ));
+    facts
+}
+
+/// The price of sampling while servers were measured. `None` where nothing was sampled.
+fn sampling(analysis: &Analysis<'_>) -> Option<String> {
+    let cells = analysis.costs.cells();
+    let used = cells.filter_map(|cell| {
+        let figure = cell.figures.get(&Metric::Sampling)?;
+        Some(figure.summary.mean)
+    });
+    let most = used.max_by(f64::total_cmp)?;
+    let periods: BTreeSet<Option<u64>> = analysis
+        .plan
+        .targets
+        .iter()
+        .map(|target| target.collect.period_ms)
+        .collect();
+    let mut periods = periods.into_iter();
+    let when = match (periods.next().flatten(), periods.next()) {
+        (Some(ms), None) => format!("every {} s within the measured time", ms as f64 / 1e3),
+        (None, None) => "at both ends of the measured time".to_owned(),
+        _ => "not alike for all targets".to_owned(),
+    };
+    let percent = most / 1e4;
+    Some(format!(
+        "{when}; took {percent:.2} % of one processor at most"
+    ))
+}
+
+fn data(dataset: &Dataset) -> String {
+    let key = if dataset.primary_key {
+        ""
+    } else {
+        ", without a primary key"
+    };
+    format!(
+        "{}: {} of {}{key}",
+        dataset.schema.name(),
+        plural(dataset.tables.into(), "table"),
+        plural(dataset.rows, "row")
+    )
+}
+
+/// The origin of the sequence, if it is not the experiment's own as written.
+fn sequence(plan: &Plan) -> Option<String> {
+    let preset = plan.preset.as_ref().map(|name| format!("preset {name}"));
+    let profile = plan.profile.as_ref().map(|name| format!("profile {name}"));
+    let parts: Vec<String> = preset.into_iter().chain(profile).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The steps before which engines are brought to a quiet state, and for how long at least.
+fn settling(plan: &Plan) -> Option<String> {
+    let places: Vec<String> = plan
+        .steps
+        .iter()
+        .filter_map(|step| {
+            let settle = step.settle?;
+            Some(format!(
+                "before {} for {} or more",
+                step.name,
+                seconds(settle.idle_ms)
+            ))
+        })
+        .collect();
+    (!places.is_empty()).then(|| places.join(", "))
+}
+
+/// The facts of a host under these keys; others are not for this line.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Host {
+    cpu_model: Option<String>,
+    cpus: Option<u64>,
+    memory_bytes: Option<u64>,
+    kernel: Option<String>,
+}
+
+/// A host in one line.
+pub(crate) fn host_line(host: &HostRow) -> String {
+    let host: Host = serde_json::from_str(&host.facts_json).unwrap_or_default();
+    let known = [
+        host.cpu_model,
+        host.cpus.map(|cpus| plural(cpus, "processor")),
+        host.memory_bytes
+            .map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))),
+        host.kernel.map(|kernel| format!("kernel {kernel}")),
+    ];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    if known.is_empty() {
+        "not known".into()
+    } else {
+        known.join(", ")
+    }
+}
+
+/// The targets, each with its version and the aspects that vary, and only these.
+pub(crate) fn targets(analysis: &Analysis<'_>) -> Table {
+    let varying = varying(analysis);
+    let row = |index: usize| {
+        let target = &analysis.plan.targets[index];
+        let aspects = varying.iter().map(|aspect| target.aspect(aspect));
+        let all = [target.name.clone(), version(analysis, index)]
+            .into_iter()
+            .chain(aspects);
+        all.map(Cell::from).collect()
+    };
+    let aspects = varying.iter().map(ToString::to_string);
+    let header = ["target", "server version"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(aspects);
+    Table::of_words(header, analysis.columns().into_iter().map(row))
+}
+
+/// The aspects in which targets differ. The build is left out where the versions tell the builds apart.
+fn varying(analysis: &Analysis<'_>) -> Vec<Aspect> {
+    let targets = &analysis.plan.targets;
+    let by_version: BTreeSet<(String, &str)> = (0..targets.len())
+        .map(|index| (version(analysis, index), targets[index].build.id.as_str()))
+        .collect();
+    let versions: BTreeSet<&str> = by_version.iter().map(|(v, _)| v.as_str()).collect();
+    let versions_tell = versions.len() == by_version.len();
+    let is_redundant = |aspect: &Aspect| *aspect == Aspect::Build && versions_tell;
+    let varying = analysis.plan.varying();
+    varying
+        .into_iter()
+        .filter(|aspect| !is_redundant(aspect))
+        .collect()
+}
+
+/// Other differences between targets of different versions, so that a ratio is not taken for one
+/// of versions alone: every other aspect in which they differ, and what the experiment allows.
+pub(crate) fn beside_version(analysis: &Analysis<'_>) -> Option<String> {
+    let targets = &analysis.plan.targets;
+    let versions: BTreeSet<String> = (0..targets.len())
+        .map(|index| version(analysis, index))
+        .collect();
+    if versions.len() < 2 {
+        return None;
+    }
+    let tls = Aspect::Intent("tls".to_owned());
+    let mut others: Vec<String> = analysis
+        .plan
+        .varying()
+        .iter()
+        .filter_map(|aspect| match aspect {
+            Aspect::Transport => Some("transport".to_owned()),
+            Aspect::Server => Some("servers that Prony did not start".to_owned()),
+            Aspect::Build => None,
+            aspect if *aspect == tls => Some("encryption".to_owned()),
+            other => Some(other.to_string()),
+        })
+        .collect();
+    let allowed: Vec<&str> = analysis.settings.allowed().collect();
+    if !allowed.is_empty() {
+        others.push(format!(
+            "what the experiment allows ({})",
+            allowed.join(", ")
+        ));
+    }
+    (!others.is_empty()).then(|| {
+        format!(
+            "Not only the version differs, but also: {}.",
+            others.join("; ")
+        )
+    })
+}
+
+fn version(analysis: &Analysis<'_>, target: usize) -> String {
+    match &analysis.builds[target] {
+        Some(build) => build.server_version.clone(),
+        None if analysis.plan.targets[target].external.is_some() => "not asked yet".into(),
+        None => format!(
+            "{} (catalogued)",
+            analysis.plan.targets[target].build.version
+        ),
+    }
+}
+
+/// The settings that all targets share.
+fn common_settings(targets: &[Target]) -> BTreeSet<String> {
+    let common = |settings: &mut dyn Iterator<Item = BTreeSet<String>>| {
+        settings
+            .reduce(|common, own| common.intersection(&own).cloned().collect())
+            .unwrap_or_default()
+    };
+    let mut all = common(&mut targets.iter().map(manner));
+    // Servers that Prony does not start are asked nothing.
+    let ours = targets.iter().filter(|target| target.external.is_none());
+    all.extend(common(&mut ours.map(|target| asked(&target.config))));
+    all
+}
+
+/// The use of a target, one text each.
+fn manner(target: &Target) -> BTreeSet<String> {
+    let protocol = match target.protocol {
+        Protocol::Prepared => "prepared statements",
+        Protocol::Text => "text statements",
+    };
+    let transport = match target.transport {
+        Transport::Socket => None,
+        Transport::Tcp => Some("over TCP".to_owned()),
+    };
+    [protocol.to_owned(), format!("{} tables", target.engine)]
+        .into_iter()
+        .chain(transport)
+        .collect()
+}
+
+/// The settings that an experiment asks of a target's server, one text each.
+fn asked(config: &Config) -> BTreeSet<String> {
+    let Config { intents, raw } = config;
+    let intents = intents
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"));
+    let raw = raw.iter().map(|(name, value)| format!("--{name}={value}"));
+    intents.chain(raw).collect()
+}
+
+fn list(items: &BTreeSet<String>) -> String {
+    let items: Vec<&str> = items.iter().map(String::as_str).collect();
+    items.join(", ")
+}

@@ -1,0 +1,219 @@
+//! The legend of a report for people.
+
+use prony_model::{ClientGroup, CountedBy, Display, Metric, Pace, Plan, Source, Timing, TrialKind};
+
+use crate::analysis::Analysis;
+use crate::analysis::group::GroupId;
+use crate::figures::plural;
+use crate::page::{Detail, cost, round_trip};
+
+/// The items of the legend.
+pub(crate) fn items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
+    let mut items = units(analysis.plan);
+    items.push(
+        "± is half the distance between the lowest and the highest block, in percent of the mean. \
+         Digits that this spread does not support are not shown."
+            .to_owned(),
+    );
+    if analysis.plan.targets.len() > 1 {
+        items.push(format!(
+            "Relative figures are operations per second ÷ those of {} in the same block: the \
+             geometric mean over the blocks and, in brackets, the lowest and the highest. Above 1 \
+             is faster than the base, in every row.",
+            analysis.base().name
+        ));
+    }
+    items.extend(paced_items(analysis.plan));
+    items.extend(before_after_item(analysis));
+    items.extend(cost_items(analysis, detail));
+    items.extend(warm_item(analysis.plan));
+    items.push(
+        "A block is one fresh start of every target. n is the number of blocks where it differs \
+         from the heading. - means that there is no figure, ! that a warning or a failed trial \
+         below concerns it."
+            .to_owned(),
+    );
+    items.push(
+        "No significance is claimed: intervals and verdicts are not computed yet, and a \
+         difference within the ranges may be noise."
+            .to_owned(),
+    );
+    items
+}
+
+/// The groups of all steps that do not only warm up.
+fn shown(plan: &Plan) -> impl Iterator<Item = GroupId> {
+    GroupId::all(plan).filter(|group| !plan.steps[group.step].warm_only)
+}
+
+/// The units of the steps' figures.
+fn units(plan: &Plan) -> Vec<String> {
+    let works = || shown(plan).map(|group| group.of(plan));
+    let displays = |display| works().any(|work| work.workload.display == display);
+    let waits = |work: &ClientGroup| {
+        work.workload.display == Display::Milliseconds && work.pace.is_scheduled()
+    };
+    let whole_run = plan
+        .steps
+        .iter()
+        .any(|step| step.timing == Timing::WholeRun);
+    let items = [
+        (
+            displays(Display::Rate),
+            "Queries per second counts the statements that the server answered, BEGIN and COMMIT \
+             included.",
+        ),
+        (
+            displays(Display::Transactions),
+            "Transactions per second counts whole operations of the workload, whatever number of \
+             statements they consist of.",
+        ),
+        (
+            displays(Display::Milliseconds),
+            "Rows in ms/op show the mean milliseconds of an operation instead: less is faster.",
+        ),
+        (
+            works().any(waits),
+            "Where operations arrive at a rate or clients think in between, ms/op is the mean service \
+             time: the ratio is of operations per second all the same.",
+        ),
+        (
+            whole_run,
+            "In steps marked `whole run` the time counts from before the first connection is made \
+             until the last client has disconnected, as mysqlslap counts it; in others, \
+             connecting is not counted.",
+        ),
+    ];
+    let shown = items.into_iter().filter(|(holds, _)| *holds);
+    shown.map(|(_, text)| text.to_owned()).collect()
+}
+
+/// The meaning of figures where clients keep a pace, or other groups run beside them.
+fn paced_items(plan: &Plan) -> Vec<String> {
+    let paces = || shown(plan).map(|group| group.of(plan).pace);
+    let items = [
+        (
+            paces().any(|pace| matches!(pace, Pace::Open { .. })),
+            "Operations that arrive at a rate are done at that rate by every server that keeps up: \
+             a relative figure near 1 says no more than that, and the response times say the rest.",
+        ),
+        (
+            paces().any(Pace::is_scheduled),
+            "Service time is from send to last byte, response time from intended start to last \
+             byte: the difference was spent waiting for an idle client. `late` is by how much the \
+             load generator itself was late, `backlog` how many operations were due and had not \
+             begun when the measured time was over, in the worst block.",
+        ),
+        (
+            shown(plan).any(|group| !group.is_own()),
+            "Rows `beside:` are other clients that ran at the same time, with figures of their own.",
+        ),
+    ];
+    let shown = items.into_iter().filter(|(holds, _)| *holds);
+    shown.map(|(_, text)| text.to_owned()).collect()
+}
+
+fn before_after_item(analysis: &Analysis<'_>) -> Option<String> {
+    (!analysis.before_after.is_empty()).then(|| {
+        "After relative to before is operations per second of a step after the writes ÷ those of \
+         the same step before them in the same trial: below 1, the writes made it slower."
+            .to_owned()
+    })
+}
+
+/// The meaning of costs, and the columns that are shown of them.
+fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
+    let columns = cost::shown(analysis, detail);
+    let mut items = Vec::new();
+    if analysis.costs.sampled && round_trip::has_server_only(analysis) {
+        items.push(
+            "Round trip is the mean time of an operation as its client sees it; server only is what \
+             is left of it without the client's own processor time and its wait for a processor, \
+             told for one client that sends one operation after the other. Their ratios are of \
+             time: above 1 is slower than the base."
+                .to_owned(),
+        );
+    }
+    if columns.is_empty() {
+        return items;
+    }
+    let explained: Vec<String> = columns.iter().map(|&metric| explained(metric)).collect();
+    let of_device: Vec<&str> = columns
+        .iter()
+        .filter(|metric| analysis.costs.has_from(**metric, Source::Device))
+        .map(|metric| metric.facts().heading)
+        .collect();
+    if !of_device.is_empty() {
+        items.push(format!(
+            "{}: of the whole device that holds the data, whoever used it, where the server's own are \
+             not accounted for; no ratios are made of these.",
+            of_device.join(", ")
+        ));
+    }
+    items.push(format!(
+        "Costs are of the server alone, from the start to the end of the measured time, for each \
+         operation (o), or each row in steps that scan: {}. KB are 1024 bytes.",
+        explained.join("; ")
+    ));
+    items.push(
+        "Rows `÷ base` are ratios to the base in the same block, geometric means over the blocks: \
+         above 1 costs more; but for o/s, o/cpu-s and IPC, where more is better. None is shown where \
+         one of both is next to nothing."
+            .to_owned(),
+    );
+    items.extend(counted_item(analysis));
+    items
+}
+
+/// A column in a few words.
+fn explained(metric: Metric) -> String {
+    let facts = metric.facts();
+    let unit = match facts.unit {
+        "µs" | "KB" => format!(" in {}", facts.unit),
+        _ => String::new(),
+    };
+    format!("{} {}{unit}", facts.heading, facts.name)
+}
+
+/// The source of the instructions, and the trials that counted them.
+fn counted_item(analysis: &Analysis<'_>) -> Option<String> {
+    let mut figures = analysis
+        .costs
+        .cells()
+        .filter_map(|cell| cell.figures.get(&Metric::Instructions));
+    let is_apart = figures.next()?.taken == TrialKind::Counting;
+    let Some(counting) = analysis.plan.counting.filter(|_| is_apart) else {
+        return Some("Instructions were counted while time was measured.".to_owned());
+    };
+    let (by, caution) = match counting.by {
+        CountedBy::Hardware => ("the processor's counters", ""),
+        CountedBy::Valgrind => (
+            "valgrind",
+            " Servers are some fifty times slower in it, so that what they do in the background by \
+             the clock weighs as much more in an operation: of steps that write, compare these \
+             figures with care.",
+        ),
+    };
+    Some(format!(
+        "Instructions, and what else is counted, were counted by {by} in {} of each target that do \
+         nothing else, with equally many operations for all. No time is taken from these \
+         trials.{caution}",
+        plural(counting.blocks.into(), "trial")
+    ))
+}
+
+/// Steps that are measured and not shown.
+fn warm_item(plan: &Plan) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for step in plan.steps.iter().filter(|step| step.warm_only) {
+        if !names.contains(&step.name.as_str()) {
+            names.push(&step.name);
+        }
+    }
+    (!names.is_empty()).then(|| {
+        format!(
+            "Steps that only warm up are in the CSV and JSON reports alone: {}.",
+            names.join(", ")
+        )
+    })
+}

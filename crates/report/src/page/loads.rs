@@ -1,0 +1,138 @@
+//! The section on loading.
+
+use prony_model::LoadOutcome;
+use prony_stats::Summary;
+
+use crate::analysis::Analysis;
+use crate::analysis::loads::{DoneLoad, Loads, summary};
+use crate::document::{Block, Cell, Table};
+use crate::figures::{self, plural};
+use crate::page::view::by_target;
+
+/// The section on loading, where it was ever measured.
+pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
+    let loads = &analysis.loads;
+    if loads.iter().all(|load| load.rows_per_second.is_none()) {
+        return Vec::new();
+    }
+    let rows = analysis.plan.dataset.rows * u64::from(analysis.plan.dataset.tables);
+    let heading = format!("Load of {}", plural(rows, "row"));
+    let mut blocks = vec![
+        Block::Heading(heading),
+        Block::Paragraph(occasion(loads)),
+        Block::Table(table(analysis)),
+    ];
+    blocks.extend(grouped(analysis, "Rows went in by", |load| {
+        let outcome = load.row.outcome.as_ref()?;
+        Some(outcome.method.clone())
+    }));
+    blocks.extend(grouped(
+        analysis,
+        "Loaded in an earlier run, maybe under other conditions:",
+        |load| {
+            let known = load.row.reused && load.row.outcome.is_some();
+            known.then(String::new)
+        },
+    ));
+    blocks
+}
+
+/// The occasion of the loads, which the spread depends on.
+fn occasion(loads: &[Loads]) -> String {
+    let all = || loads.iter().flat_map(|load| &load.done);
+    let image = "Data is loaded once for each image and not once for each block, so that the \
+                 spread is not known";
+    let trial = "loaded in every trial, because the engine forgets its rows or Prony does not \
+                 start the server";
+    match (
+        all().any(|load| load.block.is_none()),
+        all().any(|load| load.block.is_some()),
+    ) {
+        (true, true) => format!("{image}; some data is {trial}."),
+        (true, false) => format!("{image}."),
+        _ => format!("Data is {trial}."),
+    }
+}
+
+fn table(analysis: &Analysis<'_>) -> Table {
+    let columns = analysis.columns();
+    let row = |name: &str, figure: &dyn Fn(&Loads) -> Option<Cell>| -> (String, Vec<Cell>) {
+        let cells = columns.iter().map(|&t| figure(&analysis.loads[t]).into());
+        (name.to_owned(), cells.collect())
+    };
+    let mean = |summary: &Summary| Cell::figure(figures::mean(summary), summary.mean);
+    let seconds = |loads: &Loads, ns: fn(&LoadOutcome) -> u64| {
+        let positive = |outcome: &LoadOutcome| (ns(outcome) > 0).then(|| ns(outcome) as f64 / 1e9);
+        summary(&loads.done, positive).as_ref().map(mean)
+    };
+    let mut rows = vec![row("rows/s, indexes included", &|loads| {
+        loads.rows_per_second.as_ref().map(mean)
+    })];
+    if columns.len() > 1 {
+        let name = format!("relative to {}", analysis.base().name);
+        rows.push(row(&name, &|loads| {
+            let ratio = loads.ratio.as_ref()?.ratio();
+            Some(Cell::figure(figures::ratio(&ratio), ratio.ratio))
+        }));
+    }
+    rows.push(row("seconds for the rows", &|loads| {
+        seconds(loads, |outcome| outcome.rows_ns)
+    }));
+    rows.push(row("seconds for the indexes", &|loads| {
+        seconds(loads, |outcome| outcome.index_ns)
+    }));
+    rows.retain(|(_, cells)| cells.iter().any(|cell| cell.value.is_some()));
+    by_target(analysis, "", &columns, rows).repeating_two()
+}
+
+/// One sentence with the targets that something holds for: `A (x, y); B (z).`
+fn grouped(
+    analysis: &Analysis<'_>,
+    begin: &str,
+    text_of: impl Fn(&DoneLoad) -> Option<String>,
+) -> Option<Block> {
+    let mut by_text: Vec<(String, Vec<&str>)> = Vec::new();
+    for target in analysis.columns() {
+        let name = analysis.plan.targets[target].name.as_str();
+        let loads = &analysis.loads[target].done;
+        let Some(text) = loads.iter().rev().find_map(&text_of) else {
+            continue;
+        };
+        match by_text.iter_mut().find(|(other, _)| *other == text) {
+            Some((_, names)) => names.push(name),
+            None => by_text.push((text, vec![name])),
+        }
+    }
+    let items: Vec<String> = by_text
+        .iter()
+        .map(|(text, names)| match text.as_str() {
+            "" => names.join(", "),
+            text if by_text.len() == 1 => text.to_owned(),
+            text => format!("{text} ({})", names.join(", ")),
+        })
+        .collect();
+    (!items.is_empty()).then(|| Block::Paragraph(format!("{begin} {}.", items.join("; "))))
+}
+
+/// Loads after which the engine did not become quiet, as warnings.
+pub(crate) fn unsettled(analysis: &Analysis<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for target in analysis.columns() {
+        let name = &analysis.plan.targets[target].name;
+        for load in &analysis.loads[target].done {
+            let Some(settle) = load.row.settle.as_ref().filter(|s| !s.unmet.is_empty()) else {
+                continue;
+            };
+            let load_of = match load.block {
+                Some(block) => format!("{name}, block {block}"),
+                None => format!("{name}, image"),
+            };
+            warnings.push(format!(
+                "{load_of}: settling after the load was given up after {}: {}",
+                figures::seconds(settle.took_ms),
+                settle.unmet.join("; ")
+            ));
+        }
+    }
+    warnings
+}

@@ -1,0 +1,204 @@
+//! The round trip of an operation as its client sees it, and the server's part in it.
+
+use prony_model::{CostUnit, Metric, TrialKind};
+
+use crate::analysis::Analysis;
+use crate::analysis::costs::{self, CellCosts, Figure};
+use crate::document::{Block, Cell, Table};
+use crate::figures;
+use crate::page::cost::is_doubtful;
+use crate::page::view::{View, by_target, over_blocks, with_n};
+
+/// Rows of a step with one client in a closed loop, where the client's part can be taken away.
+const ALONE: [(Metric, &str, &str); 5] = [
+    (Metric::RoundTrip, "round trip", ", µs"),
+    (Metric::ClientCpu, "client CPU", ", µs"),
+    (Metric::ServerOnly, "server only", ", µs"),
+    (Metric::ServerCpu, "server CPU", ", µs"),
+    (Metric::Instructions, "instructions", ""),
+];
+
+/// Rows of other steps: clients work while others wait, or take no part worth the name.
+const TOGETHER: [(Metric, &str, &str); 3] = [
+    (Metric::ServerCpu, "server CPU", ", µs"),
+    (Metric::ClientCpu, "client CPU", ", µs"),
+    (Metric::Instructions, "instructions", ""),
+];
+
+/// The client's part of a round trip that is worth showing: below, a ratio of the server alone is
+/// that of the round trip within a thousandth, for slowdowns up to a tenth.
+const CLIENT_SHARE_MIN: f64 = 0.01;
+
+/// One row: a metric of a step.
+struct Row {
+    step: usize,
+    metric: Metric,
+    name: String,
+}
+
+/// The figures of a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Absolute,
+    Relative,
+}
+
+/// The tables of one view: absolute, and relative to the base.
+pub(crate) fn blocks(
+    analysis: &Analysis<'_>,
+    view: &View,
+    heading: impl Fn(String) -> Block,
+) -> Vec<Block> {
+    if !analysis.costs.sampled {
+        return Vec::new();
+    }
+    let compared: Vec<usize> = analysis.contenders().collect();
+    let absolute = table(analysis, view, &analysis.columns(), Shown::Absolute);
+    let absolute = absolute.map(|(table, n)| {
+        let over = over_blocks("mean", n);
+        let text = format!("Cost of an operation {}, {over}", view.shared);
+        [heading(text), Block::Table(table)]
+    });
+    let relative = table(analysis, view, &compared, Shown::Relative);
+    let relative = relative.map(|(table, n)| {
+        let text = format!(
+            "Cost of an operation relative to {} {}, {}",
+            analysis.base().name,
+            view.shared,
+            over_blocks("geometric mean", n)
+        );
+        [heading(text), Block::Table(table)]
+    });
+    absolute.into_iter().chain(relative).flatten().collect()
+}
+
+/// Whether any step has a part that is the client's, for the legend.
+pub(crate) fn has_server_only(analysis: &Analysis<'_>) -> bool {
+    let mut steps = 0..analysis.plan.steps.len();
+    steps.any(|step| shows_client(analysis.costs.step(step)))
+}
+
+/// Whether the client's part of a step is known and worth showing.
+fn shows_client(cells: &[CellCosts]) -> bool {
+    let share = |cell: &CellCosts| {
+        let server = cell.figures.get(&Metric::ServerShare)?;
+        Some(1.0 - server.summary.min)
+    };
+    let mut shares = cells.iter().filter_map(share);
+    shares.any(|share| share >= CLIENT_SHARE_MIN)
+}
+
+/// The rows of all steps of which anything about the server is known.
+fn rows(analysis: &Analysis<'_>, view: &View, shown: Shown) -> Vec<Row> {
+    let own = view.rows.iter().filter(|(group, _)| group.is_own());
+    let mut rows = Vec::new();
+    for (group, name) in own {
+        let cells = analysis.costs.step(group.step);
+        let has = |metric| cells.iter().any(|cell| cell.figures.contains_key(&metric));
+        let metrics: &[(Metric, &str, &str)] = if shows_client(cells) {
+            &ALONE
+        } else {
+            &TOGETHER
+        };
+        let known = || metrics.iter().filter(|(metric, ..)| has(*metric));
+        if known().all(|(metric, ..)| *metric == Metric::ClientCpu) {
+            continue;
+        }
+        let per = match costs::unit(analysis.plan, group.step) {
+            CostUnit::Operation => "",
+            CostUnit::Row => ", per row",
+        };
+        // Client CPU is not compared between servers.
+        let known =
+            known().filter(|(metric, ..)| shown == Shown::Absolute || *metric != Metric::ClientCpu);
+        rows.extend(known.enumerate().map(|(index, &(metric, label, unit))| {
+            let unit = match shown {
+                Shown::Absolute => unit,
+                Shown::Relative => "",
+            };
+            Row {
+                step: group.step,
+                metric,
+                name: match index {
+                    0 => format!("{name}{per}: {label}{unit}"),
+                    _ => format!("  {label}{unit}"),
+                },
+            }
+        }));
+    }
+    rows
+}
+
+/// The table, and the greatest number of blocks behind its figures of timed trials. `None` without
+/// figures.
+fn table(
+    analysis: &Analysis<'_>,
+    view: &View,
+    columns: &[usize],
+    shown: Shown,
+) -> Option<(Table, usize)> {
+    let rows = rows(analysis, view, shown);
+    let figure = |row: &Row, target: usize| {
+        let cell = analysis.costs.cell(row.step, target);
+        shown.of(cell.figures.get(&row.metric)?)
+    };
+    let n_max = |kind| {
+        let of_row = |row| columns.iter().map(move |&target| (row, target));
+        let figures = rows.iter().flat_map(of_row);
+        let figures = figures.filter_map(|(row, target)| figure(row, target));
+        let of_kind = figures.filter(|figure| figure.taken == kind);
+        of_kind.map(|figure| figure.n).max()
+    };
+    let (timed, counted) = (n_max(TrialKind::Timed), n_max(TrialKind::Counting));
+    let n = timed.or(counted)?;
+    let cell = |row: &Row, target: usize| {
+        let Some(figure) = figure(row, target) else {
+            return Cell::none();
+        };
+        let base = analysis.costs.cell(row.step, analysis.plan.base);
+        let base = (shown == Shown::Relative).then_some(base);
+        let n_max = match figure.taken {
+            TrialKind::Timed => timed,
+            TrialKind::Counting => counted,
+        };
+        let text = with_n(figure.text, figure.n, n_max.unwrap_or(figure.n));
+        let cell = analysis.costs.cell(row.step, target);
+        Cell::figure(text, figure.value).marked(is_doubtful(cell, base, row.metric))
+    };
+    let drawn = rows.iter().map(|row| {
+        let cells = columns.iter().map(|&target| cell(row, target));
+        (row.name.clone(), cells.collect())
+    });
+    Some((by_target(analysis, view.first, columns, drawn), n))
+}
+
+/// A figure as a table shows it.
+struct ShownFigure {
+    text: String,
+    value: f64,
+    n: usize,
+    taken: TrialKind,
+}
+
+impl Shown {
+    fn of(self, figure: &Figure) -> Option<ShownFigure> {
+        let taken = figure.taken;
+        Some(match self {
+            Self::Absolute => ShownFigure {
+                text: figures::amount(&figure.summary),
+                value: figure.summary.mean,
+                n: figure.summary.n,
+                taken,
+            },
+            Self::Relative => {
+                let ratio = figure.ratio.as_ref()?.ratio();
+                ShownFigure {
+                    text: figures::ratio(&ratio),
+                    value: ratio.ratio,
+                    n: ratio.n,
+                    taken,
+                }
+            }
+        })
+    }
+}

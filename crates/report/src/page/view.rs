@@ -1,0 +1,153 @@
+//! Steps that make up the rows of a table, and targets that make up its columns.
+
+use std::collections::BTreeSet;
+
+use prony_model::{Plan, Step, Timing};
+
+use crate::analysis::Analysis;
+use crate::analysis::group::GroupId;
+use crate::analysis::sections::Section;
+use crate::document::{Block, Cell, Table};
+use crate::figures::{self, plural};
+
+/// Steps that make up the rows of a table.
+pub(crate) struct View {
+    /// The property that all rows share, such as `at 2 clients`.
+    pub(crate) shared: String,
+    /// Heading of the first column.
+    pub(crate) first: &'static str,
+    /// The clients of each row, and the row's name.
+    pub(crate) rows: Vec<(GroupId, String)>,
+}
+
+/// The layout of the steps of a section: one table for each number of clients, with a row for each
+/// entry of the sequence; or, where there are more numbers of clients than entries, the other way
+/// round.
+pub(crate) fn views(plan: &Plan, section: &Section) -> Vec<View> {
+    let steps = || {
+        section
+            .steps
+            .iter()
+            .map(|&index| (index, &plan.steps[index]))
+    };
+    let clients: BTreeSet<u32> = steps().map(|(_, step)| step.own().clients).collect();
+    let mut entries: Vec<usize> = Vec::new();
+    for (_, step) in steps() {
+        if !entries.contains(&step.entry) {
+            entries.push(step.entry);
+        }
+    }
+    if clients.len() > entries.len() {
+        return entries
+            .iter()
+            .map(|&entry| sweep(plan, section, entry))
+            .collect();
+    }
+    let at = |clients: u32| View {
+        shared: format!("at {}", plural(clients.into(), "client")),
+        first: "step",
+        rows: steps()
+            .filter(|(_, step)| step.own().clients == clients)
+            .flat_map(|(index, step)| rows(plan, index, &named(step)))
+            .collect(),
+    };
+    clients.into_iter().map(at).collect()
+}
+
+/// One entry over the numbers of clients.
+fn sweep(plan: &Plan, section: &Section, entry: usize) -> View {
+    let mut steps: Vec<(usize, &Step)> = section
+        .steps
+        .iter()
+        .map(|&index| (index, &plan.steps[index]))
+        .filter(|(_, step)| step.entry == entry)
+        .collect();
+    steps.sort_by_key(|(_, step)| step.own().clients);
+    let name = steps.first().map(|(_, step)| named(step));
+    View {
+        shared: format!("in {}", name.unwrap_or_default()),
+        first: "clients",
+        rows: steps
+            .iter()
+            .flat_map(|(index, step)| {
+                rows(plan, *index, &figures::count(step.own().clients.into()))
+            })
+            .collect(),
+    }
+}
+
+/// The row of a step, and those of the groups beside it.
+fn rows(plan: &Plan, step: usize, name: &str) -> Vec<(GroupId, String)> {
+    let groups = GroupId::of_step(plan, step);
+    groups
+        .map(|group| (group, group.named(plan, name)))
+        .collect()
+}
+
+/// A step with the condition that its figures depend on.
+fn named(step: &Step) -> String {
+    match step.timing {
+        Timing::Operations => step.name.clone(),
+        Timing::WholeRun => format!("{}, whole run", step.name),
+    }
+}
+
+/// A table with a column for each of `targets`, and these rows of their figures.
+pub(crate) fn by_target(
+    analysis: &Analysis<'_>,
+    first: &str,
+    targets: &[usize],
+    rows: impl IntoIterator<Item = (String, Vec<Cell>)>,
+) -> Table {
+    let header = targets.iter().map(|&target| column_name(analysis, target));
+    let row = |(name, cells): (String, Vec<Cell>)| {
+        let name = std::iter::once(Cell::from(name));
+        name.chain(cells).collect()
+    };
+    let header = std::iter::once(Cell::from(first)).chain(header);
+    Table::of_figures(header, rows.into_iter().map(row))
+}
+
+/// The heading of a target's column.
+pub(crate) fn column_name(analysis: &Analysis<'_>, target: usize) -> Cell {
+    let base = if target == analysis.plan.base {
+        " (base)"
+    } else {
+        ""
+    };
+    let name = &analysis.plan.targets[target].name;
+    Cell::from(format!("{name}{base}")).marked(analysis.trials.failed(target))
+}
+
+/// Adds the number of blocks to a figure that rests on fewer than the heading says.
+pub(crate) fn with_n(figure: String, n: usize, n_max: usize) -> String {
+    if n == n_max {
+        figure
+    } else {
+        format!("{figure} n={n}")
+    }
+}
+
+/// The number of blocks behind the figures of a table.
+pub(crate) fn over_blocks(what: &str, n: usize) -> String {
+    if n == 1 {
+        "1 block".to_owned()
+    } else {
+        format!("{what} of {n} blocks")
+    }
+}
+
+/// The step's name, with its clients where the plan has several numbers of these.
+pub(crate) fn with_clients(analysis: &Analysis<'_>, name: &str, step: &Step) -> String {
+    if analysis.client_counts().len() == 1 {
+        return name.to_owned();
+    }
+    format!("{name} at {}", plural(step.own().clients.into(), "client"))
+}
+
+/// The line below a table of which `more` rows are not shown.
+pub(crate) fn more_rows(more: usize) -> Option<Block> {
+    let rows = plural(more as u64, "more row");
+    let text = format!("… and {rows}: see the Markdown or JSON report.");
+    (more > 0).then_some(Block::Paragraph(text))
+}

@@ -1,0 +1,173 @@
+//! The sections after the figures: warnings, and trials that failed or are missing.
+
+use prony_model::{PlannedTrial, TrialKind, TrialState};
+
+use crate::analysis::Analysis;
+use crate::analysis::group::GroupId;
+use crate::document::Block;
+use crate::figures::{count, plural, sentence};
+use crate::page::heading::host_line;
+use crate::page::loads;
+use crate::page::log_excerpt::excerpt;
+
+/// Warnings that are shown; the JSON report has them all.
+const WARNINGS_MAX: usize = 40;
+
+/// A trial in words.
+fn name(analysis: &Analysis<'_>, planned: PlannedTrial) -> String {
+    let target = &analysis.plan.targets[planned.target].name;
+    let counting = match planned.kind {
+        TrialKind::Timed => "",
+        TrialKind::Counting => ", counting",
+    };
+    format!("{target}, block {}{counting}", planned.block + 1)
+}
+
+/// Warnings, with figures and without.
+pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
+    let mut items = Vec::new();
+    // Steps that only warm have no figures in the tables: their warnings come last.
+    let steps = || analysis.plan.steps.iter().enumerate();
+    let (shown, warming) = (
+        steps().filter(|(_, step)| !step.warm_only),
+        steps().filter(|(_, step)| step.warm_only),
+    );
+    for (index, step) in shown.chain(warming) {
+        for group in GroupId::of_step(analysis.plan, index) {
+            let whose = group.named(analysis.plan, &step.name);
+            let clients = plural(group.of(analysis.plan).clients.into(), "client");
+            for target in analysis.columns() {
+                let name = &analysis.plan.targets[target].name;
+                let own = analysis.cells.at(group, target).warnings.iter();
+                let costs = analysis.costs.cell(index, target).warnings.iter();
+                let all = own.chain(costs.filter(|_| group.is_own()));
+                items.extend(
+                    all.map(|text| sentence(&format!("{whose}, {name}, {clients}: {text}"))),
+                );
+            }
+        }
+    }
+    let with_figures = items.len();
+    items.extend(general_warnings(analysis));
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let more = items.len().saturating_sub(WARNINGS_MAX);
+    items.truncate(WARNINGS_MAX);
+    if more > 0 {
+        items.push(format!(
+            "… and {}: see the JSON report.",
+            count(more as u64)
+        ));
+    }
+    let heading = if with_figures > 0 {
+        "Warnings, among them those to figures marked !"
+    } else {
+        "Warnings"
+    };
+    vec![Block::Heading(heading.into()), Block::List(items)]
+}
+
+/// Warnings that belong to no cell with figures: of the run, of trials, of failed trials.
+fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
+    let mut items = Vec::new();
+    for pair in analysis.hosts.windows(2) {
+        if pair[0].facts_json != pair[1].facts_json {
+            items.push(format!(
+                "The host changed before the run was resumed at {}: {}.",
+                pair[1].recorded_at.strftime("%Y-%m-%d %H:%M UTC"),
+                host_line(&pair[1])
+            ));
+        }
+    }
+    items.extend(loads::unsettled(analysis).iter().map(|text| sentence(text)));
+    for warning in &analysis.warnings {
+        let subject = warning.subject;
+        let trial = subject.trial().and_then(|id| analysis.trials.get(id));
+        if let (Some(TrialState::Done), Some(_)) = (trial.map(|trial| trial.state), subject.step())
+        {
+            continue; // A warning of its cell.
+        }
+        let mut words: Vec<String> = trial
+            .map(|trial| name(analysis, trial.planned))
+            .into_iter()
+            .collect();
+        if let Some(step) = subject.step().map(|step| &analysis.plan.steps[step]) {
+            words.push(format!(
+                "{} at {}",
+                step.name,
+                plural(step.own().clients.into(), "client")
+            ));
+        }
+        let prefix = if words.is_empty() {
+            String::new()
+        } else {
+            words.join(", ") + ": "
+        };
+        items.push(sentence(&format!(
+            "{prefix}{}",
+            analysis.warning_text(warning)
+        )));
+    }
+    items
+}
+
+/// Trials without figures, and why.
+pub(crate) fn missing_and_failed(analysis: &Analysis<'_>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut shown: Vec<(usize, &str)> = Vec::new();
+    for trial in analysis.trials.in_state(TrialState::Failed) {
+        let reason = trial.reason.as_deref().unwrap_or("no reason given");
+        blocks.push(Block::Paragraph(format!(
+            "{}, failed: {reason}",
+            name(analysis, trial.planned)
+        )));
+        // A target that can't start fails in every block with the same words; once is enough.
+        let cause = (trial.planned.target, reason);
+        let lines = excerpt(trial.log_tail.as_deref().unwrap_or_default());
+        if !lines.is_empty() && !shown.contains(&cause) {
+            blocks.push(Block::Verbatim(lines));
+            shown.push(cause);
+        }
+    }
+    let mut items: Vec<String> = analysis
+        .trials
+        .in_state(TrialState::Discarded)
+        .map(|trial| {
+            format!(
+                "{}, attempt {}, discarded: {}",
+                name(analysis, trial.planned),
+                trial.attempt,
+                trial.reason.as_deref().unwrap_or("no reason given")
+            )
+        })
+        .collect();
+    if !analysis.trials.missing.is_empty() {
+        items.push(missing_line(analysis));
+    }
+    if !items.is_empty() {
+        blocks.push(Block::List(items));
+    }
+    if !blocks.is_empty() {
+        blocks.insert(0, Block::Heading("Missing and failed".into()));
+    }
+    blocks
+}
+
+fn missing_line(analysis: &Analysis<'_>) -> String {
+    const SHOWN_MAX: usize = 6;
+    let missing = &analysis.trials.missing;
+    let mut names: Vec<String> = missing
+        .iter()
+        .take(SHOWN_MAX)
+        .map(|&planned| name(analysis, planned))
+        .collect();
+    if missing.len() > SHOWN_MAX {
+        names.push(format!("… and {}", missing.len() - SHOWN_MAX));
+    }
+    format!(
+        "{} not done yet: {}; `prony resume` runs what is missing.",
+        plural(missing.len() as u64, "trial"),
+        names.join("; ")
+    )
+}

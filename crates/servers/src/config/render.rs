@@ -1,0 +1,446 @@
+//! From intents to the option file of one version.
+
+mod error;
+mod value;
+
+use std::fmt::Write as _;
+
+use prony_model::{
+    Allocator, BuildFacts, Config, Engine, HugePages, IntentKind, IntentValue, OptionOrigin,
+    ProcessSettings, RenderedOption, Transport,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::build::catalogue::Catalogue;
+use crate::config::intents::{Intent, Rendering, Sets, Situation};
+use crate::digest::hex_of;
+
+pub use error::{Refusal, RenderError};
+use value::{fill, fits, shown};
+
+/// Connections beside those of the load: for control, readiness and a look by hand.
+const CONTROL_CONNECTIONS: u32 = 16;
+/// Connections are rounded up to a multiple of this, so that a few clients more or less do not
+/// make another configuration.
+const CONNECTION_STEP: u32 = 64;
+/// Open tables that there is always room for, as current servers have it.
+const OPEN_TABLES_MIN: u32 = 2_000;
+/// Open tables that there is room for at most: every version takes so many.
+const OPEN_TABLES_MAX: u32 = 500_000;
+/// Open tables are rounded up to a multiple of this.
+const OPEN_TABLES_STEP: u32 = 1_000;
+
+/// Options that an instance sets itself, or that would move its files out of its folder, in the
+/// form of [`bare_name`].
+const RESERVED: [&str; 29] = [
+    "aria_log_dir_path",
+    "basedir",
+    "bind_address",
+    "bootstrap",
+    "character_sets_dir",
+    "datadir",
+    "defaults_file",
+    "initialize",
+    "initialize_insecure",
+    "innodb_data_home_dir",
+    "innodb_log_group_home_dir",
+    "innodb_undo_directory",
+    "language",
+    "lc_messages_dir",
+    "log_error",
+    "name_resolve",
+    "networking",
+    "pid_file",
+    "plugin_dir",
+    "port",
+    "rocksdb_datadir",
+    "rocksdb_wal_dir",
+    "socket",
+    "ssl_ca",
+    "ssl_capath",
+    "ssl_cert",
+    "ssl_key",
+    "tmpdir",
+    "user",
+];
+/// Options of their own that reserved names begin with.
+const WHOLE: [&str; 5] = ["aria", "innodb", "log", "rocksdb", "ssl"];
+/// What servers take in front of the name of an option: manual, "Program Option Modifiers".
+const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
+
+/// A configuration as one version takes it. It holds no path, so that equal configurations are
+/// equal texts wherever they run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rendered {
+    /// The options, in the order of the file.
+    pub options: Vec<RenderedOption>,
+    /// What carries the load; the instance adds address and port.
+    pub transport: Transport,
+    /// Whether the server offers encryption; the instance adds the certificates.
+    pub tls: bool,
+    /// How the process is set up.
+    pub process: ProcessSettings,
+}
+
+/// What a target wants of its server.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The engine of its tables.
+    pub engine: Engine,
+    /// Intents and raw options.
+    pub config: &'a Config,
+    /// What carries the load.
+    pub transport: Transport,
+    /// The largest number of load connections at a time.
+    pub clients_max: u32,
+    /// Tables of the dataset.
+    pub tables: u32,
+    /// Intents, among other names, that versions may honour as far as they can: at the nearest
+    /// number that they take, or else at the baseline, or where they can't be told that either, at
+    /// what they do by themselves.
+    pub allow: &'a [String],
+}
+
+impl<'a> Wanted<'a> {
+    /// Over the unix socket.
+    pub const fn over_socket(engine: Engine, config: &'a Config, clients_max: u32) -> Self {
+        Self {
+            engine,
+            config,
+            transport: Transport::Socket,
+            clients_max,
+            tables: 1,
+            allow: &[],
+        }
+    }
+}
+
+impl Catalogue {
+    /// Says `config` in the options of one version, on top of the baseline that every server
+    /// gets.
+    ///
+    /// # Errors
+    /// When the build lacks the engine, an intent is unknown or of another kind, the version
+    /// can't honour it, or a raw option is not for experiments to set.
+    pub fn render(&self, build: &BuildFacts, wanted: Wanted<'_>) -> Result<Rendered, RenderError> {
+        let Wanted {
+            engine,
+            config,
+            transport,
+            clients_max,
+            tables,
+            allow,
+        } = wanted;
+        if !build.engines.contains(&engine) {
+            return Err(RenderError::Engine {
+                build: build.id.clone(),
+                engine,
+                engines: build.engines.clone(),
+            });
+        }
+        self.check_names(config)?;
+        let situation = Situation {
+            build,
+            engine,
+            transport,
+            allow,
+        };
+        let mut rendered = Rendered {
+            options: engine_options(situation),
+            transport,
+            tls: false,
+            process: ProcessSettings::default(),
+        };
+        let fixed = self.fixed_options(situation, clients_max, tables);
+        rendered.options.extend(fixed);
+        for intent in &self.intents.intents {
+            let asked = config.intents.get(&intent.facts.name);
+            rendered.add_intent(situation, intent, asked)?;
+        }
+        for (name, value) in &config.raw {
+            rendered.add_raw(name, value)?;
+        }
+        Ok(rendered)
+    }
+
+    fn check_names(&self, config: &Config) -> Result<(), RenderError> {
+        let known = |name: &String| {
+            let mut intents = self.intents.intents.iter();
+            intents.any(|intent| intent.facts.name == *name)
+        };
+        match config.intents.keys().find(|name| !known(name)) {
+            None => Ok(()),
+            Some(unknown) => Err(RenderError::UnknownIntent {
+                intent: unknown.clone(),
+                intents: self.intents.facts().into_iter().map(|f| f.name).collect(),
+            }),
+        }
+    }
+
+    fn fixed_options(
+        &self,
+        situation: Situation<'_>,
+        clients_max: u32,
+        tables: u32,
+    ) -> Vec<RenderedOption> {
+        let connections = clients_max
+            .saturating_add(CONTROL_CONNECTIONS)
+            .div_ceil(CONNECTION_STEP)
+            .saturating_mul(CONNECTION_STEP);
+        let tables = connections
+            .saturating_mul(tables)
+            .clamp(OPEN_TABLES_MIN, OPEN_TABLES_MAX)
+            .next_multiple_of(OPEN_TABLES_STEP)
+            .to_string();
+        let connections = connections.to_string();
+        let mut options = Vec::new();
+        for fixed in &self.intents.fixed {
+            let row = fixed.rendering(situation);
+            let texts = row.map(Rendering::fixed_options).unwrap_or_default();
+            options.extend(texts.iter().map(|text| {
+                let text = text
+                    .replace("{connections}", &connections)
+                    .replace("{tables}", &tables)
+                    .replace("{engine}", situation.engine.sql_name());
+                RenderedOption::new(&text, OptionOrigin::Baseline, None, &fixed.why)
+            }));
+        }
+        options
+    }
+}
+
+/// What brings an engine that is not built in. It comes first, because options of a plugin are
+/// unknown without it.
+fn engine_options(situation: Situation<'_>) -> Vec<RenderedOption> {
+    let options = situation.build.engine_options.get(&situation.engine);
+    let why = format!("brings the engine {}", situation.engine);
+    let options = options.map(Vec::as_slice).unwrap_or_default().iter();
+    options
+        .map(|text| RenderedOption::new(text, OptionOrigin::Baseline, None, &why))
+        .collect()
+}
+
+/// Why a row, or no row, does not take a value.
+fn refusal(situation: Situation<'_>, intent: &Intent, row: Option<&Rendering>) -> Refusal {
+    let kind = intent.facts.kind;
+    let choices = row.into_iter().flat_map(Rendering::choices);
+    let choices = choices.map(|text| shown(kind, text)).collect();
+    let engines = intent.engines();
+    match row {
+        _ if intent.lacked_by(situation.build) => Refusal::Lacking { choices },
+        None if !engines.is_empty() && !engines.contains(&situation.engine) => Refusal::Engine {
+            engine: situation.engine,
+            engines,
+        },
+        None => Refusal::Nothing,
+        Some(row) if row.is_choice() => Refusal::Choices(choices),
+        Some(row) => Refusal::Limits {
+            min: row.min(),
+            max: row.max(),
+            bytes: kind == IntentKind::Bytes,
+        },
+    }
+}
+
+impl Rendered {
+    /// Adds an intent, at the asked value or at the baseline. Where a version can't be told the
+    /// baseline, it is left to what it does by itself.
+    fn add_intent(
+        &mut self,
+        situation: Situation<'_>,
+        intent: &Intent,
+        asked: Option<&IntentValue>,
+    ) -> Result<(), RenderError> {
+        let facts = &intent.facts;
+        let Some(value) = asked.or(intent.baseline.as_ref()) else {
+            return Ok(());
+        };
+        let wrong_kind = || RenderError::Kind {
+            intent: facts.name.clone(),
+            kind: facts.kind,
+        };
+        if !fits(facts.kind, value) {
+            return Err(wrong_kind());
+        }
+        let text = value.to_string();
+        let row = intent.rendering(situation);
+        let Some(options) = row.and_then(|row| row.options(value)) else {
+            let left_alone = row.is_none_or(Rendering::does_by_itself);
+            if asked.is_none() && left_alone {
+                return Ok(());
+            }
+            if asked.is_some() && situation.allow.contains(&facts.name) {
+                let nearest = row.and_then(|row| row.nearest(value));
+                return self.add_intent(situation, intent, nearest.as_ref());
+            }
+            return Err(RenderError::NotHonoured {
+                build: situation.build.id.clone(),
+                version: situation.build.version,
+                intent: facts.name.clone(),
+                value: text,
+                refusal: refusal(situation, intent, row),
+            });
+        };
+        let (origin, why) = match asked {
+            Some(_) => (OptionOrigin::Intent, format!("{} = {text}", facts.name)),
+            None => (
+                OptionOrigin::Baseline,
+                format!(
+                    "{} = {text}, {}: {}",
+                    facts.name, facts.description, intent.because
+                ),
+            ),
+        };
+        for option in options {
+            let text = fill(option, value);
+            self.put(RenderedOption::new(&text, origin, Some(&facts.name), &why));
+        }
+        match intent.sets {
+            Some(sets) => self.set(sets, value).ok_or_else(wrong_kind),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds an option. It replaces the one of the same name, or, where the table writes `name+=`,
+    /// is put at its end: some options hold what several intents say.
+    fn put(&mut self, mut option: RenderedOption) {
+        if option.name.ends_with('+') {
+            option.name.pop();
+            let mut options = self.options.iter();
+            if let Some(earlier) = options.find(|one| one.name == option.name) {
+                option = joined(earlier, &option);
+            }
+        }
+        let normal = normal_name(&option.name);
+        self.options.retain(|one| normal_name(&one.name) != normal);
+        self.options.push(option);
+    }
+
+    /// Sets what is not an option of the server; `None` if the value is not of its kind.
+    fn set(&mut self, sets: Sets, value: &IntentValue) -> Option<()> {
+        match (sets, value) {
+            (Sets::Tls, IntentValue::Flag(flag)) => self.tls = *flag,
+            (Sets::Allocator, IntentValue::Text(word)) => {
+                let all = [Allocator::Built, Allocator::Jemalloc, Allocator::Tcmalloc];
+                self.process.allocator = all.into_iter().find(|one| one.name() == word)?;
+            }
+            (Sets::HugePages, IntentValue::Text(word)) => {
+                self.process.huge_pages = match word.as_str() {
+                    "system" => HugePages::System,
+                    "never" => HugePages::Never,
+                    _ => return None,
+                };
+            }
+            (Sets::ServerCpus, IntentValue::Text(text)) => {
+                self.process.server_cpus = Some(text.parse().ok()?);
+            }
+            (Sets::ClientCpus, IntentValue::Text(text)) => {
+                self.process.client_cpus = Some(text.parse().ok()?);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Adds an option word for word; it replaces what was there of the same name.
+    fn add_raw(&mut self, name: &str, value: &str) -> Result<(), RenderError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let broken = name.is_empty() || !name.chars().all(plain) || value.contains(['\n', '\r']);
+        if broken {
+            return Err(RenderError::RawText(name.to_owned()));
+        }
+        if is_reserved(name) {
+            return Err(RenderError::RawReserved(name.to_owned()));
+        }
+        self.put(RenderedOption {
+            name: name.to_owned(),
+            value: (!value.is_empty()).then(|| value.to_owned()),
+            origin: OptionOrigin::Raw,
+            intent: None,
+            why: "raw option of the experiment".to_owned(),
+        });
+        Ok(())
+    }
+
+    /// The option file, from `[mysqld]` on; every group of lines under a comment with its origin.
+    pub fn text(&self) -> String {
+        let mut text = String::from("[mysqld]\n");
+        let mut last = "";
+        for option in &self.options {
+            if option.why != last {
+                let tag = match &option.origin {
+                    OptionOrigin::Baseline => "baseline",
+                    OptionOrigin::Intent => "intent",
+                    OptionOrigin::Raw => "raw",
+                };
+                // Writing to a String cannot fail.
+                let _ = writeln!(text, "# {tag}: {}", option.why);
+                last = &option.why;
+            }
+            match &option.value {
+                Some(value) => {
+                    let _ = writeln!(text, "{}={value}", option.name);
+                }
+                None => {
+                    let _ = writeln!(text, "{}", option.name);
+                }
+            }
+        }
+        text
+    }
+
+    /// A hash of what the server is told, without the comments and without how its process is set
+    /// up: data directories do not depend on that.
+    pub fn hash(&self) -> String {
+        let told: Vec<_> = self
+            .options
+            .iter()
+            .map(|option| (&option.name, &option.value))
+            .collect();
+        hex_of(format!("{told:?}").as_bytes())
+    }
+}
+
+/// One option that says what both say. Where one was asked for and the other not, it counts as
+/// asked for.
+fn joined(earlier: &RenderedOption, later: &RenderedOption) -> RenderedOption {
+    let value = |option: &RenderedOption| option.value.clone().unwrap_or_default();
+    let of = match (earlier.origin, later.origin) {
+        (OptionOrigin::Intent, OptionOrigin::Baseline) => earlier,
+        _ => later,
+    };
+    RenderedOption {
+        name: later.name.clone(),
+        value: Some(format!("{};{}", value(earlier), value(later))),
+        origin: of.origin,
+        intent: of.intent.clone(),
+        why: format!("{}; {}", earlier.why, later.why),
+    }
+}
+
+/// Servers take `-` and `_` for each other, ignore the case, and put up with a `loose-` in front.
+fn normal_name(name: &str) -> String {
+    let name = name.to_ascii_lowercase().replace('-', "_");
+    name.strip_prefix("loose_").unwrap_or(&name).to_owned()
+}
+
+/// Whether a name reaches an option that is not for experiments to set. Servers take the beginning
+/// of a name for the whole of it where that is unambiguous.
+fn is_reserved(name: &str) -> bool {
+    let bare = bare_name(name);
+    let mut reserved = RESERVED.iter();
+    !WHOLE.contains(&bare.as_str()) && reserved.any(|one| one.starts_with(&bare))
+}
+
+/// The name without anything that servers take in front of it.
+fn bare_name(name: &str) -> String {
+    let normal = normal_name(name);
+    let mut bare = normal.as_str();
+    while let Some(rest) = PREFIXES.iter().find_map(|prefix| bare.strip_prefix(prefix)) {
+        bare = rest;
+    }
+    bare.to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! Data directories after load, kept to start every trial from the same state.
+
+pub(crate) mod copy;
+mod error;
+mod manifest;
+mod room;
+mod shelf;
+mod tree;
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use prony_host::{
+    At, FileLock, IoError, OwnedFolder, Roots, STAGING, remove_abandoned, retire, sync_filesystem,
+    write_private,
+};
+use prony_model::{Dataset, Engine, LoadOutcome, SettleOutcome};
+use serde::{Deserialize, Serialize};
+
+use crate::admin::settle;
+use crate::build::ServerBuild;
+use crate::config::render::Rendered;
+use crate::digest::hex_of;
+use crate::instance::{Instance, PASSWORD_FILE};
+
+pub use error::{ImageError, RoomError};
+use manifest::{FILE, Manifest};
+pub use room::image_size_estimate;
+pub use shelf::{ImageFacts, Made, Removal};
+use tree::Tree;
+
+/// Changes whenever an image made by an older Prony can't be used any more.
+const FORMAT: u32 = 2;
+const DATA: &str = "data";
+
+/// The images under one cache folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Images<'a> {
+    roots: &'a Roots,
+}
+
+/// What an image is known by: a hash of everything that made it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ImageKey(String);
+
+/// What is kept with an image by whoever made it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageRecord {
+    /// The engine of its tables.
+    pub engine: Engine,
+    /// What is in them.
+    pub dataset: Dataset,
+    /// How loading went; `None` where nothing was loaded, because the engine forgets it.
+    pub load: Option<LoadOutcome>,
+    /// How settling went; `None` where it was not settled.
+    pub settle: Option<SettleOutcome>,
+}
+
+/// An image that is there whole. It is not removed as long as this value or a clone of it lives.
+#[derive(Debug, Clone)]
+pub struct Image {
+    folder: PathBuf,
+    manifest: Manifest,
+    _in_use: Arc<FileLock>,
+}
+
+impl ImageKey {
+    /// The key as people see and type it: the name of the image's folder.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Image {
+    /// What its maker kept with it.
+    pub fn record(&self) -> &ImageRecord {
+        &self.manifest.record
+    }
+
+    /// Its key.
+    pub fn key(&self) -> &ImageKey {
+        &self.manifest.key
+    }
+
+    /// A digest of the files of its data directory: SHA-256 of the list of their paths, sizes and
+    /// CRC-32s. Equal digests mean equal files.
+    pub fn digest(&self) -> &str {
+        &self.manifest.digest
+    }
+
+    /// Bytes of the files of its data directory.
+    pub fn bytes(&self) -> u64 {
+        self.manifest.bytes
+    }
+}
+
+impl<'a> Images<'a> {
+    /// The images of `roots`.
+    pub fn new(roots: &'a Roots) -> Self {
+        Self { roots }
+    }
+
+    /// The key of the image that these make.
+    pub fn key(
+        &self,
+        build: &ServerBuild,
+        rendered: &Rendered,
+        engine: Engine,
+        dataset: &Dataset,
+    ) -> ImageKey {
+        let made_of = format!(
+            "{FORMAT} {} {} {} {engine} {} {dataset:?}",
+            settle::VERSION,
+            build.content_hash,
+            rendered.hash(),
+            Dataset::VERSION,
+        );
+        // The name begins with the build, for people who look for what fills their disk.
+        ImageKey(format!(
+            "{}-{engine}-{}",
+            build.id,
+            &hex_of(made_of.as_bytes())[..24]
+        ))
+    }
+
+    /// The image with this key, if there is one. It counts as used now.
+    pub fn find(&self, key: &ImageKey) -> Option<Image> {
+        let folder = self.roots.images().join(&key.0);
+        let file = File::open(folder.join(FILE)).ok()?;
+        // Whoever removes images holds this lock alone; what he has just removed is not there.
+        let in_use = FileLock::try_shared(file)?;
+        let manifest = Manifest::read(&folder)?;
+        if manifest.key != *key {
+            return None;
+        }
+        // What can't be noted makes the image look older than it is, no more.
+        let _ = in_use.file().set_modified(SystemTime::now());
+        Some(Image {
+            folder,
+            manifest,
+            _in_use: Arc::new(in_use),
+        })
+    }
+
+    /// Keeps the data directory of a cleanly stopped instance as the image `key`. It appears in
+    /// one step, or not at all.
+    ///
+    /// # Errors
+    /// When a file can't be read, written or moved.
+    pub fn publish(
+        &self,
+        instance: Instance,
+        key: &ImageKey,
+        record: ImageRecord,
+    ) -> Result<Image, ImageError> {
+        let all = self.roots.images();
+        remove_abandoned(&all, STAGING)?;
+        let staging = OwnedFolder::create(&all, STAGING)?;
+        let data = instance.data_dir();
+        fs::rename(&data, staging.path().join(DATA)).at("move", &data)?;
+        let password = instance.password_file();
+        fs::rename(&password, staging.path().join(PASSWORD_FILE)).at("move", &password)?;
+        let build = instance.build().id.clone();
+        drop(instance);
+        let folder = all.join(&key.0);
+        if folder.exists() {
+            if let Some(image) = self.find(key) {
+                // Another process made the same meanwhile.
+                return Ok(image);
+            }
+            retire(&folder)?;
+        }
+        let tree = Tree::read(&staging.path().join(DATA))?;
+        Manifest::new(key.clone(), build, &tree, record).write(staging.path())?;
+        match (staging.publish(&folder), self.find(key)) {
+            // Whoever made it: this process, or another one in the last moment.
+            (_, Some(image)) => Ok(image),
+            (Err(error), None) => Err(error.into()),
+            (Ok(()), None) => Err(ImageError::Gone { key: key.clone() }),
+        }
+    }
+
+    /// Puts a copy of the image into an instance that has no data directory yet, and waits until
+    /// it is on the disk, so that its writing back does not disturb what is measured.
+    ///
+    /// What is copied is compared with the image's digest. Where the file system shares blocks
+    /// instead, only the sizes of the files are.
+    ///
+    /// # Errors
+    /// When a file can't be read or written, or the image is not what it was when it was made.
+    pub fn restore(&self, image: &Image, instance: &Instance) -> Result<(), ImageError> {
+        let data = instance.data_dir();
+        let copied = copy::tree(&image.folder.join(DATA), &data)?;
+        image.manifest.compare(&copied)?;
+        let password = image.folder.join(PASSWORD_FILE);
+        let text = fs::read(&password).at("read", &password)?;
+        write_private(&instance.password_file(), &text)?;
+        Ok(sync_filesystem(&data)?)
+    }
+
+    /// Free bytes of the cache's file system, as far as this user may use them.
+    ///
+    /// # Errors
+    /// When the file system can't be asked.
+    pub fn room(&self) -> Result<u64, IoError> {
+        room::free_bytes(&self.roots.cache)
+    }
+}

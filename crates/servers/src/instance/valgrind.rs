@@ -1,0 +1,249 @@
+//! Instructions of a server, counted by running it in valgrind: exact where the processor's own
+//! counters can't be had, and some fifty times slower.
+//!
+//! The tool is callgrind without its simulation of caches. It counts what all threads execute in
+//! user space, background threads and spinning included; one thread runs at a time. Over a control
+//! program, vgdb, the counts are set to zero and written out while the server is idle. All files
+//! are in the instance's folder.
+//!
+//! InnoDB does without the kernel's asynchronous I/O there: while a thread waits in `io_uring`,
+//! valgrind (3.19) lets no other one run, and MariaDB never gets to its first answer. Nor is there
+//! room for the 8 TiB of addresses that MariaDB reserves for a buffer pool that grows.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use prony_host::{At, IoError, Launcher};
+
+/// How long the tool may take to do what it is told. It does so between two basic blocks of the
+/// server, or wakes it.
+const LIMIT: Duration = Duration::from_mins(1);
+/// Milliseconds after which a server that waits in system calls is woken to heed a command.
+const WAKE_MS: u32 = 20;
+/// The beginning of the names of files of counts; a number follows.
+const COUNTS: &str = "callgrind";
+/// The line of a file of counts that sums them up, as "Callgrind Format Specification" of valgrind's
+/// manual has it.
+const TOTALS: &str = "totals:";
+
+/// What the server is told in valgrind besides its configuration. Servers that do not know the
+/// variable go on.
+pub(crate) const SERVER_OPTIONS: [&str; 2] = [
+    "--loose-innodb-use-native-aio=0",
+    "--loose-innodb-buffer-pool-size-max=0",
+];
+
+/// The programs of valgrind on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Valgrind {
+    valgrind: PathBuf,
+    vgdb: PathBuf,
+}
+
+/// Why nothing could be counted.
+#[derive(Debug, thiserror::Error)]
+pub enum ValgrindError {
+    /// It is not installed.
+    #[error(
+        "find `{program}` on PATH: install valgrind, in most distributions the package `valgrind`"
+    )]
+    Missing {
+        /// The program.
+        program: &'static str,
+    },
+    /// A file can't be read or removed.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// The control program can't be run.
+    #[error("run vgdb: {source}")]
+    Run {
+        /// The answer of the operating system.
+        source: io::Error,
+    },
+    /// The control program does not reach the server.
+    #[error("have vgdb tell process {pid} to `{command}`: {reason}")]
+    Refused {
+        /// The server.
+        pid: u32,
+        /// What it was told.
+        command: &'static str,
+        /// What came of it.
+        reason: String,
+    },
+    /// What it wrote holds no count.
+    #[error("read the instructions of process {pid}: {reason}")]
+    Counts {
+        /// The server.
+        pid: u32,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// A server that runs in valgrind.
+#[derive(Debug, Clone)]
+pub struct Callgrind {
+    vgdb: PathBuf,
+    launcher: Launcher,
+    folder: PathBuf,
+    pid: u32,
+}
+
+impl Valgrind {
+    /// Looks for it where the launcher looks for programs.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub fn find(launcher: &Launcher) -> Result<Self, ValgrindError> {
+        let find = |program| {
+            let found = launcher.find_program(program);
+            found.ok_or(ValgrindError::Missing { program })
+        };
+        Ok(Self {
+            valgrind: find("valgrind")?,
+            vgdb: find("vgdb")?,
+        })
+    }
+
+    /// The command line in front of the server's own.
+    pub(crate) fn wrapper(&self, folder: &Path) -> Vec<OsString> {
+        let path = |option: &str, name: &str| {
+            let mut argument = OsString::from(option);
+            argument.push(folder.join(name));
+            argument
+        };
+        vec![
+            self.valgrind.clone().into(),
+            "-q".into(),
+            "--tool=callgrind".into(),
+            path("--callgrind-out-file=", COUNTS),
+            path("--vgdb-prefix=", "vgdb"),
+        ]
+    }
+
+    /// The handle of the server that was started so.
+    pub(crate) fn running(self, launcher: Launcher, folder: PathBuf, pid: u32) -> Callgrind {
+        Callgrind {
+            vgdb: self.vgdb,
+            launcher,
+            folder,
+            pid,
+        }
+    }
+}
+
+impl Callgrind {
+    /// From now on instructions are counted anew.
+    ///
+    /// # Errors
+    /// When the server can't be told so, as one that is gone.
+    pub fn zero(&self) -> Result<(), ValgrindError> {
+        self.tell("zero")
+    }
+
+    /// Instructions that the server's threads have executed in user space since [`Self::zero`], or
+    /// since this was asked last.
+    ///
+    /// # Errors
+    /// When the server can't be asked, as one that is gone, or what it writes can't be read.
+    pub fn instructions(&self) -> Result<u64, ValgrindError> {
+        for old in self.files()? {
+            fs::remove_file(&old).at("remove", &old)?;
+        }
+        self.tell("dump")?;
+        let files = self.files()?;
+        let [file] = files.as_slice() else {
+            return Err(self.no_count(format!("{} files were written, expected one", files.len())));
+        };
+        let text = fs::read(file).at("read", file)?;
+        fs::remove_file(file).at("remove", file)?;
+        totals(&text).ok_or_else(|| self.no_count(format!("there is no line `{TOTALS}`")))
+    }
+
+    fn no_count(&self, reason: String) -> ValgrindError {
+        let pid = self.pid;
+        ValgrindError::Counts { pid, reason }
+    }
+
+    /// The files of counts that were written on command: their names end in a number.
+    fn files(&self) -> Result<Vec<PathBuf>, ValgrindError> {
+        let entries = fs::read_dir(&self.folder).at("list", &self.folder)?;
+        let is_counts = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let rest = name.and_then(|name| name.strip_prefix(COUNTS)?.strip_prefix('.'));
+            rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let paths = entries.flatten().map(|entry| entry.path());
+        Ok(paths.filter(is_counts).collect())
+    }
+
+    /// Has the control program give a command, and waits until it was heeded.
+    fn tell(&self, command: &'static str) -> Result<(), ValgrindError> {
+        let mut prefix = OsString::from("--vgdb-prefix=");
+        prefix.push(self.folder.join("vgdb"));
+        let mut vgdb: Command = self.launcher.command(&self.vgdb);
+        vgdb.arg(prefix)
+            .arg(format!("--pid={}", self.pid))
+            .arg(format!("--max-invoke-ms={WAKE_MS}"))
+            .arg(command)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let run = |source| ValgrindError::Run { source };
+        let mut process = self.launcher.spawn(vgdb).map_err(run)?;
+        let status = process.wait_timeout(LIMIT).map_err(run)?;
+        let refused = |reason: String| ValgrindError::Refused {
+            pid: self.pid,
+            command,
+            reason,
+        };
+        let Some(status) = status else {
+            return Err(refused(format!(
+                "it was not heeded in {} s",
+                LIMIT.as_secs()
+            )));
+        };
+        if status.success() {
+            return Ok(());
+        }
+        let mut said = String::new();
+        if let Some(errors) = &mut process.child().stderr {
+            errors.read_to_string(&mut said).map_err(run)?;
+        }
+        Err(refused(said.trim().to_owned()))
+    }
+}
+
+/// The sum in a file of counts, in which names need not be UTF-8.
+fn totals(text: &[u8]) -> Option<u64> {
+    let line = text
+        .split(|byte| *byte == b'\n')
+        .rev()
+        .find_map(|line| line.strip_prefix(TOTALS.as_bytes()))?;
+    str::from_utf8(line).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Stage;
+
+    #[test]
+    fn the_sum_is_at_the_end() {
+        let text = b"version: 1\nevents: Ir\nsummary: 5\n\nfn=(1) \xff\n0 12\n\ntotals: 7012\n";
+        assert_eq!(totals(text), Some(7012));
+        assert_eq!(totals(b"events: Ir\nsummary: 5\n"), None);
+        assert_eq!(totals(b"totals: many\n"), None);
+    }
+
+    #[test]
+    fn it_says_what_to_install() {
+        let stage = Stage::with_clients(&[]);
+        let missing = Valgrind::find(&stage.launcher).unwrap_err().to_string();
+        assert!(missing.contains("`valgrind`"), "{missing}");
+    }
+}

@@ -1,0 +1,227 @@
+//! The run as a whole: its hosts, the builds of its targets, and the fingerprints of its cells.
+
+use jiff::Timestamp;
+use prony_model::Backend;
+use rusqlite::{Transaction, params};
+
+use crate::database::{change, first, rows};
+use crate::values::{Time, Word, time};
+use crate::{Store, StoreError};
+
+/// The run as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    /// The id given when it was created.
+    pub id: String,
+    /// Version of the program that created it.
+    pub prony_version: String,
+    /// When it was created.
+    pub started_at: Timestamp,
+    /// When a program last stopped working on it in good order.
+    pub ended_at: Option<Timestamp>,
+    /// What carries the connections of its load; `None` before that is decided.
+    pub backend: Option<Backend>,
+}
+
+/// The host at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostRow {
+    /// When the facts were recorded.
+    pub recorded_at: Timestamp,
+    /// A JSON object; see [`crate::NewRun::host_json`].
+    pub facts_json: String,
+}
+
+/// The build of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildRow {
+    /// What the server answers to `SELECT VERSION()`.
+    pub server_version: String,
+    /// Hash of everything that makes up the build.
+    pub content_hash: String,
+    /// A JSON object.
+    pub facts_json: String,
+}
+
+/// The server build of a target, once it has been fetched.
+#[derive(Debug, Clone, Copy)]
+pub struct BuildRecord<'a> {
+    /// What the server answers to `SELECT VERSION()`.
+    pub server_version: &'a str,
+    /// Hash of everything that makes up the build: equal hash, equal bytes.
+    pub content_hash: &'a str,
+    /// Everything else worth keeping (artefacts, checksums, sizes) as a JSON object.
+    pub facts_json: &'a str,
+}
+
+/// One cell of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellRow {
+    /// Index of the target.
+    pub target: usize,
+    /// Index of the step in the plan.
+    pub step: usize,
+    /// What makes two cells comparable, as [`Plan::fingerprints`](prony_model::Plan::fingerprints)
+    /// gave it when the run began.
+    pub fingerprint: String,
+}
+
+impl Store {
+    /// The run as a whole.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn run(&self) -> Result<RunRow, StoreError> {
+        let run = first(
+            &self.connection,
+            "read the run",
+            "SELECT run_id, prony_version, started_at, ended_at, backend FROM run",
+            [],
+            |row| {
+                Ok(RunRow {
+                    id: row.get(0)?,
+                    prony_version: row.get(1)?,
+                    started_at: time(row, 2)?,
+                    ended_at: row.get::<_, Option<Time>>(3)?.map(|at| at.0),
+                    backend: row
+                        .get::<_, Option<Word<Backend>>>(4)?
+                        .map(|backend| backend.0),
+                })
+            },
+        )?;
+        run.ok_or_else(|| StoreError::Damaged {
+            place: "run",
+            problem: "there is no row".to_owned(),
+        })
+    }
+
+    /// Adds the facts of the host as they are now, as a JSON object; see
+    /// [`NewRun::host_json`](crate::NewRun::host_json). For runs that are resumed: trials that begin
+    /// from now on are of this host.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn record_host(&mut self, host_json: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.write("record the host", |transaction, _| {
+            insert_host(transaction, host_json, at)
+        })
+    }
+
+    /// The host as it was when the run began and whenever it was resumed, oldest first.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn hosts(&self) -> Result<Vec<HostRow>, StoreError> {
+        rows(
+            &self.connection,
+            "read the hosts",
+            "SELECT recorded_at, facts FROM host ORDER BY id",
+            [],
+            |row| {
+                Ok(HostRow {
+                    recorded_at: time(row, 0)?,
+                    facts_json: row.get(1)?,
+                })
+            },
+        )
+    }
+
+    /// Records the build of a target, or checks that it is still the one on record: figures of
+    /// two builds must not end up under one name.
+    ///
+    /// # Errors
+    /// When the run began with another build, or there is no such target.
+    pub fn record_build(
+        &mut self,
+        target: usize,
+        build: &BuildRecord<'_>,
+    ) -> Result<(), StoreError> {
+        let before = self.builds()?.into_iter().nth(target);
+        let before = before.ok_or(StoreError::NoSuchTarget { target })?;
+        if let Some(before) = before {
+            if before.content_hash == build.content_hash {
+                return Ok(());
+            }
+            return Err(StoreError::BuildChanged {
+                target: self.plan().targets[target].name.clone(),
+                before: format!("{} ({})", before.server_version, before.content_hash),
+                now: format!("{} ({})", build.server_version, build.content_hash),
+            });
+        }
+        self.write("record a build", |transaction, _| {
+            change(
+                transaction,
+                "record a build",
+                "UPDATE target SET server_version = ?2, build_hash = ?3, build_facts = ?4
+                 WHERE id = ?1",
+                params![
+                    target,
+                    build.server_version,
+                    build.content_hash,
+                    build.facts_json
+                ],
+            )
+            .map(drop)
+        })
+    }
+
+    /// The build of every target, in the order of the plan; `None` where it was never recorded.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn builds(&self) -> Result<Vec<Option<BuildRow>>, StoreError> {
+        rows(
+            &self.connection,
+            "read the builds",
+            "SELECT server_version, build_hash, build_facts FROM target ORDER BY id",
+            [],
+            |row| {
+                let server_version: Option<String> = row.get(0)?;
+                server_version
+                    .map(|server_version| {
+                        Ok(BuildRow {
+                            server_version,
+                            content_hash: row.get(1)?,
+                            facts_json: row.get(2)?,
+                        })
+                    })
+                    .transpose()
+            },
+        )
+    }
+
+    /// All cells with their fingerprints, by target and step.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn cells(&self) -> Result<Vec<CellRow>, StoreError> {
+        rows(
+            &self.connection,
+            "read the cells",
+            "SELECT target_id, step_id, fingerprint FROM cell ORDER BY target_id, step_id",
+            [],
+            |row| {
+                Ok(CellRow {
+                    target: row.get(0)?,
+                    step: row.get(1)?,
+                    fingerprint: row.get(2)?,
+                })
+            },
+        )
+    }
+}
+
+/// Inserts the host under the next number, counted from 0.
+pub(crate) fn insert_host(
+    transaction: &Transaction<'_>,
+    facts: &str,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    change(
+        transaction,
+        "record the host",
+        "INSERT INTO host (id, recorded_at, facts) SELECT count(*), ?1, ?2 FROM host",
+        params![Time(at), facts],
+    )
+    .map(drop)
+}
