@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// Milliseconds between two samples within the measured time, where nothing else is asked for.
 const PERIOD_MS: u64 = 1_000;
 
@@ -24,51 +26,30 @@ pub struct Collect {
     pub counters: RidingCounters,
 }
 
-/// Counters of `perf_event_open(2)` that are opened together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CounterSet {
-    /// What the kernel counts itself: task clock, context switches, migrations, page faults.
-    Software,
-    /// These, and what the processor counts: instructions and cycles of user space and kernel,
-    /// misses of its last cache and of its branch prediction.
-    Hardware,
-}
-
-impl CounterSet {
-    /// The name as files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Software => "software",
-            Self::Hardware => "hardware",
-        }
+words! {
+    /// Counters of `perf_event_open(2)` that are opened together.
+    pub enum CounterSet {
+        /// What the kernel counts itself: task clock, context switches, migrations, page faults.
+        Software = "software",
+        /// These, and what the processor counts: instructions and cycles of user space and kernel,
+        /// misses of its last cache and of its branch prediction.
+        Hardware = "hardware",
     }
 }
 
-/// Counters in timed trials.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RidingCounters {
-    /// Those of hardware where their measured price on this host is below the bound; else none.
-    #[default]
-    Auto,
-    /// None.
-    Off,
-    /// Those that the kernel counts itself: task clock, context switches, migrations, page faults.
-    Software,
-    /// These and those of the processor, whatever they cost.
-    Hardware,
-}
-
-impl RidingCounters {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Off => "off",
-            Self::Software => CounterSet::Software.name(),
-            Self::Hardware => CounterSet::Hardware.name(),
-        }
+words! {
+    /// Counters in timed trials.
+    #[derive(Default)]
+    pub enum RidingCounters {
+        /// Those of hardware where their measured price on this host is below the bound; else none.
+        #[default]
+        Auto = "auto",
+        /// None.
+        Off = "off",
+        /// Those that the kernel counts itself: task clock, context switches, migrations, page faults.
+        Software = "software",
+        /// These and those of the processor, whatever they cost.
+        Hardware = "hardware",
     }
 }
 
@@ -138,47 +119,26 @@ pub struct Counting {
     pub operations: Option<u64>,
 }
 
-/// What counts instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CountedBy {
-    /// The processor's counters.
-    Hardware,
-    /// valgrind, which runs the server some fifty times slower, counts what it executes in user
-    /// space, and needs no counters.
-    Valgrind,
-}
-
-impl CountedBy {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hardware => "hardware",
-            Self::Valgrind => "valgrind",
-        }
+words! {
+    /// What counts instructions.
+    pub enum CountedBy {
+        /// The processor's counters.
+        Hardware = "hardware",
+        /// valgrind, which runs the server some fifty times slower, counts what it executes in user
+        /// space, and needs no counters.
+        Valgrind = "valgrind",
     }
 }
 
-/// What a trial is for.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrialKind {
-    /// Its times count.
-    #[default]
-    Timed,
-    /// Its counters count, and its times do not.
-    Counting,
-}
-
-impl TrialKind {
-    /// The name under which it is stored.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Timed => "timed",
-            Self::Counting => "counting",
-        }
+words! {
+    /// What a trial is for.
+    #[derive(Default)]
+    pub enum TrialKind {
+        /// Its times count.
+        #[default]
+        Timed = "timed",
+        /// Its counters count, and its times do not.
+        Counting = "counting",
     }
 }
 

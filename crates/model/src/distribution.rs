@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// How likely each whole number of a range is to be drawn. The definitions are in
 /// `docs/formats/workload.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,14 +44,14 @@ pub enum Distribution {
     Unique,
 }
 
-/// Where the frequent values of a skewed distribution lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Hot {
-    /// Side by side at the low end of the range, as in sysbench.
-    Adjacent,
-    /// All over the range.
-    Scattered,
+words! {
+    /// Where the frequent values of a skewed distribution lie.
+    pub enum Hot {
+        /// Side by side at the low end of the range, as in sysbench.
+        Adjacent = "adjacent",
+        /// All over the range.
+        Scattered = "scattered",
+    }
 }
 
 /// A number with three decimals, so that it can be compared and hashed.

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -25,24 +27,15 @@ impl fmt::Display for Address {
     }
 }
 
-/// What carries the load to a server that Prony starts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// A unix socket in a private folder; the server listens on nothing else.
-    #[default]
-    Socket,
-    /// TCP over the loopback interface.
-    Tcp,
-}
-
-impl Transport {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Socket => "socket",
-            Self::Tcp => "tcp",
-        }
+words! {
+    /// What carries the load to a server that Prony starts.
+    #[derive(Default)]
+    pub enum Transport {
+        /// A unix socket in a private folder; the server listens on nothing else.
+        #[default]
+        Socket = "socket",
+        /// TCP over the loopback interface.
+        Tcp = "tcp",
     }
 }
 

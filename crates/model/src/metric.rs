@@ -1,21 +1,25 @@
-//! The catalogue of metrics: what an operation costs the server, in which unit, by which formula,
-//! and from which counters.
+//! The catalogue of metrics: throughput and times of clients, and costs of an operation on the server,
+//! each with its unit, its formula and its counters.
 //!
 //! Raw counters are stored and metrics are derived when a run is read, so that a better formula is
 //! also one for old runs. A metric that has no value says why; none is ever guessed.
 
 mod agreement;
+mod figures;
 mod table;
 #[cfg(test)]
 mod tests;
 mod value;
 
 pub use agreement::{CpuDisagreement, cpu_disagreement};
+pub(crate) use figures::per_second;
+pub use figures::{GroupFigures, ServiceTimes};
 pub use value::{CostUnit, NoValue, StepCounts, Value};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Counter, StepSamples, TrialKind};
+use crate::words::words;
+use crate::{Counter, NoDifference, StepSamples, TrialKind};
 
 /// What is derived of a step of a trial. `docs/metrics.md` has the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -79,28 +83,31 @@ pub enum Metric {
     Sampling,
     /// What Prony itself used, sampling included.
     Lab,
+    /// Operations per second.
+    Operations,
+    /// Queries per second.
+    Queries,
+    /// Mean service time.
+    ServiceMean,
+    /// Median of the service times.
+    ServiceP50,
+    /// 95th percentile of the service times.
+    ServiceP95,
+    /// 99th percentile of the service times.
+    ServiceP99,
+    /// Longest service time.
+    ServiceMax,
 }
 
-/// Which direction of a metric is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Less is better.
-    Lower,
-    /// More is better.
-    Higher,
-    /// It explains, and is neither good nor bad.
-    Neither,
-}
-
-impl Better {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Lower => "lower",
-            Self::Higher => "higher",
-            Self::Neither => "neither",
-        }
+words! {
+    /// Which direction of a metric is good.
+    pub enum Better {
+        /// Less is better.
+        Lower = "lower",
+        /// More is better.
+        Higher = "higher",
+        /// It explains, and is neither good nor bad.
+        Neither = "neither",
     }
 }
 
@@ -138,6 +145,11 @@ pub enum Formula {
         /// From the counters' unit to that of the metric.
         divisor: f64,
     },
+    /// A figure of a group of clients, from what the load generator counted and timed.
+    Figure {
+        /// The computation.
+        by: fn(&GroupFigures) -> Result<Value, NoValue>,
+    },
     /// What the words of the table say, from counts of the load generator and maybe counters.
     Derived {
         /// Counters that it takes, if any.
@@ -156,6 +168,7 @@ impl Formula {
             | Self::Quotient { counters, .. }
             | Self::AtEnd { counters, .. }
             | Self::Derived { counters, .. } => counters,
+            Self::Figure { .. } => &[],
         }
     }
 }
@@ -194,16 +207,42 @@ impl Metric {
         table::FACTS.iter().map(|facts| facts.metric)
     }
 
-    /// What is known of it.
+    /// The metrics of groups of clients: throughput and service times.
+    pub fn figures() -> impl Iterator<Item = Self> {
+        Self::all().filter(|metric| metric.is_figure())
+    }
+
+    /// The metrics of steps: costs, and what explains them.
+    pub fn costs() -> impl Iterator<Item = Self> {
+        Self::all().filter(|metric| !metric.is_figure())
+    }
+
+    fn is_figure(self) -> bool {
+        matches!(self.facts().how, Formula::Figure { .. })
+    }
+
+    /// Its row of the catalogue.
     pub fn facts(self) -> &'static MetricFacts {
         // The table has every metric, in the order of their declaration; a test holds it to that.
         &table::FACTS[self as usize]
     }
 
+    /// Its value for a group of clients in a step of a trial.
+    ///
+    /// # Errors
+    /// When it has none: nothing or too little was done, or it is no metric of groups.
+    pub fn figure(self, figures: &GroupFigures) -> Result<Value, NoValue> {
+        match self.facts().how {
+            Formula::Figure { by } => by(figures),
+            _ => Err(NoValue::Unread(NoDifference::NotRead)),
+        }
+    }
+
     /// Its value in a step of a trial.
     ///
     /// # Errors
-    /// When it has none: what it takes was not read, was lost, or does not apply to the step.
+    /// When it has none: what it takes was not read, was lost, or does not apply to the step, or it is
+    /// a metric of groups of clients.
     pub fn value(self, counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
         value::compute(&self.facts().how, counts, samples)
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::per_second;
 use crate::{Backend, ErrorClass, ErrorCode, Groups, Timing};
 
 /// The outcome of one step of one trial, as the load generator measured it.
@@ -166,12 +167,12 @@ impl GroupOutcome {
     /// Queries per second over all clients: queries ÷ mean busy time. `None` when nothing was
     /// done.
     pub fn queries_per_second(&self) -> Option<f64> {
-        rate(self.queries, self.busy_seconds())
+        per_second(self.queries, self.busy_ns, self.clients)
     }
 
     /// Operations per second over all clients. `None` when nothing was done.
     pub fn operations_per_second(&self) -> Option<f64> {
-        rate(self.operations, self.busy_seconds())
+        per_second(self.operations, self.busy_ns, self.clients)
     }
 }
 

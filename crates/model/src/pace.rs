@@ -1,10 +1,10 @@
 //! When clients begin their operations, and what drives their connections.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{Thousandths, Workload};
 
 /// When the clients of a group begin their operations.
@@ -49,24 +49,15 @@ pub struct Think {
     pub spacing: Spacing,
 }
 
-/// How lengths of time spread around their mean.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Spacing {
-    /// All alike.
-    Regular,
-    /// Exponentially, as gaps between independent events are.
-    #[default]
-    Poisson,
-}
-
-impl Spacing {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Regular => "regular",
-            Self::Poisson => "poisson",
-        }
+words! {
+    /// How lengths of time spread around their mean.
+    #[derive(Default)]
+    pub enum Spacing {
+        /// Exponentially, as gaps between independent events are.
+        #[default]
+        Poisson = "poisson",
+        /// All alike.
+        Regular = "regular",
     }
 }
 
@@ -88,28 +79,12 @@ pub struct ClientGroup {
     pub reconnect_every: Option<u64>,
 }
 
-/// What carries the bytes of many connections at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Backend {
-    /// Readiness by `epoll(7)`; a single client waits in the call that receives.
-    Epoll,
-    /// Completions by `io_uring(7)`.
-    IoUring,
-}
-
-impl Backend {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Epoll => "epoll",
-            Self::IoUring => "io-uring",
-        }
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+words! {
+    /// What carries the bytes of many connections at once.
+    pub enum Backend {
+        /// Readiness by `epoll(7)`; a single client waits in the call that receives.
+        Epoll = "epoll",
+        /// Completions by `io_uring(7)`.
+        IoUring = "io-uring",
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{
     Aspect, Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External,
     Groups, IntentValue, Pace, Tls, Transport, TrialKind,
@@ -82,23 +83,13 @@ pub struct Target {
     pub collect: Collect,
 }
 
-/// How statements are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// Prepared once for each connection, executed with binary parameters.
-    Prepared,
-    /// As SQL text every time.
-    Text,
-}
-
-impl Protocol {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Prepared => "prepared",
-            Self::Text => "text",
-        }
+words! {
+    /// How statements are sent.
+    pub enum Protocol {
+        /// Prepared once for each connection, executed with binary parameters.
+        Prepared = "prepared",
+        /// As SQL text every time.
+        Text = "text",
     }
 }
 
@@ -136,18 +127,18 @@ pub struct Step {
     pub ramp_ms: u64,
 }
 
-/// Parts of a sequence, in the order in which they follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// Reads after the load.
-    ReadBefore,
-    /// Writes.
-    Write,
-    /// Reads after the writes.
-    ReadAfter,
-    /// What shrinks and grows the tables.
-    End,
+words! {
+    /// Parts of a sequence, in the order in which they follow each other.
+    pub enum Phase {
+        /// Reads after the load.
+        ReadBefore = "read-before",
+        /// Writes.
+        Write = "write",
+        /// Reads after the writes.
+        ReadAfter = "read-after",
+        /// What shrinks and grows the tables.
+        End = "end",
+    }
 }
 
 /// How an engine is brought to a quiet state.
@@ -160,16 +151,17 @@ pub struct Settle {
     pub limit_ms: u64,
 }
 
-/// Which time of a step counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Timing {
-    /// From the first to the last operation of each client, connecting excluded.
-    #[default]
-    Operations,
-    /// From before the first connection is made until the last client has disconnected, for all
-    /// clients alike, as mysqlslap does it. There is no warm-up.
-    WholeRun,
+words! {
+    /// Which time of a step counts.
+    #[derive(Default)]
+    pub enum Timing {
+        /// From the first to the last operation of each client, connecting excluded.
+        #[default]
+        Operations = "operations",
+        /// From before the first connection is made until the last client has disconnected, for all
+        /// clients alike, as mysqlslap does it. There is no warm-up.
+        WholeRun = "whole-run",
+    }
 }
 
 /// A group of steps in reports.

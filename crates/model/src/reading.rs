@@ -6,84 +6,44 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a counter is read. The names are stored and documented in `docs/formats/result-file.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// The server's processes as `/proc` accounts for them: processor time, faults, I/O.
-    Process,
-    /// Its living threads, summed: time on processors and waiting for them, context switches.
-    Threads,
-    /// The control group that the server runs in.
-    Cgroup,
-    /// Counters of `perf_event_open(2)` opened at the server's birth.
-    Perf,
-    /// Instructions counted by running the server in valgrind.
-    Valgrind,
-    /// The server's memory.
-    Memory,
-    /// Sizes of its data directory.
-    Files,
-    /// The block device that holds it.
-    Device,
-    /// Pressure stall information of the host.
-    Pressure,
-    /// The host as a whole: busy and stolen time, frequency, throttling.
-    Host,
-    /// What the looking itself used: Prony's own processor time.
-    Lab,
-    /// `SHOW GLOBAL STATUS`.
-    Status,
-    /// `information_schema.INNODB_METRICS`.
-    Innodb,
+use crate::words::words;
+
+words! {
+    /// Where a counter is read. The names are stored and documented in `docs/formats/result-file.md`.
+    pub enum Source {
+        /// The server's processes as `/proc` accounts for them: processor time, faults, I/O.
+        Process = "process",
+        /// Its living threads, summed: time on processors and waiting for them, context switches.
+        Threads = "threads",
+        /// The control group that the server runs in.
+        Cgroup = "cgroup",
+        /// Counters of `perf_event_open(2)` opened at the server's birth.
+        Perf = "perf",
+        /// Instructions counted by running the server in valgrind.
+        Valgrind = "valgrind",
+        /// The server's memory.
+        Memory = "memory",
+        /// Sizes of its data directory.
+        Files = "files",
+        /// The block device that holds it.
+        Device = "device",
+        /// Pressure stall information of the host.
+        Pressure = "pressure",
+        /// The host as a whole: busy and stolen time, frequency, throttling.
+        Host = "host",
+        /// What the looking itself used: Prony's own processor time.
+        Lab = "lab",
+        /// `SHOW GLOBAL STATUS`.
+        Status = "status",
+        /// `information_schema.INNODB_METRICS`.
+        Innodb = "innodb",
+    }
 }
 
 impl Source {
-    /// Every source, in the order of the documentation.
-    pub const ALL: [Self; 13] = [
-        Self::Process,
-        Self::Threads,
-        Self::Cgroup,
-        Self::Perf,
-        Self::Valgrind,
-        Self::Memory,
-        Self::Files,
-        Self::Device,
-        Self::Pressure,
-        Self::Host,
-        Self::Lab,
-        Self::Status,
-        Self::Innodb,
-    ];
-
-    /// The name under which it is stored.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::Threads => "threads",
-            Self::Cgroup => "cgroup",
-            Self::Perf => "perf",
-            Self::Valgrind => "valgrind",
-            Self::Memory => "memory",
-            Self::Files => "files",
-            Self::Device => "device",
-            Self::Pressure => "pressure",
-            Self::Host => "host",
-            Self::Lab => "lab",
-            Self::Status => "status",
-            Self::Innodb => "innodb",
-        }
-    }
-
     /// Whether its values are levels, which rise and fall, and not counts that only grow.
     pub const fn is_level(self) -> bool {
         matches!(self, Self::Memory | Self::Files)
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -112,27 +72,16 @@ impl fmt::Display for Counter {
     }
 }
 
-/// When in a step a sample is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Moment {
-    /// At the start of the measured time: warm-up is over, no statement is under way, and the
-    /// clients wait until the sample is taken.
-    Start,
-    /// In between, at the sampler's period.
-    Period,
-    /// At the end of the measured time: the last statement has been answered.
-    End,
-}
-
-impl Moment {
-    /// The name under which it is stored.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Period => "period",
-            Self::End => "end",
-        }
+words! {
+    /// When in a step a sample is taken.
+    pub enum Moment {
+        /// At the start of the measured time: warm-up is over, no statement is under way, and the
+        /// clients wait until the sample is taken.
+        Start = "start",
+        /// In between, at the sampler's period.
+        Period = "period",
+        /// At the end of the measured time: the last statement has been answered.
+        End = "end",
     }
 }
 

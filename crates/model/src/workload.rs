@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{Distribution, Expr, ExprError, Schema, SqlTemplate};
 
 /// A named kind of load. One **operation** of it runs every statement in order, `repeat` times
@@ -74,87 +75,48 @@ impl Workload {
     }
 }
 
-/// Kinds of workload, for grouping in summaries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Group {
-    /// One row by key.
-    Point,
-    /// Several rows by a list of keys.
-    InList,
-    /// Neighbouring rows, or all of them.
-    Range,
-    /// Ranges with a sum, sort or count.
-    Aggregate,
-    /// Changes rows.
-    Write,
-    /// Reads and changes rows.
-    Mixed,
-}
-
-impl Group {
-    /// Every group, in the order of the documentation.
-    pub const ALL: [Self; 6] = [
-        Self::Point,
-        Self::InList,
-        Self::Range,
-        Self::Aggregate,
-        Self::Write,
-        Self::Mixed,
-    ];
-
-    /// The name as workload files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Point => "point",
-            Self::InList => "in-list",
-            Self::Range => "range",
-            Self::Aggregate => "aggregate",
-            Self::Write => "write",
-            Self::Mixed => "mixed",
-        }
+words! {
+    /// Kinds of workload, for grouping in summaries.
+    pub enum Group {
+        /// One row by key.
+        Point = "point",
+        /// Several rows by a list of keys.
+        InList = "in-list",
+        /// Neighbouring rows, or all of them.
+        Range = "range",
+        /// Ranges with a sum, sort or count.
+        Aggregate = "aggregate",
+        /// Changes rows.
+        Write = "write",
+        /// Reads and changes rows.
+        Mixed = "mixed",
     }
 }
 
-/// What a workload leaves behind in the tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effect {
-    /// Nothing: reads only.
-    None,
-    /// More rows.
-    Grow,
-    /// Fewer rows.
-    Shrink,
-    /// Other values in the same rows.
-    Rewrite,
-}
-
-impl Effect {
-    /// Every effect, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::None, Self::Grow, Self::Shrink, Self::Rewrite];
-
-    /// The name as workload files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Grow => "grow",
-            Self::Shrink => "shrink",
-            Self::Rewrite => "rewrite",
-        }
+words! {
+    /// What a workload leaves behind in the tables.
+    pub enum Effect {
+        /// Nothing: reads only.
+        None = "none",
+        /// More rows.
+        Grow = "grow",
+        /// Fewer rows.
+        Shrink = "shrink",
+        /// Other values in the same rows.
+        Rewrite = "rewrite",
     }
 }
 
-/// How the rate of a workload is shown to people. What is stored is the same for all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Display {
-    /// Queries per second.
-    Rate,
-    /// Operations per second, called transactions: for the classic mixes.
-    Transactions,
-    /// Mean milliseconds per operation, for statements that take long.
-    Milliseconds,
+words! {
+    /// How the rate of a workload is shown to people. What is stored is the same for all.
+    pub enum Display {
+        /// Queries per second.
+        Rate = "rate",
+        /// Operations per second, called transactions: for the classic mixes.
+        Transactions = "transactions",
+        /// Mean milliseconds per operation, for statements that take long.
+        Milliseconds = "milliseconds",
+    }
 }
 
 /// One statement of an operation.
@@ -202,18 +164,18 @@ pub struct Change {
     pub sums: BTreeMap<String, i64>,
 }
 
-/// Which of the dataset's tables a statement goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TableChoice {
-    /// Uniformly random, drawn once for the statement's repetitions in an operation.
-    Random,
-    /// Client number modulo number of tables.
-    ByClient,
-    /// The table of the statement before in the same operation, and also its values: this
-    /// statement's `params` begin with those of the one before, and they get what they got there,
-    /// in its last repetition. Never on the first statement; `repeat` is then 1.
-    Previous,
+words! {
+    /// Which of the dataset's tables a statement goes to.
+    pub enum TableChoice {
+        /// Uniformly random, drawn once for the statement's repetitions in an operation.
+        Random = "random",
+        /// Client number modulo number of tables.
+        ByClient = "by-client",
+        /// The table of the statement before in the same operation, and also its values: this
+        /// statement's `params` begin with those of the one before, and they get what they got there,
+        /// in its last repetition. Never on the first statement; `repeat` is then 1.
+        Previous = "previous",
+    }
 }
 
 /// One parameter of a statement.

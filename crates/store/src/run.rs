@@ -89,9 +89,8 @@ impl Store {
                 })
             },
         )?;
-        run.ok_or_else(|| StoreError::Damaged {
-            place: "run",
-            problem: "there is no row".to_owned(),
+        run.ok_or_else(|| {
+            StoreError::damaged(&self.connection, "run", "there is no row".to_owned())
         })
     }
 

@@ -1,6 +1,7 @@
 //! The formulas of the catalogue, applied.
 
 use crate::metric::{Alternatives, Formula, Metric};
+use crate::words::words;
 use crate::{Counter, Moment, NoDifference, Pace, Sample, Source, StepSamples};
 
 /// What the load generator and the plan know of a step of a trial.
@@ -34,22 +35,13 @@ pub struct StepCounts {
     pub accompanied: bool,
 }
 
-/// What costs are divided by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CostUnit {
-    /// Operations.
-    Operation,
-    /// Rows that a scan goes through.
-    Row,
-}
-
-impl CostUnit {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Operation => "operation",
-            Self::Row => "row",
-        }
+words! {
+    /// What costs are divided by.
+    pub enum CostUnit {
+        /// Operations.
+        Operation = "operation",
+        /// Rows that a scan goes through.
+        Row = "row",
     }
 }
 
@@ -87,6 +79,9 @@ pub enum NoValue {
     /// What it is divided by did not grow.
     #[error("nothing to divide by")]
     NothingToDivideBy,
+    /// Too few operations lie beyond the percentile.
+    #[error("too few operations for this percentile")]
+    TooFew,
     /// No row was changed.
     #[error("no row was changed")]
     NothingChanged,
@@ -124,7 +119,7 @@ impl StepCounts {
 
 impl Value {
     /// A value from counts of the load generator alone.
-    const fn counted(amount: f64) -> Self {
+    pub(super) const fn counted(amount: f64) -> Self {
         Self {
             amount,
             from: &[],
@@ -167,6 +162,7 @@ pub(super) fn compute(
             Ok(level.map(|level| level / divisor))
         }
         Formula::Derived { by, .. } => by(counts, samples),
+        Formula::Figure { .. } => Err(NoValue::Unread(NoDifference::NotRead)),
     }
 }
 
