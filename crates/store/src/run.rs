@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 use prony_model::Backend;
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
 use crate::database::{change, first, rows};
+use crate::store::insert_host;
 use crate::values::{Time, Word, time};
 use crate::{Store, StoreError};
 
@@ -208,19 +209,4 @@ impl Store {
             },
         )
     }
-}
-
-/// Inserts the host under the next number, counted from 0.
-pub(crate) fn insert_host(
-    transaction: &Transaction<'_>,
-    facts: &str,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    change(
-        transaction,
-        "record the host",
-        "INSERT INTO host (id, recorded_at, facts) SELECT count(*), ?1, ?2 FROM host",
-        params![Time(at), facts],
-    )
-    .map(drop)
 }
