@@ -168,7 +168,10 @@ const fn heading(phase: Phase) -> &'static str {
 
 /// One entry at all of its numbers of clients.
 fn entry_line(first: &Step, entry: &[Step]) -> String {
-    let clients: Vec<_> = entry.iter().map(|step| step.own().clients.to_string()).collect();
+    let clients: Vec<_> = entry
+        .iter()
+        .map(|step| step.own().clients.to_string())
+        .collect();
     let noun = if clients == ["1"] {
         "client"
     } else {
