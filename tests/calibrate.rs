@@ -66,8 +66,8 @@ impl Null {
             .spawn()
             .unwrap();
         let mut input = child.stdin.take().unwrap();
-        input.write_all(&serde_json::to_vec(&job).unwrap()).unwrap();
-        drop(input);
+        // It stays open: its end would end the generator.
+        writeln!(input, "{}", serde_json::to_string(&job).unwrap()).unwrap();
         let mut said = String::new();
         let mut output = child.stdout.take().unwrap();
         output.read_to_string(&mut said).unwrap();

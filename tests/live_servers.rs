@@ -32,7 +32,7 @@ struct Loaded {
     engine: Engine,
 }
 
-/// What SQL says of both tables together.
+/// Content of both tables together, as SQL finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Content {
     rows: i64,
@@ -260,8 +260,9 @@ impl Loaded {
             .stdout(Stdio::piped());
         let mut process = self.launcher.spawn(command).unwrap();
         let child = process.child();
-        let input = serde_json::to_vec(&job).unwrap();
-        child.stdin.take().unwrap().write_all(&input).unwrap();
+        // It stays open: its end would end the generator.
+        let mut input = child.stdin.take().unwrap();
+        writeln!(input, "{}", serde_json::to_string(&job).unwrap()).unwrap();
         let output = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
         output
             .lines()

@@ -48,9 +48,9 @@ pub enum GuardError {
     /// The kernel does not let the program run where it should.
     #[error("run on the processors {wanted}: {reason}")]
     Cpus {
-        /// What was asked for.
+        /// The request.
         wanted: CpuSet,
-        /// What is wrong with it.
+        /// Its mistake.
         reason: String,
     },
     /// The kernel does not take the setting.

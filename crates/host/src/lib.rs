@@ -1,4 +1,4 @@
-//! What Prony has on a host: the folders of its cache, locks between its processes, and child
+//! Prony's part of a host: the folders of its cache, locks between its processes, and child
 //! processes that end with it. Everything carries the mark of its owner, so that what a killed
 //! Prony left behind can be told from what is in use.
 //!

@@ -14,7 +14,7 @@ const INITIAL_NAMESPACE: u64 = 0xEFFF_FFFC;
 
 /// A place where a process id names one process: a PID namespace of one boot of one machine.
 ///
-/// What can't be read is empty, and equal to nothing.
+/// A fact that can't be read is empty, and equal to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// Inode of the PID namespace, `pid_namespaces(7)`; 0 where it can't be read.
@@ -38,7 +38,7 @@ pub struct Owner {
     pub site: Option<Site>,
 }
 
-/// What is known of an owner from here.
+/// The state of an owner as far as it is known from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerState {
     /// It lives.

@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use prony_equality::VariableTable;
-use prony_load::{DriveTask, Message, Task, choose_backend};
+use prony_load::{DriveTask, Message, Task};
 use prony_model::{Backend, Dataset, Plan, Sample, Step, StepOutcome, Target};
 use prony_servers::{Image, admin};
 
-use crate::drive::{drive, drive_task};
+use crate::drive::{GeneratorSetup, drive, drive_task, generator_host};
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
@@ -112,14 +112,20 @@ fn drive_once(
     events: &mut Events<'_>,
     messages: &mut dyn FnMut(&Message),
 ) -> Result<Result<(), Failure>, Stop> {
-    let backend =
-        choose_backend(work.backend, work.target.is_encrypted()).map_err(LabError::from)?;
+    let hello = generator_host(lab)?;
+    let backend = hello
+        .choose_backend(work.backend, work.target.is_encrypted())
+        .map_err(LabError::from)?;
+    let usual = GeneratorSetup::new(&hello, backend);
     let plan = plan_of(work);
     let supplies = supply_all(lab, &plan, events)?;
     let load = Load {
         lab,
         work,
-        backend,
+        setup: GeneratorSetup {
+            threads_max: work.threads_max.unwrap_or(usual.threads_max),
+            ..usual
+        },
         plan: &plan,
         supply: &supplies[0],
     };
@@ -151,7 +157,7 @@ fn plan_of(work: &AdHoc) -> Plan {
 struct Load<'a> {
     lab: &'a Lab<'a>,
     work: &'a AdHoc,
-    backend: Backend,
+    setup: GeneratorSetup,
     plan: &'a Plan,
     supply: &'a Supply,
 }
@@ -252,9 +258,8 @@ impl Load<'_> {
     ) -> Result<(), Fault> {
         let work = self.work;
         let Watched { server, readers } = watched;
-        let task = drive_task(self.plan, &work.target, &work.step, work.seed, self.backend);
+        let task = drive_task(self.plan, &work.target, &work.step, work.seed, self.setup);
         let task = DriveTask {
-            threads_max: work.threads_max.unwrap_or(task.threads_max),
             interval_ms: work.interval_ms,
             interval_histograms: true,
             ..task

@@ -29,7 +29,7 @@ pub use self::points::CalibrationPoints;
 use self::program::Program;
 use self::tasks::RATE;
 pub use self::tasks::available_backends;
-use crate::drive::{Generator, Next};
+use crate::drive::{Generator, GeneratorError, Next};
 use crate::fault::{Stop, unless_interrupted};
 use crate::lab::Lab;
 
@@ -87,6 +87,9 @@ pub enum CalibrationError {
         /// What it said.
         reason: String,
     },
+    /// The load generator does not run.
+    #[error(transparent)]
+    Generator(#[from] GeneratorError),
     /// The load generator failed, or the null server under it.
     #[error("drive {clients} clients against the null server by {backend}: {reason}")]
     Drive {
@@ -164,6 +167,7 @@ impl<'a> Calibrator<'a> {
             path: self.prony.to_owned(),
             source,
         })?;
+        let hello = Generator::ask(self.launcher, self.prony).map_err(CalibrationError::from)?;
         let mut null = NullServer::start(self.roots, self.launcher, self.prony)
             .map_err(|reason| CalibrationError::NullServer { reason })?;
         let mut calibration = Calibration {
@@ -174,7 +178,7 @@ impl<'a> Calibrator<'a> {
             open: Vec::new(),
             looking: Vec::new(),
         };
-        for task in &points.tasks(&workload) {
+        for task in &points.tasks(&workload, &hello) {
             let (outcome, server_ns) = self.drive(&mut null, task)?;
             if task.groups.own().pace.is_scheduled() {
                 let point = open_point(task, &outcome, server_ns)?;
@@ -187,7 +191,7 @@ impl<'a> Calibrator<'a> {
             }
         }
         for &set in &points.looking {
-            let prices = self.price(set, &workload, events)?;
+            let prices = self.price(set, &workload, &hello, events)?;
             calibration.looking.extend(prices);
         }
         if !self.keeps(points) {
@@ -227,7 +231,7 @@ impl<'a> Calibrator<'a> {
             task: Task::Drive(Box::new(task.clone())),
         };
         let mut generator = Generator::start(self.launcher, self.prony, None, &job)
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| failed(format!("failed to {error}")))?;
         let mut edges = Vec::new();
         loop {
             match generator.next(POLL) {

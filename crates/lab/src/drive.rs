@@ -5,11 +5,12 @@ mod task;
 
 use std::time::Duration;
 
-use prony_load::{Job, Message, Task};
+use prony_load::{Hello, Job, Message, Task};
 use prony_model::CpuSet;
 
+pub use self::generator::GeneratorError;
 pub(crate) use self::generator::{Generator, Next};
-pub(crate) use self::task::{drive_task, sees_gaps, step_seed, threads_max};
+pub(crate) use self::task::{GeneratorSetup, drive_task, sees_gaps, step_seed};
 use crate::fault::{Fault, Stop};
 use crate::lab::Lab;
 use crate::server::Server;
@@ -44,7 +45,7 @@ pub(crate) fn drive<T>(
         task,
     };
     let mut generator = Generator::start(lab.launcher, &lab.prony, cpus, &job)
-        .map_err(|error| Fault::failed(error.to_string()))?;
+        .map_err(|error| Fault::failed(format!("failed to {error}")))?;
     loop {
         match generator.next(POLL) {
             Next::Message(Message::Failed { reason }) => return Err(server.lost(&reason)),
@@ -69,4 +70,9 @@ pub(crate) fn drive<T>(
             .check()
             .map_err(|died| Fault::failed_with_log(died.to_string(), died.log_tail))?;
     }
+}
+
+/// Asks the load generator what its host has.
+pub(crate) fn generator_host(lab: &Lab<'_>) -> Result<Hello, Stop> {
+    Generator::ask(lab.launcher, &lab.prony).map_err(|error| Stop::after(error.into(), lab.stop))
 }

@@ -11,6 +11,8 @@ use prony_model::Backend;
 use prony_servers::{FetchError, RenderError, RoomError};
 use prony_store::StoreError;
 
+use crate::drive::GeneratorError;
+
 /// The reason why a run can't begin or go on. The failure of a trial is not among these: it is a result.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
@@ -85,6 +87,9 @@ pub enum LabError {
     /// The targets differ in what is known to matter for speed.
     #[error(transparent)]
     Unequal(#[from] UnequalTargets),
+    /// There is no load generator.
+    #[error(transparent)]
+    Generator(#[from] GeneratorError),
     /// A server build is unavailable.
     #[error("fetch {build}: {source}")]
     Fetch {
@@ -126,6 +131,7 @@ impl LabError {
             | Self::External { .. }
             | Self::Tables { .. }
             | Self::Backend(_)
+            | Self::Generator(_)
             | Self::Counting { .. }
             | Self::Variables(_)
             | Self::Unequal(_)

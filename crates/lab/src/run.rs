@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use prony_equality::VariableTable;
-use prony_load::choose_backend;
+use prony_load::Hello;
 use prony_model::{
     Backend, Calibration, CountedBy, CounterSet, LookingPrice, Plan, PlannedTrial, Target,
     TrialKind,
@@ -17,6 +17,7 @@ use prony_servers::Image;
 use prony_store::{LoadRecord, Store, Subject, TrialId};
 
 use crate::calibrate::{CalibrationPoints, Calibrator};
+use crate::drive::{GeneratorSetup, generator_host};
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
@@ -70,7 +71,8 @@ fn run_missing(
         return Ok(());
     }
     check_counting(&plan, &missing)?;
-    let backend = decide_backend(store)?;
+    let hello = generator_host(lab)?;
+    let backend = decide_backend(store, &hello)?;
     let supplies = supply_all(lab, &plan, events)?;
     // Before images are made, which leaves the machine busy with writing them.
     record_calibration(lab, store, backend, events)?;
@@ -80,7 +82,7 @@ fn run_missing(
         plan: &plan,
         supplies: &supplies,
         table: &table,
-        backend,
+        setup: GeneratorSetup::new(&hello, backend),
         riding: riding(store)?,
     };
     trials.write_configurations(artefacts)?;
@@ -127,12 +129,13 @@ fn check_counting(plan: &Plan, missing: &[PlannedTrial]) -> Result<(), LabError>
 
 /// Decides the backend of the run's load: the one on record, or the experiment's, or the best one. It
 /// is the same for all targets, so that their figures can be compared.
-fn decide_backend(store: &mut Store) -> Result<Backend, LabError> {
+fn decide_backend(store: &mut Store, hello: &Hello) -> Result<Backend, LabError> {
     let encrypted = store.plan().targets.iter().any(Target::is_encrypted);
     let backend = match store.run()?.backend {
-        Some(backend) => choose_backend(Some(backend), encrypted)
+        Some(backend) => hello
+            .choose_backend(Some(backend), encrypted)
             .map_err(|source| LabError::BackendLost { backend, source })?,
-        None => choose_backend(store.plan().backend, encrypted)?,
+        None => hello.choose_backend(store.plan().backend, encrypted)?,
     };
     store.record_backend(backend)?;
     Ok(backend)
@@ -193,7 +196,7 @@ struct Trials<'a> {
     plan: &'a Plan,
     supplies: &'a [Supply],
     table: &'a VariableTable,
-    backend: Backend,
+    setup: GeneratorSetup,
     /// Counters that ride along in timed trials.
     riding: Option<CounterSet>,
 }
@@ -287,7 +290,7 @@ impl Trials<'_> {
             image: ready.image.as_ref(),
             surveyed: &ready.variables,
             table: self.table,
-            backend: self.backend,
+            setup: self.setup,
             riding: self.riding,
             store,
         }

@@ -5,13 +5,13 @@ mod counting;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
 use prony_model::{
-    Backend, CountedBy, CounterSet, Counting, Length, Plan, PlannedTrial, Source, Step, Target,
-    TrialKind, TrialState,
+    CountedBy, CounterSet, Counting, Length, Plan, PlannedTrial, Source, Step, Target, TrialKind,
+    TrialState,
 };
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, Subject, TrialId, TrialRow};
 
-use crate::drive::{drive, drive_task, step_seed};
+use crate::drive::{GeneratorSetup, drive, drive_task, step_seed};
 use crate::event::{Event, Events};
 use crate::fault::Fault;
 use crate::lab::Lab;
@@ -31,8 +31,7 @@ pub(crate) struct Trial<'a> {
     /// The variables that the server reported before anything was loaded.
     pub(crate) surveyed: &'a Variables,
     pub(crate) table: &'a VariableTable,
-    /// The backend of the load.
-    pub(crate) backend: Backend,
+    pub(crate) setup: GeneratorSetup,
     /// Counters that ride along in timed trials where the experiment leaves it to the host.
     pub(crate) riding: Option<CounterSet>,
     pub(crate) store: &'a mut Store,
@@ -238,7 +237,7 @@ impl Trial<'_> {
 
     /// The task of the load generator in a step of this trial.
     fn task(&self, step: &Step, seed: u64) -> Task {
-        let task = drive_task(self.plan, self.target(), step, seed, self.backend);
+        let task = drive_task(self.plan, self.target(), step, seed, self.setup);
         let warmup_operations = match (self.counting(), step.length) {
             (Some(_), Length::Count { operations }) => {
                 counting::warmup_operations(operations, step.own().clients)

@@ -8,16 +8,14 @@
 use std::collections::BTreeMap;
 
 use prony_equality::VariableTable;
-use prony_load::{
-    CheckOutcome, CheckTask, CheckedStatement, Message, TableSums, Task, choose_backend, table_sums,
-};
+use prony_load::{CheckOutcome, CheckTask, CheckedStatement, Message, TableSums, Task, table_sums};
 use prony_model::{
-    Backend, ClientGroup, Effect, ErrorClass, ErrorCount, GroupOutcome, Groups, Length, Pace, Plan,
-    Step, StepOutcome, Target, Timing, TrialKind,
+    ClientGroup, Effect, ErrorClass, ErrorCount, GroupOutcome, Groups, Length, Pace, Plan, Step,
+    StepOutcome, Target, Timing, TrialKind,
 };
 use prony_wire::codes;
 
-use crate::drive::{drive, drive_task, sees_gaps, step_seed};
+use crate::drive::{GeneratorSetup, drive, drive_task, generator_host, sees_gaps, step_seed};
 use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
@@ -89,6 +87,7 @@ fn verify_targets(
     plan: &Plan,
     events: &mut Events<'_>,
 ) -> Result<Verification, Stop> {
+    let hello = generator_host(lab)?;
     let supplies = supply_all(lab, plan, events)?;
     let preparation = Preparation {
         lab,
@@ -100,7 +99,10 @@ fn verify_targets(
     // Warnings belong beside figures, and there are none.
     let ready = preparation.make_ready(&mut Vec::new(), &mut |_, _, _| Ok(()), events)?;
     let encrypted = plan.targets.iter().any(Target::is_encrypted);
-    let backend = choose_backend(plan.backend, encrypted).map_err(LabError::from)?;
+    let backend = hello
+        .choose_backend(plan.backend, encrypted)
+        .map_err(LabError::from)?;
+    let setup = GeneratorSetup::new(&hello, backend);
     let mut targets = Vec::new();
     let mut digests = Vec::new();
     for (index, target) in plan.targets.iter().enumerate() {
@@ -112,7 +114,7 @@ fn verify_targets(
             target: &target.name,
             kind: TrialKind::Timed,
         });
-        let mut checked = Checked::new(backend);
+        let mut checked = Checked::new(setup);
         let end = match &ready[index] {
             Ok(ready) => checked.target(lab, plan, target, &supplies[index], ready, events),
             Err(failure) => Err(Fault::Failed(failure.clone())),
@@ -134,15 +136,15 @@ fn verify_targets(
 
 /// The findings of one target so far.
 struct Checked {
-    backend: Backend,
+    setup: GeneratorSetup,
     cells: Vec<VerifiedCell>,
     digests: Digests,
 }
 
 impl Checked {
-    fn new(backend: Backend) -> Self {
+    fn new(setup: GeneratorSetup) -> Self {
         Self {
-            backend,
+            setup,
             cells: Vec::new(),
             digests: Digests::new(),
         }
@@ -181,7 +183,7 @@ impl Checked {
                     start: &start,
                     plan,
                     seed: step_seed(plan.seed, 1, index + place * plan.steps.len()),
-                    backend: self.backend,
+                    setup: self.setup,
                 };
                 let found = driven
                     .cell(&alone(step, group), &mut server, &mut sums)
@@ -319,7 +321,7 @@ struct Driven<'a> {
     start: &'a Start<'a>,
     plan: &'a Plan,
     seed: u64,
-    backend: Backend,
+    setup: GeneratorSetup,
 }
 
 impl Driven<'_> {
@@ -367,7 +369,7 @@ impl Driven<'_> {
 
     fn outcome(&self, step: &Step, server: &mut Server) -> Result<Box<StepOutcome>, Fault> {
         let start = self.start;
-        let task = drive_task(self.plan, start.target, step, self.seed, self.backend);
+        let task = drive_task(self.plan, start.target, step, self.seed, self.setup);
         drive(
             start.lab,
             server,

@@ -151,11 +151,12 @@ impl Counter {
             .stderr(Stdio::piped());
         let mut process = launcher.spawn(command).unwrap();
         let mut input = process.child().stdin.take().unwrap();
+        // It stays open: its end would end the generator.
         input.write_all(job).unwrap();
-        drop(input);
         let stderr = process.child().stderr.take().unwrap();
         let said = std::io::read_to_string(stderr).unwrap();
         assert!(process.wait().unwrap().success(), "{said}");
+        drop(input);
         let found = match self {
             Self::Perf => parse_perf(&said),
             Self::Callgrind => parse_callgrind(&said),

@@ -1,4 +1,4 @@
-//! Which backend drives the connections, and what the kernel must offer for `io_uring`.
+//! The choice of the backend that drives the connections, by what the kernel offers.
 
 use std::fs;
 use std::io;
@@ -35,6 +35,12 @@ pub enum BackendError {
     /// The kernel lacks it, or what is needed of it.
     #[error("use io_uring: this kernel does not have it, or is older than Linux 6.1; choose epoll")]
     TooOld,
+    /// The generator's host does not offer it.
+    #[error("{reason}")]
+    Unavailable {
+        /// The generator's words.
+        reason: String,
+    },
     /// The system failed for another reason.
     #[error("use io_uring: {source}; choose epoll")]
     System {
@@ -54,20 +60,28 @@ pub const fn usual_threads(backend: Backend, processors: usize) -> u32 {
     }
 }
 
-/// Decides what drives the connections of a run. Without a `wish` it is `io_uring` where the kernel
-/// offers what is needed and connections are not `encrypted`, else epoll. Tries it out, so the
+/// Decides the backend of a run. Without a `wish` it is `io_uring` where the kernel offers what is needed and connections are not `encrypted`, else epoll. Tries it out, so the
 /// answer holds for processes like this one.
 ///
 /// # Errors
-/// When the wish can't be had.
+/// When the wish can't be met.
 pub fn choose_backend(wish: Option<Backend>, encrypted: bool) -> Result<Backend, BackendError> {
+    backend_of(wish, encrypted, try_ring)
+}
+
+/// Decides likewise where `offered` fails if there is no `io_uring`.
+pub(crate) fn backend_of(
+    wish: Option<Backend>,
+    encrypted: bool,
+    offered: impl FnOnce() -> Result<(), BackendError>,
+) -> Result<Backend, BackendError> {
     if wish == Some(Backend::Epoll) {
         return Ok(Backend::Epoll);
     }
     let possible = if encrypted {
         Err(BackendError::Encrypted)
     } else {
-        try_ring()
+        offered()
     };
     match (possible, wish) {
         (Ok(()), _) => Ok(Backend::IoUring),

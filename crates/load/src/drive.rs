@@ -29,7 +29,7 @@ use crate::drive::share::{Share, share_out};
 use crate::drive::totals::Totals;
 use crate::limits::make_room;
 use crate::loops::{Phase, Shared};
-use crate::message::Speaker;
+use crate::message::{Control, Speaker};
 use crate::program::Program;
 use crate::recorder::Period;
 use crate::worker::Worker;
@@ -48,6 +48,7 @@ struct Run<'a> {
     task: &'a DriveTask,
     programs: &'a [Program],
     opener: &'a Opener<'a>,
+    control: &'a Control,
     failed: AtomicBool,
     /// Where all threads meet at the start of the measured time.
     gate: Gate,
@@ -79,10 +80,12 @@ pub(crate) fn drive(
         threads,
     })?;
     let mut shares = share_out(task, links, threads);
+    let control = speaker.control();
     let run = Run {
         task,
         programs: &programs,
         opener: &opener,
+        control: &control,
         failed: AtomicBool::new(false),
         gate: Gate::new(shares.len()),
         start_ns: AtomicU64::new(0),
@@ -165,6 +168,7 @@ impl Run<'_> {
             opener: self.opener,
             stall_ns: ns(self.task.stall_ms),
             failed: &self.failed,
+            is_abandoned: &self.control.is_abandoned,
         };
         let mut worker = Worker::new(share.links, self.programs, shared);
         let mut ready = self.be_punctual().and_then(|()| self.warm_up(&mut worker));

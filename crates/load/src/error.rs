@@ -191,13 +191,17 @@ pub enum LoadError {
         /// Why.
         reason: String,
     },
-    /// Nobody gives the word to begin any more.
-    #[error(
-        "begin the measured time: whoever asked to hold is gone (the input ended before a line came)"
-    )]
+    /// The input holds no job.
+    #[error("read the job from the input: {reason}")]
+    NoJob {
+        /// Why.
+        reason: String,
+    },
+    /// Nobody controls the generator any more.
+    #[error("run the job to its end: the controlling process closed the generator's input")]
     Abandoned,
-    /// The word to begin can't be heard.
-    #[error("wait for the word to begin the measured time: {source}")]
+    /// The line that begins the measured time can't be read.
+    #[error("wait for the line that begins the measured time: {source}")]
     Input {
         /// The system's reason.
         source: io::Error,

@@ -58,6 +58,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) stall_ns: u64,
     /// Set as soon as any thread fails.
     pub(crate) failed: &'a AtomicBool,
+    /// Set when nobody controls the generator any more.
+    pub(crate) is_abandoned: &'a AtomicBool,
 }
 
 /// Runs every client of a thread to its limit.

@@ -1,16 +1,20 @@
-//! What the load generator says while it works: JSON lines.
+//! The load generator's messages: JSON lines.
 
 use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use prony_model::{Interval, LoadOutcome, StepOutcome};
 use serde::{Deserialize, Serialize};
 
-use crate::{CheckOutcome, LoadError};
+use crate::{CheckOutcome, Hello, LoadError};
 
 /// One line of the generator's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Message {
+    /// The generator is there and waits for its job.
+    Hello(Hello),
     /// All clients are connected, their statements prepared.
     Connected {
         /// Connections.
@@ -78,10 +82,30 @@ pub enum Message {
     },
 }
 
+impl Message {
+    /// Whether all work is done when this is said: what is missing is the result, at most.
+    const fn comes_with_the_result(&self) -> bool {
+        matches!(
+            self,
+            Self::MeasureEnd { .. } | Self::Filled { .. } | Self::Checked { .. }
+        )
+    }
+}
+
 /// Writes messages, each at once, and waits for an answer where one is due.
 pub(crate) struct Speaker<'a> {
     input: &'a mut (dyn BufRead + Send),
     out: &'a mut (dyn Write + Send),
+    control: Arc<Control>,
+}
+
+/// The part of a run's state that the thread shares which watches the input.
+#[derive(Debug, Default)]
+pub(crate) struct Control {
+    /// Whether all work is done, and the result is said next.
+    pub(crate) result_is_due: AtomicBool,
+    /// Whether nobody controls the generator any more.
+    pub(crate) is_abandoned: AtomicBool,
 }
 
 impl<'a> Speaker<'a> {
@@ -89,7 +113,21 @@ impl<'a> Speaker<'a> {
         input: &'a mut (dyn BufRead + Send),
         out: &'a mut (dyn Write + Send),
     ) -> Self {
-        Self { input, out }
+        Self {
+            input,
+            out,
+            control: Arc::default(),
+        }
+    }
+
+    /// Shares its state with a thread that watches the input.
+    pub(crate) fn with_control(self, control: Arc<Control>) -> Self {
+        Self { control, ..self }
+    }
+
+    /// The state that it shares.
+    pub(crate) fn control(&self) -> Arc<Control> {
+        Arc::clone(&self.control)
     }
 
     /// Says `Ready`, and returns when a line has come.
@@ -105,23 +143,29 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// Returns when a line has come, or nobody is there any more who could send one: what was to be
-    /// measured is.
+    /// Returns when a line has come, or the input has ended: all that was to be measured is.
     pub(crate) fn linger(&mut self) {
         let _ = self.input.read_until(b'\n', &mut Vec::new());
     }
 
-    /// Writes a line and flushes it, so that whoever reads along can act at this instant.
+    /// Writes a line and flushes it, so that its reader can act at this instant.
     pub(crate) fn say(&mut self, message: &Message) -> Result<(), LoadError> {
-        let mut line = serde_json::to_vec(message).map_err(|error| LoadError::Output {
-            source: error.into(),
-        })?;
-        line.push(b'\n');
-        self.out
-            .write_all(&line)
-            .and_then(|()| self.out.flush())
-            .map_err(|source| LoadError::Output { source })
+        if message.comes_with_the_result() {
+            self.control.result_is_due.store(true, Ordering::SeqCst);
+        }
+        write_message(self.out, message)
     }
+}
+
+/// Writes a message as a line and flushes it.
+pub(crate) fn write_message(out: &mut dyn Write, message: &Message) -> Result<(), LoadError> {
+    let mut line = serde_json::to_vec(message).map_err(|error| LoadError::Output {
+        source: error.into(),
+    })?;
+    line.push(b'\n');
+    out.write_all(&line)
+        .and_then(|()| out.flush())
+        .map_err(|source| LoadError::Output { source })
 }
 
 #[cfg(test)]

@@ -19,10 +19,14 @@ pub fn run(
     input: &mut (dyn BufRead + Send),
     out: &mut (dyn Write + Send),
 ) -> Result<(), LoadError> {
-    let mut speaker = Speaker::new(input, out);
+    run_job(job, &mut Speaker::new(input, out))
+}
+
+/// Runs a job to its end.
+pub(crate) fn run_job(job: &Job, speaker: &mut Speaker<'_>) -> Result<(), LoadError> {
     match &job.task {
-        Task::Fill(task) => crate::dataset::fill::fill(job, task, &mut speaker),
-        Task::Drive(task) => crate::drive::drive(job, task, &mut speaker),
-        Task::Check(task) => crate::check::check(job, task, &mut speaker),
+        Task::Fill(task) => crate::dataset::fill::fill(job, task, speaker),
+        Task::Drive(task) => crate::drive::drive(job, task, speaker),
+        Task::Check(task) => crate::check::check(job, task, speaker),
     }
 }

@@ -18,7 +18,7 @@ use prony_host::{At, Launcher, Placement, Roots, retire};
 use prony_model::{Engine, Family, StopFlag, Version};
 
 use crate::build::ServerBuild;
-use crate::build::catalogue::{Bootstrap, Catalogue, Entry, Place, Shutdown};
+use crate::build::catalogue::{Bootstrap, Catalogue, Entry, Position, Shutdown};
 use crate::build::depot::Depot;
 use crate::build::elf::Elf;
 use crate::build::fetch::FetchEvent;
@@ -34,7 +34,7 @@ pub use error::AddError;
 /// Options that hold for every question to an unknown program.
 const ASKED_ALONE: &str = "--no-defaults";
 
-/// What is to be added, and where to.
+/// A server to be added, and the catalogue that it is added to.
 #[derive(Debug, Clone, Copy)]
 pub struct NewServer<'a> {
     /// An unpacked server, or an archive with one.
@@ -52,18 +52,18 @@ pub struct Added {
     pub entry: Entry,
     /// The file with the entry.
     pub file: PathBuf,
-    /// What it says of itself, such as `MySQL Community Server - GPL`; may be empty.
+    /// Its own description, such as `MySQL Community Server - GPL`; may be empty.
     pub comment: String,
-    /// What was left out, and why.
+    /// Parts that were left out, with the reasons.
     pub notes: Vec<String>,
 }
 
 /// Adds servers to a catalogue.
 #[derive(Debug, Clone, Copy)]
 pub struct Adder<'a> {
-    /// Where builds are kept and instances run.
+    /// The folders of builds and instances.
     pub roots: &'a Roots,
-    /// What there is already, the intents, and the libraries that builds share.
+    /// The known builds, the intents, and the libraries that builds share.
     pub catalogue: &'a Catalogue,
     /// Starts the server.
     pub launcher: &'a Launcher,
@@ -71,8 +71,8 @@ pub struct Adder<'a> {
     pub stop: &'a StopFlag,
 }
 
-/// What a program says of itself.
-struct Said {
+/// A program's description of itself.
+struct VersionAnswer {
     family: Family,
     version: Version,
     version_text: String,
@@ -192,7 +192,7 @@ impl Adder<'_> {
     }
 
     /// The name of the entry, which must be new.
-    fn id(&self, new: &NewServer<'_>, said: &Said) -> Result<String, AddError> {
+    fn id(&self, new: &NewServer<'_>, said: &VersionAnswer) -> Result<String, AddError> {
         let own = || format!("{}-{}", said.family, said.version);
         let id = new.id.map_or_else(own, str::to_owned);
         match self.catalogue.get(&id) {
@@ -294,12 +294,12 @@ fn skeleton(program: &Path, linking: Linking) -> Entry {
         shutdown: Shutdown::Signal,
         locations: BTreeMap::new(),
         source: Vec::new(),
-        place: Place::default(),
+        position: Position::default(),
     }
 }
 
 /// Reads `PROGRAM  Ver VERSION for SYSTEM on PROCESSOR (COMMENT)`. What can't be read comes back.
-fn said_version(said: &str) -> Result<Said, String> {
+fn said_version(said: &str) -> Result<VersionAnswer, String> {
     let other = || said.trim().to_owned();
     let line = said.lines().find_map(|line| line.split_once("  Ver "));
     let (_, rest) = line.ok_or_else(other)?;
@@ -310,7 +310,7 @@ fn said_version(said: &str) -> Result<Said, String> {
     } else {
         Family::Mysql
     };
-    Ok(Said {
+    Ok(VersionAnswer {
         family,
         version: Version::from_server(text).map_err(|_| other())?,
         version_text: text.to_owned(),

@@ -25,9 +25,9 @@ use catalogue::{Bootstrap, Entry, Shutdown, Support, version_matches};
 pub struct ServerBuild {
     /// The catalogue's name for it.
     pub id: String,
-    /// What the catalogue promises.
+    /// The catalogue's promises.
     pub facts: BuildFacts,
-    /// What `SELECT VERSION()` answers, without `-log`; a `*` at the end stands for any rest.
+    /// The answer to `SELECT VERSION()`, without `-log`; a `*` at the end stands for any rest.
     pub version_text: String,
     /// A hash of everything it consists of, support libraries included; of a folder of the user's
     /// own, of its server program only. A preloaded allocator is not part of it: it changes nothing
@@ -119,7 +119,7 @@ impl ServerBuild {
         }
     }
 
-    /// Whether `answer` is what this build says to `SELECT VERSION()`.
+    /// True where `answer` is what this build says to `SELECT VERSION()`.
     pub fn answers_with(&self, answer: &str) -> bool {
         version_matches(&self.version_text, answer)
     }

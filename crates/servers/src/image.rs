@@ -41,20 +41,20 @@ pub struct Images<'a> {
     roots: &'a Roots,
 }
 
-/// What an image is known by: a hash of everything that made it.
+/// The name of an image: a hash of everything that made it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ImageKey(String);
 
-/// What is kept with an image by whoever made it.
+/// The facts that an image's maker keeps with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageRecord {
     /// The engine of its tables.
     pub engine: Engine,
-    /// What is in them.
+    /// Their rows.
     pub dataset: Dataset,
-    /// How loading went; `None` where nothing was loaded, because the engine forgets it.
+    /// The outcome of loading; `None` where nothing was loaded, because the engine forgets it.
     pub load: Option<LoadOutcome>,
-    /// How settling went; `None` where it was not settled.
+    /// The outcome of settling; `None` where it was not settled.
     pub settle: Option<SettleOutcome>,
 }
 
@@ -74,7 +74,7 @@ impl ImageKey {
 }
 
 impl Image {
-    /// What its maker kept with it.
+    /// The facts that its maker kept with it.
     pub fn record(&self) -> &ImageRecord {
         &self.manifest.record
     }
@@ -185,7 +185,7 @@ impl<'a> Images<'a> {
     /// Puts a copy of the image into an instance that has no data directory yet, and waits until
     /// it is on the disk, so that its writing back does not disturb what is measured.
     ///
-    /// What is copied is compared with the image's digest. Where the file system shares blocks
+    /// The copy is compared with the image's digest. Where the file system shares blocks
     /// instead, only the sizes of the files are.
     ///
     /// # Errors

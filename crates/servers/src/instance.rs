@@ -44,13 +44,13 @@ pub struct Instance {
     launcher: Launcher,
     build: ServerBuild,
     rendered: Rendered,
-    /// Where connections are encrypted.
+    /// Certificates, where connections are encrypted.
     certificates: Option<Certificates>,
-    /// Where the load comes over TCP; another one for each start.
+    /// The port, where the load comes over TCP; another one for each start.
     port: Option<u16>,
 }
 
-/// Why an instance could not be made or started.
+/// The reason that an instance could not be made or started.
 #[derive(Debug, thiserror::Error)]
 pub enum InstanceError {
     /// A file can't be read or written.
@@ -78,10 +78,10 @@ pub enum InstanceError {
         port::FIRST + port::COUNT - 1
     )]
     Ports {
-        /// How many were tried.
+        /// The number of ports that were tried.
         tried: u16,
     },
-    /// What others had to do to the process before it became the server failed.
+    /// The work of others on the process before it became the server failed.
     #[error("prepare the process of {build} before it starts: {reason}")]
     Birth {
         /// The build's id.
@@ -102,7 +102,7 @@ pub enum InstanceError {
     Bootstrap {
         /// The build's id.
         build: String,
-        /// How the server ended.
+        /// The end of the server.
         status: String,
         /// The end of its log.
         log_tail: String,
@@ -112,7 +112,7 @@ pub enum InstanceError {
     Died {
         /// The build's id.
         build: String,
-        /// How it ended.
+        /// Its end.
         died: ServerDied,
     },
     /// The server did not answer in time.
@@ -120,7 +120,7 @@ pub enum InstanceError {
     Silent {
         /// The build's id.
         build: String,
-        /// How long it was waited for.
+        /// The time that was waited.
         seconds: u64,
         /// The last attempt's error.
         reason: ClientError,
@@ -145,9 +145,9 @@ pub enum InstanceError {
     Allocator {
         /// The build's id.
         build: String,
-        /// What was asked for.
+        /// The request.
         wanted: Allocator,
-        /// What came of it.
+        /// The outcome.
         reason: String,
         /// The end of the server's log.
         log_tail: String,

@@ -90,7 +90,7 @@ impl Stage {
         fs::write(path, content).unwrap();
     }
 
-    /// How often clients were called.
+    /// The number of calls of clients.
     pub(crate) fn calls(&self) -> usize {
         let calls = fs::read_to_string(self.path("calls")).unwrap_or_default();
         calls.lines().count()

@@ -1,11 +1,14 @@
-//! What can go wrong with a result file.
+//! Failures of result files.
 
+mod remedy;
+
+use std::io;
 use std::path::PathBuf;
 
 use prony_model::{Backend, TrialState};
 use rusqlite::Connection;
 
-/// Why a result file could not be created, opened, written or read.
+/// A result file that could not be created, opened, written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is a file already where a new one was to be created.
@@ -33,15 +36,49 @@ pub enum StoreError {
         pid: Option<u32>,
     },
     /// The lock file could not be created or locked.
-    #[error("lock {path}: is the folder writable?", path = path.display())]
+    #[error(
+        "lock {path}: {source}{remedy}",
+        path = path.display(),
+        remedy = remedy::for_system(source, path)
+    )]
     Lock {
         /// The lock file.
         path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
+        /// The answer of the system.
+        source: io::Error,
+    },
+    /// The result file can't be looked at.
+    #[error(
+        "open {path}: {source}{remedy}",
+        path = path.display(),
+        remedy = remedy::for_system(source, path)
+    )]
+    Inaccessible {
+        /// The path asked for.
+        path: PathBuf,
+        /// The answer of the system.
+        source: io::Error,
+    },
+    /// The file lacks its end.
+    #[error(
+        "open {path}: the file was cut short, it has {found} bytes{expected}; restore it from a \
+         copy, or run the experiment again",
+        path = path.display(),
+        expected = expected.map(|bytes| format!(" of {bytes}")).unwrap_or_default()
+    )]
+    CutShort {
+        /// The file.
+        path: PathBuf,
+        /// Its size in bytes.
+        found: u64,
+        /// The size that its header says, where it has a header.
+        expected: Option<u64>,
     },
     /// The file is something else.
-    #[error("open {path}: this is not a result file of Prony", path = path.display())]
+    #[error(
+        "open {path}: this is not a result file of Prony; name the folder of a run",
+        path = path.display()
+    )]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -88,21 +125,31 @@ pub enum StoreError {
     #[error("write to the result file: it was opened for reading only")]
     ReadOnly,
     /// A database operation failed.
-    #[error("{action} in {path}: {source}", path = path.display())]
+    #[error(
+        "{action} in {path}: {source}{remedy}",
+        path = path.display(),
+        remedy = remedy::for_database(source, path)
+    )]
     Database {
-        /// What was attempted.
+        /// The attempt, as a fragment that fits after "failed to".
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// The answer of SQLite.
         source: rusqlite::Error,
     },
     /// A value in the file does not mean anything.
-    #[error("read {place}: {problem}; the file is damaged or was edited by hand")]
+    #[error(
+        "read {place} in {path}: {problem}; the file is damaged or was edited by hand: restore it \
+         from a copy, or run the experiment again",
+        path = path.display()
+    )]
     Damaged {
+        /// The file.
+        path: PathBuf,
         /// Table and column.
         place: &'static str,
-        /// What is wrong with the value.
+        /// The fault of the value.
         problem: String,
     },
     /// The trial is not part of the plan.
@@ -112,7 +159,7 @@ pub enum StoreError {
         block: u32,
         /// Index of the target.
         target: usize,
-        /// What the trial is for.
+        /// Its kind.
         kind: &'static str,
     },
     /// The trial was begun already and not discarded.
@@ -122,7 +169,7 @@ pub enum StoreError {
         block: u32,
         /// Index of the target.
         target: usize,
-        /// What the trial is for.
+        /// Its kind.
         kind: &'static str,
         /// The state of the attempt that counts.
         state: TrialState,
@@ -203,10 +250,23 @@ impl StoreError {
     ) -> Self {
         Self::Database {
             action,
-            path: connection.path().unwrap_or_default().into(),
+            path: path_of(connection),
             source,
         }
     }
+
+    /// A value in the file of this connection that does not mean anything.
+    pub(crate) fn damaged(connection: &Connection, place: &'static str, problem: String) -> Self {
+        Self::Damaged {
+            path: path_of(connection),
+            place,
+            problem,
+        }
+    }
+}
+
+fn path_of(connection: &Connection) -> PathBuf {
+    connection.path().unwrap_or_default().into()
 }
 
 /// Gives a database error its context.
@@ -220,3 +280,6 @@ impl<T> Context<T> for rusqlite::Result<T> {
         self.map_err(|source| StoreError::database(action, connection, source))
     }
 }
+
+#[cfg(test)]
+mod tests;

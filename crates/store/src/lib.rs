@@ -14,6 +14,7 @@ mod calibrations;
 mod counting;
 mod database;
 mod error;
+mod header;
 mod lock;
 mod outcomes;
 mod run;

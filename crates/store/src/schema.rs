@@ -4,15 +4,15 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, Transaction};
 
-use crate::StoreError;
 use crate::database::in_transaction;
 use crate::error::Context as _;
+use crate::{StoreError, header};
 
 /// Marks an SQLite file as a result file of Prony: the letters `PRON`. Shown by file(1).
-const APPLICATION_ID: i64 = 0x5052_4F4E;
+pub(crate) const APPLICATION_ID: i64 = 0x5052_4F4E;
 
 /// The mark of files whose layouts were never released: the letters `PRNY`.
-const UNRELEASED_ID: i64 = 0x5052_4E59;
+pub(crate) const UNRELEASED_ID: i64 = 0x5052_4E59;
 
 /// Scripts that each bring a file to the next version; the first one makes version 1. Scripts are
 /// only ever appended.
@@ -32,9 +32,12 @@ pub(crate) fn create(transaction: &Transaction<'_>) -> Result<(), StoreError> {
 /// The version of an existing file that this program can read.
 ///
 /// # Errors
-/// When the file is not a result file, was never filled, is of an unreleased layout, or is newer
-/// than this program.
+/// When the file is not a result file, was cut short or never filled, is of an unreleased layout,
+/// or is newer than this program.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    if !header::has_log(path) {
+        header::check_length(path)?;
+    }
     let application_id = pragma(connection, "application_id", path)?;
     let version = pragma(connection, "user_version", path)?;
     let path = path.to_owned();
@@ -46,7 +49,10 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreEr
         }),
         APPLICATION_ID if version >= 1 => Ok(version),
         UNRELEASED_ID => Err(StoreError::Unreleased { path }),
-        0 if version == 0 && is_empty(connection)? => Err(StoreError::NeverBegun { path }),
+        0 if version == 0 && is_empty(connection)? => {
+            header::check_length(&path)?;
+            Err(StoreError::NeverBegun { path })
+        }
         _ => Err(StoreError::Foreign { path }),
     }
 }
@@ -93,14 +99,22 @@ fn run_scripts(
 }
 
 fn pragma(connection: &Connection, name: &str, path: &Path) -> Result<i64, StoreError> {
-    connection
-        .pragma_query_value(None, name, |row| row.get(0))
-        .map_err(|source| match source.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => StoreError::Foreign {
-                path: path.to_owned(),
-            },
-            _ => StoreError::database("read the header of the result file", connection, source),
+    let action = "read the header of the result file";
+    let value = connection.pragma_query_value(None, name, |row| row.get(0));
+    value.or_else(|source| {
+        let code = source.sqlite_error_code();
+        if matches!(
+            code,
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)
+        ) {
+            // The log did not make up for it.
+            header::check_length(path)?;
+        }
+        Err(match code {
+            Some(ErrorCode::NotADatabase) => StoreError::Foreign { path: path.into() },
+            _ => StoreError::database(action, connection, source),
         })
+    })
 }
 
 fn is_empty(connection: &Connection) -> Result<bool, StoreError> {

@@ -1,6 +1,7 @@
 //! Creating and opening result files.
 
 use std::path::Path;
+use std::{fs, io};
 
 use jiff::Timestamp;
 use prony_model::{ClientGroup, Length, Plan, Step, Target, TrialKind};
@@ -27,7 +28,7 @@ pub struct Store {
     lock: Option<RunLock>,
 }
 
-/// What is known when a run begins.
+/// Facts that are known when a run begins.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRun<'a> {
     /// Identifies the run for people, such as the name of its folder.
@@ -155,12 +156,17 @@ impl Store {
 }
 
 fn must_exist(path: &Path) -> Result<(), StoreError> {
-    if path.is_file() {
-        return Ok(());
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(()),
+        Ok(_) => Err(StoreError::Foreign { path: path.into() }),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => {
+            Err(StoreError::Missing { path: path.into() })
+        }
+        Err(source) => Err(StoreError::Inaccessible {
+            path: path.into(),
+            source,
+        }),
     }
-    Err(StoreError::Missing {
-        path: path.to_owned(),
-    })
 }
 
 fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, StoreError> {
@@ -299,10 +305,7 @@ fn insert_group(
 
 /// The plan without the trials whose kind is not known here, and the first such kind.
 fn read_plan(connection: &Connection) -> Result<(Plan, Option<String>), StoreError> {
-    let damaged = |problem: String| StoreError::Damaged {
-        place: "run.plan",
-        problem,
-    };
+    let damaged = |problem| StoreError::damaged(connection, "run.plan", problem);
     let plan: Option<Value> = first(
         connection,
         "read the plan from the result file",

@@ -1,11 +1,12 @@
 //! What a calibration measures, and what of it is worth keeping.
 
-use prony_load::DriveTask;
+use prony_load::{DriveTask, Hello};
 use prony_model::{Backend, Calibration, CounterSet, Workload};
 use rustix::process::{Resource, getrlimit};
 
 use super::price;
 use super::tasks::{available_backends, closed_loop, open_loop, warmup_ms};
+use crate::drive::GeneratorSetup;
 
 /// Files that a generator has open beside its connections, at most.
 const OTHER_FILES: u64 = 64;
@@ -82,13 +83,14 @@ impl CalibrationPoints {
     }
 
     /// By backend: a closed loop for each number of clients, then the open loop.
-    pub(super) fn tasks(&self, workload: &Workload) -> Vec<DriveTask> {
+    pub(super) fn tasks(&self, workload: &Workload, hello: &Hello) -> Vec<DriveTask> {
         let of_backend = |&backend: &Backend| {
+            let setup = GeneratorSetup::new(hello, backend);
             let closed = self
                 .clients
                 .iter()
-                .map(move |&clients| closed_loop(workload, backend, clients, self.time_ms));
-            closed.chain([open_loop(workload, backend, self.time_ms)])
+                .map(move |&clients| closed_loop(workload, setup, clients, self.time_ms));
+            closed.chain([open_loop(workload, setup, self.time_ms)])
         };
         self.backends.iter().flat_map(of_backend).collect()
     }

@@ -1,10 +1,12 @@
 //! The cost of counters: the null server with them and without, by turns.
 
+use prony_load::Hello;
 use prony_model::{Backend, CounterSet, LookingPrice, PricedRound, Workload};
 use prony_probe::{Counters, hardware_counters};
 
-use super::tasks::{available_backends, closed_loop, warmup_ms};
+use super::tasks::{closed_loop, warmup_ms};
 use super::{CalibrationError, CalibrationEvent, Calibrator, NullServer, counts};
+use crate::drive::GeneratorSetup;
 use crate::fault::Stop;
 
 /// Numbers of clients: one that waits for each answer, and as many as keep the server from waiting.
@@ -37,6 +39,7 @@ impl Calibrator<'_> {
         &self,
         set: CounterSet,
         workload: &Workload,
+        hello: &Hello,
         events: &mut dyn FnMut(CalibrationEvent<'_>),
     ) -> Result<Vec<LookingPrice>, Stop<CalibrationError>> {
         let failed = |reason| CalibrationError::NullServer { reason };
@@ -62,13 +65,11 @@ impl Calibrator<'_> {
             }
             None => return Ok(Vec::new()),
         };
-        let backend = available_backends()
-            .last()
-            .copied()
-            .unwrap_or(Backend::Epoll);
+        let backend = hello.backends.last().copied();
+        let setup = GeneratorSetup::new(hello, backend.unwrap_or(Backend::Epoll));
         let mut prices = Vec::new();
         for clients in CLIENTS {
-            let task = closed_loop(workload, backend, clients, TIME_MS);
+            let task = closed_loop(workload, setup, clients, TIME_MS);
             let mut rounds = Vec::new();
             for round in 0..ROUNDS {
                 let measure = |null: &mut NullServer| -> Result<_, Stop<CalibrationError>> {

@@ -1,9 +1,9 @@
 //! The loops that the generator is measured in.
 
-use prony_load::{DriveTask, choose_backend};
+use prony_load::{DriveTask, Hello};
 use prony_model::{Backend, Dataset, Length, Pace, Spacing, Thousandths, Workload};
 
-use crate::drive::threads_max;
+use crate::drive::GeneratorSetup;
 
 /// The table that its keys are drawn for; there is none.
 const DATASET: Dataset = Dataset::sbtest(1, 1_000_000, 1);
@@ -18,11 +18,7 @@ const STALL_MS: u64 = 20_000;
 
 /// The backends that this host has.
 pub fn available_backends() -> Vec<Backend> {
-    let has = |backend: &Backend| choose_backend(Some(*backend), false).is_ok();
-    [Backend::Epoll, Backend::IoUring]
-        .into_iter()
-        .filter(has)
-        .collect()
+    Hello::of_this_process().backends
 }
 
 /// Load before a point is measured.
@@ -33,23 +29,23 @@ pub(super) const fn warmup_ms(time_ms: u64) -> u64 {
 /// A closed loop.
 pub(super) fn closed_loop(
     workload: &Workload,
-    backend: Backend,
+    setup: GeneratorSetup,
     clients: u32,
     time_ms: u64,
 ) -> DriveTask {
     let length = Length::Time { ms: time_ms };
     DriveTask {
-        threads_max: threads_max(backend),
+        threads_max: setup.threads_max,
         warmup_ms: warmup_ms(time_ms),
         interval_ms: time_ms,
         stall_ms: STALL_MS,
-        ..DriveTask::closed_loop(workload.clone(), clients, DATASET, length, backend)
+        ..DriveTask::closed_loop(workload.clone(), clients, DATASET, length, setup.backend)
     }
 }
 
 /// The open loop, whose operations a client is idle for whenever one is due.
-pub(super) fn open_loop(workload: &Workload, backend: Backend, time_ms: u64) -> DriveTask {
-    let mut task = closed_loop(workload, backend, OPEN_CLIENTS, time_ms);
+pub(super) fn open_loop(workload: &Workload, setup: GeneratorSetup, time_ms: u64) -> DriveTask {
+    let mut task = closed_loop(workload, setup, OPEN_CLIENTS, time_ms);
     task.groups.own_mut().pace = Pace::Open {
         rate: RATE,
         spacing: Spacing::Regular,

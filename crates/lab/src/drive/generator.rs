@@ -1,6 +1,7 @@
 //! The load generator as a child process: a job goes in, messages come out, and where the job holds,
 //! the words to go on go in as well.
 
+use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -9,11 +10,13 @@ use std::thread;
 use std::time::Duration;
 
 use prony_host::{Launcher, Placement, Process, describe_exit};
-use prony_load::{Job, Message};
+use prony_load::{Hello, Job, Message, ProtocolMismatch};
 use prony_model::CpuSet;
 
 /// How long a generator that closed its output may take to end.
 const DYING: Duration = Duration::from_secs(2);
+/// How long a generator may take to say what its host has.
+const STARTING: Duration = Duration::from_secs(20);
 /// The line that lets a generator go on that holds. It takes any.
 const GO: &[u8] = b"go\n";
 
@@ -35,10 +38,27 @@ pub(crate) enum Next {
     Ended(String),
 }
 
-/// Why the generator could not be started.
+/// The reason why there is no load generator.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to start the load generator: {0}")]
-pub(crate) struct GeneratorError(String);
+pub enum GeneratorError {
+    /// It does not start, or does not say what it has to say at first.
+    #[error("start the load generator: {reason}")]
+    Start {
+        /// The reason.
+        reason: String,
+    },
+    /// It is of another version.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolMismatch),
+}
+
+impl GeneratorError {
+    fn start(reason: &impl fmt::Display) -> Self {
+        Self::Start {
+            reason: reason.to_string(),
+        }
+    }
+}
 
 enum Line {
     Output(String),
@@ -55,33 +75,55 @@ impl Generator {
         cpus: Option<&CpuSet>,
         job: &Job,
     ) -> Result<Self, GeneratorError> {
-        Self::spawn(launcher, command(launcher, prony, cpus), job)
+        let mut generator = Self::spawn(launcher, command(launcher, prony, cpus))?;
+        generator.hand_over(job)?;
+        Ok(generator)
     }
 
-    fn spawn(launcher: &Launcher, mut command: Command, job: &Job) -> Result<Self, GeneratorError> {
-        let mut line =
-            serde_json::to_vec(job).map_err(|error| GeneratorError(error.to_string()))?;
-        line.push(b'\n');
+    /// Asks a generator, which gets no job then, for its version and for what its host has.
+    pub(crate) fn ask(launcher: &Launcher, prony: &Path) -> Result<Hello, GeneratorError> {
+        Self::spawn(launcher, command(launcher, prony, None))?.hello()
+    }
+
+    fn hello(mut self) -> Result<Hello, GeneratorError> {
+        match self.next(STARTING) {
+            Next::Message(Message::Hello(hello)) => {
+                hello.check()?;
+                Ok(hello)
+            }
+            Next::Ended(how) => Err(GeneratorError::start(&how)),
+            Next::Message(_) | Next::Quiet => {
+                Err(GeneratorError::start(&"it does not say what its host has"))
+            }
+        }
+    }
+
+    fn spawn(launcher: &Launcher, mut command: Command) -> Result<Self, GeneratorError> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut process = launcher
             .spawn(command)
-            .map_err(|error| GeneratorError(error.to_string()))?;
+            .map_err(|error| GeneratorError::start(&error))?;
         let (sender, lines) = channel();
         let child = process.child();
         let input = child.stdin.take();
         if let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) {
             thread::spawn(move || forward(output, errors, &sender));
         }
-        let mut generator = Self {
+        Ok(Self {
             process,
             input,
             lines,
-        };
-        generator.tell(&line);
-        Ok(generator)
+        })
+    }
+
+    fn hand_over(&mut self, job: &Job) -> Result<(), GeneratorError> {
+        let mut line = serde_json::to_vec(job).map_err(|error| GeneratorError::start(&error))?;
+        line.push(b'\n');
+        self.tell(&line);
+        Ok(())
     }
 
     /// Lets a generator go on that holds: one that said `Ready`, or `MeasureEnd`.
@@ -178,15 +220,39 @@ mod tests {
     /// A generator that is a shell script, started through a guard that is one too. The guard is a
     /// file of the project: one written here could be busy when another test's child is started.
     fn shell(script: &str) -> Generator {
+        let mut generator = spawn(script);
+        generator.hand_over(&job()).unwrap();
+        generator
+    }
+
+    fn spawn(script: &str) -> Generator {
         let guard = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/guard.sh");
         let launcher = Launcher::new(guard.into()).unwrap();
         let mut command = launcher.command("sh");
         command.args(["-c", script]);
-        Generator::spawn(&launcher, command, &job()).unwrap()
+        Generator::spawn(&launcher, command).unwrap()
     }
 
     fn wait() -> Duration {
         Duration::from_secs(20)
+    }
+
+    #[test]
+    fn a_generator_says_what_its_host_has_unless_it_is_of_another_version() {
+        let own = Hello::of_this_process();
+        let greet = |hello: &Hello| {
+            let line = serde_json::to_string(&Message::Hello(hello.clone())).unwrap();
+            spawn(&format!("echo '{line}'; read job")).hello()
+        };
+        assert_eq!(greet(&own).unwrap(), own);
+        let other = Hello {
+            protocol: own.protocol + 1,
+            ..own
+        };
+        assert!(matches!(greet(&other), Err(GeneratorError::Protocol(_))));
+        let error = spawn("echo oops >&2").hello().unwrap_err().to_string();
+        assert!(error.starts_with("start the load generator: it ended"));
+        assert!(error.ends_with("oops"), "{error}");
     }
 
     #[test]

@@ -1,17 +1,26 @@
 //! The tasks that the load generator gets from a plan's steps.
 
-use std::thread::available_parallelism;
-
-use prony_load::{DriveTask, usual_threads};
+use prony_load::{DriveTask, Hello};
 use prony_model::{Backend, ClientGroup, Plan, Step, Target};
 
 /// Silence of the server, in milliseconds, after which a step is given up.
 const STALL_MS: u64 = 60_000;
 
-/// Threads of the load generator on this host.
-pub(crate) fn threads_max(backend: Backend) -> u32 {
-    // Where the number of processors is not known, it is taken for the least.
-    usual_threads(backend, available_parallelism().map_or(1, usize::from))
+/// The backend and the threads of the load generator, which are the same in all trials of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GeneratorSetup {
+    pub(crate) backend: Backend,
+    pub(crate) threads_max: u32,
+}
+
+impl GeneratorSetup {
+    /// The usual threads for a backend on the generator's host.
+    pub(crate) fn new(hello: &Hello, backend: Backend) -> Self {
+        Self {
+            backend,
+            threads_max: hello.usual_threads(backend),
+        }
+    }
 }
 
 /// The task of the load generator in a step.
@@ -20,17 +29,17 @@ pub(crate) fn drive_task(
     target: &Target,
     step: &Step,
     seed: u64,
-    backend: Backend,
+    setup: GeneratorSetup,
 ) -> DriveTask {
     let transactional = target.engine.transactional();
     let mut task = DriveTask {
         transactional,
         protocol: target.protocol,
-        threads_max: threads_max(backend),
+        threads_max: setup.threads_max,
         seed,
         stall_ms: STALL_MS,
         hold: true,
-        ..DriveTask::of(step, plan.dataset, backend)
+        ..DriveTask::of(step, plan.dataset, setup.backend)
     };
     if sees_gaps(step, transactional) {
         for group in task.groups.iter_mut() {

@@ -22,7 +22,7 @@ pub(crate) struct Task {
     pub(crate) interval_ms: u64,
 }
 
-/// The job of the load generator.
+/// The job of the load generator, a line.
 pub(crate) fn generator(task: &Task, backend: Backend) -> Vec<u8> {
     let dataset = Dataset::sbtest(1, task.rows.into(), 1);
     let drive = DriveTask {
@@ -42,7 +42,9 @@ pub(crate) fn generator(task: &Task, backend: Backend) -> Vec<u8> {
         database: task.database.to_owned(),
         task: LoadTask::Drive(Box::new(drive)),
     };
-    serde_json::to_vec(&job).unwrap()
+    let mut line = serde_json::to_vec(&job).unwrap();
+    line.push(b'\n');
+    line
 }
 
 fn point_query() -> Workload {

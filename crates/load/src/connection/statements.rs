@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use prony_client::{ClientError, Connection, Opening};
+use prony_wire::codes::UNSUPPORTED_PS;
 
 use crate::LoadError;
 use crate::client::{PreparedId, PreparedIds};
 use crate::program::{Encoding, Program, Statement, tables_of_client};
-
-/// `ER_UNSUPPORTED_PS`: this command is not supported in the prepared statement protocol yet.
-const UNSUPPORTED_PS: u16 = 1295;
 
 /// The texts of clients 0, 1 and so on, until they repeat.
 pub(super) fn all_texts(program: &Program) -> Vec<Arc<[String]>> {

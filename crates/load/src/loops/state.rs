@@ -252,8 +252,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Hands over periods that are over, and breaks where another thread has failed; at most so often
-    /// that it costs nothing.
+    /// Hands over periods that are over, and stops where another thread has failed or nobody
+    /// controls the generator any more. Most calls only look at the time.
     #[inline]
     pub(super) fn housekeeping(&mut self, now_ns: u64) -> Result<ControlFlow<()>, LoadError> {
         if now_ns < self.housekeeping_ns {
@@ -267,6 +267,9 @@ impl<'a> State<'a> {
         // When a thread failed in the warm-up, the measured time has no beginning either.
         if self.shared.failed.load(Ordering::Relaxed) {
             return Ok(ControlFlow::Break(()));
+        }
+        if self.shared.is_abandoned.load(Ordering::Relaxed) {
+            return Err(LoadError::Abandoned);
         }
         while now_ns >= self.period_end_ns {
             let mut period = self.groups[0].recorder.end_period()?;

@@ -15,6 +15,7 @@ mod fill;
 mod hold;
 mod pacing;
 mod samples;
+mod serve;
 mod testkit;
 mod threads;
 mod warmup;

@@ -112,6 +112,7 @@ fn failure(error: &CalibrationError) -> Failure {
         CalibrationError::Workload { .. } => ExitStatus::Defect,
         CalibrationError::NullServer { .. }
         | CalibrationError::Program { .. }
+        | CalibrationError::Generator(_)
         | CalibrationError::Drive { .. }
         | CalibrationError::Keep(_) => ExitStatus::Host,
     };

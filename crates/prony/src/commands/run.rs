@@ -90,7 +90,7 @@ pub(crate) fn complete(
         Ok(RunEnd::Interrupted) => {
             let message = "interrupted; every trial that had ended is kept";
             let failure = Failure::new(ExitStatus::Interrupted(signals.exit_code()), message);
-            Err(failure.with_hint(format!("go on with: {resume}")).into())
+            Err(failure.with_hint(format!("continue with: {resume}")).into())
         }
         Ok(RunEnd::Complete { failed }) => {
             print(store, FormatArg::Text)?;
@@ -102,7 +102,7 @@ pub(crate) fn complete(
             Err(failure.with_hint("the report says which, and why").into())
         }
         Err(error) => Err(Stopped {
-            failure: lab_failure(&error).with_hint(format!("when that is mended: {resume}")),
+            failure: lab_failure(&error).with_hint(format!("once fixed, continue with: {resume}")),
             before_loading: error.is_before_loading(),
         }),
     }
@@ -122,6 +122,7 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         LabError::Variables(_) => ExitStatus::Defect,
         LabError::Store(_)
         | LabError::Backend(_)
+        | LabError::Generator(_)
         | LabError::BackendLost { .. }
         | LabError::Counting { .. }
         | LabError::Artefact { .. }

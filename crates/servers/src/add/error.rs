@@ -1,4 +1,4 @@
-//! What goes wrong when a server is added.
+//! Errors of adding a server.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::config::render::RenderError;
 use crate::instance::verify::VerifyError;
 use crate::instance::{InstanceError, StopError};
 
-/// Why a server was not added.
+/// The reason that a server was not added.
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
     /// A file or folder can't be read or written.
@@ -28,7 +28,7 @@ pub enum AddError {
         /// The folder or archive.
         path: PathBuf,
     },
-    /// What is called like a server is none.
+    /// A file with a server's name is none.
     #[error(
         "use {} of {}: it is no program but a script or a text; name the folder of an unpacked server",
         program.display(),
@@ -70,7 +70,7 @@ pub enum AddError {
         program: PathBuf,
         /// Names of libraries, and versions of the C library.
         missing: Vec<String>,
-        /// Whether `path` is an archive, which nothing can be put into.
+        /// True for an archive, which nothing can be put into.
         archive: bool,
     },
     /// The program can't be started or watched.
@@ -84,7 +84,7 @@ pub enum AddError {
         "ask the server program what it is: it did not come to an end in {seconds} s; start it by hand with --version to see why"
     )]
     Silent {
-        /// How long it was waited for.
+        /// The time that was waited.
         seconds: u64,
     },
     /// It does not say which version it is.
@@ -94,7 +94,7 @@ pub enum AddError {
         path: PathBuf,
         /// The program in it.
         program: PathBuf,
-        /// What it says.
+        /// Its answer.
         said: String,
     },
     /// No way to make a data directory is found.
@@ -142,7 +142,7 @@ pub enum AddError {
     /// It does not stop.
     #[error("stop the server: {source}")]
     Stop {
-        /// How it failed to.
+        /// The failure.
         source: StopError,
     },
     /// It has no engine that Prony can load data into.
@@ -159,7 +159,7 @@ pub enum AddError {
     Stopped,
 }
 
-/// How libraries can be given to a server.
+/// The way to give libraries to a server.
 fn bring_along(archive: bool) -> &'static str {
     if archive {
         "unpack the archive, put it into a folder `lib` beside the server's other folders, and add the unpacked folder"

@@ -11,13 +11,13 @@ use crate::build::catalogue::Shutdown;
 use crate::config::render::Wanted;
 use crate::instance::{Instance, Running, StopError};
 
-/// How long one statement may take.
+/// The time that one statement may take.
 const STATEMENT: Duration = Duration::from_mins(1);
 /// A server with nothing in it that has not stopped after this time does not listen.
 const STOP: Duration = Duration::from_secs(20);
 
-/// What the first start shows.
-pub(super) struct Seen {
+/// Facts that the first start shows.
+pub(super) struct ServerFacts {
     pub(super) version_text: String,
     pub(super) comment: String,
     pub(super) engines: Vec<Engine>,
@@ -25,7 +25,7 @@ pub(super) struct Seen {
 }
 
 /// Starts the server with the baseline and asks for its version and engines.
-pub(super) fn first_start(adder: &Adder<'_>, build: &ServerBuild) -> Result<Seen, AddError> {
+pub(super) fn first_start(adder: &Adder<'_>, build: &ServerBuild) -> Result<ServerFacts, AddError> {
     let config = Config::default();
     let wanted = Wanted::over_socket(Engine::Myisam, &config, 1);
     let rendered = adder.catalogue.render(&build.facts, wanted)?;
@@ -44,8 +44,8 @@ pub(super) fn first_start(adder: &Adder<'_>, build: &ServerBuild) -> Result<Seen
     Ok(seen)
 }
 
-/// What the server says, and the names of all its engines.
-fn ask(server: &Running) -> Result<(Seen, Vec<String>), ClientError> {
+/// The server's facts, and the names of all its engines.
+fn ask(server: &Running) -> Result<(ServerFacts, Vec<String>), ClientError> {
     let (address, login) = (server.admin_address(), server.admin_login());
     let mut admin = Connection::connect(&address, &login, STATEMENT)?;
     let version = admin.query("SELECT VERSION()")?;
@@ -68,7 +68,7 @@ fn ask(server: &Running) -> Result<(Seen, Vec<String>), ClientError> {
         let mut names = found.iter();
         names.any(|name| name.eq_ignore_ascii_case(engine.sql_name()))
     };
-    let seen = Seen {
+    let seen = ServerFacts {
         version_text: version.strip_suffix("-log").unwrap_or(version).to_owned(),
         comment: comment.unwrap_or_default(),
         engines: Engine::ALL.into_iter().filter(has).collect(),

@@ -13,7 +13,7 @@ use crate::build::fetch::FetchError;
 /// Rounds of looking for libraries that libraries need.
 const ROUNDS: usize = 10;
 
-/// How a program is to be loaded, as the catalogue says it.
+/// The way to load a program, in the catalogue's terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Linking {
     /// The server's own loader, relative to its folder.
@@ -24,7 +24,7 @@ pub(super) struct Linking {
     pub(super) support: Vec<String>,
     /// The support with allocators that it can be started with.
     pub(super) allocators: Option<String>,
-    /// Whether there is nothing to load.
+    /// True where there is nothing to load.
     pub(super) is_static: bool,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn find(
     })
 }
 
-/// What there is for programs of this kind; nothing for other processors.
+/// The supports for programs of this kind; none for other processors.
 fn supports(elf: &Elf) -> Option<Supports> {
     if elf.is_i386() {
         Some(I386)
@@ -128,7 +128,8 @@ impl Search<'_> {
         self.linking.libraries.extend(folder);
     }
 
-    /// Whether a support may have what is missing: not where there is one already, or where the C
+    /// True where a support may have what is missing: not where there is one already, or where the
+    /// C
     /// library is not the system's.
     fn may_be_supported(&self) -> bool {
         self.linking.loader.is_none() && self.linking.support.is_empty()
@@ -193,7 +194,7 @@ impl Search<'_> {
     }
 }
 
-/// What a loader's listing does not find: libraries, and versions of them.
+/// Libraries, and versions of them, that a loader's listing does not find.
 fn not_found(listing: &str) -> Vec<String> {
     let mut missing: Vec<String> = Vec::new();
     for line in listing.lines() {

@@ -1,4 +1,4 @@
-//! Where a server is that is to be added: a folder, or an archive that is unpacked to be looked at.
+//! The place of a server that is to be added: a folder, or an archive that is unpacked first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl Unpacked {
         &self.root
     }
 
-    /// What the catalogue says of where its files come from.
+    /// The source of its files for the catalogue.
     pub(super) fn source(&self) -> Source {
         self.source.clone()
     }

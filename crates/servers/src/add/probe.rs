@@ -19,7 +19,7 @@ pub(super) struct Probe<'a> {
     pub(super) stop: &'a StopFlag,
     /// A folder for its output.
     pub(super) scratch: &'a Path,
-    /// How long a command may take.
+    /// The time that a command may take.
     pub(super) limit: Duration,
 }
 

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use super::tree::Tree;
 use crate::build::catalogue::Bootstrap;
 
-/// Where server programs lie, relative to the folder that is added.
+/// Folders of server programs, relative to the folder that is added.
 const PLACES: [&str; 6] = ["bin", "sbin", "libexec", "usr/sbin", "usr/libexec", ""];
-/// How they are called; the newer name first.
+/// Their names, the newer one first.
 const NAMES: [&str; 2] = ["mariadbd", "mysqld"];
-/// How the names of its scripts begin.
+/// The beginning of the names of its scripts.
 const PREFIXES: [&str; 2] = ["mariadb_", "mysql_"];
 /// The MyRocks plugin.
 const ROCKSDB: &str = "ha_rocksdb.so";
@@ -24,12 +24,12 @@ pub(super) fn program(tree: &Tree) -> Option<PathBuf> {
     candidates.into_iter().find(|path| tree.has(path))
 }
 
-/// What a server's help text tells about its version.
+/// A server's help text, as a source of facts about its version.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Help<'a>(pub(super) &'a str);
 
 impl Help<'_> {
-    /// Whether the server knows an option; it writes `-` and `_` alike.
+    /// True for an option that the server knows; it writes `-` and `_` alike.
     fn knows(self, option: &str) -> bool {
         self.0.lines().any(|line| {
             // Some have a short form before the long one: `  -b, --basedir=name`.
@@ -47,13 +47,13 @@ impl Help<'_> {
         })
     }
 
-    /// Whether the server was built with an encryption library.
+    /// True for a server that was built with an encryption library.
     pub(super) fn encrypts(self) -> bool {
         self.knows("ssl") || self.knows("ssl-ca")
     }
 }
 
-/// How a data directory is made, if a way is found.
+/// The way to make a data directory, if one is found.
 pub(super) fn bootstrap(tree: &Tree, help: Help<'_>) -> Option<Bootstrap> {
     if help.knows("initialize-insecure") {
         return Some(Bootstrap::InitializeInsecure);

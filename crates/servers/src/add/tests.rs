@@ -181,7 +181,7 @@ fn what_is_written_reads_as_what_was_found() {
     let catalogue = Catalogue::embedded().unwrap();
     let catalogue = catalogue.with_user_dir(folder.path()).unwrap();
     let read = catalogue.get("mine").unwrap();
-    entry.place = read.place.clone();
+    entry.position = read.position.clone();
     assert_eq!(*read, entry);
     let facts: BuildFacts = read.facts();
     assert_eq!(facts.engines, entry.engines);
@@ -198,7 +198,7 @@ fn names_that_are_taken_or_impossible_are_refused() {
         launcher: &stage.launcher,
         stop: &stop,
     };
-    let said = Said {
+    let said = VersionAnswer {
         family: Family::Mysql,
         version: Version::new(5, 7, 22),
         version_text: "5.7.22".into(),

@@ -39,7 +39,7 @@ impl Tree {
         Self::new(Path::new("/srv"), files.iter().map(Into::into).collect())
     }
 
-    /// Whether this very file is there.
+    /// True where this very file is there.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.files.iter().any(|file| file == path)
     }

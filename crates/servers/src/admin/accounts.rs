@@ -10,7 +10,8 @@ use crate::digest::random_hex;
 pub(crate) const LOAD_USER: &str = "prony";
 /// The administrator's account.
 pub(crate) const ADMIN_USER: &str = "root";
-/// Where the load's account connects from: the unix socket, and TCP where no names are resolved.
+/// The hosts that the load's account connects from: the unix socket, and TCP without resolved
+/// names.
 const LOAD_HOSTS: [&str; 2] = ["localhost", "127.0.0.1"];
 /// Random bytes of the password.
 const PASSWORD_BYTES: usize = 16;
@@ -43,7 +44,8 @@ pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
         .try_for_each(|host| make_account(admin, host, password))
 }
 
-/// Whether an account stays: the administrator's, and those that the server runs its own views and
+/// True for an account that stays: the administrator's, and those that the server runs its own
+/// views and
 /// plugins as, which nobody can log in to.
 fn is_kept(user: &str, host: &str) -> bool {
     let own = user.starts_with("mysql.") || user == "mariadb.sys";

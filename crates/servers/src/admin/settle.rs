@@ -49,7 +49,7 @@ pub enum Whose {
 /// refreshed, the engine does what it has put off, and the file system of its data is on disk.
 /// `control` opens a connection of an administrator whose default database is the dataset's.
 ///
-/// What is not reached within `settle.limit_ms` is in the outcome, with its value. It takes at
+/// The outcome holds every criterion that is not met within `settle.limit_ms`. Settling takes at
 /// least `settle.idle_ms`.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ pub use entry::{
 
 pub use error::CatalogueError;
 
-pub(crate) use entry::{Place, version_matches};
+pub(crate) use entry::{Position, version_matches};
 
 use crate::config::intents::Intents;
 use parse::CatalogueFile;
@@ -30,7 +30,7 @@ const EMBEDDED: [(&str, &str); 2] = [
     ),
 ];
 
-/// What is known about server builds and configuration, before anything is fetched.
+/// The knowledge about server builds and configuration, before anything is fetched.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     entries: Vec<Entry>,
@@ -108,12 +108,12 @@ impl Catalogue {
         self.supports.iter().find(|support| support.id == id)
     }
 
-    /// What experiments are checked against: the builds.
+    /// The builds that experiments are checked against.
     pub fn facts(&self) -> Vec<BuildFacts> {
         self.entries.iter().map(Entry::facts).collect()
     }
 
-    /// What experiments are checked against: the intents.
+    /// The intents that experiments are checked against.
     pub fn intent_facts(&self) -> Vec<IntentFacts> {
         self.intents.facts()
     }
@@ -139,8 +139,8 @@ impl Catalogue {
             if let Some(unknown) = entry.lacks.iter().find(|name| !known(name)) {
                 let names: Vec<_> = intents.iter().map(|facts| facts.name.as_str()).collect();
                 return Err(CatalogueError::Invalid {
-                    file: entry.place.file.clone(),
-                    line: entry.place.line,
+                    file: entry.position.file.clone(),
+                    line: entry.position.line,
                     reason: format!(
                         "`{}` lacks `{unknown}`, which is no intent; there are {}",
                         entry.id,
@@ -151,8 +151,8 @@ impl Catalogue {
             for id in entry.support.iter().chain(&entry.allocators) {
                 if self.support(id).is_none() {
                     return Err(CatalogueError::Invalid {
-                        file: entry.place.file.clone(),
-                        line: entry.place.line,
+                        file: entry.position.file.clone(),
+                        line: entry.position.line,
                         reason: format!(
                             "`{}` wants the support `{id}`, which no file has",
                             entry.id

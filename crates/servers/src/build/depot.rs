@@ -35,7 +35,7 @@ struct Item<'a> {
     program: Option<&'a Path>,
 }
 
-/// Where the files of an item are below its folder.
+/// The folder of an item's files, below its own.
 const TREE: &str = "tree";
 
 impl<'a> Depot<'a> {
@@ -257,7 +257,7 @@ impl<'a> Depot<'a> {
 }
 
 impl Item<'_> {
-    /// Where it is when it is whole.
+    /// Its place when it is whole.
     fn folder(&self) -> PathBuf {
         self.shelf.join(self.id)
     }
@@ -312,7 +312,7 @@ fn program_artefact(program: &Path) -> Result<Artefact, FetchError> {
     })
 }
 
-/// What is fetched from where, as text: another recipe is another build.
+/// The sources of an item as text: another recipe is another build.
 fn recipe(sources: &[Source]) -> String {
     let fetched: Vec<_> = sources
         .iter()

@@ -1,4 +1,4 @@
-//! What a program file says of itself before it is run: the processor that it is made for, and the
+//! The header of a program file: the processor that it is made for, and the
 //! loader that it wants.
 //!
 //! Layout: `elf(5)`, System V ABI chapter 4 and 5.
@@ -54,7 +54,7 @@ impl Elf {
         }))
     }
 
-    /// Whether a processor of the kind `arch`, as [`std::env::consts::ARCH`] calls it, runs it.
+    /// True where a processor of the kind `arch`, as [`std::env::consts::ARCH`] calls it, runs it.
     pub(crate) fn runs_on(&self, arch: &str) -> bool {
         match arch {
             "x86_64" => matches!(self.machine, EM_X86_64 | EM_386),
@@ -64,12 +64,12 @@ impl Elf {
         }
     }
 
-    /// Whether it is made for 32-bit x86.
+    /// True for a program for 32-bit x86.
     pub(crate) fn is_i386(&self) -> bool {
         self.machine == EM_386
     }
 
-    /// Whether it is made for 64-bit x86.
+    /// True for a program for 64-bit x86.
     pub(crate) fn is_x86_64(&self) -> bool {
         self.machine == EM_X86_64
     }

@@ -17,7 +17,7 @@ use crate::build::catalogue::{Origin, Source};
 use crate::build::unpack::{UnpackError, Unpacking};
 use crate::digest;
 
-/// What happens during a fetch, for the user to see.
+/// An event of a fetch, for the user to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FetchEvent {
     /// Another process fetches the same; this one waits for it.
@@ -29,7 +29,7 @@ pub enum FetchEvent {
     Downloading {
         /// The build or support.
         id: String,
-        /// What comes in, such as Maven coordinates.
+        /// The file that comes in, such as Maven coordinates.
         what: String,
         /// Bytes so far.
         bytes: u64,
@@ -40,18 +40,18 @@ pub enum FetchEvent {
     Unpacking {
         /// The build or support.
         id: String,
-        /// What is unpacked.
+        /// The archive.
         what: String,
     },
 }
 
-/// Why a build was not fetched.
+/// The reason that a build was not fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The catalogue has no such build.
     #[error("there is no build `{id}` in the catalogue")]
     Unknown {
-        /// What was asked for.
+        /// The request.
         id: String,
     },
     /// There is no such allocator for it.
@@ -62,7 +62,7 @@ pub enum FetchError {
     NoAllocator {
         /// The build.
         id: String,
-        /// What was asked for.
+        /// The request.
         allocator: Allocator,
     },
     /// The machine can't run it.
@@ -70,7 +70,7 @@ pub enum FetchError {
     Platform {
         /// The build.
         id: String,
-        /// What the machine is.
+        /// The machine's own kind.
         found: String,
     },
     /// Its server program is not there.
@@ -78,7 +78,7 @@ pub enum FetchError {
     NoProgram {
         /// The build.
         id: String,
-        /// Where it should be.
+        /// Its expected place.
         program: PathBuf,
     },
     /// Its server program is made for other machines.
@@ -112,9 +112,9 @@ pub enum FetchError {
     Client {
         /// The program.
         program: &'static str,
-        /// What it was to get.
+        /// The thing that it was to get.
         what: String,
-        /// How it ended.
+        /// Its end.
         status: String,
         /// The end of its output.
         said: String,
@@ -140,7 +140,7 @@ pub enum FetchError {
     Coordinates {
         /// As the catalogue has them.
         coordinates: String,
-        /// How they should look.
+        /// Their right form.
         form: &'static str,
     },
     /// An address does not answer as it should.
@@ -148,15 +148,15 @@ pub enum FetchError {
     Download {
         /// The address.
         url: String,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
-    /// What came is not what the catalogue promises.
+    /// The file is not the one that the catalogue promises.
     #[error(
         "{what} has the SHA-256\n  {found} ({size} bytes), the catalogue expects\n  {expected}: it was refused and nothing of it was kept; try again, and if it stays so, do not trust it"
     )]
     Checksum {
-        /// What was fetched.
+        /// The files that were fetched.
         what: String,
         /// The catalogue's checksum.
         expected: String,
@@ -207,7 +207,7 @@ impl From<UnpackError> for FetchError {
 
 /// Gets the sources of one item into one folder.
 pub(crate) struct Getter<'a> {
-    /// Where the clients keep their state.
+    /// The folder of the clients' state.
     pub(crate) roots: &'a Roots,
     /// Starts the clients.
     pub(crate) launcher: &'a Launcher,

@@ -1,6 +1,6 @@
 //! Patterns in which `*` stands for any characters but `/`.
 
-/// Whether `pattern` names `path` or a folder that `path` lies in.
+/// True where `pattern` names `path` or a folder that `path` lies in.
 pub(crate) fn covers(pattern: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     pattern
@@ -8,7 +8,7 @@ pub(crate) fn covers(pattern: &str, path: &str) -> bool {
         .all(|segment| parts.next().is_some_and(|part| matches(segment, part)))
 }
 
-/// Whether `pattern`, which holds no `/`, is `text`.
+/// True where `pattern`, which holds no `/`, matches `text`.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == text;

@@ -20,7 +20,7 @@ use super::read_up_to;
 use crate::build::catalogue::Part;
 use place::{Content, PlaceError, Placer, Wanted};
 
-/// Why an archive was not unpacked.
+/// The reason that an archive was not unpacked.
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
     /// A file can't be read or written.
@@ -31,7 +31,7 @@ pub enum UnpackError {
     Format {
         /// The archive.
         archive: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
     /// An entry would be written outside the folder.
@@ -47,7 +47,7 @@ pub enum UnpackError {
     Missing {
         /// The archive.
         archive: PathBuf,
-        /// What the catalogue names.
+        /// The part that the catalogue names.
         part: String,
     },
     /// The user wished to stop.
@@ -58,7 +58,7 @@ pub enum UnpackError {
     },
 }
 
-/// Where to unpack to, and what not.
+/// The target of unpacking, and what is left out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unpacking<'a> {
     /// The folder that everything goes into.
@@ -129,12 +129,12 @@ impl<R: Read> Read for Watched<R> {
     }
 }
 
-/// What of an archive goes where.
+/// The parts of an archive, and where they go.
 #[derive(Debug)]
 struct Selected<'a> {
-    /// What is taken; empty means everything.
+    /// The parts that are taken; empty means everything.
     parts: &'a [Part],
-    /// Where everything goes if there are no parts.
+    /// The place of everything if there are no parts.
     prefix: &'a str,
 }
 

@@ -19,7 +19,7 @@ const TEXT: &str = include_str!("../../../../catalog/intents.toml");
 pub(crate) struct Intents {
     /// Settings that are the same for every experiment.
     pub(crate) fixed: Vec<Fixed>,
-    /// What an experiment may ask for.
+    /// The settings that an experiment may ask for.
     pub(crate) intents: Vec<Intent>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Intents {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fixed {
-    /// Why it is set, for the comment in the rendered file.
+    /// The reason, for the comment in the rendered file.
     pub(crate) why: String,
     rendering: Vec<Rendering>,
 }
@@ -35,22 +35,22 @@ pub(crate) struct Fixed {
 /// One thing that an experiment may ask for.
 #[derive(Debug, Clone)]
 pub(crate) struct Intent {
-    /// What experiments are checked against.
+    /// The facts that experiments are checked against.
     pub(crate) facts: IntentFacts,
     /// Its value where the experiment asks for nothing; `None` leaves the server alone.
     pub(crate) baseline: Option<IntentValue>,
-    /// Why that is the baseline; empty where there is none.
+    /// The reason for that baseline; empty where there is none.
     pub(crate) because: String,
-    /// What it sets beside server options.
+    /// The settings beside server options.
     pub(crate) sets: Option<Sets>,
     rendering: Vec<Rendering>,
 }
 
-/// What an intent sets beside the options of the server.
+/// A setting beside the options of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Sets {
-    /// Whether the server offers encryption.
+    /// Encryption that the server offers, or none.
     Tls,
     /// The memory allocator.
     Allocator,
@@ -62,7 +62,7 @@ pub(crate) enum Sets {
     ClientCpus,
 }
 
-/// How some servers are told. The first rendering that fits is taken.
+/// The options for some servers. The first rendering that fits is taken.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rendering {
@@ -95,14 +95,14 @@ pub(crate) struct Rendering {
 #[derive(Debug, Clone, Copy)]
 struct Amount(u64);
 
-/// What decides about the row that is taken.
+/// The facts that decide which row is taken.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Situation<'a> {
     /// The build.
     pub(crate) build: &'a BuildFacts,
     /// The engine of the target's tables.
     pub(crate) engine: Engine,
-    /// What carries the load.
+    /// The transport of the load.
     pub(crate) transport: Transport,
     /// Intents that may be honoured as far as the version can.
     pub(crate) allow: &'a [String],
@@ -156,7 +156,7 @@ impl Intents {
         })
     }
 
-    /// What experiments are checked against.
+    /// The facts that experiments are checked against.
     pub(crate) fn facts(&self) -> Vec<IntentFacts> {
         self.intents
             .iter()
@@ -193,14 +193,14 @@ impl Intent {
         })
     }
 
-    /// How a server is told, if it has anything of the kind.
+    /// The rendering for a server, if it has anything of the kind.
     pub(crate) fn rendering(&self, situation: Situation<'_>) -> Option<&Rendering> {
         let lacks = self.lacked_by(situation.build);
         let mut rows = self.rendering.iter();
         rows.find(|row| row.lacking == lacks && row.fits(situation))
     }
 
-    /// Whether the build can't be told although its version could.
+    /// True for a build that lacks what its version has.
     pub(crate) fn lacked_by(&self, build: &BuildFacts) -> bool {
         build.lacks.contains(&self.facts.name)
     }
@@ -225,7 +225,7 @@ fn baseline_value(kind: IntentKind, value: toml::Value) -> Option<IntentValue> {
 }
 
 impl Fixed {
-    /// How a server is told; `None` says that there is nothing to tell.
+    /// The options for a server; `None` says that there are none.
     pub(crate) fn rendering(&self, situation: Situation<'_>) -> Option<&Rendering> {
         self.rendering.iter().find(|row| row.fits(situation))
     }
@@ -256,7 +256,7 @@ impl Rendering {
         (within && !self.is_choice()).then_some(&self.options)
     }
 
-    /// Whether only the values of a list can be honoured.
+    /// True where only the values of a list can be honoured.
     pub(crate) fn is_choice(&self) -> bool {
         !self.values.is_empty() && self.options.is_empty()
     }
@@ -266,7 +266,7 @@ impl Rendering {
         &self.options
     }
 
-    /// Whether the server does one of the values by itself.
+    /// True where the server does one of the values by itself.
     pub(crate) fn does_by_itself(&self) -> bool {
         self.values.values().any(Vec::is_empty)
     }
@@ -319,7 +319,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// How a value is written in the table: `on`, `off`, a number, a word.
+/// The text of a value in the table: `on`, `off`, a number, a word.
 pub(crate) fn value_text(value: &IntentValue) -> String {
     match value {
         IntentValue::Flag(true) => "on".to_owned(),

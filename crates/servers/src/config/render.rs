@@ -65,7 +65,7 @@ const RESERVED: [&str; 29] = [
 ];
 /// Options of their own that reserved names begin with.
 const WHOLE: [&str; 5] = ["aria", "innodb", "log", "rocksdb", "ssl"];
-/// What servers take in front of the name of an option: manual, "Program Option Modifiers".
+/// Prefixes of the name of an option that servers take: manual, "Program Option Modifiers".
 const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
 
 /// A configuration as one version takes it. It holds no path, so that equal configurations are
@@ -74,22 +74,22 @@ const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_
 pub struct Rendered {
     /// The options, in the order of the file.
     pub options: Vec<RenderedOption>,
-    /// What carries the load; the instance adds address and port.
+    /// The transport of the load; the instance adds address and port.
     pub transport: Transport,
-    /// Whether the server offers encryption; the instance adds the certificates.
+    /// True for a server that offers encryption; the instance adds the certificates.
     pub tls: bool,
-    /// How the process is set up.
+    /// The set-up of the process.
     pub process: ProcessSettings,
 }
 
-/// What a target wants of its server.
+/// The wishes of a target for its server.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
     /// The engine of its tables.
     pub engine: Engine,
     /// Intents and raw options.
     pub config: &'a Config,
-    /// What carries the load.
+    /// The transport of the load.
     pub transport: Transport,
     /// The largest number of load connections at a time.
     pub clients_max: u32,
@@ -209,7 +209,8 @@ impl Catalogue {
     }
 }
 
-/// What brings an engine that is not built in. It comes first, because options of a plugin are
+/// Options that load an engine that is not built in. They come first, because options of a plugin
+/// are
 /// unknown without it.
 fn engine_options(situation: Situation<'_>) -> Vec<RenderedOption> {
     let options = situation.build.engine_options.get(&situation.engine);
@@ -220,7 +221,7 @@ fn engine_options(situation: Situation<'_>) -> Vec<RenderedOption> {
         .collect()
 }
 
-/// Why a row, or no row, does not take a value.
+/// The reason that a row, or no row, does not take a value.
 fn refusal(situation: Situation<'_>, intent: &Intent, row: Option<&Rendering>) -> Refusal {
     let kind = intent.facts.kind;
     let choices = row.into_iter().flat_map(Rendering::choices);
@@ -424,7 +425,7 @@ fn normal_name(name: &str) -> String {
     name.strip_prefix("loose_").unwrap_or(&name).to_owned()
 }
 
-/// Whether a name reaches an option that is not for experiments to set. Servers take the beginning
+/// True for a name of an option that is not for experiments to set. Servers take the beginning
 /// of a name for the whole of it where that is unambiguous.
 fn is_reserved(name: &str) -> bool {
     let bare = bare_name(name);

@@ -1,10 +1,10 @@
-//! What can be wrong with images.
+//! Errors of images.
 
 use prony_host::IoError;
 
 use super::ImageKey;
 
-/// Why an image could not be kept or restored.
+/// The reason that an image could not be kept or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     /// A file can't be read or written.
@@ -20,7 +20,7 @@ pub enum ImageError {
     Changed {
         /// The image.
         key: ImageKey,
-        /// What is different.
+        /// The difference.
         what: String,
     },
     /// It was removed as soon as it was there.

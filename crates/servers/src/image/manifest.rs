@@ -1,4 +1,4 @@
-//! What is kept of an image beside its data: `image.json`.
+//! The file beside an image's data, `image.json`.
 
 use std::fs;
 use std::io;
@@ -64,7 +64,7 @@ impl Manifest {
             .at("write", &path)
     }
 
-    /// Whether these files are those of the image.
+    /// Compares these files with those of the image.
     pub(super) fn compare(&self, copied: &Tree) -> Result<(), ImageError> {
         let changed = |what: String| {
             Err(ImageError::Changed {

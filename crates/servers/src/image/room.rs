@@ -1,4 +1,4 @@
-//! How much room images take, and how much there is.
+//! The room that images take, and the room that there is.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ const MIB: u64 = 1 << 20;
 const BASE: u64 = 200 * MIB;
 /// Aria's log grows to this size before another file is begun, and the last one stays.
 const ARIA_LOG: u64 = 1024 * MIB;
-/// What a row puts into Aria's log.
+/// Bytes that a row adds to Aria's log.
 const ARIA_LOG_ROW: u64 = 300;
 
 /// Bytes that the image of such a target takes at most, by what was seen after loads: rows of

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::manifest::{FILE, Manifest};
 use super::{ImageKey, ImageRecord, Images};
 
-/// What is known of an image.
+/// The facts of an image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImageFacts {
     /// Its key.
@@ -20,11 +20,11 @@ pub struct ImageFacts {
     pub bytes: u64,
     /// When it was used last: milliseconds since 1970, UTC.
     pub last_used_ms: u64,
-    /// How it was made; `None` where another version of Prony made it, which this one can't use.
+    /// Its origin; `None` where another version of Prony made it, which this one can't use.
     pub made: Option<Made>,
 }
 
-/// How an image was made.
+/// The origin of an image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Made {
     /// The build's id.
@@ -35,11 +35,11 @@ pub struct Made {
     pub files: u64,
     /// The digest of its files, see [`Image::digest`](super::Image::digest).
     pub digest: String,
-    /// What its maker kept with it.
+    /// The facts that its maker kept with it.
     pub record: ImageRecord,
 }
 
-/// What came of removing an image.
+/// The outcome of removing an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removal {
     /// It is gone.

@@ -1,4 +1,4 @@
-//! What a folder of files consists of: paths, sizes, and checksums of the content.
+//! The files of a folder: paths, sizes, and checksums of the content.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub(crate) struct Tree {
     pub(crate) files: BTreeMap<String, Content>,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Content {
     pub(crate) size: u64,

@@ -1,4 +1,4 @@
-//! Which memory allocator a server uses.
+//! The memory allocator of a server.
 
 use std::fs;
 use std::io;
@@ -57,7 +57,7 @@ fn maps(pid: u32) -> io::Result<String> {
     fs::read_to_string(format!("/proc/{pid}/maps"))
 }
 
-/// Whether a file is in the memory map, `proc_pid_maps(5)`: its path is the rest of the line.
+/// True for a file in the memory map, `proc_pid_maps(5)`: its path is the rest of the line.
 fn is_mapped(maps: &str, file: &Path) -> bool {
     let file = file.to_string_lossy();
     maps.lines().any(|line| line.ends_with(&*file))

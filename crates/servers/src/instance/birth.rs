@@ -1,4 +1,4 @@
-//! What happens to a server's process before its first instruction.
+//! The birth of a server's process: everything before its first instruction.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +13,7 @@ use prony_host::{Placement, Process, create_private};
 use super::{Instance, InstanceError, placement};
 use crate::instance::valgrind::{Callgrind, SERVER_OPTIONS, Valgrind};
 
-/// How long a new process may take to become the guard, and how often it is looked at. Where it
+/// The time that a new process may take to become the guard, and that between two looks. Where it
 /// takes longer, something is wrong with it that shows later.
 const BECOMING: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(1);
@@ -22,13 +22,13 @@ const LOOK: Duration = Duration::from_millis(1);
 /// that can stand alone, ends it.
 pub type OnBirth<'a> = dyn FnMut(u32) -> Result<(), String> + 'a;
 
-/// How a server comes into being. The usual way is the default.
+/// The way in which a server starts. The usual one is the default.
 #[derive(Default)]
 pub struct Birth<'a> {
-    /// What others do to the process before it executes the server program: counters opened now, to
+    /// Work of others on the process before it executes the server program: counters opened now, to
     /// begin with the execution, miss nothing. Its id stays that of the server.
     pub on_birth: Option<&'a mut OnBirth<'a>>,
-    /// What counts the server's instructions: it runs the server program, in the same process.
+    /// The counter of the server's instructions: it runs the server program, in the same process.
     pub valgrind: Option<Valgrind>,
 }
 

@@ -13,7 +13,7 @@ use super::{Instance, InstanceError, LOG_LINES};
 use crate::build::catalogue::Bootstrap;
 use crate::image::copy;
 
-/// How long a server may take. Slow disks need some seconds.
+/// The time that a server may take. Slow disks need some seconds.
 const LIMIT: Duration = Duration::from_mins(5);
 const LOOK: Duration = Duration::from_millis(100);
 

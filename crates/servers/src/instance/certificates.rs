@@ -15,7 +15,7 @@ use rcgen::{
     KeyPair, KeyUsagePurpose, date_time_ymd,
 };
 
-/// What connections are made to, for clients that compare it with the certificate.
+/// The names that clients connect to, and compare with the certificate.
 const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
 /// Changes whenever certificates of an older Prony are of no use any more.
 const FOLDER: &str = "local-1";

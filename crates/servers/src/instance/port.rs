@@ -5,14 +5,14 @@ use std::net::{Ipv4Addr, TcpListener};
 use super::InstanceError;
 use crate::digest::random_bytes;
 
-/// Where servers listen: nobody else on the network can connect.
+/// The address that servers listen on: nobody else on the network can connect.
 pub(super) const HOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 /// Below the range that the kernel takes the ports of outgoing connections from (`ip(7)`, by
 /// default 32768 and up), so that no connection takes it before the server does.
 pub(super) const FIRST: u16 = 20_000;
 pub(super) const COUNT: u16 = 12_000;
-/// So many ports in a row are not in use by chance.
+/// Ports that are tried; so many in a row are not in use by chance.
 const ATTEMPTS: u16 = 100;
 
 /// A port that nobody listens on. Drawn by chance, so that two processes that look at the same

@@ -21,15 +21,15 @@ use crate::build::catalogue::Shutdown;
 use crate::instance::certificates::Certificates;
 use crate::instance::valgrind::Callgrind;
 
-/// How long a server may take until it answers. Redo logs are made and recovered in this time.
+/// The time that a server may take until it answers. Redo logs are made and recovered in it.
 const START_LIMIT: Duration = Duration::from_mins(3);
-/// How much longer everything may take where the server runs in valgrind.
+/// The factor by which everything may take longer in valgrind.
 const SLOWDOWN: u32 = 5;
-/// How often a starting server is asked.
+/// The time between two questions to a starting server.
 const ASK: Duration = Duration::from_millis(20);
-/// How long one attempt to connect may take.
+/// The time that one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// How long the statements that make the accounts may take, each.
+/// The time that each statement that makes the accounts may take.
 const STATEMENT_LIMIT: Duration = Duration::from_mins(1);
 
 /// A server that answers. Dropping it kills the server and removes its folder.
@@ -39,7 +39,7 @@ pub struct Running {
     process: Process,
     instance: Instance,
     password: String,
-    /// What counts its instructions, where something does.
+    /// The counter of its instructions, where there is one.
     callgrind: Option<Callgrind>,
 }
 
@@ -47,19 +47,19 @@ pub struct Running {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the server {status}")]
 pub struct ServerDied {
-    /// How it ended, in words that follow "the server".
+    /// Its end, in words that follow "the server".
     pub status: String,
     /// The end of its log.
     pub log_tail: String,
 }
 
-/// Why a server did not stop cleanly. It is gone all the same.
+/// A server that did not stop cleanly. It is gone nevertheless.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StopError {
     /// It took too long and was killed: its data directory needs recovery.
     #[error("the server did not stop within {seconds} s and was killed")]
     TimedOut {
-        /// How long it was waited for.
+        /// The time that was waited.
         seconds: u64,
         /// The end of its log.
         log_tail: String,
@@ -119,12 +119,12 @@ impl Running {
         self.instance.socket()
     }
 
-    /// Where the administrator connects, whatever carries the load.
+    /// The address for the administrator, whatever carries the load.
     pub fn admin_address(&self) -> Address {
         Address::Unix(self.instance.socket())
     }
 
-    /// Where the load connects.
+    /// The address for the load.
     pub fn address(&self) -> Address {
         match self.instance.port {
             Some(port) => Address::Tcp(SocketAddr::from((port::HOST, port))),
@@ -152,7 +152,7 @@ impl Running {
         }
     }
 
-    /// Where the server encrypts, its certificate is checked. A socket has no name that it could be
+    /// The certificate of a server that encrypts is checked. A socket has no name that it could be
     /// compared with.
     fn load_tls(&self) -> Tls {
         let authority = self
@@ -192,7 +192,7 @@ impl Running {
         self.instance.data_dir()
     }
 
-    /// What counts its instructions, where its birth said so.
+    /// The counter of its instructions, where its birth asked for one.
     pub fn callgrind(&self) -> Option<&Callgrind> {
         self.callgrind.as_ref()
     }
@@ -210,7 +210,7 @@ impl Running {
         self.instance.build()
     }
 
-    /// Whether it still runs.
+    /// Checks that it still runs.
     ///
     /// # Errors
     /// When it ended, with how it ended and the end of its log.

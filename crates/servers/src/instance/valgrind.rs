@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use prony_host::{At, IoError, Launcher};
 
-/// How long the tool may take to do what it is told. It does so between two basic blocks of the
+/// The time that the tool may take to obey. It does so between two basic blocks of the
 /// server, or wakes it.
 const LIMIT: Duration = Duration::from_mins(1);
 /// Milliseconds after which a server that waits in system calls is woken to heed a command.
@@ -30,7 +30,7 @@ const COUNTS: &str = "callgrind";
 /// manual has it.
 const TOTALS: &str = "totals:";
 
-/// What the server is told in valgrind besides its configuration. Servers that do not know the
+/// Options of a server in valgrind besides its configuration. Servers that do not know the
 /// variable go on.
 pub(crate) const SERVER_OPTIONS: [&str; 2] = [
     "--loose-innodb-use-native-aio=0",
@@ -44,7 +44,7 @@ pub struct Valgrind {
     vgdb: PathBuf,
 }
 
-/// Why nothing could be counted.
+/// The reason that nothing could be counted.
 #[derive(Debug, thiserror::Error)]
 pub enum ValgrindError {
     /// It is not installed.
@@ -69,17 +69,17 @@ pub enum ValgrindError {
     Refused {
         /// The server.
         pid: u32,
-        /// What it was told.
+        /// The command.
         command: &'static str,
-        /// What came of it.
+        /// The outcome.
         reason: String,
     },
-    /// What it wrote holds no count.
+    /// The file that it wrote holds no count.
     #[error("read the instructions of process {pid}: {reason}")]
     Counts {
         /// The server.
         pid: u32,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
 }

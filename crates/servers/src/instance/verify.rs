@@ -1,4 +1,4 @@
-//! Whether a build is what the catalogue promises.
+//! The check of a build against what the catalogue promises.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::build::catalogue::Catalogue;
 use crate::config::render::{RenderError, Wanted};
 use crate::instance::{Instance, InstanceError, Running, StopError};
 
-/// How long one statement may take.
+/// The time that one statement may take.
 const STATEMENT: Duration = Duration::from_mins(1);
-/// How long the server may take to stop.
+/// The time that the server may take to stop.
 const STOP: Duration = Duration::from_mins(1);
 /// Lines of the server's log that come with an error.
 const LOG_LINES: usize = 40;
 
-/// What was seen of a build.
+/// The facts of a build that was verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     /// The answer to `SELECT VERSION()`.
@@ -27,7 +27,7 @@ pub struct Verified {
     pub engines: Vec<Engine>,
 }
 
-/// Why a build is not what the catalogue promises.
+/// The reason that a build is not what the catalogue promises.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// It can't be told the baseline.
@@ -77,7 +77,7 @@ pub enum VerifyError {
         build: String,
         /// The engine that was asked for.
         engine: Engine,
-        /// What the server says that it is.
+        /// The engine that the server names.
         found: String,
         /// The end of the server's log.
         log_tail: String,
@@ -89,9 +89,9 @@ pub enum VerifyError {
         build: String,
         /// The engine of the table.
         engine: Engine,
-        /// What was read.
+        /// The row that was read.
         found: String,
-        /// What was written.
+        /// The row that was written.
         expected: &'static str,
         /// The end of the server's log.
         log_tail: String,
@@ -101,7 +101,7 @@ pub enum VerifyError {
     Stop {
         /// The build's id.
         build: String,
-        /// How it failed to.
+        /// The failure.
         source: StopError,
     },
 }
@@ -199,7 +199,7 @@ fn version(server: &Running) -> Result<String, VerifyError> {
     })
 }
 
-/// What a table gave back.
+/// The contents of a table as they were read back.
 struct Tried {
     /// The engine that it is in.
     engine: String,
@@ -267,7 +267,7 @@ fn use_table(server: &Running, engine: Engine) -> Result<Tried, ClientError> {
     })
 }
 
-/// Whether `name` is what servers call the engine: MEMORY was called HEAP before 4.1.
+/// True where `name` is what servers call the engine: MEMORY was called HEAP before 4.1.
 fn is_called(engine: Engine, name: &str) -> bool {
     let name = if name.eq_ignore_ascii_case("HEAP") {
         Engine::Memory.sql_name()

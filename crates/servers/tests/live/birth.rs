@@ -13,7 +13,7 @@ use crate::{LIMIT, live};
 /// One that is given to a loader of its own, and one that is executed itself.
 const BUILDS: [&str; 2] = ["mysql-5.0.21", "mysql-5.7.22"];
 
-/// Where fresh servers are made, of the builds of the usual cache.
+/// A place for fresh servers, of the builds of the usual cache.
 pub(crate) struct Stage {
     catalogue: Catalogue,
     fetched: Roots,

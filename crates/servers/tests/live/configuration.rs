@@ -229,7 +229,7 @@ fn without_contradictions(config: &mut Config) {
     }
 }
 
-/// Where servers are fetched from and started.
+/// The place that servers are fetched to and started in.
 struct Servers {
     catalogue: Catalogue,
     launcher: Launcher,
@@ -265,7 +265,7 @@ impl Servers {
         }
     }
 
-    /// What a build that is told `rendered` says that it is set to.
+    /// The variables of a build that is started with `rendered`.
     fn variables(
         &self,
         id: &str,
@@ -315,7 +315,7 @@ struct Told {
 }
 
 impl Told {
-    /// Which options did not do what they say.
+    /// The options that did not take effect.
     fn differences(&self) -> Vec<String> {
         let options = self.rendered.options.iter().filter_map(|option| {
             let name = option.name.to_ascii_lowercase().replace('-', "_");

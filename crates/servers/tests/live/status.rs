@@ -1,4 +1,4 @@
-//! What servers of all kinds tell of themselves.
+//! Facts that servers of all kinds tell of themselves.
 
 use std::collections::BTreeMap;
 

@@ -25,7 +25,7 @@ const OPERATIONS: u64 = 300;
 const PAIRS: usize = 7;
 /// Instructions that the library burns for every answer.
 const BURN: u64 = 50_000;
-/// How far counts of the same work may be apart: they are so by some thousandths.
+/// The distance of counts of the same work: they are apart by some thousandths.
 const TOLERANCE: f64 = 0.05;
 
 /// A server in valgrind with a small table, and one connection.
@@ -84,7 +84,8 @@ fn median(mut figures: [f64; PAIRS]) -> f64 {
     figures[PAIRS / 2]
 }
 
-/// What tests of this kind need besides servers; `None`, with the reason printed, where it is not
+/// The tool that tests of this kind need besides servers; `None`, with the reason printed, where it
+/// is not
 /// there.
 fn valgrind() -> Option<Valgrind> {
     let guard = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/fixtures/guard");

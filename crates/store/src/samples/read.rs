@@ -32,7 +32,8 @@ impl Store {
         let mut drafts = self.drafts(trial, step)?;
         self.read_values(trial, step, &mut drafts)?;
         self.read_gaps(trial, step, &mut drafts)?;
-        share(&mut drafts)?;
+        share(&mut drafts)
+            .map_err(|problem| StoreError::damaged(&self.connection, "sample.base_id", problem))?;
         let mut drafts: Vec<_> = drafts.into_values().collect();
         drafts.sort_by_key(|draft| (draft.sample.at_ns, draft.position));
         let samples = drafts.into_iter().map(|draft| draft.sample);
@@ -123,17 +124,16 @@ impl Store {
     }
 }
 
-/// Gives samples the values of their bases that they do not repeat.
-fn share(drafts: &mut Drafts) -> Result<(), StoreError> {
+/// Gives samples the values of their bases that they do not repeat, or says why that can't be.
+fn share(drafts: &mut Drafts) -> Result<(), String> {
     let based: Vec<_> = drafts
         .iter()
         .filter_map(|(id, draft)| Some((*id, draft.base?)))
         .collect();
     for (id, base) in based {
-        let base = drafts.get(&base).ok_or_else(|| StoreError::Damaged {
-            place: "sample.base_id",
-            problem: format!("{base} is no sample of the same step"),
-        })?;
+        let base = drafts
+            .get(&base)
+            .ok_or_else(|| format!("{base} is no sample of the same step"))?;
         let values = base.sample.values.iter();
         let shared: Vec<_> = values
             .filter(|(counter, _)| is_shared(counter.source))

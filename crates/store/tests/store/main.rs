@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod counting;
+mod disk;
 mod documentation;
 mod killed;
 mod opening;

@@ -88,6 +88,100 @@ fn files_that_are_no_results_are_told_apart() {
     assert!(matches!(nothing, StoreError::Missing { .. }));
 }
 
+/// The file of a run that ended in good order.
+fn whole_file() -> Vec<u8> {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = begin_with_steps(&mut store, 0, 0);
+    store.finish_trial(trial, at(2)).unwrap();
+    store.set_run_ended(at(3)).unwrap();
+    drop(store);
+    fs::read(sample.path()).unwrap()
+}
+
+#[test]
+fn a_file_that_was_cut_short_says_so_wherever_it_was_cut() {
+    let whole = whole_file();
+    let pages = (0..whole.len()).step_by(4096);
+    let around_pages = pages.flat_map(|page| [page, page + 1, page + 511, page + 4095]);
+    let lengths = (1..130).chain(around_pages.filter(|length| *length > 0));
+    let sample = Sample::new();
+    for length in lengths {
+        fs::write(sample.path(), &whole[..length]).unwrap();
+        for result in [
+            Store::open(&sample.path()),
+            Store::open_for_reading(&sample.path()),
+        ] {
+            let error = result.unwrap_err();
+            let size = length as u64;
+            let expected = (length >= 100).then_some(whole.len() as u64);
+            assert!(
+                matches!(&error, StoreError::CutShort { found, expected: all, .. }
+                    if (*found, *all) == (size, expected)),
+                "{length}: {error}"
+            );
+        }
+        assert_eq!(fs::read(sample.path()).unwrap(), whole[..length], "left");
+    }
+    fs::write(sample.path(), &whole[..5000]).unwrap();
+    let error = Store::open_for_reading(&sample.path()).unwrap_err();
+    let text = error.to_string();
+    let text = text.replace(sample.path().to_str().unwrap(), "FILE");
+    let text = text.replace(&whole.len().to_string(), "N");
+    insta::assert_snapshot!(text, @"open FILE: the file was cut short, it has 5000 bytes of N; restore it from a copy, or run the experiment again");
+    fs::write(sample.path(), &whole).unwrap();
+    assert_eq!(sample.open().outcomes().unwrap().len(), 2);
+}
+
+#[test]
+fn what_a_cut_file_lacks_may_be_in_the_log_beside_it() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = begin_with_steps(&mut store, 0, 0);
+    store.finish_trial(trial, at(2)).unwrap();
+    let outcomes = store.outcomes().unwrap();
+    let main = fs::read(sample.path()).unwrap();
+    let with = |path: &std::path::Path, suffix: &str| format!("{}{suffix}", path.display());
+    let log = fs::read(with(&sample.path(), "-wal")).unwrap();
+    assert!(!log.is_empty());
+    for length in [1, 50, 100, 2000, main.len() - 1, main.len()] {
+        let copy = Sample::new();
+        fs::write(copy.path(), &main[..length]).unwrap();
+        fs::write(with(&copy.path(), "-wal"), &log).unwrap();
+        match Store::open_for_reading(&copy.path()) {
+            Ok(reader) => assert_eq!(reader.outcomes().unwrap(), outcomes, "{length}"),
+            Err(error) => {
+                assert!(length < main.len(), "{error}");
+                assert!(
+                    matches!(error, StoreError::CutShort { .. }),
+                    "{length}: {error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn files_of_others_are_foreign_although_they_were_cut_short() {
+    let sample = Sample::new();
+    rusqlite::Connection::open(sample.path())
+        .and_then(|connection| {
+            connection.execute_batch("PRAGMA application_id = 77; CREATE TABLE t (a)")
+        })
+        .unwrap();
+    let whole = fs::read(sample.path()).unwrap();
+    for length in [90, 4096, whole.len()] {
+        fs::write(sample.path(), &whole[..length]).unwrap();
+        let error = Store::open_for_reading(&sample.path()).unwrap_err();
+        let is_foreign = matches!(error, StoreError::Foreign { .. });
+        let is_damaged = matches!(error, StoreError::Database { .. });
+        assert!(
+            is_foreign || (length == 4096 && is_damaged),
+            "{length}: {error}"
+        );
+    }
+}
+
 #[test]
 fn databases_of_other_programs_are_foreign() {
     let sample = Sample::new();

@@ -1,12 +1,10 @@
 //! Settings for the time of a fill.
 
 use prony_client::{ClientError, Connection};
+use prony_wire::codes::UNKNOWN_SYSTEM_VARIABLE;
 
 use super::ask;
 use crate::LoadError;
-
-/// `ER_UNKNOWN_SYSTEM_VARIABLE`.
-const UNKNOWN_VARIABLE: u16 = 1193;
 
 /// A variable and its value.
 type Setting = (&'static str, &'static str);
@@ -96,7 +94,7 @@ pub(super) fn exists(connection: &mut Connection, name: &str) -> Result<bool, Lo
     match connection.query(&sql) {
         Ok(_) => Ok(true),
         Err(ClientError::Server {
-            code: UNKNOWN_VARIABLE,
+            code: UNKNOWN_SYSTEM_VARIABLE,
             ..
         }) => Ok(false),
         Err(source) => Err(LoadError::Fill {

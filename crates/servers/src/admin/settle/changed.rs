@@ -3,7 +3,7 @@
 use super::error::SettleError;
 use super::session::Session;
 
-/// How everything is set back that was changed.
+/// The way back from everything that was changed.
 #[derive(Debug, Default)]
 pub(super) struct Changed {
     /// Statements, to be run from the last to the first.

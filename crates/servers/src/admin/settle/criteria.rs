@@ -2,7 +2,7 @@
 
 use prony_model::{Debt, DebtKind, Engine};
 
-/// What must be so for an engine to be quiet.
+/// The conditions of a quiet engine.
 struct Criterion {
     engine: Engine,
     kind: DebtKind,
@@ -38,7 +38,7 @@ const fn criterion(engine: Engine, kind: DebtKind, at_most: u64) -> Criterion {
     }
 }
 
-/// Which criteria are not met, in words; empty when the engine is quiet.
+/// The criteria that are not met, in words; empty when the engine is quiet.
 pub(super) fn unmet(engine: Engine, debt: &[Debt]) -> Vec<String> {
     let of_engine = CRITERIA
         .iter()

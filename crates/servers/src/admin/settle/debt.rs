@@ -1,4 +1,4 @@
-//! What an engine still has to do, as its server tells.
+//! The work that an engine has put off, as its server reports it.
 
 use prony_client::{ClientError, Connection};
 use prony_model::{Debt, DebtKind, Engine};

@@ -3,7 +3,7 @@
 
 use prony_model::{Debt, DebtKind};
 
-/// What the monitor says; `None` where a version does not.
+/// The monitor's text; `None` where a version has none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Monitor {
     pub(super) dirty_pages: Option<u64>,

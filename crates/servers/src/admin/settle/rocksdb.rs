@@ -45,7 +45,7 @@ pub(super) fn flush_and_compact(
     Ok(unmet)
 }
 
-/// What the engine still has to do.
+/// The work that the engine has put off.
 pub(super) fn debt(connection: &mut Connection) -> Result<Vec<Debt>, ClientError> {
     let figures = connection.query(STATS)?;
     let status = connection.query(STATUS)?;

@@ -12,7 +12,7 @@ use super::debt::debt;
 use super::error::SettleError;
 use crate::admin::statement::{StatementError, run};
 
-/// How often the state is read, and the user's wishes are looked at.
+/// The time between two readings of the state, and of the user's wish to stop.
 const POLL: Duration = Duration::from_millis(100);
 /// Statements that run side by side at most.
 const CONNECTIONS: usize = 8;
@@ -57,7 +57,7 @@ impl<'a> Session<'a> {
         Ok(row.and_then(|row| row.into_iter().nth(1).flatten()))
     }
 
-    /// What the engine still has to do.
+    /// The work that the engine has put off.
     pub(super) fn debt(&mut self, engine: Engine) -> Result<Vec<Debt>, SettleError> {
         debt(&mut self.connection, engine).map_err(|source| {
             let statement = "reading of the engine's state".to_owned();
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
         )])
     }
 
-    /// Whether the time for settling is over.
+    /// True when the time for settling is over.
     pub(super) fn is_over(&self) -> bool {
         Instant::now() >= self.end
     }

@@ -1,4 +1,4 @@
-//! What a catalogue file says of a build.
+//! Entries of the catalogue: builds, and the libraries that they share.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub struct Entry {
     pub family: Family,
     /// Its version. For a floating entry, the lowest that it can be.
     pub version: Version,
-    /// What `SELECT VERSION()` answers, without a `-log` at the end; a `*` at the end stands for
+    /// The answer to `SELECT VERSION()`, without a `-log` at the end; a `*` at the end stands for
     /// any rest.
     pub version_text: String,
     /// Engines that tables can be created in.
@@ -41,24 +41,24 @@ pub struct Entry {
     /// The support that has memory allocators for its C library, if there are any.
     #[serde(default)]
     pub allocators: Option<String>,
-    /// How a data directory is made.
+    /// The way to make a data directory.
     pub bootstrap: Bootstrap,
-    /// How a running server is asked to stop.
+    /// The way to ask a running server to stop.
     #[serde(default)]
     pub shutdown: Shutdown,
     /// Server options whose values are paths relative to the build's folder, such as `basedir`.
     #[serde(default)]
     pub locations: BTreeMap<String, PathBuf>,
-    /// Where its files come from; unpacked in this order, later ones over earlier ones.
+    /// The sources of its files; unpacked in this order, later ones over earlier ones.
     pub source: Vec<Source>,
-    /// Where it is written, for error messages.
+    /// Its place in the catalogue files, for error messages.
     #[serde(skip)]
-    pub place: Place,
+    pub position: Position,
 }
 
 /// A place in a catalogue file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// The file.
     pub file: PathBuf,
     /// The line of the entry, counted from 1.
@@ -80,11 +80,11 @@ pub struct Support {
     /// than the one they were linked with.
     #[serde(default)]
     pub preload: BTreeMap<Allocator, PathBuf>,
-    /// Where its files come from.
+    /// The sources of its files.
     pub source: Vec<Source>,
 }
 
-/// How a data directory is made.
+/// The way to make a data directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bootstrap {
@@ -96,7 +96,7 @@ pub enum Bootstrap {
     InitializeInsecure,
 }
 
-/// How a running server is asked to stop.
+/// The way to ask a running server to stop.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shutdown {
@@ -107,7 +107,7 @@ pub enum Shutdown {
     Command,
 }
 
-/// Where files come from and which of them are wanted.
+/// A source of files, and those of them that are wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -120,7 +120,7 @@ pub struct Source {
     /// Size of the fetched file in bytes, for progress.
     #[serde(default)]
     pub size: Option<u64>,
-    /// What is taken out of the archive, in order; empty means everything.
+    /// The parts taken out of the archive, in order; empty means everything.
     #[serde(default)]
     pub part: Vec<Part>,
     /// Files and folders that are left out, by their path after unpacking; `*` stands for any
@@ -157,7 +157,7 @@ pub struct DebOrigin {
     pub architecture: String,
     /// Package names.
     pub packages: Vec<String>,
-    /// Whether what they depend on is fetched too.
+    /// The dependencies that are fetched too.
     #[serde(default)]
     pub dependencies: Dependencies,
     /// Dependencies that are left out; `*` stands for any characters.
@@ -165,7 +165,7 @@ pub struct DebOrigin {
     pub without: Vec<String>,
 }
 
-/// How much of what a package depends on is fetched with it.
+/// The dependencies of a package that are fetched with it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dependencies {
@@ -191,7 +191,7 @@ pub struct Part {
 }
 
 impl Entry {
-    /// What experiments are checked against.
+    /// The facts that experiments are checked against.
     pub fn facts(&self) -> BuildFacts {
         BuildFacts {
             id: self.id.clone(),
@@ -212,7 +212,8 @@ impl Entry {
     }
 }
 
-/// Whether `answer` to `SELECT VERSION()` is the `expected` one. A `-log` at its end is not part of
+/// True where `answer` to `SELECT VERSION()` is the `expected` one. A `-log` at its end is not part
+/// of
 /// the version: servers before 8.0 add it when any log is on.
 pub(crate) fn version_matches(expected: &str, answer: &str) -> bool {
     match expected.strip_suffix('*') {

@@ -13,7 +13,7 @@ pub enum CatalogueError {
     /// An entry that was made up does not say what it must say.
     #[error("make a catalogue entry: {reason}")]
     Entry {
-        /// What is wrong and how to put it right.
+        /// The mistake, and how to put it right.
         reason: String,
     },
     /// A file does not say what a catalogue file must say.
@@ -23,7 +23,7 @@ pub enum CatalogueError {
         file: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong and how to put it right.
+        /// The mistake, and how to put it right.
         reason: String,
     },
 }

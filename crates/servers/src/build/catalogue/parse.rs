@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::CatalogueError;
-use super::entry::{Bootstrap, Entry, Origin, Part, Place, Source, Support};
+use super::entry::{Bootstrap, Entry, Origin, Part, Position, Source, Support};
 
 /// The content of one file.
 pub(super) struct CatalogueFile {
@@ -54,7 +54,7 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<CatalogueFile, CatalogueE
         let duplicate = content.build.iter().any(|known| known.id == entry.id);
         check_entry(&entry, duplicate).map_err(|reason| invalid(offset, reason))?;
         resolve(&mut entry.source, folder);
-        entry.place = Place {
+        entry.position = Position {
             file: file.to_owned(),
             line: line_of(text, offset),
         };
@@ -194,7 +194,7 @@ fn check_relative<'a>(
         .try_for_each(|path| check_inside(id, &path.to_string_lossy()))
 }
 
-/// What a catalogue names lies inside the build's folder.
+/// Checks that a path of the catalogue lies inside the build's folder.
 fn check_inside(id: &str, path: &str) -> Result<(), String> {
     let inside = Path::new(path)
         .components()

@@ -1,4 +1,4 @@
-//! What is written down beside a fetched item. It is the last file to be written before the item
+//! The record beside a fetched item. It is the last file to be written before the item
 //! gets its name, and an item without a right one is not there.
 
 use std::fs;
@@ -22,7 +22,7 @@ pub(super) struct Manifest {
     id: String,
     /// A hash of what the catalogue wanted.
     recipe: String,
-    /// What was fetched.
+    /// The files that were fetched.
     pub(super) artefacts: Vec<Artefact>,
     /// The program, if the build is a folder of the user's own.
     pub(super) user_program: Option<UserProgram>,

@@ -9,24 +9,24 @@ use prony_host::{At, tail};
 
 use super::{FetchError, Getter};
 
-/// How often a running client is looked at.
+/// The time between two looks at a running client.
 const LOOK: Duration = Duration::from_millis(200);
 /// Lines of a failed client's output that the user is shown.
 const SAID_LINES: usize = 15;
 
-/// What a client is to do.
+/// The task of a client.
 pub(super) struct Errand<'e> {
     /// The client's name.
     pub(super) program: &'static str,
     /// The Debian package that has it.
     pub(super) package: &'static str,
-    /// What it gets, for the user.
+    /// The thing that it gets, for the user.
     pub(super) what: &'e str,
     /// Its arguments.
     pub(super) arguments: Vec<String>,
-    /// Where the bytes arrive that are shown as progress; empty shows nothing.
+    /// The files whose bytes are shown as progress; empty shows nothing.
     pub(super) arrives: &'e [PathBuf],
-    /// How many there will be, if that is known.
+    /// Their number in the end, if that is known.
     pub(super) total: Option<u64>,
 }
 
@@ -70,7 +70,7 @@ impl Getter<'_> {
         })
     }
 
-    /// Where a client's standard output and standard error go.
+    /// The files of a client's standard output and standard error.
     pub(super) fn output_files(&self, program: &str) -> (PathBuf, PathBuf) {
         (
             self.downloads.join(format!("{program}.out")),

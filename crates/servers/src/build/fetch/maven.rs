@@ -16,10 +16,10 @@ const PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
 /// The same plugin before it began to read the description of a file that it fetches. It needs
 /// more files of its own, and gets what is described by a parent that no repository has.
 const UNDEMANDING_PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:2.8";
-/// What Maven says of such a description.
+/// Maven's words for such a description.
 const DESCRIPTION_ERROR: &str = "Failed to read artifact descriptor";
 
-/// Where it is in a repository.
+/// Its place in a repository.
 const PLUGIN_FOLDER: &str = "org/apache/maven/plugins/maven-dependency-plugin";
 
 impl Getter<'_> {
@@ -83,7 +83,7 @@ impl Getter<'_> {
     }
 }
 
-/// What Maven is told.
+/// The arguments of Maven.
 fn arguments(repository: &Path, plugin: &str, coordinates: &str) -> Vec<String> {
     vec![
         "--batch-mode".into(),

@@ -62,7 +62,7 @@ impl Getter<'_> {
     }
 }
 
-/// What an address is called in everything that is shown or kept: without user, password, query
+/// The name of an address in everything that is shown or kept: without user, password, query
 /// and fragment, which may be secrets (RFC 3986, section 3).
 pub(super) fn name(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());

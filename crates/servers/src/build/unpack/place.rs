@@ -10,7 +10,7 @@ use prony_host::{At, IoError, create_private};
 use crate::build::catalogue::Part;
 use crate::build::glob;
 
-/// What an entry is.
+/// The kind of an entry, with its content.
 pub(super) enum Content<'a> {
     /// A folder.
     Folder,
@@ -22,7 +22,7 @@ pub(super) enum Content<'a> {
     HardLink(&'a Path),
 }
 
-/// Where an entry goes.
+/// The target of an entry.
 pub(super) enum Wanted<'a> {
     /// Nowhere.
     No,
@@ -32,7 +32,7 @@ pub(super) enum Wanted<'a> {
     Nested(&'a Part),
 }
 
-/// Why an entry was not put.
+/// The reason that an entry was not put.
 pub(super) enum PlaceError {
     /// It would lie outside the folder. The text is what to add to the entry's name.
     Escape(String),
@@ -71,7 +71,7 @@ impl<'a> Placer<'a> {
         }
     }
 
-    /// Where the entry goes that the archive calls `path`.
+    /// The target of the entry that the archive calls `path`.
     pub(super) fn wanted(&mut self, path: &str) -> Wanted<'a> {
         let target = if self.parts.is_empty() {
             join(self.prefix, path)
@@ -161,7 +161,7 @@ impl<'a> Placer<'a> {
     }
 }
 
-/// What of `path` lies below `folder`; nothing is left if it is the same.
+/// The rest of `path` below `folder`; empty if it is the same.
 fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     let rest = path.strip_prefix(folder.trim_end_matches('/'))?;
     match rest.strip_prefix('/') {
@@ -190,7 +190,8 @@ pub(super) fn inside(name: &str) -> Option<String> {
     Some(plain.join("/"))
 }
 
-/// Whether a link at `target` to `to` stays below the root. Only leading `..` are allowed: behind
+/// True where a link at `target` to `to` stays below the root. Only leading `..` are allowed:
+/// behind
 /// a name they would be counted from wherever that name leads.
 fn stays_inside(target: &str, to: &Path) -> bool {
     let depth = Path::new(target).components().count() - 1;

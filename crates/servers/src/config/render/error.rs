@@ -1,8 +1,8 @@
-//! Why a configuration can't be said to a version.
+//! Configurations that a version does not take.
 
 use prony_model::{Engine, IntentKind, IntentValue, Version};
 
-/// Why a configuration can't be said to a version.
+/// Configurations that a version does not take.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RenderError {
     /// The build has no such engine.
@@ -10,15 +10,15 @@ pub enum RenderError {
     Engine {
         /// The build's id.
         build: String,
-        /// What was asked for.
+        /// The request.
         engine: Engine,
-        /// What it has.
+        /// Its engines.
         engines: Vec<Engine>,
     },
     /// The intent is not in the table.
     #[error("there is no intent `{intent}`; there are {}", intents.join(", "))]
     UnknownIntent {
-        /// What was asked for.
+        /// The request.
         intent: String,
         /// Every intent there is.
         intents: Vec<String>,
@@ -28,7 +28,7 @@ pub enum RenderError {
     Kind {
         /// The intent.
         intent: String,
-        /// What it takes.
+        /// The kind of its values.
         kind: IntentKind,
     },
     /// The version can't be told so.
@@ -40,9 +40,9 @@ pub enum RenderError {
         version: Version,
         /// The intent.
         intent: String,
-        /// What was asked for.
+        /// The request.
         value: String,
-        /// Why not, and what can be asked for.
+        /// The reason, and what can be asked for.
         refusal: Refusal,
     },
     /// A raw option would break out of its line.
@@ -53,7 +53,7 @@ pub enum RenderError {
     RawReserved(String),
 }
 
-/// Why a server can't be told what was asked, and what it can be told.
+/// The reason that a server does not take a value, and what it takes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The version has nothing of the kind.
@@ -69,7 +69,7 @@ pub enum Refusal {
         min: Option<u64>,
         /// Largest number.
         max: Option<u64>,
-        /// Whether the numbers are bytes.
+        /// True for numbers of bytes.
         bytes: bool,
     },
     /// The intent is about another engine than that of the tables.
@@ -86,7 +86,7 @@ pub enum Refusal {
     /// The version could, but this build was made without it.
     #[error("this build was made without it; {}", remedy(choices))]
     Lacking {
-        /// What it can be all the same.
+        /// The values that remain.
         choices: Vec<String>,
     },
 }

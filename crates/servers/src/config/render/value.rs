@@ -12,7 +12,7 @@ pub(super) fn shown(kind: IntentKind, text: &str) -> String {
     }
 }
 
-/// Whether a value is of a kind.
+/// True for a value of the kind.
 pub(super) fn fits(kind: IntentKind, value: &IntentValue) -> bool {
     matches!(
         (kind, value),

@@ -70,7 +70,7 @@ fn files(places: &str) -> Vec<PathBuf> {
 }
 
 impl Mirror {
-    /// Whether it is worth asking for `suite`: it names the suite, or it is a whole Debian
+    /// True where it is worth asking for `suite`: it names the suite, or it is a whole Debian
     /// archive, whose address ends in `debian` by custom. Archives of security updates hold
     /// nothing else.
     fn may_have(&self, suite: &str) -> bool {
