@@ -17,5 +17,5 @@ pub mod words;
 
 pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
-pub use error::ReportError;
+pub use error::{HistogramError, ReportError};
 pub use format::{Format, effective_settings, render};

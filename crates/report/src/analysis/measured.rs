@@ -12,11 +12,11 @@ use serde::Deserialize;
 
 use crate::analysis::conditions::{Condition, StepFacts, conditions};
 use crate::analysis::group::GroupId;
-use crate::analysis::measurement::{BadHistogram, Connects, Measurement, ScheduleTimes};
+use crate::analysis::measurement::{Connects, Measurement, ScheduleTimes};
 use crate::analysis::times::{self, Times};
 use crate::analysis::trial_costs::{TrialCosts, counts};
 use crate::analysis::trials::Trials;
-use crate::error::ReportError;
+use crate::error::{HistogramError, ReportError};
 
 /// The name under which connecting is counted.
 const CONNECT: &str = "connect";
@@ -221,7 +221,7 @@ impl<'a> Rows<'a> {
         Ok(histogram.unwrap_or_default())
     }
 
-    fn times(&self, row: &OutcomeRow, histogram: &[u8]) -> Result<Option<Times>, BadHistogram> {
+    fn times(&self, row: &OutcomeRow, histogram: &[u8]) -> Result<Option<Times>, HistogramError> {
         let decoded = self.decode(row, histogram);
         decoded.map(|histogram| Times::of(&histogram))
     }
@@ -230,8 +230,8 @@ impl<'a> Rows<'a> {
         &self,
         row: &OutcomeRow,
         histogram: &[u8],
-    ) -> Result<times::NsHistogram, BadHistogram> {
-        times::decode(histogram).map_err(|problem| BadHistogram {
+    ) -> Result<times::NsHistogram, HistogramError> {
+        times::decode(histogram).map_err(|problem| HistogramError {
             target: self.plan.targets[row.planned.target].name.clone(),
             step: self.plan.steps[row.step].name.clone(),
             block: row.planned.block + 1,

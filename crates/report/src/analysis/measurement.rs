@@ -7,7 +7,7 @@ use prony_store::{ErrorRow, OutcomeRow, StatementRow};
 
 use crate::analysis::pairing::InBlock;
 use crate::analysis::times::Times;
-use crate::error::ReportError;
+use crate::error::HistogramError;
 
 /// Everything that one trial measured of a group of clients.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub(crate) struct Measurement {
     pub(crate) warnings: Vec<String>,
     /// Use of the generator's threads, for all clients of the step.
     pub(crate) threads: Vec<ThreadUse>,
-    pub(super) service: Result<Option<Times>, BadHistogram>,
+    pub(super) service: Result<Option<Times>, HistogramError>,
     pub(super) pace: Pace,
     /// Whether other clients shared the generator with these.
     pub(super) accompanied: bool,
@@ -59,15 +59,6 @@ pub(crate) struct ScheduleTimes {
 pub(crate) struct Connects {
     pub(crate) count: u64,
     pub(crate) times: Option<Times>,
-}
-
-/// A histogram in the result file that can't be decoded. Only formats that show it are stopped.
-#[derive(Debug, Clone)]
-pub(super) struct BadHistogram {
-    pub(super) target: String,
-    pub(super) step: String,
-    pub(super) block: u32,
-    pub(super) problem: String,
 }
 
 impl InBlock for Measurement {
@@ -116,18 +107,7 @@ impl Measurement {
     ///
     /// # Errors
     /// When the histogram in the result file is damaged.
-    pub(crate) fn service(&self) -> Result<Option<Times>, ReportError> {
-        self.service.clone().map_err(ReportError::from)
-    }
-}
-
-impl From<BadHistogram> for ReportError {
-    fn from(bad: BadHistogram) -> Self {
-        Self::Histogram {
-            target: bad.target,
-            step: bad.step,
-            block: bad.block,
-            problem: bad.problem,
-        }
+    pub(crate) fn service(&self) -> Result<Option<Times>, HistogramError> {
+        self.service.clone()
     }
 }
