@@ -4,7 +4,7 @@ pub(crate) mod before_after;
 pub(crate) mod cell;
 mod cell_trials;
 pub(crate) mod cells;
-mod conditions;
+pub(crate) mod conditions;
 mod cost_warnings;
 pub(crate) mod costs;
 pub(crate) mod debt;

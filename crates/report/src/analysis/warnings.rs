@@ -8,7 +8,7 @@ use prony_store::ErrorRow;
 use crate::analysis::group::GroupId;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::{missed_rows, pairing};
-use crate::figures::{count, plural, seconds};
+use crate::words::{count, plural, seconds};
 
 /// The warnings of a cell: nothing done, other backends, unexpected answers, missed rows, server
 /// errors, engines that were not quiet, stored warnings.

@@ -4,8 +4,8 @@ use prony_model::Source;
 
 use crate::analysis::Analysis;
 use crate::document::Block;
-use crate::figures::sentence;
 use crate::page::{Detail, cost};
+use crate::words::sentence;
 
 /// The section on missing readings, each reason once.
 pub(crate) fn blocks(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {

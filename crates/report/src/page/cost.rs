@@ -5,9 +5,10 @@ use prony_model::{Metric, TrialKind};
 use crate::analysis::Analysis;
 use crate::analysis::costs::{self, CellCosts, Figure};
 use crate::document::{Block, Cell, Table};
-use crate::figures::{self, plural};
+use crate::figures;
 use crate::page::Detail;
 use crate::page::view::{column_name, over_blocks, with_n};
+use crate::words::plural;
 
 /// The columns for a terminal: first those that studies by hand have always had, then the parts of
 /// the first, writes, and what only counters know.

@@ -4,9 +4,9 @@ use prony_equality::{Difference, DifferenceKind};
 
 use crate::analysis::settings::Settings;
 use crate::document::{Block, Cell, Table};
-use crate::figures::plural;
 use crate::page::Detail;
 use crate::page::settings::{COLUMNS_MAX, by_value, shown};
+use crate::words::plural;
 
 /// The variables that differ for another reason than that they were asked to.
 pub(super) fn blocks(all: &Settings, detail: Detail) -> Vec<Block> {

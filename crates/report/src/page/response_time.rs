@@ -9,8 +9,9 @@ use crate::analysis::group::GroupId;
 use crate::analysis::measurement::{Measurement, ScheduleTimes};
 use crate::analysis::times::Times;
 use crate::document::{Block, Cell, Table};
-use crate::figures::{self, count, plural, significant};
+use crate::figures::{self, significant};
 use crate::page::view::{by_target, column_name, over_blocks};
+use crate::words::{count, plural};
 
 /// A table for each group of clients whose operations have an intended start, in the order of the
 /// plan.

@@ -6,9 +6,10 @@ use prony_stats::Summary;
 use crate::analysis::Analysis;
 use crate::analysis::costs::{self, CellCosts};
 use crate::document::{Block, Cell, Table};
-use crate::figures::{self, plural};
+use crate::figures;
 use crate::page::Detail;
 use crate::page::view::{by_target, more_rows, over_blocks};
+use crate::words::plural;
 
 /// Rows of the table of one step that the text report shows; the other formats show all.
 const ROWS_MAX: usize = 12;
