@@ -52,6 +52,7 @@ pub(crate) fn check(
     let before = all_sums(&mut connection, &task.dataset)?;
     let mut checker = Checker::new(connection, &program);
     for _ in 0..task.operations {
+        speaker.check_input()?;
         checker.operation()?;
     }
     let after = all_sums(&mut checker.connection, &task.dataset)?;

@@ -11,6 +11,7 @@ use crate::choices::Choices;
 use crate::client::Client;
 use crate::connection::link::Link;
 use crate::connection::statements::{all_texts, prepare};
+use crate::message::Speaker;
 use crate::program::Program;
 use crate::{DriveTask, Job, LoadError};
 
@@ -75,10 +76,11 @@ impl<'a> Opener<'a> {
     }
 
     /// Connects every client of every group and prepares its statements; group after group.
-    pub(crate) fn connect_all(&self) -> Result<Vec<Link>, LoadError> {
+    pub(crate) fn connect_all(&self, speaker: &Speaker<'_>) -> Result<Vec<Link>, LoadError> {
         let mut links = Vec::new();
         for group in 0..self.programs.len() {
             for number in 0..self.clients(group) {
+                speaker.check_input()?;
                 links.push(self.connect(group, number)?);
             }
         }

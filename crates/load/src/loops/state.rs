@@ -268,7 +268,7 @@ impl<'a> State<'a> {
         if self.shared.failed.load(Ordering::Relaxed) {
             return Ok(ControlFlow::Break(()));
         }
-        if self.shared.is_abandoned.load(Ordering::Relaxed) {
+        if (self.shared.is_abandoned)() {
             return Err(LoadError::Abandoned);
         }
         while now_ns >= self.period_end_ns {
