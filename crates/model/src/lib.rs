@@ -30,6 +30,7 @@ mod stop;
 mod template;
 mod trial;
 mod version;
+mod words;
 mod workload;
 
 pub use aspect::Aspect;
@@ -49,8 +50,8 @@ pub use errors::{ErrorClass, ErrorCode, ErrorCodeError, classify};
 pub use expr::{Expr, ExprError, Scope};
 pub use groups::{Groups, NoGroups};
 pub use metric::{
-    Alternatives, Better, CostUnit, CpuDisagreement, Formula, Metric, MetricFacts, NoValue,
-    StepCounts, Value, cpu_disagreement,
+    Alternatives, Better, CostUnit, CpuDisagreement, Formula, GroupFigures, Metric, MetricFacts,
+    NoValue, ServiceTimes, StepCounts, Value, cpu_disagreement,
 };
 pub use options::{OptionOrigin, RenderedOption};
 pub use outcome::{

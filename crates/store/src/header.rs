@@ -26,8 +26,8 @@ pub(crate) fn has_log(path: &Path) -> bool {
     })
 }
 
-/// Checks that the file is as long as its header says, where it has a header that could be that of a
-/// result file. An empty file is none that was cut short: its run was never begun.
+/// Checks that the file is as long as its header says, where it has a header that could be that of
+/// a result file. An empty file is none that was cut short: its run was never begun.
 ///
 /// # Errors
 /// When it is shorter.

@@ -19,7 +19,7 @@ pub struct RunRow {
     pub started_at: Timestamp,
     /// When a program last stopped working on it in good order.
     pub ended_at: Option<Timestamp>,
-    /// What carries the connections of its load; `None` before that is decided.
+    /// The backend of its load; `None` before that is decided.
     pub backend: Option<Backend>,
 }
 
@@ -35,7 +35,7 @@ pub struct HostRow {
 /// The build of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildRow {
-    /// What the server answers to `SELECT VERSION()`.
+    /// The server's answer to `SELECT VERSION()`.
     pub server_version: String,
     /// Hash of everything that makes up the build.
     pub content_hash: String,
@@ -46,7 +46,7 @@ pub struct BuildRow {
 /// The server build of a target, once it has been fetched.
 #[derive(Debug, Clone, Copy)]
 pub struct BuildRecord<'a> {
-    /// What the server answers to `SELECT VERSION()`.
+    /// The server's answer to `SELECT VERSION()`.
     pub server_version: &'a str,
     /// Hash of everything that makes up the build: equal hash, equal bytes.
     pub content_hash: &'a str,
@@ -61,7 +61,7 @@ pub struct CellRow {
     pub target: usize,
     /// Index of the step in the plan.
     pub step: usize,
-    /// What makes two cells comparable, as [`Plan::fingerprints`](prony_model::Plan::fingerprints)
+    /// Equal in comparable cells; as [`Plan::fingerprints`](prony_model::Plan::fingerprints)
     /// gave it when the run began.
     pub fingerprint: String,
 }
@@ -95,8 +95,8 @@ impl Store {
     }
 
     /// Adds the facts of the host as they are now, as a JSON object; see
-    /// [`NewRun::host_json`](crate::NewRun::host_json). For runs that are resumed: trials that begin
-    /// from now on are of this host.
+    /// [`NewRun::host_json`](crate::NewRun::host_json). For runs that are resumed: trials that
+    /// begin from now on are of this host.
     ///
     /// # Errors
     /// When the file can't be written.

@@ -32,8 +32,8 @@ pub(crate) fn create(transaction: &Transaction<'_>) -> Result<(), StoreError> {
 /// The version of an existing file that this program can read.
 ///
 /// # Errors
-/// When the file is not a result file, was cut short or never filled, is of an unreleased layout, or
-/// is newer than this program.
+/// When the file is not a result file, was cut short or never filled, is of an unreleased layout,
+/// or is newer than this program.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     if !header::has_log(path) {
         header::check_length(path)?;

@@ -28,7 +28,7 @@ pub struct Store {
     lock: Option<RunLock>,
 }
 
-/// What is known when a run begins.
+/// Facts that are known when a run begins.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRun<'a> {
     /// Identifies the run for people, such as the name of its folder.

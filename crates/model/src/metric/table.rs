@@ -4,7 +4,7 @@ use crate::metric::value::{
     client_cpu, disk_per_row, per_cpu_second, rate, round_trip, server_only, server_share,
     write_amplification,
 };
-use crate::metric::{Alternatives, Better, Formula, Metric, MetricFacts};
+use crate::metric::{Alternatives, Better, Formula, Metric, MetricFacts, figures};
 use crate::{Counter, Source, TrialKind};
 
 const CGROUP_CPU: Counter = Counter::new(Source::Cgroup, "cpu_ns");
@@ -67,7 +67,7 @@ const READ_BYTES: Alternatives = &[
     &[Counter::new(Source::Cgroup, "read_bytes")],
     &[Counter::new(Source::Device, "read_bytes")],
 ];
-/// What the kernel writes back later, and the file system's journal, are in no group of the server.
+/// Late write-back by the kernel and the file system's journal are in no group of the server.
 const WRITES: Alternatives = &[
     &[Counter::new(Source::Device, "writes")],
     &[Counter::new(Source::Cgroup, "writes")],
@@ -100,7 +100,7 @@ const fn per_second(counters: Alternatives, divisor: f64) -> Formula {
 }
 
 /// Every metric, in the order of [`Metric`].
-pub(super) static FACTS: [MetricFacts; 29] = [
+pub(super) static FACTS: [MetricFacts; 36] = [
     MetricFacts {
         metric: Metric::ServerCpu,
         id: "server_cpu_us",
@@ -529,5 +529,100 @@ pub(super) static FACTS: [MetricFacts; 29] = [
         formula: "processor time of the program that runs the experiment ÷ seconds of the step",
         meaning: "Sampling and waiting for the load generator.",
         how: per_second(LAB, 1e3),
+    },
+    MetricFacts {
+        metric: Metric::Operations,
+        id: "operations_per_second",
+        heading: "ops/s",
+        name: "operations per second",
+        unit: "per second",
+        better: Better::Higher,
+        taken: TrialKind::Timed,
+        least: 0.0,
+        formula: "operations ÷ mean busy time of a client",
+        meaning: "What a group of clients gets done. Scans count as operations here.",
+        how: Formula::Figure {
+            by: figures::operations,
+        },
+    },
+    MetricFacts {
+        metric: Metric::Queries,
+        id: "queries_per_second",
+        heading: "QPS",
+        name: "queries per second",
+        unit: "per second",
+        better: Better::Higher,
+        taken: TrialKind::Timed,
+        least: 0.0,
+        formula: "statements answered, `BEGIN` and `COMMIT` included ÷ mean busy time of a client",
+        meaning: "The same in statements.",
+        how: Formula::Figure {
+            by: figures::queries,
+        },
+    },
+    MetricFacts {
+        metric: Metric::ServiceMean,
+        id: "service_time_mean_us",
+        heading: "mean",
+        name: "mean service time",
+        unit: "µs",
+        better: Better::Lower,
+        taken: TrialKind::Timed,
+        least: 0.0,
+        formula: "sum of the service times ÷ operations",
+        meaning: "The time of a whole operation, from send to the last byte, retries included.",
+        how: Formula::Figure { by: figures::mean },
+    },
+    MetricFacts {
+        metric: Metric::ServiceP50,
+        id: "service_time_p50_us",
+        heading: "p50",
+        name: "median of the service times",
+        unit: "µs",
+        better: Better::Lower,
+        taken: TrialKind::Timed,
+        least: 0.0,
+        formula: "service time that half of the operations do not exceed",
+        meaning: "From 200 operations on.",
+        how: Formula::Figure { by: figures::p50 },
+    },
+    MetricFacts {
+        metric: Metric::ServiceP95,
+        id: "service_time_p95_us",
+        heading: "p95",
+        name: "95th percentile of the service times",
+        unit: "µs",
+        better: Better::Lower,
+        taken: TrialKind::Timed,
+        least: 0.0,
+        formula: "service time that 95 % of the operations do not exceed",
+        meaning: "From 2,000 operations on.",
+        how: Formula::Figure { by: figures::p95 },
+    },
+    MetricFacts {
+        metric: Metric::ServiceP99,
+        id: "service_time_p99_us",
+        heading: "p99",
+        name: "99th percentile of the service times",
+        unit: "µs",
+        better: Better::Lower,
+        taken: TrialKind::Timed,
+        least: 0.0,
+        formula: "service time that 99 % of the operations do not exceed",
+        meaning: "From 10,000 operations on.",
+        how: Formula::Figure { by: figures::p99 },
+    },
+    MetricFacts {
+        metric: Metric::ServiceMax,
+        id: "service_time_max_us",
+        heading: "max",
+        name: "longest service time",
+        unit: "µs",
+        better: Better::Lower,
+        taken: TrialKind::Timed,
+        least: 0.0,
+        formula: "longest service time",
+        meaning: "One operation decides it: it shows stalls, and repeats badly.",
+        how: Formula::Figure { by: figures::max },
     },
 ];

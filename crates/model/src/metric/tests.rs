@@ -61,7 +61,7 @@ fn the_table_is_in_the_order_of_the_metrics() {
         assert_eq!(metric as usize, place);
         assert_eq!(metric.facts().metric, metric);
     }
-    assert_eq!(Metric::Lab as usize + 1, Metric::all().count());
+    assert_eq!(Metric::ServiceMax as usize + 1, Metric::all().count());
 }
 
 #[test]
@@ -419,6 +419,80 @@ fn sources_of_processor_time_are_held_against_each_other() {
     ]);
     let apart = cpu_disagreement(&clock).unwrap();
     assert_eq!(apart.most.0[0].source, Source::Perf);
+}
+
+const FIGURES: GroupFigures = GroupFigures {
+    clients: 4,
+    operations: 10_000,
+    queries: 30_000,
+    busy_ns: 8_000_000_000,
+    service: Some(ServiceTimes {
+        count: 10_000,
+        mean_ns: 800_500.0,
+        p50_ns: 700_000,
+        p95_ns: 1_500_000,
+        p99_ns: 2_500_000,
+        max_ns: 9_000_000,
+    }),
+};
+
+#[test]
+fn figures_of_a_group() {
+    let expected = [5_000.0, 15_000.0, 800.5, 700.0, 1_500.0, 2_500.0, 9_000.0];
+    for (metric, expected) in Metric::figures().zip(expected) {
+        is(metric.figure(&FIGURES), expected);
+    }
+    assert_eq!(Metric::figures().count(), expected.len());
+    assert_eq!(
+        Metric::costs().count() + Metric::figures().count(),
+        Metric::all().count()
+    );
+}
+
+#[test]
+fn percentiles_need_operations_beyond_them() {
+    let service = FIGURES.service.unwrap();
+    for (metric, enough) in [
+        (Metric::ServiceP50, 200),
+        (Metric::ServiceP95, 2_000),
+        (Metric::ServiceP99, 10_000),
+    ] {
+        let of = |count| {
+            let service = Some(ServiceTimes { count, ..service });
+            metric.figure(&GroupFigures { service, ..FIGURES })
+        };
+        assert!(of(enough).is_ok());
+        assert_eq!(of(enough - 1), Err(NoValue::TooFew));
+    }
+}
+
+#[test]
+fn a_group_that_did_nothing_has_no_figures() {
+    let nothing = GroupFigures {
+        operations: 0,
+        queries: 0,
+        busy_ns: 0,
+        service: None,
+        ..FIGURES
+    };
+    for metric in Metric::figures() {
+        assert_eq!(metric.figure(&nothing), Err(NoValue::NothingDone));
+    }
+    let no_clients = GroupFigures {
+        clients: 0,
+        ..nothing
+    };
+    assert_eq!(
+        Metric::Operations.figure(&no_clients),
+        Err(NoValue::NothingDone)
+    );
+}
+
+#[test]
+fn figures_are_of_groups_and_costs_of_steps() {
+    let unread = Err(NoValue::Unread(NoDifference::NotRead));
+    assert_eq!(Metric::ServerCpu.figure(&FIGURES), unread);
+    assert_eq!(Metric::Queries.value(&COUNTS, &grown(&[])), unread);
 }
 
 /// A row of the table in `docs/metrics.md`.

@@ -1,0 +1,110 @@
+//! Throughput and service times of a group of clients.
+
+use crate::metric::{NoValue, Value};
+
+/// Operations beyond a percentile that it takes at least, so that single ones do not decide it.
+const BEYOND_MIN: u64 = 100;
+
+/// Counts and times of a group of clients in a step of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GroupFigures {
+    /// Clients of the group.
+    pub clients: u32,
+    /// Operations completed within the measured time.
+    pub operations: u64,
+    /// Statements answered inside those operations.
+    pub queries: u64,
+    /// Sum over the clients of their busy time, in nanoseconds.
+    pub busy_ns: u64,
+    /// Times of whole operations; `None` where none was recorded.
+    pub service: Option<ServiceTimes>,
+}
+
+/// Times of operations, from send to the last byte of the answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ServiceTimes {
+    /// Number of operations timed.
+    pub count: u64,
+    /// Mean, in nanoseconds.
+    pub mean_ns: f64,
+    /// Median, in nanoseconds.
+    pub p50_ns: u64,
+    /// 95th percentile, in nanoseconds.
+    pub p95_ns: u64,
+    /// 99th percentile, in nanoseconds.
+    pub p99_ns: u64,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
+}
+
+impl ServiceTimes {
+    /// True where so many operations are enough for a percentile: 100 ÷ (1 − p).
+    pub const fn supports(count: u64, percent: u8) -> bool {
+        count.saturating_mul(100_u64.saturating_sub(percent as u64)) >= 100 * BEYOND_MIN
+    }
+}
+
+/// A count ÷ mean busy time of a client, in seconds; `None` when nothing was done.
+pub(crate) fn per_second(count: u64, busy_ns: u64, clients: u32) -> Option<f64> {
+    let seconds = busy_ns as f64 / 1e9 / f64::from(clients);
+    (count > 0 && seconds > 0.0).then(|| count as f64 / seconds)
+}
+
+/// Operations per second over all clients of the group.
+pub(super) fn operations(of: &GroupFigures) -> Result<Value, NoValue> {
+    let rate = per_second(of.operations, of.busy_ns, of.clients);
+    rate.map(Value::counted).ok_or(NoValue::NothingDone)
+}
+
+/// Queries per second over all clients of the group.
+pub(super) fn queries(of: &GroupFigures) -> Result<Value, NoValue> {
+    let rate = per_second(of.queries, of.busy_ns, of.clients);
+    rate.map(Value::counted).ok_or(NoValue::NothingDone)
+}
+
+/// Mean service time in microseconds.
+pub(super) fn mean(of: &GroupFigures) -> Result<Value, NoValue> {
+    Ok(microseconds(times(of)?.mean_ns))
+}
+
+/// Median service time in microseconds.
+pub(super) fn p50(of: &GroupFigures) -> Result<Value, NoValue> {
+    percentile(of, 50, |times| times.p50_ns)
+}
+
+/// 95th percentile of the service times in microseconds.
+pub(super) fn p95(of: &GroupFigures) -> Result<Value, NoValue> {
+    percentile(of, 95, |times| times.p95_ns)
+}
+
+/// 99th percentile of the service times in microseconds.
+pub(super) fn p99(of: &GroupFigures) -> Result<Value, NoValue> {
+    percentile(of, 99, |times| times.p99_ns)
+}
+
+/// Longest service time in microseconds.
+pub(super) fn max(of: &GroupFigures) -> Result<Value, NoValue> {
+    Ok(microseconds(times(of)?.max_ns as f64))
+}
+
+fn times(of: &GroupFigures) -> Result<ServiceTimes, NoValue> {
+    let times = of.service.filter(|times| times.count > 0);
+    times.ok_or(NoValue::NothingDone)
+}
+
+fn percentile(
+    of: &GroupFigures,
+    percent: u8,
+    ns: fn(&ServiceTimes) -> u64,
+) -> Result<Value, NoValue> {
+    let times = times(of)?;
+    if ServiceTimes::supports(times.count, percent) {
+        Ok(microseconds(ns(&times) as f64))
+    } else {
+        Err(NoValue::TooFew)
+    }
+}
+
+fn microseconds(ns: f64) -> Value {
+    Value::counted(ns / 1e3)
+}
