@@ -138,8 +138,9 @@ fn an_unusual_calibration_is_printed_and_not_kept() {
     let queries = json["open"][0]["counts"]["queries"].as_u64();
     assert!((999..=1_001).contains(&planned), "{json}");
     assert_eq!(queries, Some(planned));
-    assert!(at("schedule_error_us/p50") <= at("schedule_error_us/p99"));
-    assert!(at("schedule_error_us/p99") <= at("schedule_error_us/max"));
+    assert!(at("schedule_error_us/p50") <= at("schedule_error_us/max"));
+    // A thousand operations are too few for it.
+    assert!(json["open"][0]["schedule_error_us"]["p99"].is_null());
 
     assert!(!cache.join("calibration.json").exists());
     // The folder of the null server is gone.
