@@ -36,7 +36,7 @@ const REACHED: [(&str, bool); 8] = [
     ("mariadb-11.4.5", true),
 ];
 
-/// What every test here needs.
+/// The parts that every test here needs.
 struct Stage {
     fetched: Roots,
     roots: Roots,
@@ -242,7 +242,7 @@ fn servers_are_reached_over_tcp() {
     }
 }
 
-/// What encrypts a connection of the load; empty if nothing does.
+/// The cipher of a connection of the load; empty where there is none.
 fn cipher(server: &Running) -> String {
     let (address, login) = (server.address(), server.load_login());
     let mut load = Connection::connect(&address, &login, LIMIT).unwrap();
@@ -252,7 +252,7 @@ fn cipher(server: &Running) -> String {
     row.into_iter().nth(1).flatten().unwrap_or_default()
 }
 
-/// Whether the greeting over TCP has the capability.
+/// Tells if the greeting over TCP has the capability.
 fn offers_encryption(server: &Running) -> bool {
     let Address::Tcp(address) = server.address() else {
         panic!("{} listens on no port", server.build().id);

@@ -1,5 +1,5 @@
-//! What an operation costs the server, on real servers: sources agree, what is known is found, and
-//! counting trials repeat the same work.
+//! Costs of an operation on real servers: sources agree, a known cost is found, and counting trials
+//! repeat the same work.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -71,7 +71,7 @@ clients = [8]
     )
 }
 
-/// What a trial's counters grew by in a step, by source and name.
+/// Growth of a trial's counters in a step, by source and name.
 fn grown(database: &Connection, target: usize, step: usize) -> BTreeMap<String, i64> {
     let mut statement = database
         .prepare(

@@ -1,4 +1,4 @@
-//! Whether tests that start real servers run. Included by every test file that does.
+//! The choice to run tests that start real servers. Included by every test file that does.
 #![allow(
     clippy::print_stderr,
     unreachable_pub,

@@ -8,6 +8,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -172,8 +173,6 @@ fn killed_runs_are_resumed_with_every_trial_exactly_once() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // Spread over a run of about ten seconds; each is another moment of it.
-    let moments = [150, 900, 1_700, 2_600, 3_300, 400, 2_100, 1_200, 2_900, 700];
     let mut child = begin(folder.path(), EXPERIMENT);
     wait_for("the run's result file", Duration::from_mins(2), || {
         let runs = std::fs::read_dir(folder.path().join("runs")).ok()?;
@@ -181,22 +180,36 @@ fn killed_runs_are_resumed_with_every_trial_exactly_once() {
             .find(|run| run.path().join("run.sqlite").exists())
     });
     let run = only_run(folder.path());
-    let mut kills = 0;
-    for moment in moments {
-        std::thread::sleep(Duration::from_millis(moment));
-        // It may have ended by itself; there is nothing to kill then.
-        if child.is_running() {
-            kills += 1;
-        }
+    // A trial is announced before its image is restored, and each step when it is done. A killed
+    // trial begins anew, so that these words come again until all trials are done, which at most
+    // two of these kills are too late to prevent: each of them hits a run. A little later is within
+    // the next step, or between the last step and the end of the trial.
+    let (trial, first, second, last) = (
+        "(block ",
+        "  point-query, ",
+        "  update-index, ",
+        "  insert, ",
+    );
+    for (words, later_ms) in [
+        ("", 150),
+        (trial, 0),
+        (trial, 150),
+        (trial, 600),
+        (first, 0),
+        (first, 150),
+        (second, 0),
+        (second, 150),
+        (last, 0),
+        (last, 200),
+    ] {
+        child.wait_for_words(words);
+        std::thread::sleep(Duration::from_millis(later_ms));
+        assert!(child.is_running(), "it ended {later_ms} ms after `{words}`");
         child.kill();
         let resume = ["resume", run.to_str().unwrap()];
         child = Watched::start(prony(folder.path(), &resume));
     }
     child.end().exits(0);
-    assert!(
-        kills >= 5,
-        "only {kills} of the kills hit a running program"
-    );
     every_trial_exactly_once(&run);
 }
 
@@ -286,7 +299,7 @@ fn a_server_that_dies_in_the_middle_of_a_step_fails_that_trial_only() {
     );
 }
 
-/// Whether a first trial is done, so that what runs now is a trial and not a load.
+/// Tells if a first trial is done, so that the server that runs now is one of a trial.
 fn open_done(folder: &Path) -> bool {
     let Ok(mut runs) = std::fs::read_dir(folder.join("runs")) else {
         return false;
@@ -339,10 +352,35 @@ fn a_full_disk_fails_the_trials_that_it_hits() {
         .and_then(|mut file| std::io::copy(&mut std::io::repeat(0), &mut file));
     let finished = child.end();
     assert_eq!(finished.code, Some(6), "{}", finished.stderr);
-    let full = ["is full", "No space left", "disk full", "28"];
-    assert!(
-        full.iter().any(|word| finished.stdout.contains(word)),
-        "the report names the cause"
-    );
+    let failures = failures(&finished.stdout);
+    assert!(!failures.is_empty());
+    for (target, failure) in failures {
+        // The server's answer, or its own or the system's words.
+        let full = ["is full", "error number 28", "No space left on device"];
+        assert!(
+            full.iter().any(|words| failure.contains(words)),
+            "the report does not name the cause for {target}: {failure}"
+        );
+    }
     std::fs::remove_file(&filler).unwrap();
+}
+
+/// The text of a report about the failed trials of each target, without line breaks. Where a target
+/// failed twice in the same way, the server's words stand at the first trial only.
+fn failures(report: &str) -> BTreeMap<String, String> {
+    let (_, list) = report.split_once("\nMissing and failed\n").unwrap();
+    let mut failures = BTreeMap::<String, String>::new();
+    let mut failure = None;
+    for line in list.lines() {
+        if let (Some((target, _)), true) =
+            (line.split_once(", block "), line.contains(", failed: "))
+        {
+            failure = Some(failures.entry(target.to_owned()).or_default());
+        }
+        if let Some(failure) = &mut failure {
+            failure.push_str(line.trim());
+            failure.push(' ');
+        }
+    }
+    failures
 }

@@ -32,7 +32,7 @@ struct Loaded {
     engine: Engine,
 }
 
-/// What SQL says of both tables together.
+/// Content of both tables together, as SQL finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Content {
     rows: i64,

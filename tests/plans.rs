@@ -103,7 +103,7 @@ fn a_plan_says_at_which_pace_clients_work() {
     assert!(plan.contains(added), "{plan}");
 }
 
-/// Whether a plan counts instructions, which by default depends on the host.
+/// Tells if a plan counts instructions, which by default depends on the host.
 fn counts(plan: &str) -> bool {
     let counts = plan.contains("Instructions are counted by ");
     assert_ne!(counts, plan.contains("No instructions are counted: "));

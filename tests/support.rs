@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: the binary, folders, experiments.
+//! Parts that the end-to-end tests share: the binary, folders, experiments.
 #![allow(
     dead_code,
     unused_imports,
@@ -54,7 +54,7 @@ pub fn finish(mut command: Command) -> Finished {
     Finished::from(output)
 }
 
-/// How a command ended.
+/// The end of a command: exit code and output.
 pub struct Finished {
     pub code: Option<i32>,
     pub stdout: String,
@@ -73,7 +73,7 @@ impl From<Output> for Finished {
 }
 
 impl Finished {
-    /// What is shown when the test fails.
+    /// Prints everything, for the case that the test fails.
     fn new(code: Option<i32>, stdout: String, stderr: String) -> Self {
         println!("exit code {code:?}\n{stdout}{stderr}");
         Self {
@@ -111,7 +111,8 @@ pub fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Gives `cache` the builds of the usual cache, those named fetched, and nothing else of it.
+/// Gives `cache` the builds of the usual cache, those named fetched, and the calibration, which
+/// takes its time and is the same there. It gets nothing else.
 #[track_caller]
 pub fn share_builds(cache: &Path, builds: &[&str]) {
     let usual = prony_host::Roots::from_environment().unwrap().cache;
@@ -120,6 +121,9 @@ pub fn share_builds(cache: &Path, builds: &[&str]) {
     for shared in ["builds", "support"] {
         std::os::unix::fs::symlink(usual.join(shared), cache.join(shared)).unwrap();
     }
+    // The first test of all has none yet.
+    let calibration = "calibration.json";
+    let _ = std::fs::copy(usual.join(calibration), cache.join(calibration));
 }
 
 /// The only folder in `runs`.
@@ -212,7 +216,7 @@ impl SmallDisk {
         }
     }
 
-    /// Where it is mounted.
+    /// The folder that it is mounted on.
     pub fn path(&self) -> &Path {
         &self.0
     }

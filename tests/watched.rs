@@ -19,7 +19,7 @@ pub struct Watched {
     stderr: Reader,
 }
 
-/// What was read so far of one of its outputs.
+/// The part of an output that was read so far.
 struct Reader {
     text: Arc<Mutex<String>>,
     thread: Option<JoinHandle<()>>,
@@ -76,7 +76,7 @@ impl Watched {
         self.child.id()
     }
 
-    /// Whether it has not ended yet.
+    /// Tells if it has not ended yet.
     pub fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
@@ -91,7 +91,7 @@ impl Watched {
         signal_children(self.id(), signal);
     }
 
-    /// What it said on standard error so far.
+    /// Its standard error so far.
     pub fn said(&self) -> String {
         self.stderr.so_far()
     }

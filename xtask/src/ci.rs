@@ -1,9 +1,11 @@
 //! The sequence of checks that decides whether a change may land.
 
+use std::num::NonZero;
 use std::process::Command;
+use std::thread::available_parallelism;
 use std::time::Instant;
 
-/// Whether tests that start real servers run.
+/// The choice to run the tests that start real servers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Live {
     /// They run, and a server that can't be had is a failure.
@@ -40,10 +42,17 @@ pub(crate) fn run(live: Live) -> Result<(), String> {
         "xtask",
         "--no-fail-fast",
     ]);
-    tests.env(
-        "PRONY_LIVE_TESTS",
-        if live == Live::Yes { "require" } else { "skip" },
-    );
+    match live {
+        // Servers and tests wait for each other, and leave half of the processors idle.
+        Live::Yes => {
+            let processors = available_parallelism().map_or(1, NonZero::get);
+            tests.env("RUST_TEST_THREADS", (2 * processors).to_string());
+            tests.env("PRONY_LIVE_TESTS", "require");
+        }
+        Live::No => {
+            tests.env("PRONY_LIVE_TESTS", "skip");
+        }
+    }
     step("tests", tests)
 }
 

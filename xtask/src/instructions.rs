@@ -13,7 +13,7 @@ const LIMIT: f64 = 1000.0;
 /// ... with so many clients.
 const LIMIT_CLIENTS: u32 = 64;
 
-/// What programs need that callgrind runs: it hides the kernel's page of clocks (vDSO), which rustix
+/// The feature that programs need under callgrind: it hides the kernel's page of clocks (vDSO), which rustix
 /// would otherwise look up behind its back. System calls then go through the C library.
 const FEATURES: &str = "rustix/use-libc";
 
@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the processor's counter of instructions can be read.
+/// Tells if the processor's counter of instructions can be read.
 fn has_counter() -> bool {
     Command::new("perf")
         .args(["stat", "-x,", "-e", "instructions:u", "true"])

@@ -15,12 +15,12 @@ use std::process::Command;
 use crate::peers::lines::{Line, Lines};
 use crate::programs::{self, Programs};
 
-/// What to print.
+/// Choice of output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// Tables.
     Markdown,
-    /// What was read.
+    /// Measurements as read.
     Json,
 }
 

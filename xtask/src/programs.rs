@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use cargo_metadata::Message;
 
-/// Where programs are.
+/// The paths of programs, by name.
 pub(crate) struct Programs(HashMap<String, PathBuf>);
 
 impl Programs {
@@ -47,7 +47,7 @@ impl Programs {
         Ok(Self(executables.collect()))
     }
 
-    /// Where one of them is.
+    /// The path of one of them.
     pub(crate) fn path(&self, name: &str) -> Result<&Path, String> {
         let path = self.0.get(name).map(PathBuf::as_path);
         path.ok_or_else(|| format!("cargo did not say where {name} is"))

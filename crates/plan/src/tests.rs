@@ -1,7 +1,8 @@
-//! Tests over whole files: what is said of wrong ones, what right ones expand to.
+//! Tests over whole files: messages about wrong ones, plans of right ones.
 
 mod collect;
 mod counting;
+mod diagnostics;
 mod expansion;
 mod external;
 mod files;
@@ -15,7 +16,6 @@ mod studies;
 mod target_messages;
 mod workload_messages;
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -24,6 +24,7 @@ use prony_model::{
     Workload,
 };
 
+use self::diagnostics::{assert_says, golden, rendered};
 use crate::{Invalid, Knowledge, Preset, Refused, embedded_workloads, parse_experiment};
 
 /// A small right experiment for tests to change.
@@ -59,10 +60,10 @@ workload = "read-only"
 parameters.range = 10
 "#;
 
-/// Why a virtual machine often has no counters.
+/// The usual reason for a virtual machine to have no counters.
 const NO_COUNTERS: &str = "the processor has none for this machine";
 
-/// What experiments are checked against in tests.
+/// Builds, intents, workloads and presets that tests check experiments against.
 struct World {
     builds: Vec<BuildFacts>,
     intents: Vec<IntentFacts>,
@@ -211,23 +212,4 @@ fn intents() -> Vec<IntentFacts> {
         intent("allocator", Text, &["built", "jemalloc", "tcmalloc"]),
         intent("server_cpus", Cpus, &[]),
     ]
-}
-
-/// The message as a terminal of 100 columns without colour shows it.
-fn rendered(invalid: &Invalid) -> String {
-    let mut text = String::new();
-    GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
-        .with_width(100)
-        .render_report(&mut text, invalid)
-        .unwrap();
-    text
-}
-
-/// Compares a message with the one on record under `name`.
-fn golden(name: &str, invalid: &Invalid) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.set_snapshot_path("tests/messages");
-    settings.bind(|| insta::assert_snapshot!(name, rendered(invalid)));
 }

@@ -1,4 +1,4 @@
-//! What the turns at one number of clients with one protocol amount to.
+//! Figures of all turns at one number of clients with one protocol.
 
 use crate::peers::lines::{Contestant, Figures, Lines, Protocol, Turn};
 use crate::peers::spread::Spread;
@@ -9,7 +9,7 @@ pub(super) struct Cell<'a> {
     turns: Vec<&'a Turn>,
 }
 
-/// What can be said of a contestant's turn.
+/// Figures of one turn of a contestant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// Microseconds of the client's processor time for one query.
@@ -20,7 +20,7 @@ pub(super) enum Quantity {
     ServerCpu,
     /// Queries per second.
     Throughput,
-    /// How often a thread of the client was put on a processor, for one query.
+    /// Times that a thread of the client was put on a processor, for one query.
     Switches,
     /// Megabytes (10^6) of the client's memory at most.
     Memory,

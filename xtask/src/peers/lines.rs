@@ -1,10 +1,10 @@
-//! What the benchmark prints, line by line.
+//! Output of the benchmark, line by line.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// Who is compared.
+/// A program that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Contestant {
@@ -32,7 +32,7 @@ pub(super) enum Line {
     Latency(LatencyTurn),
 }
 
-/// What was measured, and on what.
+/// Measurements and the machine that they were made on.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct Setting {
     pub(super) at_unix_s: i64,

@@ -8,7 +8,7 @@ use crate::peers::spread::Spread;
 use crate::peers::targets::{behind_bare_us, verdicts};
 use crate::table::Table;
 
-/// What stands where there is no figure.
+/// The mark in place of a figure.
 const NONE: &str = "–";
 
 /// Everything, as it goes into the documentation.
@@ -60,7 +60,7 @@ fn setting(setting: &Setting) -> String {
     )
 }
 
-/// What each contestant costs. `None` where the protocol was not measured.
+/// Costs of each contestant. `None` where the protocol was not measured.
 fn costs(lines: &Lines, protocol: Protocol) -> Option<String> {
     let mut table = Table::new(
         2,

@@ -1,4 +1,4 @@
-//! What the load generator should keep to, and whether it did.
+//! Limits that the load generator should keep to, and the verdict.
 
 use crate::peers::cell::{Cell, Quantity};
 use crate::peers::lines::{Contestant, LatencyTurn, Lines, Protocol};

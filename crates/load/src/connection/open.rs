@@ -12,6 +12,7 @@ use crate::client::Client;
 use crate::connection::link::Link;
 use crate::connection::statements::{all_texts, prepare};
 use crate::message::Speaker;
+use crate::operations::Statements;
 use crate::program::Program;
 use crate::{DriveTask, Job, LoadError};
 
@@ -96,8 +97,8 @@ impl<'a> Opener<'a> {
             Connection::connect(&self.job.address, &self.login, timeout).map_err(connect_error)?;
         let prepared = prepare(&mut connection, program, number)?;
         let stream = connection.into_stream().map_err(connect_error)?;
-        let choices = Choices::new(program, number);
-        let client = Client::new(group, number, reconnect_every, choices, prepared);
+        let operations = Statements::new(Choices::new(program, number), prepared);
+        let client = Client::new(group, number, reconnect_every, operations, program.wire);
         Ok(Link::new(client, stream))
     }
 

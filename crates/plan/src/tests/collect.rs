@@ -1,11 +1,11 @@
-//! What is read of targets.
+//! Choices of what is read of targets.
 
 use prony_model::{Aspect, Collect, RidingCounters};
 
 use super::messages::{changed, check};
-use super::{World, golden, rendered};
+use super::{World, assert_says, rendered};
 
-/// What the targets of `RIGHT` collect when the second one says this.
+/// The collections of both targets of `RIGHT` when the second one says this.
 fn second(says: &str) -> [Collect; 2] {
     let text = changed(
         "build = \"mysql-5.7.22\"\n",
@@ -23,7 +23,7 @@ fn what_is_not_written_is_as_ever() {
     assert_eq!(second(""), [default; 2]);
     assert_eq!(second("collect = {}"), [default; 2]);
     assert_eq!(
-        second("collect = { period = \"100ms\", counters = \"software\" }"),
+        second(r#"collect = { period = "100ms", counters = "software" }"#),
         [
             default,
             Collect {
@@ -34,7 +34,7 @@ fn what_is_not_written_is_as_ever() {
         ]
     );
     assert_eq!(
-        second("collect = { period = \"off\", system = false, cgroup = false }"),
+        second(r#"collect = { period = "off", system = false, cgroup = false }"#),
         [
             default,
             Collect {
@@ -47,9 +47,9 @@ fn what_is_not_written_is_as_ever() {
     );
     assert_eq!(
         second(
-            "collect = { period = \"off\", system = false, cgroup = false, status = false, counters = \"off\" }"
+            r#"collect = { period = "off", system = false, cgroup = false, status = false, counters = "off" }"#
         ),
-        second("collect = \"nothing\"")
+        second(r#"collect = "nothing""#)
     );
 }
 
@@ -83,11 +83,11 @@ fn targets_are_named_after_it() {
     );
     // What is left at its default is not in the name, so that nothing would be: hence the build.
     let whole = text.replace(
-        "build = \"mysql-8.0.31\"",
+        r#"build = "mysql-8.0.31""#,
         "name = \"x\"\nbuild = \"mysql-8.0.31\"",
     );
     let plan = World::new()
-        .parse(&whole.replace("base = \"", "base = \"x-"))
+        .parse(&whole.replace(r#"base = ""#, r#"base = "x-"#))
         .unwrap();
     assert_eq!(
         names(&plan),
@@ -120,9 +120,16 @@ fn external_servers_are_looked_at_too() {
         .unwrap();
     assert!(!plan.targets[1].collect.status);
     for counters in ["software", "hardware"] {
-        let text = external(&format!("collect = {{ counters = \"{counters}\" }}"));
+        let text = external(&format!(r#"collect = {{ counters = "{counters}" }}"#));
         let invalid = World::new().parse(&text).unwrap_err();
-        golden(&format!("collect-external-{counters}"), &invalid);
+        assert_says(
+            &invalid,
+            &format!(
+                r#"{counters} counters can't be had: Prony does not start this server
+                   | collect = «{{ counters = "{counters}" }}» asked for here
+                   | counters are opened when a server is born; leave `counters` out"#
+            ),
+        );
     }
 }
 
@@ -155,8 +162,8 @@ fn a_matrix_of_counters_is_less_for_external_servers() {
     let matrix = "[defaults]\nmatrix.collect = [{ counters = \"off\" }, \
                   { counters = \"software\" }, { counters = \"hardware\", status = false }]";
     let text = external("").replace("[defaults]", matrix).replace(
-        "\"mysql-5.0\"",
-        "\"copy-collect-system-cgroup-status-every-1s\"",
+        r#""mysql-5.0""#,
+        r#""copy-collect-system-cgroup-status-every-1s""#,
     );
     let plan = World::new()
         .parse(&text)
@@ -177,21 +184,53 @@ fn a_matrix_of_counters_is_less_for_external_servers() {
 
 #[test]
 fn wrong_collections() {
-    let target = |name: &str, says: &str| {
+    let target = |says: &str, expected: &str| {
         check(
-            name,
             "build = \"mysql-5.7.22\"\n",
             &format!("build = \"mysql-5.7.22\"\n{says}\n"),
+            expected,
         );
     };
-    target("collect-other-word", "collect = \"everything\"");
-    target("collect-flag", "collect = false");
-    target("collect-unknown-key", "collect = { statistics = false }");
-    target("collect-short-period", "collect = { period = \"5ms\" }");
-    target("collect-period-without-unit", "collect = { period = 1 }");
-    target("collect-unknown-counters", "collect.counters = \"all\"");
     target(
-        "collect-twice-in-a-matrix",
-        "matrix.collect = [\"nothing\", {}, { system = true }]",
+        r#"collect = "everything""#,
+        r#"`collect` must be a table, or "nothing"
+           | collect = «"everything"» neither of them
+           | write what differs from the defaults, such as { status = false }"#,
+    );
+    target(
+        "collect = false",
+        r#"`collect` must be a table, or "nothing"
+           | collect = «false» neither of them
+           | write what differs from the defaults, such as { status = false }"#,
+    );
+    target(
+        "collect = { statistics = false }",
+        "unknown key `statistics`
+         | collect = { «statistics» = false } what is collected has no such key
+         | known keys: period, system, cgroup, status, counters",
+    );
+    target(
+        r#"collect = { period = "5ms" }"#,
+        r#"`period` must be at least "10ms", or "off"
+           | collect = { period = «"5ms"» } sampling would be a load itself"#,
+    );
+    target(
+        "collect = { period = 1 }",
+        r#"a length of time needs its unit
+           | collect = { period = «1» } seconds? minutes?
+           | write a whole number and a unit: "500ms", "10s", "5m", "2h""#,
+    );
+    target(
+        r#"collect.counters = "all""#,
+        r#"unknown counters `all`
+           | collect.counters = «"all"» no such counters
+           | known values of counters: auto, off, software, hardware"#,
+    );
+    target(
+        r#"matrix.collect = ["nothing", {}, { system = true }]"#,
+        r#"`collect` has default twice
+           | matrix.collect = ["nothing", «{}», { system = true }] first here
+           | matrix.collect = ["nothing", {}, «{ system = true }»] here again
+           | each value makes targets of its own: remove one"#,
     );
 }

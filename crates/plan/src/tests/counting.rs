@@ -1,9 +1,9 @@
-//! Which trials count, with what, and what is said where that can't be.
+//! Trials that count, the ways to count, and messages where counting is impossible.
 
 use prony_model::{CountedBy, Counting, Plan, TrialKind};
 
 use super::messages::changed;
-use super::{NO_COUNTERS, RIGHT, World, golden, rendered};
+use super::{NO_COUNTERS, RIGHT, World, assert_says, rendered};
 use crate::{Assumptions, predicted_ms};
 
 /// `RIGHT` with this said of counting.
@@ -70,7 +70,7 @@ fn where_there_are_none_the_plan_says_so() {
 #[test]
 fn nothing_is_counted_that_is_not_wanted() {
     for world in [World::new(), World::with_counters()] {
-        for says in ["counting = \"off\"", "[counting]\nwith = \"off\""] {
+        for says in [r#"counting = "off""#, "[counting]\nwith = \"off\""] {
             let plan = plan(&world, says);
             assert_eq!(
                 (plan.counting, &plan.counting_note),
@@ -105,7 +105,7 @@ fn external_servers_are_not_counted() {
     assert_eq!(counted(&mixed), [(0, 0), (1, 0)]);
     let alone = with_external("")
         .replacen("[[target]]\nbuild = \"mysql-5.0.21\"\n", "", 1)
-        .replace("\"mysql-5.0\"", "\"copy\"");
+        .replace(r#""mysql-5.0""#, r#""copy""#);
     let alone = world.parse(&alone).unwrap();
     assert_eq!((alone.counting, counted(&alone)), (None, vec![]));
     insta::assert_snapshot!(alone.counting_note.unwrap(), @"servers that Prony does not start can't be counted");
@@ -113,26 +113,62 @@ fn external_servers_are_not_counted() {
     for by in ["hardware", "valgrind"] {
         let text = with_external(&format!("[counting]\nwith = \"{by}\""));
         let invalid = world.parse(&text).unwrap_err();
-        golden(&format!("counting-external-{by}"), &invalid);
+        assert_says(
+            &invalid,
+            &format!(
+                r#"`copy` can't be counted: Prony does not start its server
+                   | with = «"{by}"» asked for here
+                   | leave this target out, or write `with = "auto"`, which counts the other targets
+                   where the processor has counters"#
+            ),
+        );
     }
 }
 
 #[test]
 fn wrong_counting() {
     let world = World::new();
-    let check = |name: &str, says: &str| {
-        golden(name, &world.parse(&with(says)).unwrap_err());
+    let check = |says: &str, expected: &str| {
+        assert_says(&world.parse(&with(says)).unwrap_err(), expected);
     };
     check(
-        "counting-without-counters",
         "[counting]\nwith = \"hardware\"",
+        r#"the processor's counters can't be read here: the processor has none for this machine
+           | with = «"hardware"» asked for here
+           | write `with = "valgrind"`, which counts without them, or `with = "auto"`"#,
     );
-    check("counting-too-many-blocks", "[counting]\nblocks = 4");
-    check("counting-no-blocks", "[counting]\nblocks = 0");
-    check("counting-unknown-key", "[counting]\nby = \"valgrind\"");
-    check("counting-unknown-way", "[counting]\nwith = \"callgrind\"");
-    check("counting-on", "counting = \"on\"");
-    check("counting-no-operations", "[counting]\noperations = 0");
+    check(
+        "[counting]\nblocks = 4",
+        "targets can't be counted in 4 blocks: the experiment has 3
+         | blocks = «4» more than there are
+         | write a number from 1 to 3, or leave it out",
+    );
+    check(
+        "[counting]\nblocks = 0",
+        "`blocks` must be at least 1 | blocks = «0» too small",
+    );
+    check(
+        "[counting]\nby = \"valgrind\"",
+        r#"unknown key `by`
+           | «by» = "valgrind" the counting has no such key
+           | known keys: blocks, with, operations"#,
+    );
+    check(
+        "[counting]\nwith = \"callgrind\"",
+        r#"can't count with `callgrind`
+           | with = «"callgrind"» nothing that counts
+           | did you mean `valgrind`? known words: auto, hardware, valgrind, off"#,
+    );
+    check(
+        r#"counting = "on""#,
+        r#"`counting` must be a table, or "off"
+           | counting = «"on"» neither of them
+           | write [counting] with `blocks`, `with` or `operations` below it"#,
+    );
+    check(
+        "[counting]\noperations = 0",
+        "`operations` must be at least 1 | operations = «0» too small",
+    );
 }
 
 #[test]
@@ -177,7 +213,7 @@ fn what_the_documentation_writes_is_right() {
 fn prediction_knows_what_is_counted() {
     let assumptions = Assumptions::default();
     let predict = |plan: &Plan| predicted_ms(plan, &assumptions);
-    let timed = plan(&World::new(), "counting = \"off\"");
+    let timed = plan(&World::new(), r#"counting = "off""#);
     let clients = 2 * (1 + 4);
     let steps = |measured: u64| 4 * (measured + 200) + clients;
     assert_eq!(predict(&timed), 2 * 10_400 + 6 * (5000 + steps(500 + 3000)));
@@ -202,7 +238,7 @@ fn prediction_knows_what_is_counted() {
     );
     // Tables in memory are loaded by the server that valgrind slows down.
     let in_memory = |says: &str| {
-        let text = with(says).replacen("engine = \"innodb\"", "engine = \"memory\"", 1);
+        let text = with(says).replacen(r#"engine = "innodb""#, r#"engine = "memory""#, 1);
         predict(&World::new().parse(&text).unwrap())
     };
     assert_eq!(

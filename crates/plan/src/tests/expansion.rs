@@ -1,4 +1,4 @@
-//! What right experiments expand to.
+//! Plans that right experiments expand to.
 
 use std::collections::BTreeSet;
 

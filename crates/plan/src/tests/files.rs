@@ -134,7 +134,7 @@ fn documented_targets_are_right() {
     );
 }
 
-/// What is documented of sequences and profiles, in an experiment with nothing else of the kind.
+/// The documented sequences and profiles, in an experiment with nothing else of the kind.
 #[test]
 fn documented_sequences_are_right() {
     let experiment = include_str!("../../../../docs/formats/experiment.md");
@@ -252,7 +252,7 @@ fn every_workload_file_is_embedded() {
     assert!(embedded.windows(2).all(|pair| pair[0].name != pair[1].name));
 }
 
-/// What is shown of a workload defines it, and nothing else.
+/// The text that is shown of a workload defines this workload and no other.
 #[test]
 fn definitions_are_parts_of_their_files() {
     let definitions = embedded_definitions().unwrap();

@@ -1,6 +1,6 @@
-//! What is said of workloads that can't run on the dataset, or not with the step's parameters.
+//! Messages about workloads that can't run on the dataset, or not with the step's parameters.
 
-use super::{RIGHT, World, golden};
+use super::{RIGHT, World, assert_says};
 use crate::parse_workloads;
 
 const MINE: &str = r#"[[workload]]
@@ -26,32 +26,51 @@ fn step(workload: &str, parameters: &str) -> String {
     )
 }
 
-fn check(name: &str, workload: &str, parameters: &str) {
+#[track_caller]
+fn check(workload: &str, parameters: &str, expected: &str) {
     let mut world = World::new();
     world
         .workloads
         .extend(parse_workloads("mine.toml", MINE).unwrap());
     let text = step(workload, parameters);
-    golden(name, &world.parse(&text).unwrap_err());
+    assert_says(&world.parse(&text).unwrap_err(), expected);
 }
 
 #[test]
 fn another_schema() {
-    check("misfit-schema", "hot-update-indexed", "");
+    check(
+        "hot-update-indexed",
+        "",
+        r#"`hot-update-indexed` works on tables of foo, and this dataset has tables of sbtest
+           | rows = «10_000» tables of sbtest
+           | workload = «"hot-update-indexed"» this step can't run
+           | write schema = "foo" in [dataset], or choose another workload: `prony workloads list`
+           says what each works on"#,
+    );
 }
 
 #[test]
 fn few_rows() {
-    check("misfit-few-rows", "hot-points", "parameters.range = 5_001");
+    check(
+        "hot-points",
+        "parameters.range = 5_001",
+        r#"`hot-points` needs 2 * range rows in each table: that is 10002 at range = 5001
+           | rows = «10_000» with 10000 rows
+           | workload = «"hot-points"» this step can't run
+           | raise `rows`, or set other `parameters` in the step"#,
+    );
     let text = step("hot-update-indexed", "parameters.row = 10_001")
         .replace("[dataset]", "[dataset]\nschema = \"foo\"")
         .replace(
-            "workload = \"point-query\"",
-            "workload = \"hot-update-unindexed\"",
+            r#"workload = "point-query""#,
+            r#"workload = "hot-update-unindexed""#,
         );
-    golden(
-        "misfit-no-such-row",
+    assert_says(
         &World::new().parse(&text).unwrap_err(),
+        r#"`hot-update-indexed` needs row rows in each table: that is 10001 at row = 10001
+           | rows = «10_000» with 10000 rows
+           | workload = «"hot-update-indexed"» this step can't run
+           | raise `rows`, or set other `parameters` in the step"#,
     );
     let enough = step("hot-points", "parameters.range = 5_000");
     assert!(World::new().parse(&enough).is_ok());
@@ -59,24 +78,50 @@ fn few_rows() {
 
 #[test]
 fn lists() {
-    check("misfit-empty-list", "random-points", "parameters.range = 0");
     check(
-        "misfit-long-list",
+        "random-points",
+        "parameters.range = 0",
+        r#"`random-points` can't draw range values for the list `ids`: that is 0 at range = 0
+           | workload = «"random-points"» this step can't run
+           | set other `parameters` in the step"#,
+    );
+    check(
         "random-points",
         "parameters.range = 65_536",
+        r#"`random-points` can't send 65536 values with `points`: a prepared statement takes at
+           most 65535
+           | workload = «"random-points"» this step can't run
+           | set other `parameters` in the step"#,
     );
     // One more value is in the same statement.
-    check("misfit-values", "mine", "parameters.range = 65_535");
+    check(
+        "mine",
+        "parameters.range = 65_535",
+        r#"`mine` can't send 65536 values with `list`: a prepared statement takes at most 65535
+           | workload = «"mine"» this step can't run
+           | set other `parameters` in the step"#,
+    );
 }
 
 #[test]
 fn counts() {
     check(
-        "misfit-reversed-count",
         "mine",
         "parameters = { range = 6000, part = 2 }",
+        r#"`mine` can't answer with range..rows / part rows: that is 6000..5000 at range = 6000,
+           rows = 10000, part = 2
+           | rows = «10_000» with 10000 rows
+           | workload = «"mine"» this step can't run
+           | raise `rows`, or set other `parameters` in the step"#,
     );
-    check("misfit-divides-by-zero", "mine", "parameters.part = 0");
+    check(
+        "mine",
+        "parameters.part = 0",
+        r#"`mine`: `rows / part` divides by 0
+           | rows = «10_000» with 10000 rows
+           | workload = «"mine"» this step can't run
+           | raise `rows`, or set other `parameters` in the step"#,
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What matrices expand to, and the names that come of it.
+//! Targets that matrices expand to, and their names.
 
 use std::collections::BTreeSet;
 

@@ -3,7 +3,7 @@
 use prony_model::{Backend, Length, Pace, Spacing, Think, Thousandths};
 
 use super::messages::changed;
-use super::{RIGHT, World, golden};
+use super::{RIGHT, World, assert_says};
 use crate::{Assumptions, Preset, backlogs_ms, embedded_workloads, parse_preset, predicted_ms};
 
 /// The last step of [`RIGHT`] with more keys.
@@ -12,8 +12,9 @@ fn with(keys: &str) -> String {
 }
 
 /// Checks the message about the last step of [`RIGHT`] with more keys.
-fn refused(name: &str, keys: &str) {
-    golden(name, &World::new().parse(&with(keys)).unwrap_err());
+#[track_caller]
+fn refused(keys: &str, expected: &str) {
+    assert_says(&World::new().parse(&with(keys)).unwrap_err(), expected);
 }
 
 #[test]
@@ -32,7 +33,7 @@ fn paces_as_they_are_written() {
     let think = |mean_us, spacing| Pace::Closed {
         think: Some(Think { mean_us, spacing }),
     };
-    assert_eq!(pace("think = \"10ms\""), think(10_000, Spacing::Poisson));
+    assert_eq!(pace(r#"think = "10ms""#), think(10_000, Spacing::Poisson));
     assert_eq!(
         pace("think = \"50us\"\nthink_spacing = \"regular\""),
         think(50, Spacing::Regular)
@@ -50,7 +51,7 @@ fn ramps_and_reconnecting() {
     };
     assert_eq!(of(0), (None, 0));
     assert_eq!(of(2), (Some(100), 5000));
-    let all = changed("warmup = \"500ms\"", "warmup = \"500ms\"\nramp = \"2s\"");
+    let all = changed(r#"warmup = "500ms""#, "warmup = \"500ms\"\nramp = \"2s\"");
     let plan = World::new().parse(&all).unwrap();
     assert!(plan.steps.iter().all(|step| step.ramp_ms == 2000));
 }
@@ -123,9 +124,9 @@ fn backends() {
         World::new().parse(&text).unwrap()
     };
     assert_eq!(plan("").backend, None);
-    assert_eq!(plan("backend = \"auto\"").backend, None);
-    assert_eq!(plan("backend = \"epoll\"").backend, Some(Backend::Epoll));
-    let ring = plan("backend = \"io-uring\"");
+    assert_eq!(plan(r#"backend = "auto""#).backend, None);
+    assert_eq!(plan(r#"backend = "epoll""#).backend, Some(Backend::Epoll));
+    let ring = plan(r#"backend = "io-uring""#);
     assert_eq!(ring.backend, Some(Backend::IoUring));
     let profile = format!("{RIGHT}\n[profile.p]\nbackend = \"epoll\"\n");
     let plan = World::new().parse_with("p", &profile).unwrap();
@@ -134,30 +135,82 @@ fn backends() {
 
 #[test]
 fn what_contradicts_itself() {
-    refused("rate-with-think", "rate = 100\nthink = \"1ms\"");
-    refused("arrivals-alone", "arrivals = \"regular\"");
     refused(
-        "think-spacing-alone",
-        "rate = 10\nthink_spacing = \"regular\"",
+        "rate = 100\nthink = \"1ms\"",
+        r#"clients work at a `rate`, or they `think` between operations, not both
+           | rate = «100» begins operations by a schedule
+           | think = «"1ms"» begins them after the last answer
+           | remove one of them"#,
     );
-    refused("rate-zero", "rate = 0");
-    refused("rate-too-fine", "rate = 0.0001");
-    refused("think-without-unit", "think = 10");
-    refused("think-zero", "think = \"0ms\"");
-    refused("unknown-arrivals", "rate = 5\narrivals = \"random\"");
+    refused(
+        r#"arrivals = "regular""#,
+        r#"`arrivals` needs `rate` beside it
+           | arrivals = «"regular"» of what?
+           | write `rate`, or remove `arrivals`"#,
+    );
+    refused(
+        "rate = 10\nthink_spacing = \"regular\"",
+        r#"`think_spacing` needs `think` beside it
+           | think_spacing = «"regular"» of what?
+           | write `think`, or remove `think_spacing`"#,
+    );
+    refused(
+        "rate = 0",
+        "`rate` must be a number from 0.001 to 1000000 with at most three decimals
+         | rate = «0» this can't be used",
+    );
+    refused(
+        "rate = 0.0001",
+        "`rate` must be a number from 0.001 to 1000000 with at most three decimals
+         | rate = «0.0001» this can't be used",
+    );
+    refused(
+        "think = 10",
+        r#"a length of time needs its unit
+           | think = «10» milliseconds? seconds?
+           | write a whole number and a unit: "500us", "10ms", "2s""#,
+    );
+    refused(
+        r#"think = "0ms""#,
+        r#"`think` must be longer than 0 | think = «"0ms"» no time to think"#,
+    );
+    refused(
+        "rate = 5\narrivals = \"random\"",
+        r#"unknown arrivals `random`
+           | arrivals = «"random"» no such arrivals
+           | known values of arrivals: poisson, regular"#,
+    );
 }
 
 #[test]
 fn what_has_no_place_where_the_whole_run_is_timed() {
     let whole = "timing = \"whole-run\"\n";
-    refused("whole-run-rate", &format!("{whole}rate = 5"));
-    refused("whole-run-ramp", &format!("{whole}ramp = \"1s\""));
-    refused("whole-run-groups", &format!("{whole}{GROUPS}"));
+    refused(
+        &format!("{whole}rate = 5"),
+        r#"a step whose whole run is timed has no rate
+           | workload = «"read-only"» has one
+           | remove `rate`, or write `timing = "operations"`"#,
+    );
+    refused(
+        &format!(r#"{whole}ramp = "1s""#),
+        r#"a step whose whole run is timed has no ramp
+           | workload = «"read-only"» has one
+           | remove `ramp`, or write `timing = "operations"`"#,
+    );
+    refused(
+        &format!("{whole}{GROUPS}"),
+        r#"a step whose whole run is timed has no groups beside it
+           | workload = «"read-only"» has one
+           | remove `[[step.beside]]`, or write `timing = "operations"`"#,
+    );
     let all = "warmup = \"0s\"\nramp = \"1s\"\ntiming = \"whole-run\"";
-    let text = changed("warmup = \"500ms\"", all);
-    golden(
-        "whole-run-sequence-ramp",
+    let text = changed(r#"warmup = "500ms""#, all);
+    assert_says(
         &World::new().parse(&text).unwrap_err(),
+        r#"steps whose whole run is timed have no ramp
+           | ramp = «"1s"» a ramp
+           | timing = «"whole-run"» the whole run
+           | remove one of them; a step can have a `timing` of its own"#,
     );
     // Times to think are the client's own.
     let think = with(&format!("{whole}think = \"1ms\"\nreconnect_every = 2"));
@@ -168,21 +221,41 @@ fn what_has_no_place_where_the_whole_run_is_timed() {
 fn groups_that_are_wrong() {
     let group = |keys: &str| format!("[[step.beside]]\nworkload = \"update-index\"\n{keys}");
     refused(
-        "group-named-twice",
         &format!("{}\n{}", group(""), group("")),
+        r#"two groups of clients are named `update-index`
+           | workload = «"update-index"» first here
+           | workload = «"update-index"» here again
+           | figures are kept by name, those of the step's own clients by its: set `name`"#,
     );
     refused(
-        "group-named-as-step",
-        &group("name = \"read-only.range10\""),
+        &group(r#"name = "read-only.range10""#),
+        r#"two groups of clients are named `read-only.range10`
+           | workload = «"read-only"» first here
+           | name = «"read-only.range10"» here again
+           | figures are kept by name, those of the step's own clients by its: set `name`"#,
     );
     refused(
-        "group-of-other-schema",
         "[[step.beside]]\nworkload = \"hot-update-indexed\"",
+        r#"`hot-update-indexed` works on tables of foo, and this dataset has tables of sbtest
+           | rows = «10_000» tables of sbtest
+           | workload = «"hot-update-indexed"» this group can't run
+           | write schema = "foo" in [dataset], or choose another workload: `prony workloads list`
+           says what each works on"#,
     );
-    refused("group-unknown-key", &group("time = \"5s\""));
     refused(
-        "group-without-rows",
+        &group(r#"time = "5s""#),
+        r#"unknown key `time`
+           | «time» = "5s" a group of clients has no such key
+           | known keys: workload, name, parameters, rate, arrivals, think, think_spacing,
+           reconnect_every, clients"#,
+    );
+    refused(
         "[[step.beside]]\nname = \"far\"\nworkload = \"read-only\"\nparameters.range = 100_000",
+        r#"`read-only` can't draw `low` from 1..rows - range + 1: that is 1..-89999 at rows =
+           10000, range = 100000
+           | rows = «10_000» with 10000 rows
+           | name = «"far"» this group can't run
+           | raise `rows`, or set other `parameters` in the step"#,
     );
 }
 
@@ -224,7 +297,7 @@ fn world() -> World {
 
 #[test]
 fn presets_have_paces_and_scale_ramps_but_no_rates() {
-    let plan = world().parse(&paced("time = \"10s\"")).unwrap();
+    let plan = world().parse(&paced(r#"time = "10s""#)).unwrap();
     let rate = |rate| Pace::Open {
         rate: Thousandths(rate),
         spacing: Spacing::Poisson,
@@ -233,8 +306,15 @@ fn presets_have_paces_and_scale_ramps_but_no_rates() {
     assert_eq!(plan.steps[0].ramp_ms, 1000);
     assert_eq!(plan.steps[0].length, Length::Time { ms: 10_000 });
     assert_eq!(plan.steps[2].groups[1].pace, rate(50_000));
-    let whole = world().parse(&paced("timing = \"whole-run\"")).unwrap_err();
-    golden("whole-run-preset", &whole);
+    let whole = world()
+        .parse(&paced(r#"timing = "whole-run""#))
+        .unwrap_err();
+    assert_says(
+        &whole,
+        r#"a step whose whole run is timed has no rate
+           | preset = «"paced"» its step `point-query` has one
+           | remove `rate`, or write `timing = "operations"`"#,
+    );
 }
 
 #[test]
@@ -245,7 +325,7 @@ fn predicted_time_counts_ramps_rates_and_think_times() {
     let steps = 6 * 2;
     let plain = predict(RIGHT);
     // 500 ms of warm-up are within the ramp.
-    assert_eq!(predict(&with("ramp = \"5s\"")) - plain, steps * 4500);
+    assert_eq!(predict(&with(r#"ramp = "5s""#)) - plain, steps * 4500);
     // 1000 operations at 100 per second, in place of 3 s.
     let rate = predict(&with("rate = 100\noperations = 1000"));
     assert_eq!(rate - plain, steps * 7000);

@@ -2,7 +2,7 @@
 
 use prony_model::IntentValue;
 
-use super::{RIGHT, World, golden};
+use super::{RIGHT, World, assert_says, golden};
 use crate::Invalid;
 
 /// `RIGHT` with a profile.
@@ -38,24 +38,52 @@ fn tables_merge_and_values_replace() {
 
 #[test]
 fn messages_point_into_the_profile() {
-    golden("profile-bad-value", &refused("small", "dataset.rows = 0"));
+    assert_says(
+        &refused("small", "dataset.rows = 0"),
+        "`rows` must be at least 1 | dataset.rows = «0» too small",
+    );
     golden(
         "profile-too-few-rows",
         &refused("small", "dataset.rows = 5"),
     );
-    golden("profile-unknown-key", &refused("small", "dataset.row = 5"));
+    assert_says(
+        &refused("small", "dataset.row = 5"),
+        "unknown key `row`
+         | dataset.«row» = 5 the dataset has no such key
+         | did you mean `rows`? known keys: schema, tables, rows, seed, primary_key",
+    );
 }
 
 #[test]
 fn profiles_that_are_not_there() {
-    golden("profile-unknown", &refused("smal", "blocks = 1"));
+    assert_says(
+        &refused("smal", "blocks = 1"),
+        "the experiment has no profile `smal`
+         | [«profile».small] asked for on the command line
+         | did you mean `small`? known profiles: small",
+    );
     let none = World::new().parse_with("small", RIGHT).unwrap_err();
-    golden("profile-none", &none);
+    assert_says(
+        &none,
+        r#"the experiment has no profile `small`
+           | «»name = "small" asked for on the command line
+           | there are no profiles"#,
+    );
 }
 
-/// What can't be in a profile is said without it too.
+/// Wrong keys of a profile are reported even where the profile is not used.
 #[test]
 fn what_profiles_can_not_change() {
     let text = with_profile("target = []\nbase = \"x\"");
-    golden("profile-target", &World::new().parse(&text).unwrap_err());
+    assert_says(
+        &World::new().parse(&text).unwrap_err(),
+        r#"× a profile can't change `target`
+           | «target» = [] not for profiles
+           | a profile changes how much is measured, and with how much memory: blocks, clients,
+           allow, backend, dataset, defaults, sequence, counting
+           × a profile can't change `base`
+           | «base» = "x" not for profiles
+           | a profile changes how much is measured, and with how much memory: blocks, clients,
+           allow, backend, dataset, defaults, sequence, counting"#,
+    );
 }

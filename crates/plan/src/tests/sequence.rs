@@ -3,8 +3,8 @@
 use prony_model::{Length, Phase, Settle, Step, Timing};
 
 use super::messages::changed;
-use super::{RIGHT, World, golden};
-use crate::{Preset, embedded_workloads, parse_preset};
+use super::{RIGHT, World, assert_says, golden};
+use crate::{Invalid, Preset, embedded_workloads, parse_preset};
 
 /// A preset with something of everything.
 const PRESET: &str = r#"name = "study-2020"
@@ -59,7 +59,7 @@ fn preset(text: &str) -> Preset {
 fn world() -> World {
     let counted = PRESET
         .replace("study-2020", "counted-2014")
-        .replace("time = \"100s\"", "operations_per_client = 1000")
+        .replace(r#"time = "100s""#, "operations_per_client = 1000")
         .replace("time = \"50s\"\n", "")
         .replace("time = \"200s\"\n", "");
     World {
@@ -100,7 +100,7 @@ const fn count(operations: u64) -> Length {
 #[test]
 fn a_preset_at_its_own_scale() {
     let plan = world()
-        .parse(&with_sequence("preset = \"study-2020\""))
+        .parse(&with_sequence(r#"preset = "study-2020""#))
         .unwrap();
     assert_eq!(plan.preset.as_deref(), Some("study-2020"));
     assert_eq!(
@@ -177,7 +177,7 @@ fn the_time_of_the_experiment_scales_all_times_of_a_preset() {
 #[test]
 fn idle_times_end_with_the_limit() {
     let text =
-        with_sequence("preset = \"study-2020\"").replace("rows = 10_000", "rows = 1_000_000");
+        with_sequence(r#"preset = "study-2020""#).replace("rows = 10_000", "rows = 1_000_000");
     let steps = world().parse(&text).unwrap().steps;
     let settle = Settle {
         idle_ms: 600_000,
@@ -198,7 +198,7 @@ fn writes_of_a_preset_can_be_counted() {
 #[test]
 fn transactions_that_also_read_are_not_counted() {
     let mixed = PRESET.replace(
-        "workload = \"update-index\"",
+        r#"workload = "update-index""#,
         "workload = \"read-write\"\nname = \"update-index\"",
     );
     let world = World {
@@ -225,7 +225,7 @@ fn counted_changes_have_no_warmup_but_their_own() {
         let steps = world().parse(&with_sequence(sequence)).unwrap().steps;
         [1, 3].map(|step| steps[step].warmup_ms)
     };
-    assert_eq!(of("preset = \"counted-2014\""), [5000, 0]);
+    assert_eq!(of(r#"preset = "counted-2014""#), [5000, 0]);
     assert_eq!(of("preset = \"counted-2014\"\nwarmup = \"2s\""), [2000, 0]);
     let counted = "preset = \"study-2020\"\nwrite_operations = 50";
     assert_eq!(of(counted), [5000, 0]);
@@ -233,28 +233,53 @@ fn counted_changes_have_no_warmup_but_their_own() {
 
 #[test]
 fn every_client_has_something_to_do() {
-    let golden_of = |name: &str, text: &str| golden(name, &world().parse(text).unwrap_err());
+    let refused = |text: &str, expected: &str| {
+        assert_says(&world().parse(text).unwrap_err(), expected);
+    };
     let own = changed(
         "workload = \"read-only\"\nparameters.range = 10\n",
         "workload = \"update-index\"\noperations = 3\n",
     );
-    golden_of("fewer-operations-than-clients", &own);
-    let all = changed("time = \"3s\"", "operations = 3");
-    golden_of("fewer-operations-than-clients-of-all", &all);
+    refused(
+        &own,
+        r#"`update-index` has fewer operations than clients: 3 for 4
+           | workload = «"update-index"» some clients would do nothing
+           | write at least 4, or `operations_per_client`, or fewer `clients`"#,
+    );
+    let all = changed(r#"time = "3s""#, "operations = 3");
+    refused(
+        &all,
+        r#"× `point-query` has fewer operations than clients: 3 for 4
+           | operations = «3» some clients would do nothing
+           | workload = «"point-query"» this step has more clients
+           | write at least 4, or `operations_per_client`, or fewer `clients`
+           × `read-only.range10` has fewer operations than clients: 3 for 4
+           | operations = «3» some clients would do nothing
+           | workload = «"read-only"» this step has more clients
+           | write at least 4, or `operations_per_client`, or fewer `clients`"#,
+    );
     let writes = with_sequence("preset = \"study-2020\"\nwrite_operations = 1");
-    golden_of("fewer-operations-than-clients-of-writes", &writes);
-    let counted = PRESET.replace("time = \"200s\"", "operations = 1");
+    refused(
+        &writes,
+        r#"`update-index` has fewer operations than clients: 1 for 2
+           | preset = «"study-2020"» its step `update-index` has more clients
+           | write_operations = «1» some clients would do nothing
+           | write at least 2, or `operations_per_client`, or fewer `clients`"#,
+    );
+    let counted = PRESET.replace(r#"time = "200s""#, "operations = 1");
     let world = World {
         presets: vec![preset(&counted)],
         ..World::new()
     };
-    let text = with_sequence("preset = \"study-2020\"");
-    golden(
-        "fewer-operations-than-clients-of-preset",
+    let text = with_sequence(r#"preset = "study-2020""#);
+    assert_says(
         &world.parse(&text).unwrap_err(),
+        r#"`update-index` has fewer operations than clients: 1 for 2
+           | preset = «"study-2020"» some clients would do nothing
+           | write at least 2, or `operations_per_client`, or fewer `clients`"#,
     );
     // As many are enough.
-    let text = changed("time = \"3s\"", "operations = 4");
+    let text = changed(r#"time = "3s""#, "operations = 4");
     assert!(World::new().parse(&text).is_ok());
 }
 
@@ -271,7 +296,7 @@ fn counted_presets_can_count_less_or_run_for_a_time() {
         [count(30), count(60)]
     );
     assert_eq!(lengths("operations = 30"), [count(30); 2]);
-    assert_eq!(lengths("time = \"9s\""), [time(9000); 2]);
+    assert_eq!(lengths(r#"time = "9s""#), [time(9000); 2]);
 }
 
 #[test]
@@ -344,17 +369,25 @@ fn timing_of_a_sequence_is_that_of_its_steps() {
             .all(|step| step.timing == Timing::WholeRun && step.warmup_ms == 0)
     );
     let text = changed(
-        "workload = \"read-only\"",
+        r#"workload = "read-only""#,
         "workload = \"read-only\"\nwarmup = \"1s\"\ntiming = \"whole-run\"",
     );
-    golden("whole-run-with-warmup", &world().parse(&text).unwrap_err());
-    let text = changed("time = \"3s\"", "time = \"3s\"\ntiming = \"whole-run\"");
-    golden(
-        "whole-run-with-warmup-in-sequence",
+    assert_says(
         &world().parse(&text).unwrap_err(),
+        r#"a step whose whole run is timed has no warm-up
+           | workload = «"read-only"» has one
+           | remove `warmup`, or write `timing = "operations"`"#,
+    );
+    let text = changed(r#"time = "3s""#, "time = \"3s\"\ntiming = \"whole-run\"");
+    assert_says(
+        &world().parse(&text).unwrap_err(),
+        r#"steps whose whole run is timed have no warm-up
+           | warmup = «"500ms"» a warm-up
+           | timing = «"whole-run"» the whole run
+           | remove one of them; a step can have a `timing` of its own"#,
     );
     // None at all is no contradiction.
-    let text = text.replace("\"500ms\"", "\"0s\"");
+    let text = text.replace(r#""500ms""#, r#""0s""#);
     assert!(world().parse(&text).is_ok());
 }
 
@@ -392,84 +425,148 @@ fn own_sections() {
 }
 
 /// Checks the message of `RIGHT` with another sequence.
-fn check(name: &str, sequence: &str) {
-    golden(name, &world().parse(&with_sequence(sequence)).unwrap_err());
+#[track_caller]
+fn check(sequence: &str, expected: &str) {
+    let invalid = world().parse(&with_sequence(sequence)).unwrap_err();
+    assert_says(&invalid, expected);
 }
 
 #[test]
 fn wrong_presets_in_experiments() {
-    check("preset-unknown", "preset = \"study-2021\"");
     check(
-        "preset-and-steps",
+        r#"preset = "study-2021""#,
+        r#"unknown preset `study-2021`
+           | preset = «"study-2021"» no such preset
+           | did you mean `study-2020`? known presets: study-2020, counted-2014"#,
+    );
+    check(
         "preset = \"study-2020\"\n\n[[step]]\nworkload = \"point-query\"",
+        r#"a preset brings its own steps
+           | preset = «"study-2020"» the preset
+           | [[«step»]] more steps
+           | remove one of the two; `prony sequences show` prints a preset in the form in which it
+           can be copied into an experiment and changed"#,
     );
     check(
-        "preset-of-times-counted",
         "preset = \"study-2020\"\noperations_per_client = 1000",
+        r#"the steps of `study-2020` run for a time, some for another than the rest
+           | preset = «"study-2020"» the preset
+           | operations_per_client = «1000» a number for all of them
+           | write `time` to scale all of its times; `write_operations` gives a number of
+           operations to the steps that write"#,
     );
     check(
-        "preset-time-and-operations",
         "preset = \"study-2020\"\ntime = \"1s\"\noperations_per_client = 1000",
+        r#"a step ends after a `time` or after a number of `operations`, not both
+           | time = «"1s"» this
+           | operations_per_client = «1000» or this
+           | remove one of them"#,
     );
 }
 
 #[test]
 fn presets_that_the_dataset_is_too_small_for() {
     let text = PRESET.replace(
-        "workload = \"update-index\"",
+        r#"workload = "update-index""#,
         "workload = \"range-notcovered-pk\"\nname = \"update-index\"\nparameters.range = 10_000",
     );
     let world = World {
         presets: vec![preset(&text)],
         ..World::new()
     };
-    let text = with_sequence("preset = \"study-2020\"");
-    golden("preset-too-few-rows", &world.parse(&text).unwrap_err());
+    let text = with_sequence(r#"preset = "study-2020""#);
+    assert_says(
+        &world.parse(&text).unwrap_err(),
+        r#"`range-notcovered-pk` can't draw `low` from 1..rows - range: that is 1..0 at rows =
+           10000, range = 10000
+           | rows = «10_000» with 10000 rows
+           | preset = «"study-2020"» its step `update-index` can't run
+           | raise `rows`, or set other `parameters` in the step"#,
+    );
 }
 
-/// Checks the message of a preset with one place changed.
-fn check_preset(name: &str, from: &str, to: &str) {
+/// The message about a preset with one place changed.
+fn invalid_preset(from: &str, to: &str) -> Invalid {
     assert_eq!(PRESET.matches(from).count(), 1, "{from}");
     let text = PRESET.replacen(from, to, 1);
     let workloads = embedded_workloads().unwrap();
-    let invalid = parse_preset("study-2020.toml", &text, &workloads).unwrap_err();
-    golden(name, &invalid);
+    parse_preset("study-2020.toml", &text, &workloads).unwrap_err()
+}
+
+#[track_caller]
+fn check_preset(from: &str, to: &str, expected: &str) {
+    assert_says(&invalid_preset(from, to), expected);
 }
 
 #[test]
 fn wrong_steps() {
     check_preset(
-        "settle-at-the-end",
-        "phase = \"read-after\"",
+        r#"phase = "read-after""#,
         "[[step]]\nsettle = {}",
+        "no step that runs something follows after settling
+         | «[[step]]» settles for no step
+         | write the [[step]] that needs a quiet engine below it, or remove it",
     );
     check_preset(
-        "settle-and-workload",
         "settle = {}",
         "settle = {}\nworkload = \"scan\"",
+        r#"a step runs a `workload` or is a place to `settle`, not both
+           | «workload» = "scan" runs something
+           | write `settle` in a [[step]] of its own, in front of this one"#,
     );
-    check_preset("settle-unknown-key", "idle = \"60s\"", "idel = \"60s\"");
-    check_preset("unknown-phase", "\"write\"", "\"writes\"");
-    check_preset("clients-word", "\"tables\"", "\"rows\"");
-    check_preset("preset-without-length", "time = \"100s\"", "");
-    check_preset("preset-without-history", "history = \"For tests.\"", "");
+    check_preset(
+        r#"idle = "60s""#,
+        r#"idel = "60s""#,
+        r#"unknown key `idel`
+           | settle = { «idel» = "60s", idle_per_million_rows = "1000s", limit = "10m" } settling
+           has no such key
+           | did you mean `idle`? known keys: idle, idle_per_million_rows, limit"#,
+    );
+    check_preset(
+        r#""write""#,
+        r#""writes""#,
+        r#"unknown phase `writes`
+           | phase = «"writes"» no such phase
+           | did you mean `write`? known phases: read-before, write, read-after, end"#,
+    );
+    check_preset(
+        r#""tables""#,
+        r#""rows""#,
+        r#"`rows` is not a number of clients
+           | clients = «"rows"» not a number
+           | write whole numbers, or "tables" for as many as the dataset has tables"#,
+    );
+    check_preset(
+        r#"time = "100s""#,
+        "",
+        r#"a preset needs `time` or `operations_per_client`
+           | «»name = "study-2020" nothing that experiments could scale
+           | write it at the top: it holds for all steps that set none themselves"#,
+    );
+    check_preset(
+        r#"history = "For tests.""#,
+        "",
+        r#"a preset needs `history` | «»name = "study-2020" `history` is missing"#,
+    );
 }
 
 #[test]
 fn wrong_sections() {
     check_preset(
-        "section-unknown-step",
-        "[\"update-index\"]",
-        "[\"update-indexes\"]",
+        r#"["update-index"]"#,
+        r#"["update-indexes"]"#,
+        r#"unknown step `update-indexes`
+           | steps = [«"update-indexes"»] no such step
+           | did you mean `update-index`? known steps: point-query.warm, point-query.pre,
+           update-index, point-query"#,
     );
+    let twice = invalid_preset(r#"["update-index"]"#, r#"["update-index", "point-query"]"#);
+    golden("section-step-twice", &twice);
     check_preset(
-        "section-step-twice",
-        "[\"update-index\"]",
-        "[\"update-index\", \"point-query\"]",
-    );
-    check_preset(
-        "section-step-left-out",
-        "[\"point-query.pre\", \"point-query\"]",
-        "[\"point-query\"]",
+        r#"["point-query.pre", "point-query"]"#,
+        r#"["point-query"]"#,
+        r#"the step `point-query.pre` is in no section
+           | name = «"point-query.pre"» not in any `steps`
+           | name it in the `steps` of a [[section]], or write no sections at all"#,
     );
 }

@@ -6,8 +6,8 @@ use super::files::files;
 use super::{World, rendered};
 use crate::{Assumptions, Preset, embedded_presets, parse_experiment, predicted_ms};
 
-/// What experiments of the project are checked against: the presets, and what the messages of other
-/// tests need not list.
+/// The world that experiments of the project are checked against: with the presets and all else that
+/// the messages of other tests need not list.
 fn world() -> World {
     let mut world = World {
         presets: embedded_presets().unwrap(),

@@ -1,104 +1,174 @@
-//! What is said of wrong matrices, transports, allowances and external servers.
+//! Messages about wrong matrices, transports, allowances and external servers.
 
 use super::messages::{RIGHT_TARGETS, changed, check};
-use super::{World, golden};
+use super::{World, assert_says, golden};
 
 /// Checks the message of an experiment whose first target has a matrix.
-fn check_matrix(name: &str, matrix: &str) {
+#[track_caller]
+fn check_matrix(matrix: &str, expected: &str) {
     check(
-        name,
         "build = \"mysql-5.0.21\"\n",
         &format!("build = \"mysql-5.0.21\"\nmatrix = {{ {matrix} }}\n"),
+        expected,
     );
+}
+
+/// An experiment with an external server in place of its second target.
+fn with_external(target: &str, server: &str) -> String {
+    changed(
+        "build = \"mysql-5.7.22\"\n",
+        &format!("{target}\n[target.external]\n{server}\n"),
+    )
 }
 
 /// Checks the message of an experiment with an external server in place of its second target.
-fn check_external(name: &str, target: &str, server: &str) {
-    check(
-        name,
-        "build = \"mysql-5.7.22\"\n",
-        &format!("{target}\n[target.external]\n{server}\n"),
-    );
+#[track_caller]
+fn check_external(target: &str, server: &str, expected: &str) {
+    let invalid = World::new()
+        .parse(&with_external(target, server))
+        .unwrap_err();
+    assert_says(&invalid, expected);
 }
 
-const NAMED: &str = "name = \"copy\"";
+const NAMED: &str = r#"name = "copy""#;
 const ADDRESS: &str = "address = \"127.0.0.1:3306\"\nuser = \"bench\"\n";
 
 #[test]
 fn matrices() {
-    check_matrix("matrix-unknown-key", "perfomance_schema = [true, false]");
-    check_matrix("matrix-no-list", "binlog = true");
-    check_matrix("matrix-no-value", "binlog = []");
-    check_matrix("matrix-without-keys", "");
     check_matrix(
-        "matrix-value-twice",
-        "buffer_pool = [\"1G\", \"2G\", \"1024M\"]",
+        "perfomance_schema = [true, false]",
+        "unknown key `perfomance_schema` in a matrix
+         | matrix = { «perfomance_schema» = [true, false] } neither an intent nor a key of a
+         target
+         | did you mean `performance_schema`? known keys: build, … options of one server go into
+         `options` inside the matrix",
     );
-    check_matrix("matrix-wrong-kind", "performance_schema = [true, \"off\"]");
-    check_matrix("matrix-unknown-build", "build = [\"mysql-5.7.2\"]");
-    check_matrix("matrix-option-with-dashes", "options.--x = [1, 2]");
+    check_matrix(
+        "binlog = true",
+        "`binlog` must be a list | matrix = { binlog = «true» } this is a flag",
+    );
+    check_matrix(
+        "binlog = []",
+        "`binlog` must not be empty | matrix = { binlog = «[]» } no value",
+    );
+    check_matrix(
+        "",
+        "`matrix` must not be empty | matrix = «{ }» nothing varies",
+    );
+    check_matrix(
+        r#"buffer_pool = ["1G", "2G", "1024M"]"#,
+        r#"`buffer_pool` has 1G twice
+           | matrix = { buffer_pool = [«"1G"», "2G", "1024M"] } first here
+           | matrix = { buffer_pool = ["1G", "2G", «"1024M"»] } here again
+           | each value makes targets of its own: remove one"#,
+    );
+    check_matrix(
+        r#"performance_schema = [true, "off"]"#,
+        r#"`performance_schema` must be true or false
+           | matrix = { performance_schema = [true, «"off"»] } this is a text"#,
+    );
+    check_matrix(
+        r#"build = ["mysql-5.7.2"]"#,
+        r#"unknown build `mysql-5.7.2`
+           | matrix = { build = [«"mysql-5.7.2"»] } no such build
+           | did you mean `mysql-5.7.22` or `mysql-5.7.29`? known builds: mysql-4.1.13, …"#,
+    );
+    check_matrix(
+        "options.--x = [1, 2]",
+        "`--x` is not the name of an option
+         | matrix = { options.«--x» = [1, 2] } not a name
+         | write it as in a configuration file, without leading dashes",
+    );
 }
 
 #[test]
 fn matrix_and_single_value() {
     check(
-        "matrix-and-config",
         "config = { buffer_pool",
         "matrix = { binlog = [true, false] }\nconfig = { buffer_pool",
+        r#"`binlog` is set to one value and to those of the matrix
+           | matrix = { «binlog» = [true, false] } several values here
+           | config = { buffer_pool = "256M", «binlog» = false } one value here
+           | remove one of the two"#,
     );
-    check_matrix("matrix-and-build", "build = [\"mysql-5.7.22\"]");
+    check_matrix(
+        r#"build = ["mysql-5.7.22"]"#,
+        r#"`build` is set to one value and to those of the matrix
+           | build = «"mysql-5.0.21"» one value here
+           | matrix = { «build» = ["mysql-5.7.22"] } several values here
+           | remove one of the two"#,
+    );
 }
 
 #[test]
 fn matrix_in_the_wrong_place() {
     check(
-        "matrix-at-the-top",
         "clients = [1, 4]",
         "clients = [1, 4]\nmatrix.binlog = [true, false]",
+        "`matrix` does not stand at the top of the file
+         | «matrix».binlog = [true, false] belongs to targets
+         | write it below [[target]], or below [defaults] to have it in every target",
     );
     check(
-        "matrix-of-builds-in-the-defaults",
         "[defaults]",
         "[defaults]\nmatrix.build = [\"mysql-5.7.22\"]",
+        r#"`build` can't be in the matrix of the defaults
+           | matrix.«build» = ["mysql-5.7.22"] belongs to a target
+           | write it in the `matrix` of a [[target]], in place of `build`"#,
     );
 }
 
 #[test]
 fn matrix_engine_that_a_build_lacks() {
     check(
-        "matrix-engine-that-a-build-lacks",
         RIGHT_TARGETS,
         "[[target]]\n[target.matrix]\nbuild = [\"mysql-5.7.22\", \"mariadb-10.11\"]\nengine = [\"innodb\", \"aria\"]\n",
+        r#"mysql-5.7.22 has no storage engine `aria`
+           | build = [«"mysql-5.7.22"», "mariadb-10.11"] this build lacks it
+           | engine = ["innodb", «"aria"»] asked for here
+           | mysql-5.7.22 has innodb, myisam, memory: leave one of the two out of the matrix, or
+           give the build a [[target]] of its own"#,
     );
 }
 
 #[test]
 fn settings_that_a_version_cannot_have() {
     check(
-        "refused-in-the-defaults",
         "binlog = false",
         "performance_schema = true",
+        r#"mysql-5.0.21 can't honour performance_schema = on
+           | config = { buffer_pool = "256M", performance_schema = «true» } asked for here
+           | build = «"mysql-5.0.21"» for this build
+           | it can be off"#,
     );
     check_matrix(
-        "refused-in-a-matrix",
-        "performance_schema = [false, true], protocol = [\"text\", \"prepared\"]",
+        r#"performance_schema = [false, true], protocol = ["text", "prepared"]"#,
+        r#"mysql-5.0.21 can't honour performance_schema = on
+           | build = «"mysql-5.0.21"» for this build
+           | matrix = { performance_schema = [false, «true»], protocol = ["text", "prepared"] }
+           asked for here
+           | it can be off"#,
     );
     check(
-        "refused-option",
         "[defaults]",
         "[defaults]\noptions.datadir = \"/tmp\"",
+        r#"the raw option `datadir` is set by Prony itself: leave it out
+           | options.datadir = «"/tmp"» asked for here"#,
     );
 }
 
 #[test]
 fn too_many_targets() {
-    let sizes: Vec<_> = (1..=40).map(|n| format!("\"{n}M\"")).collect();
+    let sizes: Vec<_> = (1..=40).map(|n| format!(r#""{n}M""#)).collect();
     let sizes = sizes.join(", ");
     check_matrix(
-        "matrix-too-large",
         &format!(
             "protocol = [\"text\", \"prepared\"], binlog = [true, false],\n innodb_thread_concurrency = [0, 64], buffer_pool = [{sizes}]"
         ),
+        r#"an experiment has at most 200 targets
+           | build = «"mysql-5.0.21"» its matrix makes 320 of them
+           | every target is started and measured in every block: vary less at a time, or split
+           the experiment"#,
     );
 }
 
@@ -108,129 +178,253 @@ fn ambiguous_base_in_a_matrix() {
         "build = \"mysql-5.0.21\"\n",
         "build = \"mysql-5.0.21\"\nmatrix.protocol = [\"text\", \"prepared\"]\n",
     );
-    golden(
-        "matrix-ambiguous-base",
+    assert_says(
         &World::new().parse(&text).unwrap_err(),
+        r#"the base `mysql-5.0` is ambiguous
+           | base = «"mysql-5.0"» means 2 targets
+           | write one of their names: mysql-5.0.21-text, mysql-5.0.21-prepared"#,
     );
-    let text = text.replace("base = \"mysql-5.0\"", "base = \"mysql-5.0.21-texts\"");
-    golden("matrix-base", &World::new().parse(&text).unwrap_err());
+    let text = text.replace(r#"base = "mysql-5.0""#, r#"base = "mysql-5.0.21-texts""#);
+    assert_says(
+        &World::new().parse(&text).unwrap_err(),
+        r#"the base `mysql-5.0.21-texts` is not among the targets
+           | base = «"mysql-5.0.21-texts"» no such target
+           | did you mean `mysql-5.0.21-text`? known targets: mysql-5.0.21-text,
+           mysql-5.0.21-prepared, mysql-5.7.22 name one of them, or add a [[target]] with this
+           build"#,
+    );
 }
 
 #[test]
 fn names_that_a_matrix_makes_alike() {
-    check_matrix("matrix-names-alike", "options.x = [\"a b\", \"a,b\"]");
+    check_matrix(
+        r#"options.x = ["a b", "a,b"]"#,
+        r#"two targets are named `mysql-5.0.21-x-a_b`
+           | build = «"mysql-5.0.21"» both from this matrix
+           | their values differ only in what can't be in a name: write a [[target]] with a `name`
+           for each"#,
+    );
 }
 
 #[test]
 fn transports_and_allowances() {
     check(
-        "unknown-transport",
         "[defaults]",
         "[defaults]\ntransport = \"udp\"",
+        r#"unknown transport `udp`
+           | transport = «"udp"» no such transport
+           | known transports: socket, tcp"#,
     );
     check(
-        "allow-no-list",
         "blocks = 3",
         "blocks = 3\nallow = \"innodb_io_capacity\"",
+        r#"`allow` must be a list | allow = «"innodb_io_capacity"» this is a text"#,
     );
     check(
-        "allow-no-name",
         "blocks = 3",
         "blocks = 3\nallow = [\"innodb io capacity\"]",
+        r#"`innodb io capacity` is not the name of a variable
+           | allow = [«"innodb io capacity"»] not a name
+           | write names as SHOW VARIABLES lists them, such as "innodb_io_capacity""#,
     );
     check(
-        "allow-twice",
         "blocks = 3",
         "blocks = 3\nallow = [\"innodb_io_capacity\", \"innodb-io-capacity\"]",
+        r#"`allow` has innodb_io_capacity twice
+           | allow = [«"innodb_io_capacity"», "innodb-io-capacity"] first here
+           | allow = ["innodb_io_capacity", «"innodb-io-capacity"»] here again
+           | remove one"#,
     );
 }
 
 #[test]
 fn external_without_its_parts() {
-    check_external("external-without-name", "", ADDRESS);
-    check_external("external-without-address", NAMED, "user = \"bench\"");
     check_external(
-        "external-unknown-key",
+        "",
+        ADDRESS,
+        "a target needs `name` | «[[target]]» `name` is missing",
+    );
+    check_external(
         NAMED,
-        &format!("{ADDRESS}host = \"here\""),
+        r#"user = "bench""#,
+        "an external server needs `address` | «[target.external]» `address` is missing",
+    );
+    check_external(
+        NAMED,
+        &format!(r#"{ADDRESS}host = "here""#),
+        r#"unknown key `host`
+           | «host» = "here" an external server has no such key
+           | known keys: address, user, password_env, password_file, database, tls, ca, family,
+           version"#,
     );
 }
 
 #[test]
 fn external_addresses() {
-    for (name, address) in [
-        ("external-elsewhere", "192.168.1.7:3306"),
-        ("external-host-name", "localhost:3306"),
-        ("external-without-port", "127.0.0.1"),
-        ("external-port-zero", "127.0.0.1:0"),
-        ("external-relative-socket", "run/mysqld.sock"),
+    for (address, expected) in [
+        (
+            "192.168.1.7:3306",
+            r#"`192.168.1.7` is not on this machine
+               | address = «"192.168.1.7:3306"» another machine
+               | Prony connects to this machine only. Through a tunnel, another one is here: ssh
+               -N -L 3307:127.0.0.1:3306 192.168.1.7 makes it the address 127.0.0.1:3307"#,
+        ),
+        (
+            "localhost:3306",
+            r#"`localhost:3306` is not an address of a server
+               | address = «"localhost:3306"» neither an address and port nor the path of a socket
+               | write "127.0.0.1:3306" or "[::1]:3306", or the whole path of a socket such as
+               "/run/mysqld/mysqld.sock" names of hosts are not looked up; a server elsewhere is
+               reached through a tunnel (ssh -L)"#,
+        ),
+        (
+            "127.0.0.1",
+            r#"`127.0.0.1` is not an address of a server
+               | address = «"127.0.0.1"» neither an address and port nor the path of a socket
+               | write "127.0.0.1:3306" or "[::1]:3306", or the whole path of a socket such as
+               "/run/mysqld/mysqld.sock" names of hosts are not looked up; a server elsewhere is
+               reached through a tunnel (ssh -L)"#,
+        ),
+        (
+            "127.0.0.1:0",
+            r#"no server listens on port 0
+               | address = «"127.0.0.1:0"» which port?
+               | SHOW VARIABLES LIKE 'port' says it"#,
+        ),
+        (
+            "run/mysqld.sock",
+            r#"`run/mysqld.sock` is not an address of a server
+               | address = «"run/mysqld.sock"» neither an address and port nor the path of a
+               socket
+               | write "127.0.0.1:3306" or "[::1]:3306", or the whole path of a socket such as
+               "/run/mysqld/mysqld.sock" names of hosts are not looked up; a server elsewhere is
+               reached through a tunnel (ssh -L)"#,
+        ),
     ] {
         let server = format!("address = \"{address}\"\nuser = \"bench\"");
-        check_external(name, NAMED, &server);
+        check_external(NAMED, &server, expected);
     }
     let long = format!("address = \"/{}\"\nuser = \"bench\"", "x".repeat(107));
-    check_external("external-long-socket", NAMED, &long);
+    check_external(
+        NAMED,
+        &long,
+        r#"a socket's path has at most 107 bytes
+           | address = «"/…"» this one has 108
+           | make a shorter link to it"#,
+    );
 }
 
 #[test]
 fn external_and_what_only_a_started_server_has() {
     check_external(
-        "external-and-build",
         &format!("{NAMED}\nbuild = \"mysql-5.7.22\""),
         ADDRESS,
+        r#"a target has a `build` or is `external`, not both
+           | «build» = "mysql-5.7.22" a build is what Prony starts
+           | remove `build`, or make two targets of it"#,
     );
     check_external(
-        "external-and-settings",
         &format!(
             "{NAMED}\nconfig.binlog = false\noptions.x = 1\ntransport = \"tcp\"\nmatrix.charset = [\"latin1\"]"
         ),
         ADDRESS,
+        r#"× `binlog` can't be set: Prony does not start this server
+           | config.«binlog» = false decided where the server is started
+           | an external target can set `engine`, `protocol` and `collect`
+           × `--x` can't be set: Prony does not start this server
+           | options.«x» = 1 decided where the server is started
+           | an external target can set `engine`, `protocol` and `collect`
+           × `transport` can't be set: Prony does not start this server
+           | transport = «"tcp"» decided where the server is started
+           | an external target can set `engine`, `protocol` and `collect`
+           × `charset` can't be set: Prony does not start this server
+           | matrix.«charset» = ["latin1"] decided where the server is started
+           | an external target can set `engine`, `protocol` and `collect`"#,
     );
 }
 
 #[test]
 fn external_passwords_are_not_shown() {
+    let text = with_external(NAMED, &format!(r#"{ADDRESS}password = "geheim""#));
+    golden("external-password", &World::new().parse(&text).unwrap_err());
     check_external(
-        "external-password",
         NAMED,
-        &format!("{ADDRESS}password = \"geheim\""),
+        &format!(r#"{ADDRESS}passwort = "geheim""#),
+        "unknown key `passwort`
+         | «passwort» = ******** an external server has no such key
+         | known keys: address, user, password_env, password_file, database, tls, ca, family,
+         version",
     );
     check_external(
-        "external-password-misspelt",
         NAMED,
-        &format!("{ADDRESS}passwort = \"geheim\""),
+        &format!(r#"{ADDRESS}password_env = "geh-eim""#),
+        r#"`password_env` is the name of an environment variable
+           | password_env = «*********» not a name
+           | such a name has letters, digits and `_`: write "PRONY_PASSWORD" and set that"#,
     );
     check_external(
-        "external-password-as-variable",
-        NAMED,
-        &format!("{ADDRESS}password_env = \"geh-eim\""),
-    );
-    check_external(
-        "external-password-twice",
         NAMED,
         &format!("{ADDRESS}password_env = \"A\"\npassword_file = \"a\""),
+        r#"the password is in a variable or in a file, not in both
+           | password_env = «"A"» here
+           | password_file = «"a"» and here
+           | remove one of the two"#,
     );
 }
 
 #[test]
 fn external_databases_and_encryption() {
-    for (name, more) in [
-        ("external-system-database", "database = \"MySQL\""),
-        ("external-bad-database", "database = \"a`b\""),
-        ("external-bad-version", "version = \"8.0.31-log\""),
-        ("external-unknown-family", "family = \"maria\""),
-        ("external-unknown-tls", "tls = \"on\""),
-        ("external-tls-without-ca", "tls = \"verify-full\""),
+    for (more, expected) in [
         (
-            "external-ca-without-tls",
+            r#"database = "MySQL""#,
+            r#"`mysql` is the server's own database
+               | database = «"MySQL"» not for tables of a measurement
+               | name a database that is there for nothing else, such as "prony""#,
+        ),
+        (
+            r#"database = "a`b""#,
+            r#"`a`b` can't be a database
+               | database = «"a`b"» not a name
+               | a database has letters, digits, `_` and `$`, at most 64 of them"#,
+        ),
+        (
+            r#"version = "8.0.31-log""#,
+            r#"`8.0.31-log` does not begin with a version such as 5.7.22 or 10.11
+               | version = «"8.0.31-log"» not a version
+               | write what SELECT VERSION() answers up to the first letter or dash"#,
+        ),
+        (
+            r#"family = "maria""#,
+            r#"unknown family `maria`
+               | family = «"maria"» no such family
+               | did you mean `mariadb`? known families: mysql, mariadb"#,
+        ),
+        (
+            r#"tls = "on""#,
+            r#"unknown tls `on`
+               | tls = «"on"» no such tls
+               | known values of tls: off, required, verify-ca, verify-full"#,
+        ),
+        (
+            r#"tls = "verify-full""#,
+            r#"verifying a server needs `ca`
+               | tls = «"verify-full"» against which authorities?
+               | write `ca = "ca.pem"`: a file of certificates, those of the authorities"#,
+        ),
+        (
             "tls = \"required\"\nca = \"ca.pem\"",
+            r#"`ca` is for `tls = "verify-ca"` and `tls = "verify-full"`
+               | ca = «"ca.pem"» nothing is verified
+               | set `tls` to one of them, or remove `ca`"#,
         ),
     ] {
-        check_external(name, NAMED, &format!("{ADDRESS}{more}"));
+        check_external(NAMED, &format!("{ADDRESS}{more}"), expected);
     }
     check_external(
-        "external-name-of-a-socket",
         NAMED,
         "address = \"/run/x.sock\"\nuser = \"bench\"\ntls = \"verify-full\"\nca = \"ca.pem\"",
+        r#"`verify-full` needs an address that a certificate can name
+           | address = «"/run/x.sock"» a socket has none
+           | write `tls = "verify-ca"`, or an address and port"#,
     );
 }

@@ -160,7 +160,7 @@ impl CellCosts {
             status: trials.status(),
             warnings: cost_warnings::of(&trials),
             doubtful: cost_warnings::metrics(&trials),
-            figures: Metric::all().filter_map(figure).collect(),
+            figures: Metric::costs().filter_map(figure).collect(),
             trials,
         }
     }

@@ -45,7 +45,7 @@ impl TrialCosts {
     pub(crate) fn of(row: &OutcomeRow, counts: &StepCounts, samples: &StepSamples) -> Self {
         let mut values = BTreeMap::new();
         let mut without = BTreeMap::new();
-        for metric in Metric::all() {
+        for metric in Metric::costs() {
             match metric.value(counts, samples) {
                 Ok(value) => drop(values.insert(metric, value)),
                 Err(why) => drop(without.insert(metric, why)),

@@ -1,0 +1,274 @@
+//! Names of modules and items: no word that the glossary replaces.
+
+use super::Finding;
+use super::tree::{File, Tree};
+
+const GLOSSARY: &str = "docs/glossary.md";
+
+/// Words of the systems that a crate deals with, which mean there what they always mean.
+const FOREIGN: [(&str, &str); 3] = [
+    // SQL: `SET SESSION`.
+    ("crates/load/", "session"),
+    // The kernel: how often the processor was slowed down for its heat.
+    ("crates/probe/", "throttle"),
+    // Debian: a release in an archive.
+    ("crates/servers/", "suite"),
+];
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let forbidden = tree.text_of(GLOSSARY).map(forbidden_words);
+    let forbidden = forbidden.unwrap_or_default();
+    if forbidden.is_empty() {
+        let text = "no word in `code` in the column of what not to say";
+        return vec![Finding::of_file(GLOSSARY.as_ref(), text)];
+    }
+    let mut findings = Vec::new();
+    for file in tree.sources() {
+        if file.path.ends_with("mod.rs") || file.path.ends_with("imp.rs") {
+            findings.push(Finding::of_file(&file.path, "name it after what it holds"));
+        }
+        let path = file.path.to_string_lossy();
+        let is_foreign = |word: &str| {
+            let mut words = FOREIGN.iter();
+            words.any(|(start, foreign)| path.starts_with(start) && *foreign == word)
+        };
+        for (number, name) in declared(file) {
+            let words = words(name);
+            let breaks =
+                |word: &str| words.iter().any(|found| is_form_of(found, word)) && !is_foreign(word);
+            if let Some(Forbidden { word, instead }) = forbidden.iter().find(|f| breaks(&f.word)) {
+                let text = format!("`{name}`: `{word}` is not our word, see {instead}");
+                findings.push(Finding::of_line(&file.path, number, text));
+            }
+        }
+    }
+    findings
+}
+
+/// A word that no name may have.
+#[derive(Debug, PartialEq, Eq)]
+struct Forbidden {
+    word: String,
+    /// The entry of the glossary that replaces it.
+    instead: String,
+}
+
+/// The words in `code` in the third column of the glossary's table. The others are fine in some
+/// names, and only a reader can tell.
+fn forbidden_words(glossary: &str) -> Vec<Forbidden> {
+    let mut words = Vec::new();
+    for row in glossary.lines().filter(|line| line.starts_with("| **")) {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let [_, entry, _, avoided, _] = cells.as_slice() else {
+            continue;
+        };
+        for word in avoided.split('`').skip(1).step_by(2) {
+            words.push(Forbidden {
+                word: word.to_ascii_lowercase(),
+                instead: entry.replace('*', ""),
+            });
+        }
+    }
+    words
+}
+
+/// A name in the singular or in the plural.
+fn is_form_of(found: &str, word: &str) -> bool {
+    found == word || found.strip_suffix('s') == Some(word)
+}
+
+/// The words that a name is made of, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for c in name.chars() {
+        if c == '_' || (c.is_ascii_uppercase() && after_lower) {
+            words.push(String::new());
+        }
+        after_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        if let (true, Some(word)) = (c != '_', words.last_mut()) {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    words
+}
+
+/// Names of items, fields and variants with their lines. Names of tests are sentences, in which
+/// words are ordinary English.
+fn declared(file: &File) -> Vec<(usize, &str)> {
+    let mut names = Vec::new();
+    let mut is_test = false;
+    // The margin of the struct or enum that the line is in.
+    let mut body: Option<usize> = None;
+    for (number, line) in file.lines() {
+        let text = line.trim_start();
+        let margin = line.len() - text.len();
+        if text.starts_with("#[test]") {
+            is_test = true;
+        } else if let Some((keyword, name)) = item(text) {
+            if !(keyword == "fn" && is_test) {
+                names.push((number, name));
+            }
+            is_test = false;
+            let has_body = matches!(keyword, "struct" | "enum") && text.ends_with('{');
+            body = has_body.then_some(margin).or(body);
+        } else if body == Some(margin) {
+            body = None;
+        } else if body.is_some() {
+            names.extend(member(text).map(|name| (number, name)));
+        }
+    }
+    names
+}
+
+/// Keyword and name of the item that a line declares.
+fn item(line: &str) -> Option<(&str, &str)> {
+    const QUALIFIERS: [&str; 5] = ["const", "static", "unsafe", "async", "mut"];
+    const KEYWORDS: [&str; 7] = ["fn", "struct", "enum", "trait", "mod", "type", "union"];
+    let mut qualifier = None;
+    for word in line.split(' ') {
+        if word.starts_with("pub") {
+            continue;
+        }
+        if QUALIFIERS.contains(&word) {
+            qualifier = Some(word);
+            continue;
+        }
+        if KEYWORDS.contains(&word) {
+            let (_, rest) = line.split_once(&format!("{word} "))?;
+            return identifier(rest).map(|name| (word, name));
+        }
+        // A constant, or no item.
+        return qualifier
+            .filter(|word| matches!(*word, "const" | "static" | "mut"))
+            .and_then(|keyword| identifier(word).map(|name| (keyword, name)));
+    }
+    None
+}
+
+/// The name of the field or variant that a line inside a struct or enum declares.
+fn member(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("pub ").unwrap_or(line);
+    let line = line
+        .strip_prefix("pub(")
+        .and_then(|rest| rest.split_once(") "))
+        .map_or(line, |(_, rest)| rest);
+    let name = identifier(line)?;
+    let rest = &line[name.len()..];
+    let variant = name.starts_with(|c: char| c.is_ascii_uppercase())
+        && (rest.starts_with([',', '(']) || rest.starts_with(" {") || rest.starts_with(" ="));
+    (variant || rest.starts_with(": ")).then_some(name)
+}
+
+fn identifier(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let name = &text[..end.unwrap_or(text.len())];
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = "| word | meaning | do not say |\n|---|---|---|\n\
+        | **run** | one execution | `session` |\n\
+        | **plan** | a \"plan\" of `steps` | |\n\
+        | **sample** | what was read | `reading`, result |\n\
+        | **experiment / study** | the file | `suite`, job |\n";
+
+    fn found(text: &str) -> Vec<String> {
+        let tree = Tree::of(&[(GLOSSARY, SMALL), ("src/a.rs", text)]);
+        check(&tree).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_glossary_has_the_list() {
+        let words = forbidden_words(SMALL);
+        let words: Vec<_> = words
+            .iter()
+            .map(|forbidden| (forbidden.word.as_str(), forbidden.instead.as_str()))
+            .collect();
+        assert_eq!(
+            words,
+            [
+                ("session", "run"),
+                ("reading", "sample"),
+                ("suite", "experiment / study")
+            ]
+        );
+        let empty = check(&Tree::of(&[(GLOSSARY, "| **run** | one | session |")]));
+        assert_eq!(empty.len(), 1, "{empty:?}");
+    }
+
+    #[test]
+    fn names_of_items_are_checked() {
+        for (line, name) in [
+            ("pub struct TestSuite {", "TestSuite"),
+            ("    pub(crate) const fn run_suites()", "run_suites"),
+            ("pub const SUITE: u8 = 1;", "SUITE"),
+            (
+                "static SUITE_LOCK: Mutex<()> = Mutex::new(());",
+                "SUITE_LOCK",
+            ),
+            ("mod suite;", "suite"),
+            ("type HttpSuite = u8;", "HttpSuite"),
+        ] {
+            let expected =
+                format!("src/a.rs:1: `{name}`: `suite` is not our word, see experiment / study");
+            assert_eq!(found(line), [expected], "{line}");
+        }
+        for line in [
+            "fn suitable() {}",
+            "let suite = 1;",
+            "// mod suite",
+            "const fn job() {}",
+            "use a::suite;",
+        ] {
+            assert_eq!(found(line), [""; 0], "{line}");
+        }
+    }
+
+    #[test]
+    fn words_of_others_are_fine_where_they_belong() {
+        let places = ["crates/servers/src/a.rs", "crates/load/src/a.rs"];
+        let tree = Tree::of(&[
+            (GLOSSARY, SMALL),
+            (places[0], "struct Suite {}\nstruct Session {}\n"),
+            (places[1], "struct Suite {}\nstruct Session {}\n"),
+        ]);
+        let found: Vec<_> = check(&tree)
+            .iter()
+            .map(|finding| (finding.path.display().to_string(), finding.line))
+            .collect();
+        let expected = [
+            (places[0].to_owned(), Some(2)),
+            (places[1].to_owned(), Some(1)),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn names_of_members_are_checked() {
+        let text = "struct A {\n    pub(crate) reading: u8,\n    b: Reading,\n}\n\
+                    fn c(reading: u8) {\n    let d = A {\n        reading: 1,\n    };\n}\n\
+                    enum E {\n    Reading,\n    F { readings: u8 },\n    G {\n        session: u8,\n    },\n}\n";
+        let lines: Vec<_> = found(text)
+            .iter()
+            .map(|finding| finding.split(": ").next().unwrap().to_owned())
+            .collect();
+        assert_eq!(lines, ["src/a.rs:2", "src/a.rs:11", "src/a.rs:14"]);
+    }
+
+    #[test]
+    fn names_of_tests_are_sentences() {
+        let text = "#[test]\nfn reading_ends() {}\nfn reading() {}\n";
+        assert_eq!(found(text).len(), 1, "{:?}", found(text));
+    }
+
+    #[test]
+    fn modules_have_names_of_their_own() {
+        let tree = Tree::of(&[(GLOSSARY, SMALL), ("src/a/mod.rs", "")]);
+        let expected = Finding::of_file("src/a/mod.rs".as_ref(), "name it after what it holds");
+        assert_eq!(check(&tree), [expected]);
+    }
+}
