@@ -215,7 +215,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What is shown is off by at most half a unit of its last place, which is at most the
+        /// A shown value is off by at most half a unit of its last place, which is at most the
         /// half range or a twentieth of the value.
         #[test]
         fn shown_values_are_near(low in 1e-3..1e9_f64, width in 0.0..0.5_f64) {

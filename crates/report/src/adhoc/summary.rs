@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::AdHocLoad;
 use super::figures::Figures;
-use crate::analysis::conditions::{StepReadings, conditions};
+use crate::analysis::conditions::{StepFacts, conditions};
 use crate::error::ReportError;
 use crate::figures::thousandths;
 use crate::format::pretty;
@@ -112,7 +112,7 @@ impl Summary {
 /// The conditions that must be known beside the figures.
 fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
     let schedules = outcome.groups.iter().map(|group| group.schedule.as_ref());
-    let readings = StepReadings {
+    let facts = StepFacts {
         thread_use: &outcome.thread_use,
         schedules: &schedules.collect::<Vec<_>>(),
         edges: match load.samples {
@@ -121,7 +121,7 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
         },
         cpus: load.cpus,
     };
-    let conditions = conditions(load.step, &readings).into_iter();
+    let conditions = conditions(load.step, &facts).into_iter();
     let conditions = conditions.map(|condition| Warning {
         code: condition.code(),
         text: condition.to_string(),

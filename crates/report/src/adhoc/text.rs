@@ -164,7 +164,7 @@ fn schedule_line(schedule: &ScheduleFigures) -> String {
     format!("\nschedule     {}\n", parts.join("; "))
 }
 
-/// What a query took of the processors. Connecting anew is not a query, but in all that was used.
+/// Processor time of a query. Connecting anew is no query, but part of the time.
 fn processor_time(figures: &Figures, reconnects: bool) -> String {
     let per = if reconnects {
         "of processor time per query, connecting included"

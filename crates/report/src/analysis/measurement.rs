@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{DebtKind, Pace, SettleOutcome, ThreadUse};
+use prony_model::{DebtKind, Metric, Pace, SettleOutcome, ThreadUse};
 use prony_store::{ErrorRow, OutcomeRow, StatementRow};
 
 use crate::analysis::pairing::InBlock;
@@ -13,13 +13,15 @@ use crate::error::ReportError;
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
     pub(super) row: OutcomeRow,
+    /// Throughput and service times.
+    pub(super) values: BTreeMap<Metric, f64>,
     /// Work that the engine had left when the step began, as far as it is known.
     pub(crate) debt: BTreeMap<DebtKind, u64>,
     /// The settling before the step, where that was asked for.
     pub(crate) settle: Option<SettleOutcome>,
-    /// Where operations have intended starts.
+    /// The schedule, if operations have intended starts.
     pub(crate) schedule: Option<ScheduleTimes>,
-    /// Where clients connect anew.
+    /// The price of connecting, if clients connect anew.
     pub(crate) connects: Option<Connects>,
     /// Counts of the statements of the workload.
     pub(crate) statements: Vec<StatementRow>,
@@ -84,14 +86,9 @@ impl Measurement {
         self.row.planned.block + 1
     }
 
-    /// Over all clients. `None` when nothing was done.
-    pub(crate) fn queries_per_second(&self) -> Option<f64> {
-        self.rate(self.row.queries)
-    }
-
-    /// Over all clients. `None` when nothing was done.
-    pub(crate) fn operations_per_second(&self) -> Option<f64> {
-        self.rate(self.row.operations)
+    /// Throughput, or a service time. `None` when nothing was done, or too little.
+    pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
+        self.values.get(&metric).copied()
     }
 
     /// Mean time that a client spent on an operation: service time where operations have an intended
@@ -101,7 +98,7 @@ impl Measurement {
         if self.pace.is_scheduled() {
             return Some(self.schedule?.service?.mean / 1e3);
         }
-        let rate = self.operations_per_second()?;
+        let rate = self.value(Metric::Operations)?;
         Some(f64::from(self.row.clients) * 1e3 / rate)
     }
 
@@ -121,11 +118,6 @@ impl Measurement {
     /// When the histogram in the result file is damaged.
     pub(crate) fn service(&self) -> Result<Option<Times>, ReportError> {
         self.service.clone().map_err(ReportError::from)
-    }
-
-    fn rate(&self, count: u64) -> Option<f64> {
-        let seconds = self.row.busy_ns as f64 / 1e9 / f64::from(self.row.clients);
-        (count > 0 && seconds > 0.0 && seconds.is_finite()).then(|| count as f64 / seconds)
     }
 }
 

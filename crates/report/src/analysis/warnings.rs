@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Backend, ErrorClass, Plan};
+use prony_model::{Backend, ErrorClass, Metric, Plan};
 use prony_store::ErrorRow;
 
 use crate::analysis::group::GroupId;
@@ -40,7 +40,7 @@ pub(crate) fn of(
 fn nothing_done(measurements: &[Measurement]) -> Vec<String> {
     measurements
         .iter()
-        .filter(|measurement| measurement.operations_per_second().is_none())
+        .filter(|measurement| measurement.value(Metric::Operations).is_none())
         .map(|m| format!("no operation completed in block {}", m.block_number()))
         .collect()
 }

@@ -3,7 +3,8 @@
 use prony_model::{Metric, TrialKind};
 
 use crate::analysis::Analysis;
-use crate::analysis::costs::{self, CellCosts, Figure};
+use crate::analysis::costs::{self, CellCosts};
+use crate::analysis::figure::Figure;
 use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::Detail;
@@ -29,7 +30,7 @@ const BRIEF: [Metric; 11] = [
 /// Shown where an operation has less of it, on average, in the unit of its column.
 const RARE: &str = "<0.01";
 
-/// What documents have room for besides.
+/// More columns, for documents.
 const MORE: [Metric; 10] = [
     Metric::KernelInstructions,
     Metric::Cycles,

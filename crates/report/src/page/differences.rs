@@ -111,7 +111,7 @@ fn values(all: &Settings, differences: &[&Difference]) -> Block {
     Block::Table(Table::of_words(header, differences.iter().map(row)))
 }
 
-/// Why a variable matters, and how the difference came about.
+/// The reason why a variable matters, and the origin of the difference.
 fn reason(difference: &Difference) -> String {
     let standing = match difference {
         difference if difference.allowed => ", allowed",

@@ -3,7 +3,8 @@
 use prony_model::{CostUnit, Metric, TrialKind};
 
 use crate::analysis::Analysis;
-use crate::analysis::costs::{self, CellCosts, Figure};
+use crate::analysis::costs::{self, CellCosts};
+use crate::analysis::figure::Figure;
 use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::cost::is_doubtful;

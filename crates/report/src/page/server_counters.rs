@@ -30,7 +30,7 @@ const LEAST: f64 = 0.01;
 /// The same of bytes.
 const LEAST_BYTES: f64 = 1.0;
 
-/// How much less is enough per row, in steps that scan.
+/// The factor by which less is enough per row, in steps that scan.
 const ROWS: f64 = 10.0;
 
 /// Rows named longer than this stand without explanation in the text report: tables must fit.

@@ -24,7 +24,7 @@ pub(super) struct Watch<'a> {
 #[derive(Default)]
 pub(super) struct Watched {
     pub(super) intervals: Intervals,
-    /// Why the log ends early, if it does.
+    /// The reason why the log ends early, if it does.
     pub(super) log_error: Option<HdrLogError>,
 }
 
