@@ -15,8 +15,8 @@ use crate::commands::run::lab_failure;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 
 /// Drives the load and prints how it went.
 pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
