@@ -140,7 +140,8 @@ fn create(
 ) -> Result<(PathBuf, Store), Failure> {
     let now = Timestamp::now();
     let folder = new_folder(runs, &plan.name, now).map_err(|error| {
-        Failure::to(ExitStatus::Host, &format!("make the run's folder: {error}"))
+        let what = format!("make a folder for the run in {}: {error}", runs.display());
+        Failure::to(ExitStatus::Host, &what).with_hint("--runs names another folder")
     })?;
     let id = folder
         .file_name()

@@ -64,7 +64,10 @@ impl Cause {
                     .into()
             }
             Self::Disk => {
-                format!("; check the disk that holds {folder}, then go on with `prony resume`")
+                format!(
+                    "; free space on the disk that holds {folder} if it is full, or check it, \
+                     then go on with `prony resume`"
+                )
             }
         }
     }

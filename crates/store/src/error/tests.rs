@@ -105,7 +105,7 @@ fn a_failing_disk_and_a_folder_that_cannot_be_written() {
         path: "/runs/x/run.sqlite".into(),
         source: rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
     };
-    insta::assert_snapshot!(failed(ffi::SQLITE_IOERR_FSYNC), @"open the result file in /runs/x/run.sqlite: Error code 1034: disk I/O error; check the disk that holds /runs/x, then go on with `prony resume`");
+    insta::assert_snapshot!(failed(ffi::SQLITE_IOERR_FSYNC), @"open the result file in /runs/x/run.sqlite: Error code 1034: disk I/O error; free space on the disk that holds /runs/x if it is full, or check it, then go on with `prony resume`");
     insta::assert_snapshot!(failed(ffi::SQLITE_CANTOPEN), @"open the result file in /runs/x/run.sqlite: Error code 14: unable to open database file; make /runs/x and its files writable, or copy it to where they are");
 }
 
