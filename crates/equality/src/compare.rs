@@ -80,7 +80,7 @@ impl VariableTable {
             .collect()
     }
 
-    /// What stands for a value and all its spellings.
+    /// Representative of a value and all its spellings.
     fn key(&self, row: Option<&Row>, value: &str) -> String {
         let value = plain(value);
         let value = match row {
@@ -90,7 +90,7 @@ impl VariableTable {
         self.same.representative(value)
     }
 
-    /// Whether a server took another value than it was told.
+    /// Returns `true` if a server took another value than it was told.
     pub(crate) fn adjusted(&self, row: Option<&Row>, asked: &str, got: &str) -> bool {
         let pair = [Some(asked.to_owned()), Some(got.to_owned())];
         let groups = self.groups(row, &pair);
@@ -163,7 +163,7 @@ impl VariableTable {
         })
     }
 
-    /// What the experiment said to each subject about a variable.
+    /// The experiment's settings of a variable for each subject.
     fn told<'p>(
         &self,
         item: &Item<'_, '_>,

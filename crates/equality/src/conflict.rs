@@ -1,4 +1,4 @@
-//! Which differences somebody asked for.
+//! Differences that an experiment requested.
 
 use prony_model::IntentValue;
 
@@ -11,12 +11,12 @@ pub(crate) enum Conflict {
     AlthoughAskedAlike,
 }
 
-/// What the experiment said to one subject about a variable.
+/// The experiment's settings of a variable for one subject.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Told<'a> {
     /// The values of the intents that govern the variable, in the order of the table.
     pub(crate) intents: Vec<Option<&'a IntentValue>>,
-    /// Whether no intent can be asked of it, because Prony did not start it.
+    /// `true` if no intent can be asked of it, because Prony did not start it.
     pub(crate) external: bool,
     /// The value of a raw option, in the form in which values are compared.
     pub(crate) raw: Option<String>,

@@ -1,4 +1,4 @@
-//! What each target was told, and what its server made of it.
+//! Requested and effective settings of each target.
 
 use std::collections::BTreeSet;
 
@@ -17,23 +17,23 @@ pub struct Setting {
     /// The variable as in [`crate::Difference::variable`]; `None` where no variable shows what was
     /// asked.
     pub variable: Option<String>,
-    /// Who wanted it: a raw option goes before an intent, an intent before the baseline.
+    /// Origin of the setting: a raw option goes before an intent, an intent before the baseline.
     pub origin: OptionOrigin,
     /// One for each subject.
     pub cells: Vec<SettingCell>,
-    /// Whether the servers ended up with different values, as far as they have the variable.
+    /// `true` if the servers ended up with different values, as far as they have the variable.
     pub differs: bool,
 }
 
 /// One setting of one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingCell {
-    /// What the server was told, or, where no variable shows it, what the experiment asked for.
-    /// `None` where the server was told nothing: the value is its own default.
+    /// Value given to the server, or, if no variable shows it, the value that the experiment
+    /// requested. `None` where the server was told nothing: the value is its own default.
     pub asked: Option<String>,
     /// The effective value; `None` where the variable does not exist.
     pub got: Option<String>,
-    /// Whether the server took another value than it was told.
+    /// `true` if the server took another value than it was told.
     pub adjusted: bool,
 }
 

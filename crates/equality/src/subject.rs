@@ -1,4 +1,4 @@
-//! What is compared: one target as it was asked for and as it is.
+//! A compared subject: one target as requested and as it is.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ pub struct Subject<'a> {
     pub name: &'a str,
     /// The engine of its tables.
     pub engine: Engine,
-    /// Whether somebody else runs the server, so that nothing could be asked of it.
+    /// `true` if somebody else runs the server, so that nothing could be asked of it.
     pub external: bool,
     /// Intents that the experiment asks for; those left at the baseline are not there.
     pub intents: &'a BTreeMap<String, IntentValue>,
-    /// What the server was told. Empty for a server that Prony did not start.
+    /// Options given to the server. Empty for a server that Prony did not start.
     pub options: &'a [RenderedOption],
     /// `SHOW GLOBAL VARIABLES`, and what Prony adds under names that begin with `prony.`.
     pub variables: &'a BTreeMap<String, String>,

@@ -9,7 +9,7 @@ use crate::value::Synonyms;
 
 const TEXT: &str = include_str!("../../../catalog/variables.toml");
 
-/// What is known of server variables. The format is described in `catalog/README.md`.
+/// Known facts of server variables. The format is described in `catalog/README.md`.
 #[derive(Debug, Clone)]
 pub struct VariableTable {
     pub(crate) rows: Vec<Row>,
@@ -18,13 +18,13 @@ pub struct VariableTable {
     pub(crate) same: Synonyms,
 }
 
-/// Why a table of variables can't be read.
+/// Reason why a table of variables can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("read variables.toml, line {line}: {reason}")]
 pub struct VariableTableError {
     /// From 1.
     pub line: usize,
-    /// What is wrong and what is expected.
+    /// The problem, and the expected content.
     pub reason: String,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Row {
     pub(crate) absent: Option<String>,
     /// Share of the larger of two numbers by which they may differ and still be equal; in [0, 1).
     pub(crate) tolerance: f64,
-    /// Whether a difference stops a run that does not allow it.
+    /// `true` if a difference stops a run that does not allow it.
     pub(crate) stops: bool,
     pub(crate) same: Synonyms,
 }
@@ -162,7 +162,7 @@ impl VariableTable {
         named(variable).or_else(|| named(list))
     }
 
-    /// Whether a variable says nothing about speed.
+    /// Returns `true` if a variable says nothing about speed.
     pub(crate) fn ignores(&self, variable: &str) -> bool {
         self.ignored
             .iter()
@@ -257,7 +257,7 @@ impl std::fmt::Display for Name {
     }
 }
 
-/// Whether a name fits a pattern in which `*` stands for any characters.
+/// Returns `true` if a name fits a pattern in which `*` stands for any characters.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else {
         return pattern == name;

@@ -1,4 +1,4 @@
-//! What is said when targets must not be compared.
+//! Message for targets that must not be compared.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct UnequalTargets {
 }
 
 impl UnequalTargets {
-    /// What stops a run of these subjects, if anything does. `differences` are those of
+    /// Differences that stop a run of these subjects, if any. `differences` are those of
     /// [`crate::VariableTable::compare`] for the same subjects.
     pub fn of(subjects: &[Subject<'_>], differences: &[Difference]) -> Option<Self> {
         let stopping = differences.iter().filter(|difference| difference.stops());

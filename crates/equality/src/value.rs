@@ -1,4 +1,4 @@
-//! When two spellings of a value mean the same.
+//! Spellings of a value that mean the same.
 
 /// Groups of spellings that mean the same.
 #[derive(Debug, Clone, Default)]

@@ -12,18 +12,18 @@ use crate::conversation::Conversation;
 pub(crate) struct Connection {
     socket: OwnedFd,
     pub(crate) conversation: Conversation,
-    /// What the socket did not take.
+    /// Bytes that the socket did not take.
     unsent: Vec<u8>,
     /// Answers that wait for their time.
     pub(crate) waiting: u32,
-    /// Whether it is closed when everything is said.
+    /// `true` if it is closed when everything is said.
     pub(crate) ends: bool,
 }
 
-/// What came of receiving.
+/// Result of receiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(usize),
     /// Nothing, for now.
     Nothing,
@@ -31,7 +31,7 @@ pub(crate) enum Received {
     Gone,
 }
 
-/// What came of sending.
+/// Result of sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// Everything is sent.

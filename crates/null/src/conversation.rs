@@ -13,7 +13,7 @@ use crate::statement::{Kind, count_parameters};
 /// Bytes of a login before the account's name; a request for TLS ends there.
 const LOGIN_HEAD: usize = 32;
 
-/// Whether the client is still there to be answered.
+/// Presence of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// More requests may come.
@@ -24,7 +24,7 @@ pub(crate) enum Flow {
     Goodbye,
 }
 
-/// What is said in answer to a request.
+/// Answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// The answer to a query, which is what service time is for.
@@ -163,7 +163,7 @@ const fn mark(kind: Kind) -> u32 {
     }
 }
 
-/// What the statement of an execution returns; `None` where none was prepared.
+/// Kind of result of an execution; `None` if no statement was prepared.
 fn executed(arguments: &[u8]) -> Option<Kind> {
     let id = u32::from_le_bytes(*arguments.first_chunk()?);
     let marked = |kind: &Kind| id & 3 == mark(*kind);
@@ -180,7 +180,7 @@ const fn result(kind: Kind, row: Answer) -> Answer {
     }
 }
 
-/// Whether a request begins here that goes on in a second frame.
+/// Returns `true` if a request begins here that goes on in a second frame.
 fn is_too_large(bytes: &[u8]) -> bool {
     let Some(header) = bytes.first_chunk::<4>() else {
         return false;
@@ -188,8 +188,8 @@ fn is_too_large(bytes: &[u8]) -> bool {
     (u32::from_le_bytes(*header) & 0xff_ffff) as usize == PAYLOAD_MAX
 }
 
-/// Whether a client of protocol 4.1 introduces itself. Who it is, and with which password, is all
-/// the same.
+/// Returns `true` if a client of protocol 4.1 introduces itself. Who it is, and with which
+/// password, is all the same.
 fn is_login(payload: &[u8]) -> bool {
     let capabilities = payload
         .first_chunk()

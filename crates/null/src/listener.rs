@@ -1,4 +1,4 @@
-//! Where clients come in.
+//! The listening socket.
 
 use std::fmt;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::NullError;
 /// Clients that may wait to be let in.
 const BACKLOG: i32 = 4096;
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A unix socket, whose file is made, and removed in the end.

@@ -9,7 +9,7 @@ use crate::slots::Key;
 #[derive(Debug)]
 pub(crate) struct Queue {
     service_ns: u64,
-    /// When the last of all answers so far is due.
+    /// The time when the last of all answers so far is due.
     last_due_ns: u64,
     waiting: VecDeque<Waiting>,
 }
@@ -21,7 +21,7 @@ struct Waiting {
     answer: Answer,
 }
 
-/// What an answer costs the server.
+/// Cost of an answer for the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cost {
     /// Its service time.
@@ -55,7 +55,7 @@ impl Queue {
         });
     }
 
-    /// When the next answer is due.
+    /// The time when the next answer is due.
     pub(crate) fn next_due_ns(&self) -> Option<u64> {
         self.waiting.front().map(|next| next.due_ns)
     }

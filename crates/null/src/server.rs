@@ -19,14 +19,14 @@ use crate::{NullError, Place, limits};
 const BUFFER_SIZE: usize = 64 * 1024;
 /// Events taken from the system at once.
 const EVENTS: usize = 256;
-/// How long, at most, a wish to stop is not noticed.
+/// Longest delay in noticing a request to stop.
 const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
-/// What events of the listener carry instead of a connection's key.
+/// Key of the listener's events.
 const LISTENER: u64 = u64::MAX;
-/// What events of the timer carry.
+/// Key of the timer's events.
 const TIMER: u64 = u64::MAX - 1;
 
 /// A server that listens.
@@ -42,23 +42,23 @@ pub struct NullServer {
     desk: Desk,
 }
 
-/// What requests are answered with.
+/// State for answering requests.
 struct Desk {
     canned: Canned,
-    /// Where queries take time.
+    /// Queue of queries with a service time.
     queue: Option<Queue>,
-    /// What is about to be sent.
+    /// Bytes to send.
     out: Vec<u8>,
 }
 
-/// Whether a connection is still of use.
+/// Fate of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stays,
     Goes,
 }
 
-/// Whether to be told when a socket takes more.
+/// Interest in a socket that can take more bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unsent {
     Yes,
@@ -253,7 +253,7 @@ fn say(
     Ok(end_of(connection))
 }
 
-/// Whether everything is said to who is not listened to any more.
+/// Returns `true` if everything is said to who is not listened to any more.
 fn end_of(connection: &Connection) -> Fate {
     if connection.ends && connection.waiting == 0 && !connection.has_unsent() {
         Fate::Goes

@@ -6,7 +6,7 @@
 pub(crate) struct Key {
     /// Its place.
     pub(crate) index: u32,
-    /// How many had the place before it.
+    /// Number of earlier connections in this place.
     pub(crate) generation: u32,
 }
 
@@ -47,7 +47,7 @@ impl<T> Slots<T> {
         }
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub(crate) fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }

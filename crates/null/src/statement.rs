@@ -1,6 +1,6 @@
-//! What a statement wants, by its first word: nothing is parsed.
+//! The kind of a statement, by its first word: nothing is parsed.
 
-/// What kind of answer a statement gets.
+/// Kind of answer to a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One row.

@@ -25,7 +25,7 @@ use usage::{Cpu, Transfers};
 
 pub use error::CgroupError;
 
-/// What the names of all our groups begin with.
+/// Prefix of the names of all our groups.
 const PREFIX: &str = "prony.";
 
 /// How often removing a group is tried while its last processes are on their way out, and how long
@@ -47,7 +47,7 @@ pub struct Cgroup {
     devices: BTreeSet<String>,
 }
 
-/// How a group shows what was used.
+/// Source of a group's usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// Version 2: one folder with `cpu.stat` and, where that controller is on, `io.stat`.

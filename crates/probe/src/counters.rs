@@ -27,7 +27,7 @@ struct Open {
     handle: Handle,
 }
 
-/// Where an event happens.
+/// Side of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     User,
@@ -212,7 +212,7 @@ impl Counters {
         Ok(())
     }
 
-    /// What of the set could not be had, and why.
+    /// Unavailable counters of the set, with reasons.
     pub fn lacking(&self) -> &[Gap] {
         &self.lacking
     }

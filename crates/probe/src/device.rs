@@ -28,7 +28,7 @@ const FIGURES: [(&str, usize, u64); 11] = [
     ("flushes", 15, 1),
 ];
 
-/// How many figures every kernel has.
+/// Number of figures that every kernel has.
 const FIGURES_MIN: usize = 11;
 
 /// Reads one device.
@@ -37,7 +37,7 @@ pub(crate) struct Device {
     path: String,
 }
 
-/// Why there is no device to read.
+/// Reason why there is no device to read.
 #[derive(Debug, thiserror::Error)]
 enum DeviceError {
     #[error(transparent)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prony_model::{Counter, Gap, Source};
 
-/// What has been read so far, and what could not be.
+/// A sample in progress: values so far, and gaps.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) values: BTreeMap<Counter, u64>,

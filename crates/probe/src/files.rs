@@ -1,4 +1,4 @@
-//! What a data directory takes on disk, by what its files are for.
+//! Space that a data directory takes on disk, by purpose of its files.
 
 mod kind;
 
@@ -12,7 +12,7 @@ use prony_model::Source;
 use crate::draft::Draft;
 use kind::{Kind, kind};
 
-/// What `st_blocks` of stat(2) counts in.
+/// Unit of `st_blocks` of stat(2).
 const BLOCK_BYTES: u64 = 512;
 
 /// Reads the sizes of a data directory.

@@ -1,4 +1,4 @@
-//! What the machine is, and the counters that tell whether others disturbed it.
+//! Facts of the machine, and the counters that show disturbance by other programs.
 
 mod processors;
 
@@ -16,7 +16,7 @@ pub struct HostFacts {
     pub cpu_model: Option<String>,
     /// Processors that this program may use.
     pub cpus: u32,
-    /// Whether the kernel sees a hypervisor.
+    /// `true` if the kernel sees a hypervisor.
     pub virtual_machine: Option<bool>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,

@@ -71,7 +71,7 @@ fn own(members: &[Member]) -> impl Iterator<Item = &Member> {
         .chain(others.iter().filter(|member| !member.stat.shares_memory()))
 }
 
-/// What is used of `/proc/PID/smaps_rollup`. Source of the layout: proc(5), smaps.
+/// Values of `/proc/PID/smaps_rollup`. Source of the layout: proc(5), smaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rollup {
     proportional_bytes: u64,

@@ -15,7 +15,7 @@ use crate::pressure::Pressure;
 use crate::root::{Root, monotonic_ns};
 use crate::server::Server;
 
-/// Where a server is found on this machine, and what was prepared for it at its birth.
+/// Location of a server on this machine, and the preparations at its birth.
 #[derive(Debug)]
 pub struct ServerPlace {
     /// Its first process, which leads a process group.
@@ -38,7 +38,7 @@ pub struct Prober {
     counters: Option<Counters>,
 }
 
-/// What the kernel accounts for without having been prepared.
+/// Sources that the kernel accounts for without preparation.
 #[derive(Debug)]
 struct System {
     server: Option<Server>,
@@ -75,7 +75,7 @@ impl Prober {
         }
     }
 
-    /// What of the sources asked for is not there, and how to allow it.
+    /// Missing ones of the requested sources, with remedies.
     pub fn absences(&self) -> Vec<Gap> {
         self.absences.clone()
     }
@@ -126,7 +126,7 @@ impl Prober {
 /// The parts of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// What looking costs.
+    /// Cost of sampling.
     Own,
     /// The control group.
     Group,
@@ -143,7 +143,7 @@ enum Part {
 }
 
 impl Part {
-    /// What is read at a moment; the last at the start is the first at the end.
+    /// Order of sources at a moment: the order is reversed at the end.
     const fn in_order(moment: Moment) -> &'static [Self] {
         match moment {
             Moment::Start => &[
@@ -168,13 +168,13 @@ impl Part {
         }
     }
 
-    /// Whether it takes longer the more the server has.
+    /// Returns `true` if it takes longer the more the server has.
     const fn is_costly(self) -> bool {
         matches!(self, Self::Stock | Self::Files)
     }
 }
 
-/// What this program has used, and of that the thread which takes samples.
+/// Processor time of this program, and of its sampling thread.
 fn put_own(draft: &mut Draft) {
     draft.put_known(Source::Lab, "cpu_ns", own_cpu_ns());
     draft.put_known(Source::Lab, "sampler_ns", own_thread_cpu_ns());

@@ -74,7 +74,7 @@ fn files(work: u64) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// How many of the files, from the first on, are read at every sample.
+/// Number of the files, from the first on, that are read at every sample.
 const SAMPLED: usize = 13;
 
 const GROUP_FILES: [&str; 2] = ["cpu.stat", "io.stat"];

@@ -22,7 +22,7 @@ pub(crate) struct Server {
     pid: u32,
     /// As they were read last.
     members: Members,
-    /// Whether processor time has got lost since the step's start.
+    /// `true` if processor time has got lost since the step's start.
     lost: bool,
     has_io: bool,
     threads: Threads,
@@ -135,7 +135,7 @@ impl Server {
         }
     }
 
-    /// What all processes have read and written; all of it, or none.
+    /// I/O of all processes; all of it, or none.
     fn put_io(&self, root: &Root, draft: &mut Draft) {
         let mut total = Some(Io::default());
         for member in &self.members {
@@ -160,7 +160,7 @@ impl Server {
     }
 }
 
-/// What is not there because the kernel keeps it from us.
+/// Absence of values that the kernel hides from this user.
 fn io_denied(error: &ProbeError) -> Gap {
     Gap {
         source: Source::Process,

@@ -8,7 +8,7 @@ const SIGCHLD: i64 = 17;
 /// The fields of proc(5), stat, that are used here. Times are in clock ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// Whether it was on a processor, or waiting for one.
+    /// `true` if it was on a processor, or waiting for one.
     pub(crate) running: bool,
     pub(crate) parent: u32,
     pub(crate) group: u32,
@@ -82,9 +82,9 @@ impl Stat {
         self.reaped_user_ticks.checked_add(self.reaped_system_ticks)
     }
 
-    /// Whether it is a thread in the disguise of a process, as the library `LinuxThreads` makes
-    /// them: those share their parent's memory and tell it of their end by another signal than
-    /// that of forked processes.
+    /// Returns `true` if it is a thread in the disguise of a process, as the library `LinuxThreads`
+    /// makes them: those share their parent's memory and tell it of their end by another signal
+    /// than that of forked processes.
     pub(crate) fn shares_memory(&self) -> bool {
         self.exit_signal != SIGCHLD
     }

@@ -1,4 +1,4 @@
-//! What the scheduler knows of the living threads of a server.
+//! The scheduler's figures of the living threads of a server.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub struct ThreadsReading {
     pub run_ns: u64,
     /// Time ready to run and without a processor, in nanoseconds.
     pub run_queue_ns: u64,
-    /// How often a thread was put on a processor.
+    /// Number of times that a thread was put on a processor.
     pub slices: u64,
 }
 
@@ -63,8 +63,8 @@ impl ThreadsReading {
     }
 }
 
-/// The longest clock tick that kernels are built with. The scheduler's figure of a thread that is on
-/// a processor is as old as the last tick.
+/// The longest clock tick that kernels are built with. The scheduler's figure of a thread that is
+/// on a processor is as old as the last tick.
 const TICK_NS_MAX: u64 = 10_000_000;
 
 /// A thread: its number, and when it began, since numbers are used again.
@@ -74,7 +74,7 @@ type Thread = (u32, u64);
 #[derive(Debug)]
 pub(crate) struct Threads {
     has_schedule: bool,
-    /// What was there at the step's start.
+    /// Threads at the start of the step.
     start: Option<Census>,
 }
 

@@ -1,4 +1,4 @@
-//! Where this program may make control groups.
+//! Place in which this program may make control groups.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What the files of a group tell.
+//! Content of a group's files.
 
 use std::collections::BTreeSet;
 
@@ -25,10 +25,10 @@ impl Cpu {
     }
 }
 
-/// What a group moved to and from block devices.
+/// Transfers of a group to and from block devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Transfers {
-    /// Which, as major and minor number.
+    /// The devices, by major and minor number.
     pub(super) devices: BTreeSet<String>,
     pub(super) read_bytes: u64,
     pub(super) written_bytes: u64,

@@ -1,11 +1,11 @@
-//! Why counters can't be had.
+//! Reason why counters can't be had.
 
 use std::fs;
 use std::io;
 
 use rustix::io::Errno;
 
-/// Why counters can't be had.
+/// Reason why counters can't be had.
 #[derive(Debug, thiserror::Error)]
 pub enum CountersError {
     /// The kernel does not let this user count.
@@ -21,7 +21,7 @@ pub enum CountersError {
         paranoid: String,
         /// The highest value of the setting at which it can be had.
         needed: u8,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The machine or kernel has no such counter.
@@ -32,7 +32,7 @@ pub enum CountersError {
     NotOffered {
         /// The counter.
         event: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// No more files may be open.
@@ -40,7 +40,7 @@ pub enum CountersError {
     TooMany {
         /// The counter.
         event: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The counter can be opened and stands still.
@@ -57,7 +57,7 @@ pub enum CountersError {
     Open {
         /// The counter.
         event: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// An open counter can't be read.
@@ -65,7 +65,7 @@ pub enum CountersError {
     Read {
         /// The counter.
         event: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! How fast the processors run, and how often heat slowed them down.
+//! Frequency of the processors, and throttling by heat.
 
 use prony_model::{Gap, Moment, Source};
 
@@ -104,7 +104,7 @@ fn number(root: &Root, path: &str) -> Option<u64> {
     root.read(path).ok()?.trim().parse().ok()
 }
 
-/// Whether a name is `cpu` and a number.
+/// Returns `true` if a name is `cpu` and a number.
 fn is_processor(name: &str) -> bool {
     name.strip_prefix("cpu")
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
