@@ -12,23 +12,28 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Notes a value.
-    pub(crate) fn put(&mut self, source: Source, name: &'static str, value: u64) {
-        self.values.insert(Counter::new(source, name), value);
-    }
-
-    /// Notes a value where there is one.
-    pub(crate) fn put_known(&mut self, source: Source, name: &'static str, value: Option<u64>) {
-        if let Some(value) = value {
-            self.put(source, name, value);
+    /// Notes a value, if there is one.
+    pub(crate) fn put(
+        &mut self,
+        source: Source,
+        name: &'static str,
+        value: impl Into<Option<u64>>,
+    ) {
+        if let Some(value) = value.into() {
+            self.values.insert(Counter::new(source, name), value);
         }
     }
 
     /// Notes that something which is usually read could not be.
-    pub(crate) fn gap(&mut self, source: Source, reason: &(impl ToString + ?Sized)) {
-        self.gaps.push(Gap {
-            source,
-            reason: reason.to_string(),
-        });
+    pub(crate) fn gap(&mut self, source: Source, reason: impl ToString) {
+        self.gaps.push(gap(source, reason));
+    }
+}
+
+/// A gap of a sample, or an absence.
+pub(crate) fn gap(source: Source, reason: impl ToString) -> Gap {
+    Gap {
+        source,
+        reason: reason.to_string(),
     }
 }

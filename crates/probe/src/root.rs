@@ -111,6 +111,23 @@ impl Root {
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
+    /// Reads and parses a file.
+    pub(crate) fn parse<T>(
+        &self,
+        path: impl AsRef<Path>,
+        expected: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, ProbeError> {
+        let text = self.read(&path)?;
+        let path = self.path(path);
+        parse(&text).ok_or(ProbeError::Unexpected { path, expected })
+    }
+
+    /// The number that is all of a file; `None` if it can't be read.
+    pub(crate) fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
+        self.read(path).ok()?.trim().parse().ok()
+    }
+
     /// The words of a file that is a single line without an end; none where it can't be read.
     pub(crate) fn words(&self, path: impl AsRef<Path>) -> Vec<String> {
         let text = std::fs::read_to_string(self.path(path)).unwrap_or_default();
