@@ -77,10 +77,7 @@ pub(crate) enum Refusal {
 impl Refusal {
     /// Returns `true` if the conversation can't go on.
     pub(crate) const fn ends_conversation(self) -> bool {
-        match self {
-            Self::Handshake | Self::OutOfOrder | Self::TooLarge => true,
-            Self::UnknownCommand | Self::UnknownStatement | Self::TooManyParameters => false,
-        }
+        matches!(self, Self::Handshake | Self::OutOfOrder | Self::TooLarge)
     }
 
     /// Code, SQL state and message of the servers' errors.
@@ -108,7 +105,7 @@ pub(crate) struct Canned {
 }
 
 impl Canned {
-    /// Makes them.
+    /// Makes the answers.
     pub(crate) fn new() -> Self {
         let mut text_row = Vec::new();
         put_text(&mut text_row, VALUE);
@@ -139,10 +136,10 @@ impl Canned {
 }
 
 /// Appends what the server says first.
-pub(crate) fn append_greeting(out: &mut Vec<u8>, connection_id: u32) {
+pub(crate) fn append_greeting(out: &mut Vec<u8>, connection: u64) {
     let [low, second, third, high] = CAPABILITIES.0.to_le_bytes();
     let mut payload = b"\x0a8.0.31-null\0".to_vec();
-    payload.extend_from_slice(&connection_id.to_le_bytes());
+    payload.extend_from_slice(&connection.to_le_bytes()[..4]);
     payload.extend_from_slice(b"abcdefgh\0");
     payload.extend_from_slice(&[low, second, CHARACTER_SET]);
     payload.extend_from_slice(&STATUS);

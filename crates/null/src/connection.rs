@@ -10,13 +10,15 @@ use crate::conversation::Conversation;
 /// A client that is connected.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    /// Its number among all connections of the server, from 1.
+    pub(crate) number: u64,
     socket: OwnedFd,
     pub(crate) conversation: Conversation,
     /// Bytes that the socket did not take.
     unsent: Vec<u8>,
     /// Answers that wait for their time.
     pub(crate) waiting: u32,
-    /// `true` if it is closed when everything is said.
+    /// `true` if it is closed when everything is sent.
     pub(crate) ends: bool,
 }
 
@@ -43,8 +45,9 @@ pub(crate) enum Sent {
 }
 
 impl Connection {
-    pub(crate) fn new(socket: OwnedFd) -> Self {
+    pub(crate) fn new(socket: OwnedFd, number: u64) -> Self {
         Self {
+            number,
             socket,
             conversation: Conversation::default(),
             unsent: Vec::new(),

@@ -12,8 +12,6 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, listen, socket_with,
 };
 
-use crate::NullError;
-
 /// Clients that may wait to be let in.
 const BACKLOG: i32 = 4096;
 
@@ -43,14 +41,11 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) fn bind(place: Place) -> Result<Self, NullError> {
-        match open(&place) {
-            Ok(socket) => Ok(Self { socket, place }),
-            Err(errno) => Err(NullError::Listen {
-                place,
-                source: errno.into(),
-            }),
-        }
+    pub(crate) fn bind(place: &Place) -> Result<Self, Errno> {
+        Ok(Self {
+            socket: open(place)?,
+            place: place.clone(),
+        })
     }
 
     /// The next client, or `None` where nobody waits.

@@ -4,11 +4,11 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One row.
-    Rows,
+    Rows = 1,
     /// One row changed.
-    Change,
+    Change = 2,
     /// Nothing changed.
-    Control,
+    Control = 3,
 }
 
 /// First words of statements that return rows.
