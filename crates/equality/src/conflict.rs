@@ -13,7 +13,7 @@ pub(crate) enum Conflict {
 
 /// The experiment's settings of a variable for one subject.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Told<'a> {
+pub(crate) struct Request<'a> {
     /// The values of the intents that govern the variable, in the order of the table.
     pub(crate) intents: Vec<Option<&'a IntentValue>>,
     /// `true` if no intent can be asked of it, because Prony did not start it.
@@ -24,29 +24,28 @@ pub(crate) struct Told<'a> {
 
 /// The worst conflict among some subjects. `groups` has equal numbers for values that mean the
 /// same. Different values of the intents explain a difference, but not one from an external
-/// server, which nobody could ask; different raw options never do.
+/// server, which no experiment configures; different raw options never do.
 pub(crate) fn worst(
     groups: &[Option<usize>],
-    told: &[Told<'_>],
+    requests: &[Request<'_>],
     subjects: &[usize],
 ) -> Option<Conflict> {
     let mut worst = None;
     for (position, &one) in subjects.iter().enumerate() {
         for &other in &subjects[position + 1..] {
-            let (one_told, other_told) = (&told[one], &told[other]);
-            let explained = one_told.intents != other_told.intents
-                && one_told.raw == other_told.raw
-                && !one_told.external
-                && !other_told.external;
+            let (left, right) = (&requests[one], &requests[other]);
+            let explained = left.intents != right.intents
+                && left.raw == right.raw
+                && !left.external
+                && !right.external;
             if groups[one] != groups[other] && !explained {
-                let asked = one_told.intents.iter().any(Option::is_some);
-                let alike = asked && one_told.intents == other_told.intents;
-                let found = if alike {
+                let asked = left.intents.iter().any(Option::is_some);
+                let conflict = if asked && left.intents == right.intents {
                     Conflict::AlthoughAskedAlike
                 } else {
                     Conflict::Unasked
                 };
-                worst = worst.max(Some(found));
+                worst = worst.max(Some(conflict));
             }
         }
     }

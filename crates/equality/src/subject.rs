@@ -63,9 +63,7 @@ impl<'a> Prepared<'a> {
     pub(crate) fn new(table: &VariableTable, subject: &'a Subject<'a>) -> Self {
         let mut variables = BTreeMap::new();
         for (name, value) in subject.variables {
-            for (name, value) in flags_apart(&canonical(name), value) {
-                variables.insert(name, value);
-            }
+            variables.extend(flags_apart(&canonical(name), value));
         }
         let is_variable =
             |name: &str| subject.variables.contains_key(name) || table.row(name).is_some();
