@@ -80,7 +80,7 @@ impl VariableTable {
         self.same.representative(value)
     }
 
-    /// Returns `true` if a server took another value than it was told.
+    /// Returns `true` if a server took another value than the requested one.
     pub(crate) fn adjusted(
         &self,
         row: Option<&Row>,

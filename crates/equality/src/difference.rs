@@ -36,7 +36,7 @@ pub struct Difference {
 pub enum DifferenceKind {
     /// A raw option was given to some targets and not to all alike.
     RawOption,
-    /// A server did not take what it was told: it lowered, raised or rounded it.
+    /// A server did not take the value that it was given: it lowered, raised or rounded it.
     Adjusted,
     /// Nobody asked for it: the versions' own defaults differ.
     DefaultChanged,

@@ -17,7 +17,7 @@ pub(crate) struct Item<'t, 'p> {
 }
 
 impl VariableTable {
-    /// Every variable that a subject has or was told, once, whatever its names. Those that say
+    /// Every variable that a subject has or was given, once, whatever its names. Those that say
     /// nothing about speed are left out.
     pub(crate) fn items<'t, 'p>(&'t self, prepared: &'p [Prepared<'p>]) -> Vec<Item<'t, 'p>> {
         let mut names = BTreeSet::new();
@@ -45,10 +45,12 @@ impl<'t, 'p> Item<'t, 'p> {
         let asked = prepared.iter().map(|p| {
             let asked = |name: &str| Some((name.to_owned(), p.asked.get(name)?.value.clone()));
             let asked: Vec<_> = row.factors().filter_map(asked).collect();
-            let mut told = p.variables.clone();
+            let mut requested = p.variables.clone();
             let any = !asked.is_empty();
-            told.extend(asked);
-            row.value(&told).map(|(_, value)| value).filter(|_| any)
+            requested.extend(asked);
+            row.value(&requested)
+                .map(|(_, value)| value)
+                .filter(|_| any)
         });
         let options = |p: &'p Prepared<'p>| row.factors().filter_map(|name| p.asked.get(name));
         Self {
@@ -63,12 +65,12 @@ impl<'t, 'p> Item<'t, 'p> {
     fn of_name(name: &str, row: Option<&'t Row>, prepared: &'p [Prepared<'p>]) -> Self {
         let value = |p: &Prepared<'_>| p.variables.get(name).cloned();
         let asked = |p: &'p Prepared<'p>| p.asked.get(name);
-        let told = |p: &'p Prepared<'p>| asked(p).map(|asked| asked.value.clone());
+        let requested = |p: &'p Prepared<'p>| asked(p).map(|asked| asked.value.clone());
         Self {
             variable: name.to_owned(),
             row,
             values: prepared.iter().map(value).collect(),
-            asked: prepared.iter().map(told).collect(),
+            asked: prepared.iter().map(requested).collect(),
             options: prepared
                 .iter()
                 .map(|p| asked(p).into_iter().collect())
@@ -89,7 +91,7 @@ impl<'t, 'p> Item<'t, 'p> {
     }
 }
 
-/// The newest name of a row that a server uses, or that one was told.
+/// The newest name of a row that a server uses, or that one was given.
 fn newest_name(row: &Row, prepared: &[Prepared<'_>]) -> String {
     row.names
         .iter()

@@ -8,7 +8,7 @@ use crate::item::Item;
 use crate::subject::{Prepared, Subject};
 use crate::table::VariableTable;
 
-/// One variable that at least one target was told, or an intent that no variable shows.
+/// One variable that at least one target was given, or an intent that no variable shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// The intent that it renders; `None` for settings that are the same for every experiment, and
@@ -29,11 +29,11 @@ pub struct Setting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingCell {
     /// Value given to the server, or, if no variable shows it, the value that the experiment
-    /// requested. `None` where the server was told nothing: the value is its own default.
+    /// requested. `None` if the server was given none: the value is its own default.
     pub asked: Option<String>,
     /// The effective value; `None` where the variable does not exist.
     pub got: Option<String>,
-    /// `true` if the server took another value than it was told.
+    /// `true` if the server took another value than the requested one.
     pub adjusted: bool,
 }
 

@@ -14,7 +14,7 @@ pub struct Subject<'a> {
     pub name: &'a str,
     /// The engine of its tables.
     pub engine: Engine,
-    /// `true` if somebody else runs the server, so that nothing could be asked of it.
+    /// `true` for an external server, which can't be configured.
     pub external: bool,
     /// Intents that the experiment asks for; those left at the baseline are not there.
     pub intents: &'a BTreeMap<String, IntentValue>,
@@ -52,7 +52,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) asked: BTreeMap<String, Asked<'a>>,
 }
 
-/// A value that the server was told.
+/// A value that an option gives to the server.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) value: String,

@@ -48,7 +48,7 @@ impl Listener {
         })
     }
 
-    /// The next client, or `None` where nobody waits.
+    /// The next client, or `None` if none waits.
     pub(crate) fn accept(&self) -> Result<Option<OwnedFd>, Errno> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         loop {

@@ -34,7 +34,7 @@ const TIMER: u64 = u64::MAX - 1;
 const RECEIVE: EventFlags = EventFlags::IN
     .union(EventFlags::RDHUP)
     .union(EventFlags::ET);
-/// The same, and in a socket that takes more. Being told each time that the client has read would
+/// The same, and in a socket that takes more. An event each time that the client has read would
 /// cost as much as a query: this is for a client with unsent bytes.
 const RECEIVE_AND_SEND: EventFlags = RECEIVE.union(EventFlags::OUT);
 
@@ -131,7 +131,7 @@ impl NullServer {
         Ok(())
     }
 
-    /// Lets everybody in who waits.
+    /// Accepts all waiting clients.
     fn accept(&mut self) -> Result<(), NullError> {
         loop {
             let socket = match self.listener.accept() {

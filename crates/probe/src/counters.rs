@@ -147,7 +147,7 @@ impl Counters {
         let mut first_error = None;
         for kind in hardware.iter().chain(&SOFTWARE) {
             if let Err(error) = counters.add(pid, kind) {
-                counters.lacking.push(gap(Source::Perf, &error));
+                counters.lacking.push(gap(Source::Perf, error.to_string()));
                 first_error.get_or_insert(error);
             }
         }

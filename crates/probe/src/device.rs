@@ -55,7 +55,7 @@ impl Device {
     /// Finds the device of a folder.
     pub(crate) fn find(root: &Root, folder: &Path, absences: &mut Vec<Gap>) -> Option<Self> {
         Self::of(root, folder)
-            .map_err(|error| absences.push(gap(Source::Device, error)))
+            .map_err(|error| absences.push(gap(Source::Device, error.to_string())))
             .ok()
     }
 
@@ -87,7 +87,7 @@ impl Device {
                     draft.put(Source::Device, name, value);
                 }
             }
-            Err(error) => draft.gap(Source::Device, error),
+            Err(error) => draft.gap(Source::Device, &error),
         }
     }
 }

@@ -25,15 +25,12 @@ impl Draft {
     }
 
     /// Notes that something which is usually read could not be.
-    pub(crate) fn gap(&mut self, source: Source, reason: impl ToString) {
-        self.gaps.push(gap(source, reason));
+    pub(crate) fn gap(&mut self, source: Source, reason: &(impl ToString + ?Sized)) {
+        self.gaps.push(gap(source, reason.to_string()));
     }
 }
 
 /// A gap of a sample, or an absence.
-pub(crate) fn gap(source: Source, reason: impl ToString) -> Gap {
-    Gap {
-        source,
-        reason: reason.to_string(),
-    }
+pub(crate) const fn gap(source: Source, reason: String) -> Gap {
+    Gap { source, reason }
 }

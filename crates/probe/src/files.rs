@@ -37,7 +37,7 @@ impl DataFiles {
             }
             Err(error) => draft.gap(
                 Source::Files,
-                format!("read the sizes of {}: {error}", self.folder.display()),
+                &format!("read the sizes of {}: {error}", self.folder.display()),
             ),
         }
     }

@@ -92,7 +92,7 @@ impl Host {
                 draft.put(Source::Host, "busy_ns", busy_ns);
                 draft.put(Source::Host, "steal_ns", steal_ns);
             }
-            Err(error) => draft.gap(Source::Host, error),
+            Err(error) => draft.gap(Source::Host, &error),
         }
         self.processors.sample(root, moment, draft);
     }

@@ -21,7 +21,7 @@ pub(crate) struct Member {
 /// The processes of a server, parents before their children, the first one first.
 pub(crate) type Members = Vec<Member>;
 
-/// Reason why the processes of a server can't be told.
+/// Reason why the processes of a server are unknown.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MembersError {
     #[error("the server has ended: {0}")]
@@ -44,7 +44,7 @@ impl MembersError {
 
 /// Finds and reads all processes of the server whose first process is `first`: its descendants, and
 /// the members of its process group where it leads one. (Processes of PostgreSQL lead groups of
-/// their own; a process whose parent has ended is nobody's descendant.)
+/// their own; a process whose parent has ended has no ancestor.)
 pub(crate) fn find(root: &Root, first: u32) -> Result<Members, MembersError> {
     for _ in 0..TRIES {
         let found = scan(root, first)?;
@@ -183,8 +183,8 @@ fn family(first: Member, mut others: BTreeMap<u32, Stat>) -> Members {
 }
 
 /// Returns `true` if processor time has got lost between two readings: a process of the earlier one
-/// has ended and none of its ancestors took its time over, because nobody waited for it or because
-/// its parent had ended before. What nobody could see is not found: a process that was not there
+/// has ended and none of its ancestors took its time over, because no parent waited for it or because
+/// its parent had ended before. A loss that left no trace is not found: a process that was not there
 /// yet, or had not used a clock tick, at the earlier reading.
 pub(crate) fn lost_between(earlier: &[Member], now: &[Member]) -> bool {
     let before: BTreeMap<u32, &Stat> = earlier.iter().map(|m| (m.pid, &m.stat)).collect();

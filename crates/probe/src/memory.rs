@@ -52,7 +52,7 @@ impl Memory {
                 draft.put(Source::Memory, "proportional_bytes", total(0));
                 draft.put(Source::Memory, "anonymous_huge_bytes", total(1));
             }
-            Err(error) => draft.gap(Source::Memory, error),
+            Err(error) => draft.gap(Source::Memory, &error),
         }
     }
 }

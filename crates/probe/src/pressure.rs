@@ -36,7 +36,7 @@ pub(crate) fn sample(root: &Root, draft: &mut Draft) {
                 // Older kernels have no such line for processors.
                 draft.put(Source::Pressure, full, totals.1);
             }
-            Err(error) => draft.gap(Source::Pressure, error),
+            Err(error) => draft.gap(Source::Pressure, &error),
         }
     }
 }

@@ -121,7 +121,7 @@ impl Prober {
             }
             Part::Counters => match self.counters.as_mut().map(Counters::read) {
                 Some(Ok(values)) => draft.values.extend(values),
-                Some(Err(error)) => draft.gap(Source::Perf, error),
+                Some(Err(error)) => draft.gap(Source::Perf, &error),
                 None => {}
             },
             Part::Host => {

@@ -52,7 +52,7 @@ impl Server {
             Vec::new()
         } else {
             self.find_members(root, moment).unwrap_or_else(|error| {
-                draft.gap(Source::Process, error);
+                draft.gap(Source::Process, &error);
                 Vec::new()
             })
         };
@@ -131,7 +131,7 @@ impl Server {
         for member in &self.members {
             let figures = match io::read(root, member.pid) {
                 Ok(figures) => figures,
-                Err(error) => return draft.gap(Source::Process, error),
+                Err(error) => return draft.gap(Source::Process, &error),
             };
             let Some(sums) = add(total, figures) else {
                 return draft.gap(Source::Process, "sums of /proc/PID/io are more than can be");

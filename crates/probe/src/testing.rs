@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// Ends a process; nobody takes over what it has used.
+    /// Ends a process; no process takes over its usage.
     pub(crate) fn end(&self, process: &Process) {
         self.remove(&format!("proc/{}", process.pid));
     }

@@ -137,7 +137,7 @@ impl Threads {
         }
         let census = match Census::take(root, members, self.has_schedule) {
             Ok(census) => census,
-            Err(error) => return draft.gap(Source::Threads, error),
+            Err(error) => return draft.gap(Source::Threads, &error),
         };
         let absent = if self.has_schedule { 0 } else { SCHEDULE };
         for (name, value) in FIGURES.into_iter().zip(census.figures).skip(absent) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The kinds that sizes are told by.
+/// Kinds of files by which sizes are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Rows and indexes, tablespaces of the system included.
