@@ -2,7 +2,7 @@
 
 use prony_model::OptionOrigin;
 
-use crate::conflict::{self, Conflict, Told};
+use crate::conflict::{self, Conflict, Request};
 use crate::difference::{Difference, DifferenceKind, is_allowed};
 use crate::item::Item;
 use crate::subject::{Asked, Prepared, Subject, canonical};
@@ -16,16 +16,14 @@ impl VariableTable {
     /// govern them.
     pub fn compare(&self, subjects: &[Subject<'_>], allow: &[String]) -> Vec<Difference> {
         let prepared = self.prepare(subjects);
-        let mut differences: Vec<Difference> = self
-            .items(&prepared)
+        let items = self.items(&prepared);
+        let differences = items
             .iter()
-            .filter_map(|item| self.difference(item, &prepared, allow))
-            .collect();
+            .filter_map(|item| self.difference(item, &prepared, allow));
+        let mut differences: Vec<Difference> = differences.collect();
         differences.sort_by(|a, b| {
             let key = |d: &Difference| (d.matters.is_none(), d.kind);
-            key(a)
-                .cmp(&key(b))
-                .then_with(|| a.variable.cmp(&b.variable))
+            (key(a), &a.variable).cmp(&(key(b), &b.variable))
         });
         differences
     }
@@ -46,18 +44,13 @@ impl VariableTable {
                         || prepared.subject.variables.contains_key(name)
                 })
         };
-        allow
-            .iter()
-            .map(String::as_str)
-            .filter(|name| !known(&canonical(name)))
-            .collect()
+        let names = allow.iter().map(String::as_str);
+        names.filter(|name| !known(&canonical(name))).collect()
     }
 
     pub(crate) fn prepare<'a>(&self, subjects: &'a [Subject<'a>]) -> Vec<Prepared<'a>> {
-        subjects
-            .iter()
-            .map(|subject| Prepared::new(self, subject))
-            .collect()
+        let subjects = subjects.iter();
+        subjects.map(|it| Prepared::new(self, it)).collect()
     }
 
     /// By subject: equal numbers for values that mean the same.
@@ -66,21 +59,18 @@ impl VariableTable {
         row: Option<&Row>,
         values: &[Option<String>],
     ) -> Vec<Option<usize>> {
+        let absent = row.and_then(|row| row.absent.as_ref());
         let keys: Vec<Option<String>> = values
             .iter()
-            .map(|value| {
-                let absent = row.and_then(|row| row.absent.as_ref());
-                Some(self.key(row, value.as_ref().or(absent)?))
-            })
+            .map(|value| Some(self.key(row, value.as_ref().or(absent)?)))
             .collect();
         let distinct = clusters(&keys, row.map_or(0.0, |row| row.tolerance));
         let number = |key: &String| distinct.iter().position(|cluster| cluster.contains(key));
-        keys.iter()
-            .map(|key| key.as_ref().and_then(number))
-            .collect()
+        let numbers = keys.iter().map(|key| number(key.as_ref()?));
+        numbers.collect()
     }
 
-    /// What stands for a value and all its spellings.
+    /// Representative of a value and all its spellings.
     fn key(&self, row: Option<&Row>, value: &str) -> String {
         let value = plain(value);
         let value = match row {
@@ -90,10 +80,17 @@ impl VariableTable {
         self.same.representative(value)
     }
 
-    /// Whether a server took another value than it was told.
-    pub(crate) fn adjusted(&self, row: Option<&Row>, asked: &str, got: &str) -> bool {
-        let pair = [Some(asked.to_owned()), Some(got.to_owned())];
-        let groups = self.groups(row, &pair);
+    /// Returns `true` if a server took another value than the requested one.
+    pub(crate) fn adjusted(
+        &self,
+        row: Option<&Row>,
+        asked: Option<&str>,
+        got: Option<&str>,
+    ) -> bool {
+        let (Some(asked), Some(got)) = (asked, got) else {
+            return false;
+        };
+        let groups = self.groups(row, &[asked, got].map(|value| Some(value.to_owned())));
         // A switch that is given a file's name is on.
         let is_number = plain(asked).parse::<f64>().is_ok();
         let switched_on = !is_number && self.key(None, got) == self.key(None, "ON");
@@ -111,28 +108,25 @@ impl VariableTable {
             return None;
         }
         let intents = item.intents();
-        let told = self.told(item, &intents, prepared);
-        let raw_differs = told.iter().any(|subject| subject.raw != told[0].raw);
+        let requests = self.requests(item, &intents, prepared);
+        let raw_differs = requests.iter().any(|it| it.raw != requests[0].raw);
         let everyone: Vec<usize> = (0..prepared.len()).collect();
-        let unexcused = |subjects: &[usize]| conflict::worst(&groups, &told, subjects);
+        let unexcused = |subjects: &[usize]| conflict::worst(&groups, &requests, subjects);
         let having = |subjects: &[usize]| -> Vec<usize> {
             let has = |subject: &&usize| groups[**subject].is_some();
             subjects.iter().filter(has).copied().collect()
         };
         let found = unexcused(&everyone)?;
-        let concerned: Vec<usize> = match item.row {
-            Some(row) => everyone
-                .iter()
-                .filter(|&&subject| row.matters_for(prepared[subject].subject.engine))
-                .copied()
-                .collect(),
-            None => Vec::new(),
+        let concerns = |subject: &usize| {
+            let engine = prepared[*subject].subject.engine;
+            item.row.is_some_and(|row| row.matters_for(engine))
         };
+        let concerned: Vec<usize> = everyone.iter().copied().filter(concerns).collect();
         // Values that differ where they matter count more than values that are missing there.
         let kind = if !raw_differs && unexcused(&having(&everyone)).is_none() {
             DifferenceKind::OnlyInSome
         } else {
-            self.kind(item, &told)
+            self.kind(item, raw_differs)
         };
         let matters = if raw_differs || kind == DifferenceKind::OnlyInSome {
             unexcused(&concerned)
@@ -141,21 +135,16 @@ impl VariableTable {
         };
         let row = item.row.filter(|_| matters.is_some());
         let asked_for = matters.unwrap_or(found) == Conflict::AlthoughAskedAlike;
-        let allowed = is_allowed(
-            allow,
-            &item.variable,
-            item.row
-                .into_iter()
-                .flat_map(Row::factors)
-                .chain(intents.iter().map(String::as_str)),
-        );
+        let names = item.row.into_iter().flat_map(Row::factors);
+        let names = names.chain(intents.iter().copied());
+        let allowed = is_allowed(allow, &item.variable, names);
         Some(Difference {
             variable: item.variable.clone(),
             values: item.values.clone(),
             asked: item.asked.clone(),
             kind,
             matters: row.map(|row| row.why.clone()),
-            governed_by: intents.into_iter().next(),
+            governed_by: intents.first().copied().map(str::to_owned),
             allowed,
             absent: item.row.and_then(|row| row.absent.clone()),
             groups,
@@ -163,38 +152,34 @@ impl VariableTable {
         })
     }
 
-    /// What the experiment said to each subject about a variable.
-    fn told<'p>(
+    /// The experiment's settings of a variable for each subject.
+    fn requests<'p>(
         &self,
         item: &Item<'_, '_>,
-        intents: &[String],
+        intents: &[&str],
         prepared: &'p [Prepared<'p>],
-    ) -> Vec<Told<'p>> {
+    ) -> Vec<Request<'p>> {
         let is_raw = |asked: &&Asked<'_>| asked.option.origin == OptionOrigin::Raw;
-        let told = |(index, p): (usize, &'p Prepared<'p>)| {
+        let request = |(index, p): (usize, &'p Prepared<'p>)| {
             let raw = item.options[index].iter().any(is_raw);
             let asked = item.asked[index].as_ref().filter(|_| raw);
-            Told {
-                intents: intents
-                    .iter()
-                    .map(|intent| p.subject.intents.get(intent))
-                    .collect(),
+            let wanted = |intent: &&str| p.subject.intents.get(*intent);
+            Request {
+                intents: intents.iter().map(wanted).collect(),
                 external: p.subject.external,
                 raw: asked.map(|asked| self.key(item.row, asked)),
             }
         };
-        prepared.iter().enumerate().map(told).collect()
+        prepared.iter().enumerate().map(request).collect()
     }
 
-    fn kind(&self, item: &Item<'_, '_>, told: &[Told<'_>]) -> DifferenceKind {
-        if told.iter().any(|subject| subject.raw != told[0].raw) {
-            return DifferenceKind::RawOption;
-        }
-        let adjusted = item.asked.iter().zip(&item.values).any(|pair| match pair {
-            (Some(asked), Some(got)) => self.adjusted(item.row, asked, got),
-            _ => false,
-        });
-        if adjusted {
+    fn kind(&self, item: &Item<'_, '_>, raw_differs: bool) -> DifferenceKind {
+        let mut pairs = item.asked.iter().zip(&item.values);
+        if raw_differs {
+            DifferenceKind::RawOption
+        } else if pairs
+            .any(|(asked, got)| self.adjusted(item.row, asked.as_deref(), got.as_deref()))
+        {
             DifferenceKind::Adjusted
         } else {
             DifferenceKind::DefaultChanged

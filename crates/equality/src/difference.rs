@@ -12,31 +12,31 @@ pub struct Difference {
     /// The value in each subject, as its server writes it; `None` where the variable does not
     /// exist.
     pub values: Vec<Option<String>>,
-    /// What each subject's server was told; `None` where it was told nothing.
+    /// Value given to each subject's server; `None` if it was given none.
     pub asked: Vec<Option<String>>,
-    /// How the difference came about.
+    /// Origin of the difference.
     pub kind: DifferenceKind,
-    /// Why the variable matters for speed, if it is known to, for the subjects that differ.
+    /// Reason why the variable matters for speed, if it is known to, for the subjects that differ.
     pub matters: Option<String>,
     /// The intent that sets the variable.
     pub governed_by: Option<String>,
-    /// Whether the experiment allows it.
+    /// `true` if the experiment allows it.
     pub allowed: bool,
     /// The value that servers without the variable behave as if they had.
     pub absent: Option<String>,
     /// By subject: equal numbers for values that mean the same; `None` where there is neither a
     /// value nor one that its absence stands for.
     pub(crate) groups: Vec<Option<usize>>,
-    /// Whether it is only to be shown, however much it matters.
+    /// `true` if it is only to be shown, however much it matters.
     pub(crate) warns_only: bool,
 }
 
-/// How a difference came about. In the order in which differences are listed.
+/// Origin of a difference. In the order in which differences are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DifferenceKind {
     /// A raw option was given to some targets and not to all alike.
     RawOption,
-    /// A server did not take what it was told: it lowered, raised or rounded it.
+    /// A server did not take the value that it was given: it lowered, raised or rounded it.
     Adjusted,
     /// Nobody asked for it: the versions' own defaults differ.
     DefaultChanged,
@@ -67,8 +67,8 @@ impl DifferenceKind {
 }
 
 impl Difference {
-    /// Whether a run must not go on with it: the variable is known to matter, its values differ,
-    /// and the experiment does not allow that.
+    /// Returns `true` if a run must not go on with it: the variable is known to matter, its values
+    /// differ, and the experiment does not allow that.
     pub fn stops(&self) -> bool {
         self.matters.is_some()
             && !self.allowed
@@ -94,8 +94,8 @@ impl Difference {
     }
 }
 
-/// Whether a list of allowed variables names this one: by any of its names, or by the list that
-/// it is a flag of.
+/// Returns `true` if a list of allowed variables names this one: by any of its names, or by the
+/// list that it is a flag of.
 pub(crate) fn is_allowed<'n>(
     allow: &[String],
     variable: &'n str,

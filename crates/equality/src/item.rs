@@ -17,7 +17,7 @@ pub(crate) struct Item<'t, 'p> {
 }
 
 impl VariableTable {
-    /// Every variable that a subject has or was told, once, whatever its names. Those that say
+    /// Every variable that a subject has or was given, once, whatever its names. Those that say
     /// nothing about speed are left out.
     pub(crate) fn items<'t, 'p>(&'t self, prepared: &'p [Prepared<'p>]) -> Vec<Item<'t, 'p>> {
         let mut names = BTreeSet::new();
@@ -26,19 +26,13 @@ impl VariableTable {
             names.extend(subject.variables.keys().map(String::as_str));
             names.extend(subject.asked.keys().map(String::as_str));
         }
-        let of_rows = self
-            .rows
-            .iter()
-            .filter(|row| row.factors().any(|name| names.contains(name)));
-        for row in of_rows {
-            items.push(Item::of_row(row, prepared));
-        }
+        let known = |row: &&Row| row.factors().any(|name| names.contains(name));
+        let rows = self.rows.iter().filter(known);
+        items.extend(rows.map(|row| Item::of_row(row, prepared)));
         for name in names {
-            match self.row(name) {
-                Some(row) if row.factors().any(|factor| factor == name) => {}
-                Some(row) => items.push(Item::of_name(name, Some(row), prepared)),
-                None if self.ignores(name) => {}
-                None => items.push(Item::of_name(name, None, prepared)),
+            let row = self.row(name);
+            if !row.map_or(self.ignores(name), |row| row.is_about(name)) {
+                items.push(Item::of_name(name, row, prepared));
             }
         }
         items
@@ -49,15 +43,14 @@ impl<'t, 'p> Item<'t, 'p> {
     fn of_row(row: &'t Row, prepared: &'p [Prepared<'p>]) -> Self {
         let value_of = |p: &Prepared<'_>| row.value(&p.variables).map(|(_, value)| value);
         let asked = prepared.iter().map(|p| {
-            let mut told = p.variables.clone();
-            let mut any = false;
-            for name in row.factors() {
-                if let Some(asked) = p.asked.get(name) {
-                    told.insert(name.to_owned(), asked.value.clone());
-                    any = true;
-                }
-            }
-            row.value(&told).map(|(_, value)| value).filter(|_| any)
+            let asked = |name: &str| Some((name.to_owned(), p.asked.get(name)?.value.clone()));
+            let asked: Vec<_> = row.factors().filter_map(asked).collect();
+            let mut requested = p.variables.clone();
+            let any = !asked.is_empty();
+            requested.extend(asked);
+            row.value(&requested)
+                .map(|(_, value)| value)
+                .filter(|_| any)
         });
         let options = |p: &'p Prepared<'p>| row.factors().filter_map(|name| p.asked.get(name));
         Self {
@@ -70,18 +63,14 @@ impl<'t, 'p> Item<'t, 'p> {
     }
 
     fn of_name(name: &str, row: Option<&'t Row>, prepared: &'p [Prepared<'p>]) -> Self {
+        let value = |p: &Prepared<'_>| p.variables.get(name).cloned();
         let asked = |p: &'p Prepared<'p>| p.asked.get(name);
+        let requested = |p: &'p Prepared<'p>| asked(p).map(|asked| asked.value.clone());
         Self {
             variable: name.to_owned(),
             row,
-            values: prepared
-                .iter()
-                .map(|p| p.variables.get(name).cloned())
-                .collect(),
-            asked: prepared
-                .iter()
-                .map(|p| asked(p).map(|asked| asked.value.clone()))
-                .collect(),
+            values: prepared.iter().map(value).collect(),
+            asked: prepared.iter().map(requested).collect(),
             options: prepared
                 .iter()
                 .map(|p| asked(p).into_iter().collect())
@@ -91,18 +80,18 @@ impl<'t, 'p> Item<'t, 'p> {
 
     /// The intents that set the variable, the most important first: as the table says, or as the
     /// options say.
-    pub(crate) fn intents(&self) -> Vec<String> {
-        let of_row = self.row.map(|row| row.intents.clone()).unwrap_or_default();
+    pub(crate) fn intents(&self) -> Vec<&str> {
+        let of_row: Vec<&str> = self.row.into_iter().flat_map(Row::intents).collect();
         if !of_row.is_empty() {
             return of_row;
         }
         let options = self.options.iter().flatten();
-        let of_options = options.filter_map(|asked| asked.option.intent.clone());
+        let of_options = options.filter_map(|asked| asked.option.intent.as_deref());
         of_options.min().into_iter().collect()
     }
 }
 
-/// The newest name of a row that a server uses, or that one was told.
+/// The newest name of a row that a server uses, or that one was given.
 fn newest_name(row: &Row, prepared: &[Prepared<'_>]) -> String {
     row.names
         .iter()

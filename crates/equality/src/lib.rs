@@ -1,4 +1,4 @@
-//! Whether servers that are compared are set alike: their effective variables, read after start,
+//! Comparison of the settings of servers: their effective variables, read after start,
 //! side by side.
 //!
 //! A pure function of what the servers said and of a table, `catalog/variables.toml`, that names

@@ -1,4 +1,4 @@
-//! What each target was told, and what its server made of it.
+//! Requested and effective settings of each target.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::item::Item;
 use crate::subject::{Prepared, Subject};
 use crate::table::VariableTable;
 
-/// One variable that at least one target was told, or an intent that no variable shows.
+/// One variable that at least one target was given, or an intent that no variable shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// The intent that it renders; `None` for settings that are the same for every experiment, and
@@ -17,23 +17,23 @@ pub struct Setting {
     /// The variable as in [`crate::Difference::variable`]; `None` where no variable shows what was
     /// asked.
     pub variable: Option<String>,
-    /// Who wanted it: a raw option goes before an intent, an intent before the baseline.
+    /// Origin of the setting: a raw option goes before an intent, an intent before the baseline.
     pub origin: OptionOrigin,
     /// One for each subject.
     pub cells: Vec<SettingCell>,
-    /// Whether the servers ended up with different values, as far as they have the variable.
+    /// `true` if the servers ended up with different values, as far as they have the variable.
     pub differs: bool,
 }
 
 /// One setting of one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingCell {
-    /// What the server was told, or, where no variable shows it, what the experiment asked for.
-    /// `None` where the server was told nothing: the value is its own default.
+    /// Value given to the server, or, if no variable shows it, the value that the experiment
+    /// requested. `None` if the server was given none: the value is its own default.
     pub asked: Option<String>,
     /// The effective value; `None` where the variable does not exist.
     pub got: Option<String>,
-    /// Whether the server took another value than it was told.
+    /// `true` if the server took another value than the requested one.
     pub adjusted: bool,
 }
 
@@ -42,16 +42,12 @@ impl VariableTable {
     /// experiment asked by intents, then the common baseline; each by name.
     pub fn settings(&self, subjects: &[Subject<'_>]) -> Vec<Setting> {
         let prepared = self.prepare(subjects);
-        let mut settings: Vec<Setting> = self
-            .items(&prepared)
-            .iter()
-            .filter(|item| item.asked.iter().any(Option::is_some))
-            .map(|item| self.setting(item, &prepared))
-            .collect();
-        let shown: BTreeSet<String> = settings
-            .iter()
-            .filter_map(|setting| setting.intent.clone())
-            .collect();
+        let mut items = self.items(&prepared);
+        items.retain(|item| item.asked.iter().any(Option::is_some));
+        let settings = items.iter().map(|item| self.setting(item, &prepared));
+        let mut settings: Vec<Setting> = settings.collect();
+        let shown = settings.iter().filter_map(|setting| setting.intent.clone());
+        let shown: BTreeSet<String> = shown.collect();
         settings.extend(unseen(subjects, &shown));
         settings.sort_by(|a, b| {
             let rank = |setting: &Setting| match setting.origin {
@@ -65,39 +61,30 @@ impl VariableTable {
     }
 
     fn setting(&self, item: &Item<'_, '_>, prepared: &[Prepared<'_>]) -> Setting {
-        let intent = item.intents().into_iter().next();
-        let cells = item.asked.iter().zip(&item.values).map(|(asked, got)| {
-            let adjusted = match (asked, got) {
-                (Some(asked), Some(got)) => self.adjusted(item.row, asked, got),
-                _ => false,
-            };
-            SettingCell {
-                asked: asked.clone(),
-                got: got.clone(),
-                adjusted,
-            }
+        let intent = item.intents().first().copied();
+        let cells = item.asked.iter().zip(&item.values);
+        let cells = cells.map(|(asked, got)| SettingCell {
+            asked: asked.clone(),
+            got: got.clone(),
+            adjusted: self.adjusted(item.row, asked.as_deref(), got.as_deref()),
         });
         let groups = self.groups(item.row, &item.values);
         let distinct: BTreeSet<usize> = groups.into_iter().flatten().collect();
-        let origins = item
-            .options
-            .iter()
-            .flatten()
-            .map(|asked| asked.option.origin);
-        let explicit = intent.as_ref().is_some_and(|intent| {
+        let mut options = item.options.iter().flatten();
+        let is_asked = |intent| {
             prepared
                 .iter()
                 .any(|p| p.subject.intents.contains_key(intent))
-        });
+        };
         Setting {
-            origin: if origins.clone().any(|origin| origin == OptionOrigin::Raw) {
+            origin: if options.any(|asked| asked.option.origin == OptionOrigin::Raw) {
                 OptionOrigin::Raw
-            } else if explicit {
+            } else if intent.is_some_and(is_asked) {
                 OptionOrigin::Intent
             } else {
                 OptionOrigin::Baseline
             },
-            intent,
+            intent: intent.map(str::to_owned),
             variable: Some(item.variable.clone()),
             cells: cells.collect(),
             differs: distinct.len() > 1,
@@ -113,14 +100,12 @@ fn unseen(subjects: &[Subject<'_>], shown: &BTreeSet<String>) -> Vec<Setting> {
         .filter(|intent| !shown.contains(*intent))
         .collect();
     let setting = |intent: &String| {
-        let cells: Vec<SettingCell> = subjects
-            .iter()
-            .map(|subject| SettingCell {
-                asked: subject.intents.get(intent).map(ToString::to_string),
-                got: None,
-                adjusted: false,
-            })
-            .collect();
+        let cells = subjects.iter().map(|subject| SettingCell {
+            asked: subject.intents.get(intent).map(ToString::to_string),
+            got: None,
+            adjusted: false,
+        });
+        let cells: Vec<SettingCell> = cells.collect();
         Setting {
             intent: Some(intent.clone()),
             variable: None,

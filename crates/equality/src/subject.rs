@@ -1,4 +1,4 @@
-//! What is compared: one target as it was asked for and as it is.
+//! A compared subject: one target as requested and as it is.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ pub struct Subject<'a> {
     pub name: &'a str,
     /// The engine of its tables.
     pub engine: Engine,
-    /// Whether somebody else runs the server, so that nothing could be asked of it.
+    /// `true` for an external server, which can't be configured.
     pub external: bool,
     /// Intents that the experiment asks for; those left at the baseline are not there.
     pub intents: &'a BTreeMap<String, IntentValue>,
-    /// What the server was told. Empty for a server that Prony did not start.
+    /// Options given to the server. Empty for a server that Prony did not start.
     pub options: &'a [RenderedOption],
     /// `SHOW GLOBAL VARIABLES`, and what Prony adds under names that begin with `prony.`.
     pub variables: &'a BTreeMap<String, String>,
@@ -52,7 +52,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) asked: BTreeMap<String, Asked<'a>>,
 }
 
-/// A value that the server was told.
+/// A value that an option gives to the server.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) value: String,
@@ -63,9 +63,7 @@ impl<'a> Prepared<'a> {
     pub(crate) fn new(table: &VariableTable, subject: &'a Subject<'a>) -> Self {
         let mut variables = BTreeMap::new();
         for (name, value) in subject.variables {
-            for (name, value) in flags_apart(&canonical(name), value) {
-                variables.insert(name, value);
-            }
+            variables.extend(flags_apart(&canonical(name), value));
         }
         let is_variable =
             |name: &str| subject.variables.contains_key(name) || table.row(name).is_some();

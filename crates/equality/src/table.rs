@@ -9,7 +9,7 @@ use crate::value::Synonyms;
 
 const TEXT: &str = include_str!("../../../catalog/variables.toml");
 
-/// What is known of server variables. The format is described in `catalog/README.md`.
+/// Known facts of server variables. The format is described in `catalog/README.md`.
 #[derive(Debug, Clone)]
 pub struct VariableTable {
     pub(crate) rows: Vec<Row>,
@@ -18,37 +18,44 @@ pub struct VariableTable {
     pub(crate) same: Synonyms,
 }
 
-/// Why a table of variables can't be read.
+/// Reason why a table of variables can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("read variables.toml, line {line}: {reason}")]
 pub struct VariableTableError {
     /// From 1.
     pub line: usize,
-    /// What is wrong and what is expected.
+    /// The problem, and the expected content.
     pub reason: String,
 }
 
 /// A variable that is known to matter for speed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Row {
     /// All names that it had, the newest last.
     pub(crate) names: Vec<Name>,
     pub(crate) why: String,
-    /// The intents that set it, the most important first.
-    pub(crate) intents: Vec<String>,
+    intent: Option<String>,
+    #[serde(default)]
+    intents: Vec<String>,
     /// Engines for which it matters; empty for all.
+    #[serde(default)]
     pub(crate) engines: Vec<Engine>,
     /// The value that a server without the variable behaves as if it had.
     pub(crate) absent: Option<String>,
     /// Share of the larger of two numbers by which they may differ and still be equal; in [0, 1).
+    #[serde(default)]
     pub(crate) tolerance: f64,
-    /// Whether a difference stops a run that does not allow it.
+    /// `true` if a difference stops a run that does not allow it.
+    #[serde(default = "yes")]
     pub(crate) stops: bool,
+    #[serde(default, rename = "equal")]
     pub(crate) same: Synonyms,
 }
 
 /// A variable's name, or several whose numbers are multiplied.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
 pub(crate) struct Name {
     /// At least one.
     pub(crate) factors: Vec<String>,
@@ -66,30 +73,11 @@ struct Ignored {
 #[serde(deny_unknown_fields)]
 struct Document {
     #[serde(default)]
-    equal: Vec<Vec<String>>,
+    equal: Synonyms,
     #[serde(default)]
-    variable: Vec<toml::Spanned<VariableRow>>,
+    variable: Vec<toml::Spanned<Row>>,
     #[serde(default)]
     ignored: Vec<toml::Spanned<Ignored>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct VariableRow {
-    names: Vec<String>,
-    why: String,
-    intent: Option<String>,
-    #[serde(default)]
-    intents: Vec<String>,
-    #[serde(default)]
-    engines: Vec<Engine>,
-    absent: Option<String>,
-    #[serde(default)]
-    tolerance: f64,
-    #[serde(default = "yes")]
-    stops: bool,
-    #[serde(default)]
-    equal: Vec<Vec<String>>,
 }
 
 const fn yes() -> bool {
@@ -120,7 +108,7 @@ impl VariableTable {
         let mut rows = Vec::new();
         for spanned in document.variable {
             let line = line(spanned.span().start);
-            let row = Row::new(spanned.into_inner());
+            let row = spanned.into_inner();
             row.check(&mut seen)
                 .map_err(|reason| VariableTableError { line, reason })?;
             rows.push(row);
@@ -138,59 +126,31 @@ impl VariableTable {
         Ok(Self {
             rows,
             ignored,
-            same: Synonyms::new(&document.equal),
+            same: document.equal,
         })
     }
 
     /// Names of the intents that rows refer to, each once. For checks against the table of
     /// intents.
     pub fn intents(&self) -> BTreeSet<&str> {
-        self.rows
-            .iter()
-            .flat_map(|row| row.intents.iter().map(String::as_str))
-            .collect()
+        self.rows.iter().flat_map(Row::intents).collect()
     }
 
     /// The row of a variable, or of the variable that a flag belongs to.
     pub(crate) fn row(&self, variable: &str) -> Option<&Row> {
-        let named = |name: &str| {
-            self.rows
-                .iter()
-                .find(|row| row.factors().any(|factor| factor == name))
-        };
+        let named = |name: &str| self.rows.iter().find(|row| row.is_about(name));
         let (list, _) = variable.split_once('.').unwrap_or((variable, ""));
         named(variable).or_else(|| named(list))
     }
 
-    /// Whether a variable says nothing about speed.
+    /// Returns `true` if a variable says nothing about speed.
     pub(crate) fn ignores(&self, variable: &str) -> bool {
-        self.ignored
-            .iter()
-            .flat_map(|row| &row.names)
-            .any(|pattern| fits(pattern, variable))
+        let mut patterns = self.ignored.iter().flat_map(|row| &row.names);
+        patterns.any(|pattern| fits(pattern, variable))
     }
 }
 
 impl Row {
-    fn new(row: VariableRow) -> Self {
-        let name = |text: &String| Name {
-            factors: text
-                .split('*')
-                .map(|factor| factor.trim().to_owned())
-                .collect(),
-        };
-        Self {
-            names: row.names.iter().map(name).collect(),
-            why: row.why,
-            intents: row.intent.into_iter().chain(row.intents).collect(),
-            engines: row.engines,
-            absent: row.absent,
-            tolerance: row.tolerance,
-            stops: row.stops,
-            same: Synonyms::new(&row.equal),
-        }
-    }
-
     fn check(&self, seen: &mut BTreeSet<String>) -> Result<(), String> {
         if self.names.is_empty() {
             return Err("the row has no names".into());
@@ -218,17 +178,24 @@ impl Row {
 
     /// Every variable that the row is about.
     pub(crate) fn factors(&self) -> impl Iterator<Item = &str> {
-        self.names
-            .iter()
-            .flat_map(|name| name.factors.iter().map(String::as_str))
+        let factors = self.names.iter().flat_map(|name| &name.factors);
+        factors.map(String::as_str)
+    }
+
+    /// Returns `true` if the row is about this variable.
+    pub(crate) fn is_about(&self, variable: &str) -> bool {
+        self.factors().any(|factor| factor == variable)
+    }
+
+    /// The intents that set the variable, the most important first.
+    pub(crate) fn intents(&self) -> impl Iterator<Item = &str> {
+        self.intent.iter().chain(&self.intents).map(String::as_str)
     }
 
     /// The newest of the names that the server has, and its value.
     pub(crate) fn value(&self, variables: &BTreeMap<String, String>) -> Option<(&Name, String)> {
-        self.names
-            .iter()
-            .rev()
-            .find_map(|name| Some((name, name.value(variables)?)))
+        let mut names = self.names.iter().rev();
+        names.find_map(|name| Some((name, name.value(variables)?)))
     }
 }
 
@@ -251,22 +218,29 @@ impl Name {
     }
 }
 
+impl From<String> for Name {
+    fn from(text: String) -> Self {
+        let factors = text.split('*').map(|factor| factor.trim().to_owned());
+        Self {
+            factors: factors.collect(),
+        }
+    }
+}
+
 impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.factors.join(" * "))
     }
 }
 
-/// Whether a name fits a pattern in which `*` stands for any characters.
+/// Returns `true` if a name fits a pattern in which `*` stands for any characters.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else {
         return pattern == name;
     };
     name.strip_prefix(before).is_some_and(|rest| {
-        rest.char_indices()
-            .map(|(index, _)| index)
-            .chain([rest.len()])
-            .any(|index| fits(after, &rest[index..]))
+        let mut rests = (0..=rest.len()).filter_map(|index| rest.get(index..));
+        rests.any(|rest| fits(after, rest))
     })
 }
 

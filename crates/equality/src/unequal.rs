@@ -1,4 +1,4 @@
-//! What is said when targets must not be compared.
+//! Message for targets that must not be compared.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct UnequalTargets {
 }
 
 impl UnequalTargets {
-    /// What stops a run of these subjects, if anything does. `differences` are those of
+    /// Differences that stop a run of these subjects, if any. `differences` are those of
     /// [`crate::VariableTable::compare`] for the same subjects.
     pub fn of(subjects: &[Subject<'_>], differences: &[Difference]) -> Option<Self> {
         let stopping = differences.iter().filter(|difference| difference.stops());
@@ -60,14 +60,13 @@ impl UnequalTargets {
     }
 
     fn names(&self, subjects: &[usize]) -> String {
-        let shown: Vec<&str> = subjects
+        let labels = subjects
             .iter()
-            .take(NAMES_MAX)
-            .map(|&subject| self.labels[subject].as_str())
-            .collect();
+            .map(|&subject| self.labels[subject].as_str());
+        let shown = labels.take(NAMES_MAX).collect::<Vec<_>>().join(", ");
         match subjects.len().saturating_sub(NAMES_MAX) {
-            0 => shown.join(", "),
-            more => format!("{} and {more} more", shown.join(", ")),
+            0 => shown,
+            more => format!("{shown} and {more} more"),
         }
     }
 }
@@ -102,32 +101,18 @@ fn remedy(difference: &Difference) -> String {
             "give the raw option to all targets or to none".to_owned()
         }
         (DifferenceKind::Adjusted, _) => {
-            let asked: BTreeSet<&str> = difference
-                .asked
-                .iter()
-                .flatten()
-                .map(String::as_str)
-                .collect();
-            let asked: Vec<&str> = asked.into_iter().collect();
-            format!(
-                "the servers were told {}: ask for what all of them take",
-                asked.join(", ")
-            )
+            let asked = difference.asked.iter().flatten().map(String::as_str);
+            let asked: Vec<&str> = asked.collect::<BTreeSet<_>>().into_iter().collect();
+            let asked = asked.join(", ");
+            format!("the servers were told {asked}: ask for what all of them take")
         }
-        (_, Some(intent)) => {
-            format!(
-                "ask for one value with the intent `{intent}` (an external server: set it there)"
-            )
-        }
+        (_, Some(intent)) => format!(
+            "ask for one value with the intent `{intent}` (an external server: set it there)"
+        ),
         _ => "set it to one value by a raw option in `defaults`".to_owned(),
     };
-    format!(
-        "{cause}, or declare allow = [\"{}\"]",
-        allow_name(&difference.variable)
-    )
-}
-
-/// The name for a list of allowed variables: of a product, its first factor.
-fn allow_name(variable: &str) -> &str {
-    variable.split(" * ").next().unwrap_or(variable)
+    // A product is allowed by its first factor.
+    let variable = difference.variable.as_str();
+    let (name, _) = variable.split_once(" * ").unwrap_or((variable, ""));
+    format!("{cause}, or declare allow = [\"{name}\"]")
 }

@@ -1,28 +1,29 @@
-//! When two spellings of a value mean the same.
+//! Spellings of a value that mean the same.
+
+use serde::Deserialize;
 
 /// Groups of spellings that mean the same.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "Vec<Vec<String>>")]
 pub(crate) struct Synonyms {
     /// Each in the form of [`plain`].
     groups: Vec<Vec<String>>,
 }
 
-impl Synonyms {
-    /// From groups as the table writes them.
-    pub(crate) fn new(groups: &[Vec<String>]) -> Self {
-        let plain_group = |group: &Vec<String>| group.iter().map(|text| plain(text)).collect();
+impl From<Vec<Vec<String>>> for Synonyms {
+    fn from(groups: Vec<Vec<String>>) -> Self {
+        let plain_group = |group: Vec<String>| group.iter().map(|text| plain(text)).collect();
         Self {
-            groups: groups.iter().map(plain_group).collect(),
+            groups: groups.into_iter().map(plain_group).collect(),
         }
     }
+}
 
+impl Synonyms {
     /// The spelling that stands for a value in the form of [`plain`].
     pub(crate) fn representative(&self, value: String) -> String {
         let group = self.groups.iter().find(|group| group.contains(&value));
-        match group {
-            Some(group) => group[0].clone(),
-            None => value,
-        }
+        group.map_or(value, |group| group[0].clone())
     }
 }
 
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn groups_have_one_representative() {
         let group = ["", "fsync"].map(str::to_owned).to_vec();
-        let synonyms = Synonyms::new(&[group]);
+        let synonyms = Synonyms::from(vec![group]);
         assert_eq!(
             synonyms.representative(plain("FSYNC")),
             synonyms.representative(plain(""))
@@ -130,7 +131,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What is plain stays as it is.
+        /// A plain value stays as it is.
         #[test]
         fn plain_is_idempotent(text in "[a-zA-Z0-9.,/ =kKmM]{0,12}") {
             let once = plain(&text);

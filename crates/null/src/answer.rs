@@ -1,6 +1,7 @@
-//! What the server says, as bytes that are made once.
+//! Answers of the server, as bytes that are made once.
 //!
-//! Layouts: <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_response_packets.html>,
+//! Layouts:
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_response_packets.html>,
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset.html>,
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_binary_resultset.html>,
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_prepare.html>
@@ -26,7 +27,7 @@ const TYPE_VAR_STRING: u8 = 0xfd;
 /// `SERVER_STATUS_AUTOCOMMIT`, in two bytes.
 const STATUS: [u8; 2] = [2, 0];
 
-/// What the server offers: all that it can keep to.
+/// Capabilities that the server offers and can keep to.
 const CAPABILITIES: Capabilities = Capabilities::WANTED.union(Capabilities::CONNECT_WITH_DB);
 
 /// The answer to one request.
@@ -49,14 +50,14 @@ pub(crate) enum Answer {
         id: u32,
         /// Its parameters.
         params: u16,
-        /// What its executions return.
+        /// Kind of result of its executions.
         kind: Kind,
     },
     /// No.
     Refused(Refusal),
 }
 
-/// Why a request is refused, as servers say it.
+/// Reason why a request is refused, as servers say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The first packet is no login of protocol 4.1 without TLS.
@@ -74,12 +75,9 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// Whether the conversation can't go on.
+    /// Returns `true` if the conversation can't go on.
     pub(crate) const fn ends_conversation(self) -> bool {
-        match self {
-            Self::Handshake | Self::OutOfOrder | Self::TooLarge => true,
-            Self::UnknownCommand | Self::UnknownStatement | Self::TooManyParameters => false,
-        }
+        matches!(self, Self::Handshake | Self::OutOfOrder | Self::TooLarge)
     }
 
     /// Code, SQL state and message of the servers' errors.
@@ -107,7 +105,7 @@ pub(crate) struct Canned {
 }
 
 impl Canned {
-    /// Makes them.
+    /// Makes the answers.
     pub(crate) fn new() -> Self {
         let mut text_row = Vec::new();
         put_text(&mut text_row, VALUE);
@@ -138,10 +136,10 @@ impl Canned {
 }
 
 /// Appends what the server says first.
-pub(crate) fn append_greeting(out: &mut Vec<u8>, connection_id: u32) {
+pub(crate) fn append_greeting(out: &mut Vec<u8>, connection: u64) {
     let [low, second, third, high] = CAPABILITIES.0.to_le_bytes();
     let mut payload = b"\x0a8.0.31-null\0".to_vec();
-    payload.extend_from_slice(&connection_id.to_le_bytes());
+    payload.extend_from_slice(&connection.to_le_bytes()[..4]);
     payload.extend_from_slice(b"abcdefgh\0");
     payload.extend_from_slice(&[low, second, CHARACTER_SET]);
     payload.extend_from_slice(&STATUS);
@@ -236,7 +234,7 @@ mod tests {
         out
     }
 
-    /// What the load generator makes of an answer.
+    /// The load generator's reading of an answer.
     fn skimmed(answer: Answer) -> Skimmer {
         let bytes = said(answer);
         let mut skimmer = Skimmer::default();

@@ -10,20 +10,22 @@ use crate::conversation::Conversation;
 /// A client that is connected.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    /// Its number among all connections of the server, from 1.
+    pub(crate) number: u64,
     socket: OwnedFd,
     pub(crate) conversation: Conversation,
-    /// What the socket did not take.
+    /// Bytes that the socket did not take.
     unsent: Vec<u8>,
     /// Answers that wait for their time.
     pub(crate) waiting: u32,
-    /// Whether it is closed when everything is said.
+    /// `true` if it is closed when everything is sent.
     pub(crate) ends: bool,
 }
 
-/// What came of receiving.
+/// Result of receiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(usize),
     /// Nothing, for now.
     Nothing,
@@ -31,7 +33,7 @@ pub(crate) enum Received {
     Gone,
 }
 
-/// What came of sending.
+/// Result of sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// Everything is sent.
@@ -43,8 +45,9 @@ pub(crate) enum Sent {
 }
 
 impl Connection {
-    pub(crate) fn new(socket: OwnedFd) -> Self {
+    pub(crate) fn new(socket: OwnedFd, number: u64) -> Self {
         Self {
+            number,
             socket,
             conversation: Conversation::default(),
             unsent: Vec::new(),

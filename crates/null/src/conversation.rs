@@ -13,7 +13,7 @@ use crate::statement::{Kind, count_parameters};
 /// Bytes of a login before the account's name; a request for TLS ends there.
 const LOGIN_HEAD: usize = 32;
 
-/// Whether the client is still there to be answered.
+/// Presence of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// More requests may come.
@@ -24,7 +24,7 @@ pub(crate) enum Flow {
     Goodbye,
 }
 
-/// What is said in answer to a request.
+/// Answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// The answer to a query, which is what service time is for.
@@ -40,18 +40,11 @@ pub(crate) enum Reply {
 /// The state of one conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    phase: Phase,
+    logged_in: bool,
     /// The beginning of a request whose end has not come.
     pending: Vec<u8>,
     /// Statements prepared so far.
     prepared: u32,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Phase {
-    #[default]
-    Login,
-    Commands,
 }
 
 impl Conversation {
@@ -98,20 +91,16 @@ impl Conversation {
     }
 
     fn reply_to(&mut self, frame: Frame<'_>) -> Reply {
-        let expected = match self.phase {
-            Phase::Login => 1,
-            Phase::Commands => 0,
-        };
-        if frame.sequence != expected {
-            return Reply::Other(Answer::Refused(Refusal::OutOfOrder));
-        }
-        match self.phase {
-            Phase::Commands => self.command(frame.payload),
-            Phase::Login if is_login(frame.payload) => {
-                self.phase = Phase::Commands;
-                Reply::Other(Answer::Welcome)
-            }
-            Phase::Login => Reply::Other(Answer::Refused(Refusal::Handshake)),
+        let refused = |refusal| Reply::Other(Answer::Refused(refusal));
+        if frame.sequence != u8::from(!self.logged_in) {
+            refused(Refusal::OutOfOrder)
+        } else if self.logged_in {
+            self.command(frame.payload)
+        } else if is_login(frame.payload) {
+            self.logged_in = true;
+            Reply::Other(Answer::Welcome)
+        } else {
+            refused(Refusal::Handshake)
         }
     }
 
@@ -148,28 +137,18 @@ impl Conversation {
             Err(_) => Answer::Refused(Refusal::TooManyParameters),
             Ok(params) => {
                 self.prepared = self.prepared.wrapping_add(1);
-                let id = self.prepared << 2 | mark(kind);
+                let id = self.prepared << 2 | kind as u32;
                 Answer::Prepared { id, params, kind }
             }
         }
     }
 }
 
-const fn mark(kind: Kind) -> u32 {
-    match kind {
-        Kind::Rows => 1,
-        Kind::Change => 2,
-        Kind::Control => 3,
-    }
-}
-
-/// What the statement of an execution returns; `None` where none was prepared.
+/// Kind of result of an execution; `None` if no statement was prepared.
 fn executed(arguments: &[u8]) -> Option<Kind> {
     let id = u32::from_le_bytes(*arguments.first_chunk()?);
-    let marked = |kind: &Kind| id & 3 == mark(*kind);
-    [Kind::Rows, Kind::Change, Kind::Control]
-        .into_iter()
-        .find(marked)
+    let kinds = [Kind::Rows, Kind::Change, Kind::Control];
+    kinds.into_iter().find(|kind| id & 3 == *kind as u32)
 }
 
 const fn result(kind: Kind, row: Answer) -> Answer {
@@ -180,7 +159,7 @@ const fn result(kind: Kind, row: Answer) -> Answer {
     }
 }
 
-/// Whether a request begins here that goes on in a second frame.
+/// Returns `true` if a request begins here that goes on in a second frame.
 fn is_too_large(bytes: &[u8]) -> bool {
     let Some(header) = bytes.first_chunk::<4>() else {
         return false;
@@ -188,8 +167,8 @@ fn is_too_large(bytes: &[u8]) -> bool {
     (u32::from_le_bytes(*header) & 0xff_ffff) as usize == PAYLOAD_MAX
 }
 
-/// Whether a client of protocol 4.1 introduces itself. Who it is, and with which password, is all
-/// the same.
+/// Returns `true` if a client of protocol 4.1 introduces itself. Who it is, and with which
+/// password, is all the same.
 fn is_login(payload: &[u8]) -> bool {
     let capabilities = payload
         .first_chunk()

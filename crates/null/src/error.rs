@@ -1,18 +1,18 @@
-//! What ends the server.
+//! Errors that end the server.
 
 use std::io;
 
 use crate::Place;
 
-/// Why the null server can't begin or go on.
+/// Reason why the null server can't begin or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum NullError {
     /// Nothing can listen there.
     #[error("listen on {place}: {source}{}", remedy(source))]
     Listen {
-        /// Where.
+        /// Address of the server.
         place: Place,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// There are more connections than files may be open.
@@ -29,9 +29,9 @@ pub enum NullError {
     /// The system refuses something else.
     #[error("{action}: {source}")]
     System {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }

@@ -16,7 +16,6 @@ mod limits;
 mod listener;
 mod queue;
 mod server;
-mod slots;
 mod statement;
 mod timer;
 

@@ -1,4 +1,4 @@
-//! Where clients come in.
+//! The listening socket.
 
 use std::fmt;
 use std::fs;
@@ -12,12 +12,10 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, listen, socket_with,
 };
 
-use crate::NullError;
-
 /// Clients that may wait to be let in.
 const BACKLOG: i32 = 4096;
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A unix socket, whose file is made, and removed in the end.
@@ -43,17 +41,14 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) fn bind(place: Place) -> Result<Self, NullError> {
-        match open(&place) {
-            Ok(socket) => Ok(Self { socket, place }),
-            Err(errno) => Err(NullError::Listen {
-                place,
-                source: errno.into(),
-            }),
-        }
+    pub(crate) fn bind(place: &Place) -> Result<Self, Errno> {
+        Ok(Self {
+            socket: open(place)?,
+            place: place.clone(),
+        })
     }
 
-    /// The next client, or `None` where nobody waits.
+    /// The next client, or `None` if none waits.
     pub(crate) fn accept(&self) -> Result<Option<OwnedFd>, Errno> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         loop {

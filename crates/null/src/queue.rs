@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 
 use crate::answer::Answer;
-use crate::slots::Key;
 
 /// Answers in the order in which they are due.
 #[derive(Debug)]
 pub(crate) struct Queue {
     service_ns: u64,
-    /// When the last of all answers so far is due.
+    /// The time when the last of all answers so far is due.
     last_due_ns: u64,
     waiting: VecDeque<Waiting>,
 }
@@ -17,11 +16,12 @@ pub(crate) struct Queue {
 #[derive(Debug)]
 struct Waiting {
     due_ns: u64,
-    to: Key,
+    /// Number of the connection.
+    to: u64,
     answer: Answer,
 }
 
-/// What an answer costs the server.
+/// Cost of an answer for the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cost {
     /// Its service time.
@@ -42,7 +42,7 @@ impl Queue {
 
     /// Takes a request that arrived at `now_ns`. Its service begins when it has arrived and all
     /// before it are served.
-    pub(crate) fn push(&mut self, now_ns: u64, to: Key, answer: Answer, cost: Cost) {
+    pub(crate) fn push(&mut self, now_ns: u64, to: u64, answer: Answer, cost: Cost) {
         let begin_ns = self.last_due_ns.max(now_ns);
         self.last_due_ns = match cost {
             Cost::Service => begin_ns.saturating_add(self.service_ns),
@@ -55,13 +55,13 @@ impl Queue {
         });
     }
 
-    /// When the next answer is due.
+    /// The time when the next answer is due.
     pub(crate) fn next_due_ns(&self) -> Option<u64> {
         self.waiting.front().map(|next| next.due_ns)
     }
 
     /// The next answer, if it is due at `now_ns`.
-    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<(Key, Answer)> {
+    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<(u64, Answer)> {
         let next = self.waiting.pop_front_if(|next| next.due_ns <= now_ns)?;
         Some((next.to, next.answer))
     }
@@ -73,25 +73,20 @@ mod tests {
 
     use super::*;
 
-    const KEY: Key = Key {
-        index: 0,
-        generation: 0,
-    };
-
     #[test]
     fn queries_are_served_one_after_the_other() {
         let mut queue = Queue::new(100);
-        queue.push(1_000, KEY, Answer::TextRow, Cost::Service);
-        queue.push(1_010, KEY, Answer::BinaryRow, Cost::Service);
-        queue.push(1_020, KEY, Answer::Welcome, Cost::Nothing);
+        queue.push(1_000, 7, Answer::TextRow, Cost::Service);
+        queue.push(1_010, 7, Answer::BinaryRow, Cost::Service);
+        queue.push(1_020, 7, Answer::Welcome, Cost::Nothing);
         assert_eq!(queue.next_due_ns(), Some(1_100));
         assert_eq!(queue.pop_due(1_099), None);
-        assert_eq!(queue.pop_due(1_100), Some((KEY, Answer::TextRow)));
+        assert_eq!(queue.pop_due(1_100), Some((7, Answer::TextRow)));
         assert_eq!(queue.pop_due(1_199), None);
-        assert_eq!(queue.pop_due(1_200), Some((KEY, Answer::BinaryRow)));
-        assert_eq!(queue.pop_due(1_200), Some((KEY, Answer::Welcome)));
+        assert_eq!(queue.pop_due(1_200), Some((7, Answer::BinaryRow)));
+        assert_eq!(queue.pop_due(1_200), Some((7, Answer::Welcome)));
         assert_eq!(queue.next_due_ns(), None);
-        queue.push(5_000, KEY, Answer::TextRow, Cost::Service);
+        queue.push(5_000, 7, Answer::TextRow, Cost::Service);
         assert_eq!(queue.next_due_ns(), Some(5_100));
     }
 
@@ -109,7 +104,7 @@ mod tests {
                 arrival_ns += gap;
                 due_ns = due_ns.max(arrival_ns) + service_ns;
                 expected.push(due_ns);
-                queue.push(arrival_ns, KEY, Answer::TextRow, Cost::Service);
+                queue.push(arrival_ns, 7, Answer::TextRow, Cost::Service);
             }
             for due_ns in expected {
                 prop_assert_eq!(queue.next_due_ns(), Some(due_ns));

@@ -1,9 +1,11 @@
 //! The event loop: one thread, epoll, edge-triggered, over sockets that never block.
 
+use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use rustix::event::{Timespec, epoll};
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 
 use crate::answer::{Canned, append_greeting};
@@ -11,7 +13,6 @@ use crate::connection::{Connection, Received, Sent};
 use crate::conversation::{Flow, Reply};
 use crate::listener::Listener;
 use crate::queue::{Cost, Queue};
-use crate::slots::{Key, Slots};
 use crate::timer::{Timer, now_ns};
 use crate::{NullError, Place, limits};
 
@@ -19,15 +20,23 @@ use crate::{NullError, Place, limits};
 const BUFFER_SIZE: usize = 64 * 1024;
 /// Events taken from the system at once.
 const EVENTS: usize = 256;
-/// How long, at most, a wish to stop is not noticed.
+/// Longest delay in noticing a request to stop.
 const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
-/// What events of the listener carry instead of a connection's key.
+/// Number of the listener's events, which those of connections never reach.
 const LISTENER: u64 = u64::MAX;
-/// What events of the timer carry.
+/// Number of the timer's events.
 const TIMER: u64 = u64::MAX - 1;
+
+/// Interest in a client's bytes.
+const RECEIVE: EventFlags = EventFlags::IN
+    .union(EventFlags::RDHUP)
+    .union(EventFlags::ET);
+/// The same, and in a socket that takes more. An event each time that the client has read would
+/// cost as much as a query: this is for a client with unsent bytes.
+const RECEIVE_AND_SEND: EventFlags = RECEIVE.union(EventFlags::OUT);
 
 /// A server that listens.
 pub struct NullServer {
@@ -37,32 +46,27 @@ pub struct NullServer {
     /// Files that may be open.
     limit: u64,
     /// Connections so far.
-    accepted: u32,
-    connections: Slots<Connection>,
-    desk: Desk,
+    accepted: u64,
+    /// Connections by number. Numbers are not reused: an answer that waits for a connection that is
+    /// gone reaches no other.
+    connections: HashMap<u64, Connection>,
+    responder: Responder,
 }
 
-/// What requests are answered with.
-struct Desk {
+/// State for answering requests.
+struct Responder {
     canned: Canned,
-    /// Where queries take time.
+    /// Queue of queries with a service time.
     queue: Option<Queue>,
-    /// What is about to be sent.
+    /// Bytes to send.
     out: Vec<u8>,
 }
 
-/// Whether a connection is still of use.
+/// Fate of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stays,
     Goes,
-}
-
-/// Whether to be told when a socket takes more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unsent {
-    Yes,
-    No,
 }
 
 impl NullServer {
@@ -70,14 +74,20 @@ impl NullServer {
     /// The soft limit of open files of this process is raised to the hard one.
     ///
     /// # Errors
-    /// When nothing can listen there, or the system refuses what else is needed.
+    /// If nothing can listen there, or the system refuses what else is needed.
     pub fn bind(place: Place, service: Duration) -> Result<Self, NullError> {
         let limit = limits::raise()?;
-        let listener = Listener::bind(place)?;
+        let listener = match Listener::bind(&place) {
+            Ok(listener) => listener,
+            Err(errno) => {
+                let source = errno.into();
+                return Err(NullError::Listen { place, source });
+            }
+        };
         let timer = Timer::new()?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| NullError::system("create an epoll instance", errno))?;
-        let interest = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        let interest = EventFlags::IN | EventFlags::ET;
         watch(&epoll, &listener, LISTENER, interest)?;
         watch(&epoll, &timer, TIMER, interest)?;
         let service_ns = u64::try_from(service.as_nanos()).unwrap_or(u64::MAX);
@@ -87,8 +97,8 @@ impl NullServer {
             timer,
             limit,
             accepted: 0,
-            connections: Slots::new(),
-            desk: Desk {
+            connections: HashMap::new(),
+            responder: Responder {
                 canned: Canned::new(),
                 queue: (service_ns > 0).then(|| Queue::new(service_ns)),
                 out: Vec::new(),
@@ -99,7 +109,7 @@ impl NullServer {
     /// Serves until `stop` says so, which is asked several times a second.
     ///
     /// # Errors
-    /// When there are more clients than files may be open, or the system refuses something.
+    /// If there are more clients than files may be open, or the system refuses something.
     pub fn serve(&mut self, stop: &dyn Fn() -> bool) -> Result<(), NullError> {
         let mut events = Vec::with_capacity(EVENTS);
         let mut buffer = vec![0; BUFFER_SIZE];
@@ -113,7 +123,7 @@ impl NullServer {
                 match event.data.u64() {
                     LISTENER => self.accept()?,
                     TIMER => self.timer.went_off(),
-                    bits => self.attend(Key::from_bits(bits), event.flags, &mut buffer)?,
+                    number => self.attend(number, event.flags, &mut buffer)?,
                 }
             }
             self.deliver_due()?;
@@ -121,7 +131,7 @@ impl NullServer {
         Ok(())
     }
 
-    /// Lets everybody in who waits.
+    /// Accepts all waiting clients.
     fn accept(&mut self) -> Result<(), NullError> {
         loop {
             let socket = match self.listener.accept() {
@@ -135,22 +145,15 @@ impl NullServer {
                 }
                 Err(errno) => return Err(NullError::system("accept a connection", errno)),
             };
-            let key = self.connections.insert(Connection::new(socket));
-            let Some(connection) = self.connections.get_mut(key) else {
-                continue;
-            };
-            watch(
-                &self.epoll,
-                &*connection,
-                key.to_bits(),
-                interest(Unsent::No),
-            )?;
-            self.accepted = self.accepted.wrapping_add(1);
-            self.desk.out.clear();
-            append_greeting(&mut self.desk.out, self.accepted);
+            self.accepted += 1;
+            let mut connection = Connection::new(socket, self.accepted);
+            watch(&self.epoll, &connection, connection.number, RECEIVE)?;
+            let out = &mut self.responder.out;
+            out.clear();
+            append_greeting(out, connection.number);
             // A new socket takes that much at once, unless the client has gone.
-            if connection.send(&self.desk.out) != Sent::All {
-                self.connections.remove(key);
+            if connection.send(out) == Sent::All {
+                self.connections.insert(connection.number, connection);
             }
         }
     }
@@ -158,35 +161,36 @@ impl NullServer {
     /// Does what an event of a connection allows.
     fn attend(
         &mut self,
-        key: Key,
-        flags: epoll::EventFlags,
+        number: u64,
+        flags: EventFlags,
         buffer: &mut [u8],
     ) -> Result<(), NullError> {
-        let Some(connection) = self.connections.get_mut(key) else {
+        let Some(connection) = self.connections.get_mut(&number) else {
             return Ok(());
         };
-        let fate = converse(&self.epoll, connection, key, flags, buffer, &mut self.desk)?;
-        if fate == Fate::Goes {
-            self.connections.remove(key);
+        let responder = &mut self.responder;
+        if converse(&self.epoll, connection, flags, buffer, responder)? == Fate::Goes {
+            self.connections.remove(&number);
         }
         Ok(())
     }
 
     /// Sends the answers that are due, and sets the timer to the next one.
     fn deliver_due(&mut self) -> Result<(), NullError> {
-        let Some(queue) = &mut self.desk.queue else {
+        let Responder { canned, queue, out } = &mut self.responder;
+        let Some(queue) = queue else {
             return Ok(());
         };
         let now_ns = now_ns();
-        while let Some((key, answer)) = queue.pop_due(now_ns) {
-            let Some(connection) = self.connections.get_mut(key) else {
+        while let Some((number, answer)) = queue.pop_due(now_ns) {
+            let Some(connection) = self.connections.get_mut(&number) else {
                 continue;
             };
             connection.waiting -= 1;
-            self.desk.out.clear();
-            self.desk.canned.append(answer, &mut self.desk.out);
-            if say(&self.epoll, connection, key, &self.desk.out)? == Fate::Goes {
-                self.connections.remove(key);
+            out.clear();
+            canned.append(answer, out);
+            if send(&self.epoll, connection, out)? == Fate::Goes {
+                self.connections.remove(&number);
             }
         }
         match queue.next_due_ns() {
@@ -200,20 +204,19 @@ impl NullServer {
 fn converse(
     epoll: &OwnedFd,
     connection: &mut Connection,
-    key: Key,
-    flags: epoll::EventFlags,
+    flags: EventFlags,
     buffer: &mut [u8],
-    desk: &mut Desk,
+    responder: &mut Responder,
 ) -> Result<Fate, NullError> {
     if connection.has_unsent() {
         match connection.send_rest() {
-            Sent::All => set_interest(epoll, connection, key, Unsent::No)?,
+            Sent::All => set_interest(epoll, connection, RECEIVE)?,
             Sent::Part => return Ok(Fate::Stays),
             Sent::Gone => return Ok(Fate::Goes),
         }
     }
     // Where the client has gone, the end of its bytes is not an event of its own any more.
-    let to_the_end = flags.intersects(epoll::EventFlags::RDHUP | epoll::EventFlags::HUP);
+    let to_the_end = flags.intersects(EventFlags::RDHUP | EventFlags::HUP);
     // Who does not take its answers is not asked for more: the socket becoming free is an event.
     while !connection.ends && !connection.has_unsent() {
         let count = match connection.receive(buffer) {
@@ -221,12 +224,12 @@ fn converse(
             Received::Nothing => return Ok(Fate::Stays),
             Received::Gone => return Ok(Fate::Goes),
         };
-        match desk.hear(connection, key, &buffer[..count]) {
+        match responder.hear(connection, &buffer[..count]) {
             Flow::Goodbye => return Ok(Fate::Goes),
             Flow::End => connection.ends = true,
             Flow::GoOn => {}
         }
-        if say(epoll, connection, key, &desk.out)? == Fate::Goes {
+        if send(epoll, connection, &responder.out)? == Fate::Goes {
             return Ok(Fate::Goes);
         }
         // A buffer that is not full was all that there is: what comes later is a new event.
@@ -238,22 +241,17 @@ fn converse(
 }
 
 /// Sends `bytes`, or as much of it as the socket takes.
-fn say(
-    epoll: &OwnedFd,
-    connection: &mut Connection,
-    key: Key,
-    bytes: &[u8],
-) -> Result<Fate, NullError> {
+fn send(epoll: &OwnedFd, connection: &mut Connection, bytes: &[u8]) -> Result<Fate, NullError> {
     let had_unsent = connection.has_unsent();
     match connection.send(bytes) {
         Sent::Gone => return Ok(Fate::Goes),
-        Sent::Part if !had_unsent => set_interest(epoll, connection, key, Unsent::Yes)?,
+        Sent::Part if !had_unsent => set_interest(epoll, connection, RECEIVE_AND_SEND)?,
         Sent::Part | Sent::All => {}
     }
     Ok(end_of(connection))
 }
 
-/// Whether everything is said to who is not listened to any more.
+/// Returns `true` if everything is said to who is not listened to any more.
 fn end_of(connection: &Connection) -> Fate {
     if connection.ends && connection.waiting == 0 && !connection.has_unsent() {
         Fate::Goes
@@ -262,46 +260,34 @@ fn end_of(connection: &Connection) -> Fate {
     }
 }
 
-impl Desk {
+impl Responder {
     /// Takes what a client sent. What is to be answered at once is then in `out`, the rest waits in
     /// the queue.
-    fn hear(&mut self, connection: &mut Connection, key: Key, bytes: &[u8]) -> Flow {
+    fn hear(&mut self, connection: &mut Connection, bytes: &[u8]) -> Flow {
         let Self { canned, queue, out } = self;
-        out.clear();
-        let Some(queue) = queue else {
-            return connection
-                .conversation
-                .hear(bytes, &mut |reply| match reply {
-                    Reply::Query(answer) | Reply::Other(answer) => canned.append(answer, out),
-                    Reply::Silence | Reply::Goodbye => {}
-                });
-        };
-        let now_ns = now_ns();
         let Connection {
+            number,
             conversation,
             waiting,
             ..
         } = connection;
+        out.clear();
+        let now_ns = queue.as_ref().map_or(0, |_| now_ns());
         conversation.hear(bytes, &mut |reply| {
             let (answer, cost) = match reply {
                 Reply::Query(answer) => (answer, Cost::Service),
-                // It must not overtake the answers before it.
-                Reply::Other(answer) if *waiting > 0 => (answer, Cost::Nothing),
-                Reply::Other(answer) => return canned.append(answer, out),
+                Reply::Other(answer) => (answer, Cost::Nothing),
                 Reply::Silence | Reply::Goodbye => return,
             };
-            queue.push(now_ns, key, answer, cost);
-            *waiting += 1;
+            match queue {
+                // Another answer must not overtake the answers before it.
+                Some(queue) if cost == Cost::Service || *waiting > 0 => {
+                    queue.push(now_ns, *number, answer, cost);
+                    *waiting += 1;
+                }
+                _ => canned.append(answer, out),
+            }
         })
-    }
-}
-
-fn interest(unsent: Unsent) -> epoll::EventFlags {
-    let reading = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
-    match unsent {
-        Unsent::Yes => reading | epoll::EventFlags::OUT,
-        // Being told each time that the client has read would cost as much as a query.
-        Unsent::No => reading,
     }
 }
 
@@ -309,7 +295,7 @@ fn watch(
     epoll: &OwnedFd,
     source: impl AsFd,
     data: u64,
-    interest: epoll::EventFlags,
+    interest: EventFlags,
 ) -> Result<(), NullError> {
     let data = epoll::EventData::new_u64(data);
     epoll::add(epoll, source, data, interest)
@@ -319,10 +305,9 @@ fn watch(
 fn set_interest(
     epoll: &OwnedFd,
     connection: &Connection,
-    key: Key,
-    unsent: Unsent,
+    interest: EventFlags,
 ) -> Result<(), NullError> {
-    let data = epoll::EventData::new_u64(key.to_bits());
-    epoll::modify(epoll, connection, data, interest(unsent))
+    let data = epoll::EventData::new_u64(connection.number);
+    epoll::modify(epoll, connection, data, interest)
         .map_err(|errno| NullError::system("watch a socket", errno))
 }

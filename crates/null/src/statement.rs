@@ -1,14 +1,14 @@
-//! What a statement wants, by its first word: nothing is parsed.
+//! The kind of a statement, by its first word: nothing is parsed.
 
-/// What kind of answer a statement gets.
+/// Kind of answer to a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One row.
-    Rows,
+    Rows = 1,
     /// One row changed.
-    Change,
+    Change = 2,
     /// Nothing changed.
-    Control,
+    Control = 3,
 }
 
 /// First words of statements that return rows.

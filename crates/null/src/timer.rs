@@ -16,7 +16,7 @@ const NS_PER_SECOND: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Timer {
     handle: OwnedFd,
-    /// When it goes off; 0 where it is not set.
+    /// The time at which it goes off; 0 if it is not set.
     at_ns: u64,
 }
 
@@ -34,12 +34,8 @@ impl Timer {
         if self.at_ns == at_ns {
             return Ok(());
         }
-        let zero = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
         let at = Itimerspec {
-            it_interval: zero,
+            it_interval: Timespec::default(),
             it_value: Timespec {
                 tv_sec: (at_ns / NS_PER_SECOND).cast_signed(),
                 tv_nsec: (at_ns % NS_PER_SECOND).cast_signed(),

@@ -21,7 +21,7 @@ use prony_wire::{
     ExecuteTemplate, ParamShape, Progress, Skimmer, Types, append_query, split_frame,
 };
 
-/// How long a client is patient: long enough for a machine that is busy with other tests.
+/// Patience of a client: long enough for a machine that is busy with other tests.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A null server that runs as a thread of the test.

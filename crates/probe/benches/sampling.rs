@@ -1,4 +1,4 @@
-//! What a sample costs: `cargo bench -p prony-probe --bench sampling`.
+//! Cost of a sample: `cargo bench -p prony-probe --bench sampling`.
 //!
 //! Samples are taken of this program, started anew with many threads or many processes, as servers
 //! have them. Printed is processor time of the thread that takes them.

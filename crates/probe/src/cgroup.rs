@@ -20,16 +20,16 @@ use prony_model::Source;
 use crate::draft::Draft;
 use crate::root::{ProbeError, Root};
 use crate::stat::Stat;
+use crate::text::value;
 use place::Place;
-use usage::{Cpu, Transfers};
+use usage::{TRANSFERS, Transfers};
 
 pub use error::CgroupError;
 
-/// What the names of all our groups begin with.
+/// Prefix of the names of all our groups.
 const PREFIX: &str = "prony.";
 
-/// How often removing a group is tried while its last processes are on their way out, and how long
-/// is waited in between.
+/// Number of attempts to remove a group while its last processes end, and the time between them.
 const REMOVE_TRIES: u32 = 40;
 const REMOVE_PAUSE: Duration = Duration::from_millis(5);
 
@@ -41,13 +41,13 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 pub struct Cgroup {
     root: Root,
     layout: Layout,
-    /// Its folders, one for each hierarchy, absolute.
+    /// Its folders, one for each hierarchy, absolute; at least one.
     folders: Vec<PathBuf>,
     /// The devices that it had moved data to or from when it was read last.
     devices: BTreeSet<String>,
 }
 
-/// How a group shows what was used.
+/// Source of a group's usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// Version 2: one folder with `cpu.stat` and, where that controller is on, `io.stat`.
@@ -61,44 +61,46 @@ impl Cgroup {
     /// version 1. Groups that a killed Prony left there are removed first.
     ///
     /// # Errors
-    /// When the machine, its rights or the place do not allow that.
+    /// If the machine, its rights or the place do not allow that.
     pub fn create(root: &Root, name: &str) -> Result<Self, CgroupError> {
         let place = Place::find(root)?;
-        let folder = folder_name(root, name)?;
+        let name = folder_name(root, name)?;
         let unified = place
             .unified(root)
-            .and_then(|parent| Self::make(root, Layout::Unified, vec![parent.join(&folder)]));
+            .and_then(|parent| Self::make(root, Layout::Unified, &[parent], &name));
         match (unified, place.legacy(root)) {
             (Ok(group), _) => Ok(group),
-            (Err(_), Ok(parents)) => {
-                let folders = parents.iter().map(|parent| parent.join(&folder)).collect();
-                Self::make(root, Layout::Legacy, folders)
-            }
+            (Err(_), Ok(parents)) => Self::make(root, Layout::Legacy, &parents, &name),
             (Err(CgroupError::NotMounted), Err(error)) | (Err(error), Err(_)) => Err(error),
         }
     }
 
-    fn make(root: &Root, layout: Layout, folders: Vec<PathBuf>) -> Result<Self, CgroupError> {
-        // What was made is removed again on any error.
+    /// Makes a folder `name` in each of the parents.
+    fn make(
+        root: &Root,
+        layout: Layout,
+        parents: &[PathBuf],
+        name: &str,
+    ) -> Result<Self, CgroupError> {
+        // An incomplete group is removed again on any error.
         let mut group = Self {
             root: root.clone(),
             layout,
             folders: Vec::new(),
             devices: BTreeSet::new(),
         };
-        for folder in folders {
-            if let Some(parent) = folder.parent() {
-                sweep(root, parent);
-            }
+        for parent in parents {
+            sweep(root, parent);
+            let folder = parent.join(name);
             fs::create_dir(root.path(&folder)).map_err(|source| CgroupError::Make {
-                folder: folder.clone(),
+                parent: parent.clone(),
                 source,
             })?;
             group.folders.push(folder);
         }
-        if root.is_live() && group.cpu().is_none() {
-            let folder = group.folders.first().cloned().unwrap_or_default();
-            return Err(CgroupError::NoTime { folder });
+        if root.is_live() && group.times()[0].is_none() {
+            let parent = parents[0].clone();
+            return Err(CgroupError::NoTime { parent });
         }
         Ok(group)
     }
@@ -112,7 +114,7 @@ impl Cgroup {
     /// Puts a process with all its threads into the group; what it makes later is born there.
     ///
     /// # Errors
-    /// When the process is gone or the system refuses.
+    /// If the process is gone or the system refuses.
     pub fn add(&self, pid: u32) -> Result<(), CgroupError> {
         for folder in &self.folders {
             let path = self.root.path(folder.join("cgroup.procs"));
@@ -121,8 +123,7 @@ impl Cgroup {
                 .open(path)
                 .and_then(|mut file| io::Write::write_all(&mut file, pid.to_string().as_bytes()))
                 .map_err(|source| CgroupError::Add {
-                    folder: folder.clone(),
-                    pid,
+                    parent: folder.parent().unwrap_or(folder).to_owned(),
                     source,
                 })?;
         }
@@ -131,50 +132,42 @@ impl Cgroup {
 
     /// Takes a sample.
     pub(crate) fn sample(&mut self, draft: &mut Draft) {
-        match self.cpu() {
-            Some(Cpu {
-                total,
-                user,
-                system,
-            }) => {
-                draft.put(Source::Cgroup, "cpu_ns", total);
-                draft.put_known(Source::Cgroup, "user_ns", user);
-                draft.put_known(Source::Cgroup, "system_ns", system);
+        let times = self.times();
+        if times[0].is_some() {
+            for (name, time) in ["cpu_ns", "user_ns", "system_ns"].into_iter().zip(times) {
+                draft.put(Source::Cgroup, name, time);
             }
-            None => draft.gap(
-                Source::Cgroup,
-                "the control group shows no processor time any more",
-            ),
+        } else {
+            let reason = "the control group shows no processor time any more";
+            draft.gap(Source::Cgroup, reason);
         }
-        let Some(transfers) = self.transfers() else {
+        let Some(Transfers { devices, figures }) = self.transfers() else {
             return;
         };
-        let devices = transfers.devices;
         if !devices.is_superset(&self.devices) {
             // Their share of the sums is gone, and would be missing from any difference.
             let reason = "the control group shows a device no more that it had used";
             return draft.gap(Source::Cgroup, reason);
         }
         self.devices = devices;
-        draft.put(Source::Cgroup, "read_bytes", transfers.read_bytes);
-        draft.put(Source::Cgroup, "written_bytes", transfers.written_bytes);
-        draft.put(Source::Cgroup, "reads", transfers.reads);
-        draft.put(Source::Cgroup, "writes", transfers.writes);
+        for ((name, _), value) in TRANSFERS.into_iter().zip(figures) {
+            draft.put(Source::Cgroup, name, value);
+        }
     }
 
-    fn cpu(&self) -> Option<Cpu> {
-        let folder = self.folders.first()?;
-        let read = |name: &str| self.root.read(folder.join(name)).ok();
+    /// Processor time in nanoseconds: all of it, that in user space, and that in the kernel. Source
+    /// of the layouts: the kernel's documentation, admin-guide/cgroup-v2, cpu.stat, and
+    /// admin-guide/cgroup-v1/cpuacct.
+    fn times(&self) -> [Option<u64>; 3] {
+        let folder = &self.folders[0];
         match self.layout {
-            Layout::Unified => Cpu::unified(&read("cpu.stat")?),
-            Layout::Legacy => {
-                let number = |name| read(name)?.trim().parse().ok();
-                Some(Cpu {
-                    total: number("cpuacct.usage")?,
-                    user: number("cpuacct.usage_user"),
-                    system: number("cpuacct.usage_sys"),
-                })
+            Layout::Unified => {
+                let text = self.root.read(folder.join("cpu.stat")).unwrap_or_default();
+                ["usage_usec ", "user_usec ", "system_usec "]
+                    .map(|word| value(&text, word)?.checked_mul(1_000))
             }
+            Layout::Legacy => ["cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys"]
+                .map(|name| self.root.number(folder.join(name))),
         }
     }
 
@@ -186,7 +179,7 @@ impl Cgroup {
             below.is_ok_and(|below| below.is_empty())
         };
         match self.layout {
-            Layout::Unified => Transfers::unified(&read(self.folders.first()?, "io.stat")?, counts),
+            Layout::Unified => Transfers::unified(&read(&self.folders[0], "io.stat")?, counts),
             Layout::Legacy => {
                 let folder = self.folders.get(1)?;
                 Transfers::legacy(

@@ -10,9 +10,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-use perf_event::events::{Event, Hardware, Software};
+use perf_event::events::{Hardware, Software};
 use perf_event::{Builder, Counter as Handle};
 use prony_model::{Counter, CounterSet, Gap, Source};
+
+use crate::draft::gap;
+use Side::{Any, Kernel, User};
 
 pub use error::CountersError;
 
@@ -27,7 +30,7 @@ struct Open {
     handle: Handle,
 }
 
-/// Where an event happens.
+/// Side of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     User,
@@ -40,8 +43,6 @@ enum Side {
 #[derive(Debug, PartialEq)]
 struct Kind {
     name: &'static str,
-    enabled_name: &'static str,
-    running_name: &'static str,
     event: Of,
     side: Side,
     /// Counted at the same time as the one before it, so that both can be set in relation.
@@ -54,101 +55,53 @@ enum Of {
     Hardware(Hardware),
 }
 
-macro_rules! kind {
-    ($name:literal, $event:expr, $side:expr, $joins:expr) => {
-        Kind {
-            name: $name,
-            enabled_name: concat!($name, "_enabled_ns"),
-            running_name: concat!($name, "_running_ns"),
-            event: $event,
-            side: $side,
-            joins: $joins,
-        }
-    };
-}
-
 /// The kernel counts the time of user space and kernel together, and asks for no right to that.
 /// Switches and migrations happen in the kernel.
 const SOFTWARE: [Kind; 4] = [
-    kind!(
-        "task_clock_ns",
-        Of::Software(Software::TASK_CLOCK),
-        Side::User,
-        false
-    ),
-    kind!(
-        "page_faults",
-        Of::Software(Software::PAGE_FAULTS),
-        Side::Any,
-        false
-    ),
-    kind!(
-        "context_switches",
-        Of::Software(Software::CONTEXT_SWITCHES),
-        Side::Any,
-        false
-    ),
-    kind!(
-        "migrations",
-        Of::Software(Software::CPU_MIGRATIONS),
-        Side::Any,
-        false
-    ),
+    software("task_clock_ns", Software::TASK_CLOCK, User),
+    software("page_faults", Software::PAGE_FAULTS, Any),
+    software("context_switches", Software::CONTEXT_SWITCHES, Any),
+    software("migrations", Software::CPU_MIGRATIONS, Any),
 ];
 
 /// Pairs fit the counters of any processor, and what is divided by each other is in one pair. Where
 /// not all pairs fit at once the kernel lets them take turns.
 const HARDWARE: [Kind; 6] = [
-    kind!(
-        "instructions_user",
-        Of::Hardware(Hardware::INSTRUCTIONS),
-        Side::User,
-        false
-    ),
-    kind!(
-        "cycles_user",
-        Of::Hardware(Hardware::CPU_CYCLES),
-        Side::User,
-        true
-    ),
-    kind!(
-        "instructions_kernel",
-        Of::Hardware(Hardware::INSTRUCTIONS),
-        Side::Kernel,
-        false
-    ),
-    kind!(
-        "cycles_kernel",
-        Of::Hardware(Hardware::CPU_CYCLES),
-        Side::Kernel,
-        true
-    ),
-    kind!(
-        "cache_misses",
-        Of::Hardware(Hardware::CACHE_MISSES),
-        Side::Any,
-        false
-    ),
-    kind!(
-        "branch_misses",
-        Of::Hardware(Hardware::BRANCH_MISSES),
-        Side::Any,
-        true
-    ),
+    hardware("instructions_user", Hardware::INSTRUCTIONS, User, false),
+    hardware("cycles_user", Hardware::CPU_CYCLES, User, true),
+    hardware("instructions_kernel", Hardware::INSTRUCTIONS, Kernel, false),
+    hardware("cycles_kernel", Hardware::CPU_CYCLES, Kernel, true),
+    hardware("cache_misses", Hardware::CACHE_MISSES, Any, false),
+    hardware("branch_misses", Hardware::BRANCH_MISSES, Any, true),
 ];
+
+const fn software(name: &'static str, event: Software, side: Side) -> Kind {
+    Kind {
+        name,
+        event: Of::Software(event),
+        side,
+        joins: false,
+    }
+}
+
+const fn hardware(name: &'static str, event: Hardware, side: Side, joins: bool) -> Kind {
+    Kind {
+        name,
+        event: Of::Hardware(event),
+        side,
+        joins,
+    }
+}
 
 impl Kind {
     fn builder(&self) -> Builder<'static> {
-        fn builder(event: impl Event) -> Builder<'static> {
-            Builder::new(event)
-        }
         let mut builder = match self.event {
-            Of::Software(event) => builder(event),
-            Of::Hardware(event) => builder(event),
+            Of::Software(event) => Builder::new(event),
+            Of::Hardware(event) => Builder::new(event),
         };
         builder
-            .exclude_user(self.side == Side::Kernel)
-            .exclude_kernel(self.side == Side::User);
+            .exclude_user(self.side == Kernel)
+            .exclude_kernel(self.side == User);
         builder
     }
 
@@ -165,9 +118,14 @@ impl Kind {
         }
     }
 
-    fn error(&self, source: io::Error) -> CountersError {
-        let needed = if self.side == Side::User { 2 } else { 1 };
-        CountersError::of(self.name, needed, source)
+    fn open_error(&self, source: io::Error) -> CountersError {
+        let needed = if self.side == User { 2 } else { 1 };
+        CountersError::open(self.name, needed, source)
+    }
+
+    fn read_error(&self, source: io::Error) -> CountersError {
+        let event = self.name;
+        CountersError::Read { event, source }
     }
 }
 
@@ -176,7 +134,7 @@ impl Counters {
     /// next `execve(2)`. Those that can't be had are left out, and [`Self::lacking`] says why.
     ///
     /// # Errors
-    /// When none can be had.
+    /// If none is available.
     pub fn open(pid: u32, set: CounterSet) -> Result<Self, CountersError> {
         let hardware: &'static [Kind] = match set {
             CounterSet::Software => &[],
@@ -189,10 +147,7 @@ impl Counters {
         let mut first_error = None;
         for kind in hardware.iter().chain(&SOFTWARE) {
             if let Err(error) = counters.add(pid, kind) {
-                counters.lacking.push(Gap {
-                    source: Source::Perf,
-                    reason: error.to_string(),
-                });
+                counters.lacking.push(gap(Source::Perf, error.to_string()));
                 first_error.get_or_insert(error);
             }
         }
@@ -203,16 +158,16 @@ impl Counters {
     }
 
     fn add(&mut self, pid: u32, kind: &'static Kind) -> Result<(), CountersError> {
-        let no_such = |_| kind.error(io::Error::from(io::ErrorKind::NotFound));
+        let no_such = |_| kind.open_error(io::Error::from(io::ErrorKind::NotFound));
         let pid = i32::try_from(pid).map_err(no_such)?;
         let handle = kind
             .open(pid, self.open.last_mut())
-            .map_err(|source| kind.error(source))?;
+            .map_err(|source| kind.open_error(source))?;
         self.open.push(Open { kind, handle });
         Ok(())
     }
 
-    /// What of the set could not be had, and why.
+    /// Unavailable counters of the set, with reasons.
     pub fn lacking(&self) -> &[Gap] {
         &self.lacking
     }
@@ -222,21 +177,20 @@ impl Counters {
     /// counters had to take turns.
     ///
     /// # Errors
-    /// When one of them can't be read.
+    /// If one of them can't be read.
     pub fn read(&mut self) -> Result<BTreeMap<Counter, u64>, CountersError> {
         let mut values = BTreeMap::new();
         for Open { kind, handle } in &mut self.open {
             let read = handle.read_count_and_time();
-            let read = read.map_err(|source| CountersError::Read {
-                event: kind.name,
-                source,
-            })?;
-            for (name, value) in [
-                (kind.name, read.count),
-                (kind.enabled_name, read.time_enabled),
-                (kind.running_name, read.time_running),
+            let read = read.map_err(|source| kind.read_error(source))?;
+            for (suffix, value) in [
+                ("", read.count),
+                ("_enabled_ns", read.time_enabled),
+                ("_running_ns", read.time_running),
             ] {
-                values.insert(Counter::new(Source::Perf, name), value);
+                let name = format!("{}{suffix}", kind.name).into();
+                let source = Source::Perf;
+                values.insert(Counter { source, name }, value);
             }
         }
         Ok(values)
@@ -253,18 +207,15 @@ impl fmt::Debug for Counters {
 /// Finds out whether this program may use the processor's counters.
 ///
 /// # Errors
-/// When it may not, or the machine has none.
+/// If it may not, or the machine has none.
 pub fn hardware_counters() -> Result<(), CountersError> {
     let kind = &HARDWARE[0];
     let mut handle = kind
         .builder()
         .enabled(true)
         .build()
-        .map_err(|source| kind.error(source))?;
-    let count = handle.read().map_err(|source| CountersError::Read {
-        event: kind.name,
-        source,
-    })?;
+        .map_err(|source| kind.open_error(source))?;
+    let count = handle.read().map_err(|source| kind.read_error(source))?;
     if count == 0 {
         return Err(CountersError::Still { event: kind.name });
     }

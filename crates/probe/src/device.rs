@@ -4,7 +4,7 @@ use std::path::Path;
 
 use prony_model::{Gap, Source};
 
-use crate::draft::Draft;
+use crate::draft::{Draft, gap};
 use crate::mounts::{Mount, holding, mounts};
 use crate::root::{ProbeError, Root};
 
@@ -28,7 +28,7 @@ const FIGURES: [(&str, usize, u64); 11] = [
     ("flushes", 15, 1),
 ];
 
-/// How many figures every kernel has.
+/// Number of figures that every kernel has.
 const FIGURES_MIN: usize = 11;
 
 /// Reads one device.
@@ -37,7 +37,7 @@ pub(crate) struct Device {
     path: String,
 }
 
-/// Why there is no device to read.
+/// Reason why there is no device to read.
 #[derive(Debug, thiserror::Error)]
 enum DeviceError {
     #[error(transparent)]
@@ -54,14 +54,9 @@ enum DeviceError {
 impl Device {
     /// Finds the device of a folder.
     pub(crate) fn find(root: &Root, folder: &Path, absences: &mut Vec<Gap>) -> Option<Self> {
-        let found = Self::of(root, folder);
-        if let Err(error) = &found {
-            absences.push(Gap {
-                source: Source::Device,
-                reason: error.to_string(),
-            });
-        }
-        found.ok()
+        Self::of(root, folder)
+            .map_err(|error| absences.push(gap(Source::Device, error.to_string())))
+            .ok()
     }
 
     fn of(root: &Root, folder: &Path) -> Result<Self, DeviceError> {
@@ -81,8 +76,7 @@ impl Device {
     }
 
     fn read(&self, root: &Root) -> Result<Vec<(&'static str, u64)>, ProbeError> {
-        let text = root.read(&self.path)?;
-        parse(&text).ok_or_else(|| root.unexpected(&self.path, "at least eleven numbers"))
+        root.parse(&self.path, "at least eleven numbers", parse)
     }
 
     /// Takes a sample.
@@ -110,17 +104,18 @@ fn number(root: &Root, mount: &Mount) -> Option<String> {
 }
 
 /// The figures in the file's numbers; `None` if some are missing or no numbers.
-pub(crate) fn parse(text: &str) -> Option<Vec<(&'static str, u64)>> {
-    let numbers: Option<Vec<u64>> = text
-        .split_ascii_whitespace()
-        .map(|word| word.parse().ok())
-        .collect();
-    let numbers = numbers.filter(|numbers| numbers.len() >= FIGURES_MIN)?;
-    FIGURES
-        .iter()
-        .filter_map(|(name, position, unit)| Some((*name, numbers.get(*position)?, *unit)))
-        .map(|(name, number, unit)| Some((name, number.checked_mul(unit)?)))
-        .collect()
+fn parse(text: &str) -> Option<Vec<(&'static str, u64)>> {
+    let words = text.split_ascii_whitespace();
+    let numbers: Vec<u64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let figure = |(name, position, unit): (&'static str, usize, u64)| {
+        let number = numbers.get(position)?;
+        Some(number.checked_mul(unit).map(|value| (name, value)))
+    };
+    let figures = FIGURES
+        .into_iter()
+        .filter_map(figure)
+        .collect::<Option<_>>();
+    figures.filter(|_| numbers.len() >= FIGURES_MIN)
 }
 
 #[cfg(test)]

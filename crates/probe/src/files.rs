@@ -1,4 +1,4 @@
-//! What a data directory takes on disk, by what its files are for.
+//! Space that a data directory takes on disk, by purpose of its files.
 
 mod kind;
 
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use prony_model::Source;
 
 use crate::draft::Draft;
-use kind::{Kind, kind};
+use kind::kind;
 
-/// What `st_blocks` of stat(2) counts in.
+/// Unit of `st_blocks` of stat(2).
 const BLOCK_BYTES: u64 = 512;
 
 /// Reads the sizes of a data directory.
@@ -26,15 +26,14 @@ impl DataFiles {
         Self { folder }
     }
 
-    /// Takes a sample. It looks at every file.
+    /// Takes a sample. It reads the size of every file.
     pub(crate) fn sample(&self, draft: &mut Draft) {
         let mut sizes = Sizes::default();
-        match sizes.add(&self.folder, Path::new("")) {
+        match add(&mut sizes, &self.folder, Path::new("")) {
             Ok(()) => {
-                draft.put(Source::Files, "data_bytes", sizes.data);
-                draft.put(Source::Files, "log_bytes", sizes.log);
-                draft.put(Source::Files, "binlog_bytes", sizes.binlog);
-                draft.put(Source::Files, "other_bytes", sizes.other);
+                for (name, size) in NAMES.into_iter().zip(sizes) {
+                    draft.put(Source::Files, name, size);
+                }
             }
             Err(error) => draft.gap(
                 Source::Files,
@@ -44,47 +43,36 @@ impl DataFiles {
     }
 }
 
+/// Names of the counters, in the order of [`kind::Kind`].
+const NAMES: [&str; 4] = ["data_bytes", "log_bytes", "binlog_bytes", "other_bytes"];
+
 /// Bytes by kind.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Sizes {
-    data: u64,
-    log: u64,
-    binlog: u64,
-    other: u64,
-}
+type Sizes = [u64; NAMES.len()];
 
-impl Sizes {
-    /// Adds all files of the folder `inside` of `folder`. Symbolic links are not followed.
-    fn add(&mut self, folder: &Path, inside: &Path) -> io::Result<()> {
-        for entry in fs::read_dir(folder.join(inside))? {
-            let entry = entry?;
-            let path = inside.join(entry.file_name());
-            // A file may be deleted, or a folder with its files, while we look.
-            let gone = |error: io::Error| match error.kind() {
-                io::ErrorKind::NotFound => Ok(()),
-                _ => Err(error),
-            };
-            match entry.metadata() {
-                Ok(facts) if facts.is_dir() => self.add(folder, &path).or_else(gone)?,
-                Ok(facts) if facts.is_file() => self.count(kind(&path), &facts),
-                Ok(_) => {}
-                Err(error) => gone(error)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// A file takes what it holds: not its holes, and not what was set aside behind its end.
-    fn count(&mut self, kind: Kind, facts: &fs::Metadata) {
-        let bytes = facts.len().min(facts.blocks().saturating_mul(BLOCK_BYTES));
-        let sum = match kind {
-            Kind::Data => &mut self.data,
-            Kind::Log => &mut self.log,
-            Kind::Binlog => &mut self.binlog,
-            Kind::Other => &mut self.other,
+/// Adds all files of the folder `inside` of `folder`. Symbolic links are not followed.
+fn add(sizes: &mut Sizes, folder: &Path, inside: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder.join(inside))? {
+        let entry = entry?;
+        let path = inside.join(entry.file_name());
+        // A file may be deleted, or a folder with its files, in the meantime.
+        let gone = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
         };
-        *sum = sum.saturating_add(bytes);
+        match entry.metadata() {
+            Ok(facts) if facts.is_dir() => add(sizes, folder, &path).or_else(gone)?,
+            Ok(facts) if facts.is_file() => {
+                // A file takes what it holds: not its holes, and not what was set aside behind
+                // its end.
+                let bytes = facts.len().min(facts.blocks().saturating_mul(BLOCK_BYTES));
+                let sum = &mut sizes[kind(&path) as usize];
+                *sum = sum.saturating_add(bytes);
+            }
+            Ok(_) => {}
+            Err(error) => gone(error)?,
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]

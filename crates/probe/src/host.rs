@@ -1,4 +1,4 @@
-//! What the machine is, and the counters that tell whether others disturbed it.
+//! Facts of the machine, and the counters that show disturbance by other programs.
 
 mod processors;
 
@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::draft::Draft;
 use crate::root::{ProbeError, Root, ticks_to_ns};
+use crate::text::{kibibytes, numbers, sum};
 use processors::Processors;
 
 /// Facts of the host that do not change during a run. What can't be found out is `None`.
@@ -16,7 +17,7 @@ pub struct HostFacts {
     pub cpu_model: Option<String>,
     /// Processors that this program may use.
     pub cpus: u32,
-    /// Whether the kernel sees a hypervisor.
+    /// `true` if the kernel sees a hypervisor.
     pub virtual_machine: Option<bool>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
@@ -26,16 +27,6 @@ pub struct HostFacts {
     pub governor: Option<String>,
     /// Transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
-}
-
-/// Counters of the whole host since its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct HostReading {
-    /// Time that a hypervisor gave to others while this machine wanted to run, summed over its
-    /// processors, in nanoseconds.
-    steal_ns: u64,
-    /// Time that any process of this machine ran, summed over its processors, in nanoseconds.
-    busy_ns: u64,
 }
 
 impl HostFacts {
@@ -49,21 +40,15 @@ impl HostFacts {
                 (name.trim() == key).then(|| value.trim().to_owned())
             })
         };
+        let meminfo = root.read("proc/meminfo").ok();
         let trimmed = |path: &str| root.read(path).ok().map(|text| text.trim().to_owned());
         Self {
             cpu_model: cpuinfo_value("model name"),
             cpus: std::thread::available_parallelism()
                 .map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
-            virtual_machine: cpuinfo_value("flags").map(|flags| {
-                flags
-                    .split_ascii_whitespace()
-                    .any(|flag| flag == "hypervisor")
-            }),
-            memory_bytes: root
-                .read("proc/meminfo")
-                .ok()
-                .as_deref()
-                .and_then(total_memory),
+            virtual_machine: cpuinfo_value("flags")
+                .map(|flags| flags.split_ascii_whitespace().any(|f| f == "hypervisor")),
+            memory_bytes: meminfo.and_then(|text| kibibytes(&text, "MemTotal:")),
             kernel: trimmed("proc/sys/kernel/osrelease"),
             governor: trimmed("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
             transparent_huge_pages: trimmed("sys/kernel/mm/transparent_hugepage/enabled")
@@ -73,34 +58,17 @@ impl HostFacts {
     }
 }
 
-impl HostReading {
-    /// Reads the first line of `/proc/stat`. Source of the layout: proc(5), stat.
-    fn take(root: &Root) -> Result<Self, ProbeError> {
-        let path = "proc/stat";
-        let text = root.read(path)?;
-        let expected = || root.unexpected(path, "`cpu` and at least eight numbers");
-        let ticks = text
-            .lines()
-            .next()
-            .and_then(|line| line.strip_prefix("cpu "))
-            .ok_or_else(expected)?
-            .split_ascii_whitespace()
-            .map(str::parse::<u64>)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|_| expected())?;
-        // user nice system idle iowait irq softirq steal; guest time is contained in user.
-        let [user, nice, system, _idle, _iowait, irq, softirq, steal, ..] = ticks[..] else {
-            return Err(expected());
-        };
-        Ok(Self {
-            steal_ns: ticks_to_ns(steal).ok_or_else(expected)?,
-            busy_ns: [user, nice, system, irq, softirq]
-                .into_iter()
-                .try_fold(0_u64, u64::checked_add)
-                .and_then(ticks_to_ns)
-                .ok_or_else(expected)?,
-        })
-    }
+/// Time in nanoseconds, since the host's start and summed over its processors, that any process ran
+/// and that a hypervisor gave to others while this machine wanted to run: the first line of
+/// `/proc/stat`. Source of the layout: proc(5), stat.
+fn busy_and_steal_ns(root: &Root) -> Result<[u64; 2], ProbeError> {
+    root.parse("proc/stat", "`cpu` and at least eight numbers", |text| {
+        let times = numbers(text.lines().next()?.strip_prefix("cpu ")?)?;
+        // Guest time, which follows, is contained in user.
+        let [user, nice, system, _idle, _iowait, irq, softirq, steal] = times;
+        let busy = sum([user, nice, system, irq, softirq])?;
+        Some([ticks_to_ns(busy)?, ticks_to_ns(steal)?])
+    })
 }
 
 /// Reads the host.
@@ -119,23 +87,15 @@ impl Host {
 
     /// Takes a sample.
     pub(crate) fn sample(&self, root: &Root, moment: Moment, draft: &mut Draft) {
-        match HostReading::take(root) {
-            Ok(reading) => {
-                draft.put(Source::Host, "busy_ns", reading.busy_ns);
-                draft.put(Source::Host, "steal_ns", reading.steal_ns);
+        match busy_and_steal_ns(root) {
+            Ok([busy_ns, steal_ns]) => {
+                draft.put(Source::Host, "busy_ns", busy_ns);
+                draft.put(Source::Host, "steal_ns", steal_ns);
             }
             Err(error) => draft.gap(Source::Host, &error),
         }
         self.processors.sample(root, moment, draft);
     }
-}
-
-fn total_memory(meminfo: &str) -> Option<u64> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
 }
 
 /// The chosen word of a line such as `always [madvise] never`.
@@ -189,14 +149,13 @@ mod tests {
     #[test]
     fn reads_steal_time() {
         let (_folder, root) = recorded(&[("proc/stat", "cpu  10 1 20 500 3 2 1 7 0 0\ncpu0 1\n")]);
-        let reading = HostReading::take(&root).unwrap();
-        assert_eq!(reading.steal_ns, 7 * tick_ns());
-        assert_eq!(reading.busy_ns, 34 * tick_ns());
+        let times = busy_and_steal_ns(&root).unwrap();
+        assert_eq!(times, [34 * tick_ns(), 7 * tick_ns()]);
     }
 
     #[test]
     fn a_short_line_is_an_error() {
         let (_folder, root) = recorded(&[("proc/stat", "cpu  10 1 20\n")]);
-        assert!(HostReading::take(&root).is_err());
+        assert!(busy_and_steal_ns(&root).is_err());
     }
 }

@@ -21,8 +21,6 @@ mod mounts;
 mod pressure;
 mod prober;
 mod process;
-#[cfg(test)]
-mod properties;
 mod root;
 mod sampler;
 mod server;
@@ -36,7 +34,7 @@ pub use cgroup::{Cgroup, CgroupError};
 pub use counters::{Counters, CountersError, hardware_counters};
 pub use host::HostFacts;
 pub use prober::{Prober, ServerPlace};
-pub use process::{ProcessReading, resident_peak_bytes, thread_cpu_ns};
+pub use process::{ProcessSample, resident_peak_bytes, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};
 pub use sampler::Sampler;
-pub use threads::ThreadsReading;
+pub use threads::ThreadsSample;

@@ -1,4 +1,4 @@
-//! Which processes a server is.
+//! The processes of a server.
 //!
 //! Most servers are one process. Those that were built for the library `LinuxThreads` (MySQL 4.1)
 //! have one for each of their threads, and PostgreSQL has one for each connection.
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::root::{ProbeError, Root};
 use crate::stat::Stat;
 
-/// How often the processes are looked for anew when one of them ends while they are read.
+/// Number of times that the processes are listed again if one of them ends while they are read.
 const TRIES: usize = 3;
 
 /// One process of a server, as it was when it was read.
@@ -21,7 +21,7 @@ pub(crate) struct Member {
 /// The processes of a server, parents before their children, the first one first.
 pub(crate) type Members = Vec<Member>;
 
-/// Why the processes of a server can't be told.
+/// Reason why the processes of a server are unknown.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MembersError {
     #[error("the server has ended: {0}")]
@@ -44,7 +44,7 @@ impl MembersError {
 
 /// Finds and reads all processes of the server whose first process is `first`: its descendants, and
 /// the members of its process group where it leads one. (Processes of PostgreSQL lead groups of
-/// their own; a process whose parent has ended is nobody's descendant.)
+/// their own; a process whose parent has ended has no ancestor.)
 pub(crate) fn find(root: &Root, first: u32) -> Result<Members, MembersError> {
     for _ in 0..TRIES {
         let found = scan(root, first)?;
@@ -59,8 +59,8 @@ pub(crate) fn find(root: &Root, first: u32) -> Result<Members, MembersError> {
 }
 
 /// Reads processes that are known, and children that these have got meanwhile as far as the kernel
-/// lists them (`CONFIG_PROC_CHILDREN`). Processes that have ended are left out: what they had used is
-/// their parents' by now. This takes no look at the rest of the machine.
+/// lists them (`CONFIG_PROC_CHILDREN`). Processes that have ended are left out: what they had used
+/// is their parents' by now. This takes no look at the rest of the machine.
 pub(crate) fn follow(root: &Root, known: &[Member]) -> Result<Members, MembersError> {
     let mut known = known.to_vec();
     for _ in 0..TRIES {
@@ -182,10 +182,10 @@ fn family(first: Member, mut others: BTreeMap<u32, Stat>) -> Members {
     }
 }
 
-/// Whether processor time has got lost between two readings: a process of the earlier one has ended
-/// and none of its ancestors took its time over, because nobody waited for it or because its parent
-/// had ended before. What nobody could see is not found: a process that was not there yet, or had
-/// not used a clock tick, at the earlier reading.
+/// Returns `true` if processor time has got lost between two readings: a process of the earlier one
+/// has ended and none of its ancestors took its time over, because no parent waited for it or because
+/// its parent had ended before. A loss that left no trace is not found: a process that was not there
+/// yet, or had not used a clock tick, at the earlier reading.
 pub(crate) fn lost_between(earlier: &[Member], now: &[Member]) -> bool {
     let before: BTreeMap<u32, &Stat> = earlier.iter().map(|m| (m.pid, &m.stat)).collect();
     let living: BTreeMap<u32, &Stat> = now.iter().map(|m| (m.pid, &m.stat)).collect();
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::testing::Process;
 
-    /// What happens to the processes of a server. Numbers choose one of those that live.
+    /// Changes of a server's processes. Numbers choose one of those that live.
     #[derive(Debug, Clone)]
     enum Event {
         Works(usize, u64),

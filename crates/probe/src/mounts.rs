@@ -1,4 +1,4 @@
-//! Which file systems are mounted where: `/proc/self/mountinfo`.
+//! Mounted file systems: `/proc/self/mountinfo`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ pub(crate) struct Mount {
     pub(crate) device: String,
     /// The folder of the file system that is mounted; another one than `/` in containers.
     pub(crate) root: PathBuf,
-    /// Where.
+    /// Mount point.
     pub(crate) point: PathBuf,
     /// Such as `ext4`.
     pub(crate) kind: String,
-    /// What is mounted, such as `/dev/sda1`.
+    /// Mounted source, such as `/dev/sda1`.
     pub(crate) source: String,
     /// Options of the file system, such as `rw,cpuacct`.
     pub(crate) options: String,
@@ -36,7 +36,7 @@ impl Mount {
         })
     }
 
-    /// Whether an option is set.
+    /// Returns `true` if an option is set.
     pub(crate) fn has_option(&self, option: &str) -> bool {
         self.options.split(',').any(|other| other == option)
     }

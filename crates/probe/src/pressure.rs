@@ -2,8 +2,9 @@
 
 use prony_model::{Gap, Source};
 
-use crate::draft::Draft;
+use crate::draft::{Draft, gap};
 use crate::root::Root;
+use crate::text::behind;
 
 /// The files, and the names of their two lines. Source of the layout: the kernel's documentation,
 /// accounting/psi.
@@ -13,55 +14,38 @@ const FILES: [(&str, &str, &str); 3] = [
     ("proc/pressure/memory", "memory_some_ns", "memory_full_ns"),
 ];
 
-/// Reads the pressure.
-#[derive(Debug)]
-pub(crate) struct Pressure {
-    present: bool,
+/// Notes the pressure as absent, if the kernel does not report it.
+pub(crate) fn is_present(root: &Root, absences: &mut Vec<Gap>) -> bool {
+    let first = root.read(FILES[0].0);
+    if let Err(error) = &first {
+        let reason = format!("{error}: start the kernel with `psi=1` (kernels from 4.20 on)");
+        absences.push(gap(Source::Pressure, reason));
+    }
+    first.is_ok()
 }
 
-impl Pressure {
-    /// Finds out whether the kernel tells it.
-    pub(crate) fn new(root: &Root, absences: &mut Vec<Gap>) -> Self {
-        let first = root.read(FILES[0].0);
-        if let Err(error) = &first {
-            absences.push(Gap {
-                source: Source::Pressure,
-                reason: format!("{error}: start the kernel with `psi=1` (kernels from 4.20 on)"),
-            });
-        }
-        Self {
-            present: first.is_ok(),
-        }
-    }
-
-    /// Takes a sample.
-    pub(crate) fn sample(&self, root: &Root, draft: &mut Draft) {
-        for (path, some, full) in FILES.iter().filter(|_| self.present) {
-            let text = root.read(path);
-            let totals = text.and_then(|text| {
-                let some = total_ns(&text, "some ");
-                let some = some.ok_or_else(|| root.unexpected(path, "a line `some … total=…`"))?;
-                Ok((some, total_ns(&text, "full ")))
-            });
-            match totals {
-                Ok(totals) => {
-                    draft.put(Source::Pressure, some, totals.0);
-                    // Older kernels have no such line for processors.
-                    draft.put_known(Source::Pressure, full, totals.1);
-                }
-                Err(error) => draft.gap(Source::Pressure, &error),
+/// Takes a sample.
+pub(crate) fn sample(root: &Root, draft: &mut Draft) {
+    for (path, some, full) in FILES {
+        let totals = root.parse(path, "a line `some … total=…`", |text| {
+            Some((total_ns(text, "some ")?, total_ns(text, "full ")))
+        });
+        match totals {
+            Ok(totals) => {
+                draft.put(Source::Pressure, some, totals.0);
+                // Older kernels have no such line for processors.
+                draft.put(Source::Pressure, full, totals.1);
             }
+            Err(error) => draft.gap(Source::Pressure, &error),
         }
     }
 }
 
 /// The total of a line such as `some avg10=0.00 avg60=0.00 avg300=0.00 total=12`, which is in
 /// microseconds.
-pub(crate) fn total_ns(text: &str, word: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(word))?;
-    let total = line
-        .split_ascii_whitespace()
-        .find_map(|word| word.strip_prefix("total="))?;
+fn total_ns(text: &str, word: &str) -> Option<u64> {
+    let mut words = behind(text, word)?.split_ascii_whitespace();
+    let total = words.find_map(|word| word.strip_prefix("total="))?;
     total.parse::<u64>().ok()?.checked_mul(1_000)
 }
 

@@ -11,11 +11,11 @@ use crate::device::Device;
 use crate::draft::Draft;
 use crate::files::DataFiles;
 use crate::host::Host;
-use crate::pressure::Pressure;
+use crate::pressure;
 use crate::root::{Root, monotonic_ns};
 use crate::server::Server;
 
-/// Where a server is found on this machine, and what was prepared for it at its birth.
+/// Location of a server on this machine, and the preparations at its birth.
 #[derive(Debug)]
 pub struct ServerPlace {
     /// Its first process, which leads a process group.
@@ -33,49 +33,53 @@ pub struct ServerPlace {
 pub struct Prober {
     root: Root,
     absences: Vec<Gap>,
-    system: Option<System>,
     cgroup: Option<Cgroup>,
     counters: Option<Counters>,
-}
-
-/// What the kernel accounts for without having been prepared.
-#[derive(Debug)]
-struct System {
     server: Option<Server>,
     files: Option<DataFiles>,
     device: Option<Device>,
-    pressure: Pressure,
-    host: Host,
+    host: Option<Host>,
+    has_pressure: bool,
 }
 
 impl Prober {
     /// Finds out what can be read. The server runs already.
     pub fn new(root: Root, server: Option<ServerPlace>, collect: &Collect) -> Self {
         let mut absences = Vec::new();
-        let (mut cgroup, mut counters) = (None, None);
-        let (mut pid, mut data_dir) = (None, None);
+        let mut prober = Self {
+            root,
+            absences: Vec::new(),
+            cgroup: None,
+            counters: None,
+            server: None,
+            files: None,
+            device: None,
+            host: None,
+            has_pressure: false,
+        };
+        let root = &prober.root;
         if let Some(place) = server {
-            pid = Some(place.pid);
-            data_dir = place.data_dir;
-            cgroup = place.cgroup;
-            counters = place.counters;
+            if collect.system {
+                prober.server = Some(Server::new(root, place.pid, &mut absences));
+                let folder = place.data_dir.as_deref();
+                prober.device = folder.and_then(|it| Device::find(root, it, &mut absences));
+                prober.files = place.data_dir.map(DataFiles::new);
+            }
+            prober.cgroup = place.cgroup;
+            prober.counters = place.counters;
         }
-        let system = collect
-            .system
-            .then(|| System::new(&root, pid, data_dir, &mut absences));
-        if let Some(counters) = &counters {
+        if collect.system {
+            prober.has_pressure = pressure::is_present(root, &mut absences);
+            prober.host = Some(Host::new(root, &mut absences));
+        }
+        if let Some(counters) = &prober.counters {
             absences.extend_from_slice(counters.lacking());
         }
-        Self {
-            root,
-            absences,
-            system,
-            cgroup,
-            counters,
-        }
+        prober.absences = absences;
+        prober
     }
 
-    /// What of the sources asked for is not there, and how to allow it.
+    /// Missing ones of the requested sources, with remedies.
     pub fn absences(&self) -> Vec<Gap> {
         self.absences.clone()
     }
@@ -105,104 +109,28 @@ impl Prober {
 
     fn read(&mut self, part: Part, moment: Moment, draft: &mut Draft) {
         let root = &self.root;
-        match (part, &mut self.system) {
-            (Part::Own, _) => put_own(draft),
-            (Part::Group, _) => {
+        match part {
+            Part::Own => {
+                draft.put(Source::Lab, "cpu_ns", own_cpu_ns());
+                draft.put(Source::Lab, "sampler_ns", own_thread_cpu_ns());
+            }
+            Part::Group => {
                 if let Some(cgroup) = &mut self.cgroup {
                     cgroup.sample(draft);
                 }
             }
-            (Part::Counters, _) => match self.counters.as_mut().map(Counters::read) {
+            Part::Counters => match self.counters.as_mut().map(Counters::read) {
                 Some(Ok(values)) => draft.values.extend(values),
                 Some(Err(error)) => draft.gap(Source::Perf, &error),
                 None => {}
             },
-            (_, Some(system)) => system.read(root, part, moment, draft),
-            (_, None) => {}
-        }
-    }
-}
-
-/// The parts of a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// What looking costs.
-    Own,
-    /// The control group.
-    Group,
-    /// Counters, whose reading interrupts every processor.
-    Counters,
-    /// The host and its device.
-    Host,
-    /// The server's processes.
-    Server,
-    /// Its threads and what it shares of its memory.
-    Stock,
-    /// The data directory.
-    Files,
-}
-
-impl Part {
-    /// What is read at a moment; the last at the start is the first at the end.
-    const fn in_order(moment: Moment) -> &'static [Self] {
-        match moment {
-            Moment::Start => &[
-                Self::Files,
-                Self::Stock,
-                Self::Server,
-                Self::Host,
-                Self::Group,
-                Self::Counters,
-                Self::Own,
-            ],
-            Moment::Period => &[Self::Own, Self::Group, Self::Host, Self::Server],
-            Moment::End => &[
-                Self::Own,
-                Self::Counters,
-                Self::Group,
-                Self::Host,
-                Self::Server,
-                Self::Stock,
-                Self::Files,
-            ],
-        }
-    }
-
-    /// Whether it takes longer the more the server has.
-    const fn is_costly(self) -> bool {
-        matches!(self, Self::Stock | Self::Files)
-    }
-}
-
-/// What this program has used, and of that the thread which takes samples.
-fn put_own(draft: &mut Draft) {
-    draft.put_known(Source::Lab, "cpu_ns", own_cpu_ns());
-    draft.put_known(Source::Lab, "sampler_ns", own_thread_cpu_ns());
-}
-
-impl System {
-    fn new(
-        root: &Root,
-        pid: Option<u32>,
-        data_dir: Option<PathBuf>,
-        absences: &mut Vec<Gap>,
-    ) -> Self {
-        Self {
-            server: pid.map(|pid| Server::new(root, pid, absences)),
-            device: data_dir
-                .as_deref()
-                .and_then(|folder| Device::find(root, folder, absences)),
-            files: data_dir.map(DataFiles::new),
-            pressure: Pressure::new(root, absences),
-            host: Host::new(root, absences),
-        }
-    }
-
-    fn read(&mut self, root: &Root, part: Part, moment: Moment, draft: &mut Draft) {
-        match part {
             Part::Host => {
-                self.host.sample(root, moment, draft);
-                self.pressure.sample(root, draft);
+                if let Some(host) = &self.host {
+                    host.sample(root, moment, draft);
+                }
+                if self.has_pressure {
+                    pressure::sample(root, draft);
+                }
                 if let Some(device) = &self.device {
                     device.sample(root, draft);
                 }
@@ -222,7 +150,45 @@ impl System {
                     files.sample(draft);
                 }
             }
-            Part::Own | Part::Group | Part::Counters => {}
         }
     }
 }
+
+/// A part of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Cost of sampling.
+    Own,
+    /// The control group.
+    Group,
+    /// Counters, whose reading interrupts every processor.
+    Counters,
+    /// The host and its device.
+    Host,
+    /// The server's processes.
+    Server,
+    /// Its threads and what it shares of its memory.
+    Stock,
+    /// The data directory.
+    Files,
+}
+
+impl Part {
+    /// Order of parts at a moment; the last at the start is the first at the end.
+    const fn in_order(moment: Moment) -> &'static [Self] {
+        use Part::{Counters, Files, Group, Host, Own, Server, Stock};
+        match moment {
+            Moment::Start => &[Files, Stock, Server, Host, Group, Counters, Own],
+            Moment::Period => &[Own, Group, Host, Server],
+            Moment::End => &[Own, Counters, Group, Host, Server, Stock, Files],
+        }
+    }
+
+    /// Returns `true` if it takes longer the more the server has.
+    const fn is_costly(self) -> bool {
+        matches!(self, Self::Stock | Self::Files)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,10 +2,11 @@
 
 use crate::root::{ProbeError, Root, pages_to_bytes, ticks_to_ns};
 use crate::stat::Stat;
+use crate::text::{kibibytes, numbers};
 
 /// Counters of a process since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProcessReading {
+pub struct ProcessSample {
     /// Processor time in user space of all its threads, in nanoseconds; moves in clock ticks.
     pub user_ns: u64,
     /// The same in the kernel.
@@ -16,20 +17,25 @@ pub struct ProcessReading {
     pub threads: u64,
 }
 
-impl ProcessReading {
+impl ProcessSample {
     /// Reads `/proc/PID/stat`. Source of the layout: proc(5).
     ///
     /// # Errors
-    /// When the process is gone or the file is not as documented.
+    /// If the process is gone or the file is not as documented.
     pub fn take(root: &Root, pid: u32) -> Result<Self, ProbeError> {
-        let stat = Stat::of(root, pid)?;
-        let expected = || root.unexpected(format!("proc/{pid}/stat"), "numbers that can be");
-        Ok(Self {
-            user_ns: ticks_to_ns(stat.user_ticks).ok_or_else(expected)?,
-            system_ns: ticks_to_ns(stat.system_ticks).ok_or_else(expected)?,
-            threads: stat.threads,
-            resident_bytes: pages_to_bytes(stat.resident_pages).ok_or_else(expected)?,
-        })
+        root.parse(
+            format!("proc/{pid}/stat"),
+            "the fields of proc(5), stat",
+            |text| {
+                let stat = Stat::parse(text)?;
+                Some(Self {
+                    user_ns: ticks_to_ns(stat.user_ticks[0])?,
+                    system_ns: ticks_to_ns(stat.system_ticks[0])?,
+                    threads: stat.threads,
+                    resident_bytes: pages_to_bytes(stat.resident_pages)?,
+                })
+            },
+        )
     }
 }
 
@@ -37,35 +43,25 @@ impl ProcessReading {
 /// Source of the layout: proc(5), status.
 ///
 /// # Errors
-/// When the process is gone or the file is not as documented.
+/// If the process is gone or the file is not as documented.
 pub fn resident_peak_bytes(root: &Root, pid: u32) -> Result<u64, ProbeError> {
     let path = format!("proc/{pid}/status");
-    let text = root.read(&path)?;
-    peak_kibibytes(&text)
-        .and_then(|kibibytes| kibibytes.checked_mul(1024))
-        .ok_or_else(|| root.unexpected(&path, "a line `VmHWM: … kB`"))
-}
-
-fn peak_kibibytes(status: &str) -> Option<u64> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
+    root.parse(path, "a line `VmHWM: … kB`", |text| {
+        kibibytes(text, "VmHWM:")
+    })
 }
 
 /// Processor time of a process with a single thread, user and kernel together, in nanoseconds:
-/// exact, where a [`ProcessReading`] moves in clock ticks. Source of the layout: the kernel's
+/// exact, whereas a [`ProcessSample`] moves in clock ticks. Source of the layout: the kernel's
 /// documentation, scheduler/sched-stats.
 ///
 /// # Errors
-/// When the process is gone, the kernel keeps no such figures, or the file is not as documented.
+/// If the process is gone, the kernel keeps no such figures, or the file is not as documented.
 pub fn thread_cpu_ns(root: &Root, pid: u32) -> Result<u64, ProbeError> {
     let path = format!("proc/{pid}/schedstat");
-    let text = root.read(&path)?;
-    let first = text.split_ascii_whitespace().next();
-    first
-        .and_then(|text| text.parse().ok())
-        .ok_or_else(|| root.unexpected(&path, "three numbers"))
+    root.parse(path, "three numbers", |text| {
+        numbers::<1>(text).map(|[ns]| ns)
+    })
 }
 
 #[cfg(test)]
@@ -76,8 +72,8 @@ mod tests {
     #[test]
     fn reads_the_peak_of_memory() {
         let status = "Name:\tx\nVmPeak:\t  9 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 7 kB\n";
-        assert_eq!(peak_kibibytes(status), Some(1234));
-        assert_eq!(peak_kibibytes("Name:\tx\n"), None);
+        assert_eq!(kibibytes(status, "VmHWM:"), Some(1234 * 1024));
+        assert_eq!(kibibytes("Name:\tx\n", "VmHWM:"), None);
         assert!(resident_peak_bytes(&Root::live(), std::process::id()).unwrap() > 0);
     }
 
@@ -89,7 +85,7 @@ mod tests {
         let line = "42 (my (sql) d) S 1 42 42 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 31 0 9999 \
                     123456789 2000 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0\n";
         std::fs::write(process.join("stat"), line).unwrap();
-        let reading = ProcessReading::take(&Root::recorded(folder.path()), 42).unwrap();
+        let reading = ProcessSample::take(&Root::recorded(folder.path()), 42).unwrap();
         assert_eq!(reading.user_ns, 250 * tick_ns());
         assert_eq!(reading.system_ns, 50 * tick_ns());
         assert_eq!(reading.threads, 31);
@@ -102,13 +98,13 @@ mod tests {
     #[test]
     fn a_process_that_is_gone_is_an_error_that_names_the_file() {
         let folder = tempfile::tempdir().unwrap();
-        let error = ProcessReading::take(&Root::recorded(folder.path()), 7).unwrap_err();
+        let error = ProcessSample::take(&Root::recorded(folder.path()), 7).unwrap_err();
         assert!(error.to_string().contains("proc/7/stat"), "{error}");
     }
 
     #[test]
     fn reads_itself() {
-        let reading = ProcessReading::take(&Root::live(), std::process::id()).unwrap();
+        let reading = ProcessSample::take(&Root::live(), std::process::id()).unwrap();
         assert!(reading.resident_bytes > 0);
         assert!(reading.threads > 0);
     }

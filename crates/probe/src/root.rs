@@ -1,4 +1,4 @@
-//! Where the kernel's files are read from.
+//! Root of the kernel's files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ pub struct Root {
     live: bool,
 }
 
-/// Why a reading could not be taken.
+/// Reason why a reading could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The kernel's file can't be read, for instance because the process has ended.
@@ -18,7 +18,7 @@ pub enum ProbeError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The file does not look as documented in proc(5).
@@ -26,18 +26,18 @@ pub enum ProbeError {
     Unexpected {
         /// The file.
         path: PathBuf,
-        /// What should be there.
+        /// Expected content.
         expected: &'static str,
     },
 }
 
 impl ProbeError {
-    /// Whether the kernel keeps the file from us.
+    /// Returns `true` if the kernel keeps the file from us.
     pub(crate) fn is_denied(&self) -> bool {
         matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
     }
 
-    /// Whether the process or thread that the file tells of has ended.
+    /// Returns `true` if the process or thread that the file tells of has ended.
     pub(crate) fn is_gone(&self) -> bool {
         let Self::Read { source, .. } = self else {
             return false;
@@ -65,12 +65,12 @@ impl Root {
         }
     }
 
-    /// Whether it is the machine that this program runs on, whose processes have clocks.
+    /// Returns `true` if it is the machine that this program runs on, whose processes have clocks.
     pub(crate) fn is_live(&self) -> bool {
         self.live
     }
 
-    /// Where a path of the machine is found.
+    /// Location of a path of the machine.
     pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.folder.join(path.strip_prefix("/").unwrap_or(path))
@@ -109,6 +109,23 @@ impl Root {
         }
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    /// Reads and parses a file.
+    pub(crate) fn parse<T>(
+        &self,
+        path: impl AsRef<Path>,
+        expected: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, ProbeError> {
+        let text = self.read(&path)?;
+        let path = self.path(path);
+        parse(&text).ok_or(ProbeError::Unexpected { path, expected })
+    }
+
+    /// The number that is all of a file; `None` if it can't be read.
+    pub(crate) fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
+        self.read(path).ok()?.trim().parse().ok()
     }
 
     /// The words of a file that is a single line without an end; none where it can't be read.

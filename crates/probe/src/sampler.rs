@@ -4,23 +4,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use prony_model::{Gap, Moment, Sample, Source};
+use prony_model::{Moment, Sample, Source};
 
+use crate::draft::gap;
 use crate::prober::Prober;
 use crate::root::monotonic_ns;
 
 /// A thread that takes samples for one step after the other. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Sampler {
-    orders: Option<Sender<Order>>,
+    /// Edges at which a sample is to be taken.
+    orders: Option<Sender<Moment>>,
     samples: Receiver<Vec<Sample>>,
     thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Begin,
-    End,
 }
 
 impl Sampler {
@@ -42,43 +38,31 @@ impl Sampler {
 
     /// Takes the sample at the start of the measured time, and from then on one at each period.
     pub fn begin(&self) -> Sample {
-        self.order(Order::Begin).1
+        self.order(Moment::Start).1
     }
 
     /// Takes the sample at the end of the measured time, and hands over those in between as well.
     pub fn end(&self) -> (Vec<Sample>, Sample) {
-        self.order(Order::End)
+        self.order(Moment::End)
     }
 
     /// Has an order carried out: the samples since the last one, and the one that it asked for.
-    fn order(&self, order: Order) -> (Vec<Sample>, Sample) {
-        let sent = self
-            .orders
-            .as_ref()
-            .and_then(|orders| orders.send(order).ok());
-        let mut samples = sent
-            .and_then(|()| self.samples.recv().ok())
-            .unwrap_or_default();
+    fn order(&self, order: Moment) -> (Vec<Sample>, Sample) {
+        let orders = self.orders.as_ref();
+        let sent = orders.and_then(|orders| orders.send(order).ok());
+        let received = sent.and_then(|()| self.samples.recv().ok());
+        let mut samples = received.unwrap_or_default();
         let last = samples.pop().unwrap_or_else(|| Sample {
-            moment: order.moment(),
+            moment: order,
             at_ns: monotonic_ns(),
             took_ns: 0,
             values: [].into(),
-            gaps: vec![Gap {
-                source: Source::Lab,
-                reason: "the thread that takes samples does not run".to_owned(),
-            }],
+            gaps: vec![gap(
+                Source::Lab,
+                "the thread that takes samples does not run".to_owned(),
+            )],
         });
         (samples, last)
-    }
-}
-
-impl Order {
-    fn moment(self) -> Moment {
-        match self {
-            Self::Begin => Moment::Start,
-            Self::End => Moment::End,
-        }
     }
 }
 
@@ -95,7 +79,7 @@ impl Drop for Sampler {
 fn work(
     mut prober: Prober,
     period: Option<Duration>,
-    orders: &Receiver<Order>,
+    orders: &Receiver<Moment>,
     samples: &Sender<Vec<Sample>>,
 ) {
     let mut taken = Vec::new();
@@ -104,10 +88,10 @@ fn work(
     loop {
         match next(orders, due) {
             Ok(order) => {
-                taken.push(prober.sample(order.moment()));
+                taken.push(prober.sample(order));
                 due = match order {
-                    Order::Begin => period.and_then(|period| Instant::now().checked_add(period)),
-                    Order::End => None,
+                    Moment::Start => period.and_then(|period| Instant::now().checked_add(period)),
+                    Moment::Period | Moment::End => None,
                 };
                 if samples.send(std::mem::take(&mut taken)).is_err() {
                     return;
@@ -124,7 +108,7 @@ fn work(
     }
 }
 
-fn next(orders: &Receiver<Order>, due: Option<Instant>) -> Result<Order, RecvTimeoutError> {
+fn next(orders: &Receiver<Moment>, due: Option<Instant>) -> Result<Moment, RecvTimeoutError> {
     match due {
         Some(due) => orders.recv_timeout(due.saturating_duration_since(Instant::now())),
         None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),

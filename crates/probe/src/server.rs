@@ -3,16 +3,16 @@
 use prony_model::{Gap, IDENTITY, Moment, Source};
 
 use crate::clock::process_cpu_ns;
-use crate::draft::Draft;
-use crate::io::Io;
+use crate::draft::{Draft, gap};
+use crate::io;
 use crate::members::{self, Members, MembersError};
 use crate::memory::Memory;
 use crate::root::{ProbeError, Root, ticks_to_ns};
 use crate::stat::Stat;
-use crate::text::sum;
+use crate::text::{add, sum};
 use crate::threads::Threads;
 
-/// Up to how many processes are read within the measured time. Reading one takes some 20 µs, so
+/// Most processes that are read within the measured time. Reading one takes about 20 µs, so
 /// that these take 0.2 % of a processor at one sample per second.
 const PERIOD_PROCESSES_MAX: usize = 100;
 
@@ -22,7 +22,7 @@ pub(crate) struct Server {
     pid: u32,
     /// As they were read last.
     members: Members,
-    /// Whether processor time has got lost since the step's start.
+    /// `true` if processor time has got lost since the step's start.
     lost: bool,
     has_io: bool,
     threads: Threads,
@@ -33,7 +33,7 @@ impl Server {
     /// Finds out what can be read of the server whose first process is `pid`.
     pub(crate) fn new(root: &Root, pid: u32, absences: &mut Vec<Gap>) -> Self {
         // What fails for another reason may work when its turn comes, or leaves a gap then.
-        let denied = Io::of(root, pid).err().filter(ProbeError::is_denied);
+        let denied = io::read(root, pid).err().filter(ProbeError::is_denied);
         absences.extend(denied.as_ref().map(io_denied));
         Self {
             pid,
@@ -51,8 +51,7 @@ impl Server {
         let members = if many && moment == Moment::Period {
             Vec::new()
         } else {
-            let found = self.look(root, moment);
-            found.unwrap_or_else(|error| {
+            self.find_members(root, moment).unwrap_or_else(|error| {
                 draft.gap(Source::Process, &error);
                 Vec::new()
             })
@@ -88,8 +87,8 @@ impl Server {
         self.memory.sample_shares(root, &self.members, draft);
     }
 
-    /// The whole machine is looked through at the edges only.
-    fn look(&self, root: &Root, moment: Moment) -> Result<Members, MembersError> {
+    /// Finds the processes; the whole machine is searched at the edges only.
+    fn find_members(&self, root: &Root, moment: Moment) -> Result<Members, MembersError> {
         if moment == Moment::End || self.members.is_empty() {
             members::find(root, self.pid)
         } else {
@@ -101,31 +100,22 @@ impl Server {
         let members = &self.members;
         put_identity(members.first().map(|first| &first.stat), draft);
         if self.lost {
-            draft.gap(
-                Source::Process,
-                "a process of the server ended and no other one took over what it had used",
-            );
-            return;
+            let reason =
+                "a process of the server ended and no other one took over what it had used";
+            return draft.gap(Source::Process, reason);
         }
-        let ticks =
-            |of: fn(&members::Member) -> [u64; 2]| sum(members.iter().flat_map(of).map(Some));
-        let mut put = |name, value| draft.put_known(Source::Process, name, value);
+        let total = |of: fn(&Stat) -> [u64; 2]| sum(members.iter().flat_map(|m| of(&m.stat)));
+        let mut put = |name, value: Option<u64>| draft.put(Source::Process, name, value);
         put(
             "user_ns",
-            ticks(|m| [m.stat.user_ticks, m.stat.reaped_user_ticks]).and_then(ticks_to_ns),
+            total(|stat| stat.user_ticks).and_then(ticks_to_ns),
         );
         put(
             "system_ns",
-            ticks(|m| [m.stat.system_ticks, m.stat.reaped_system_ticks]).and_then(ticks_to_ns),
+            total(|stat| stat.system_ticks).and_then(ticks_to_ns),
         );
-        put(
-            "minor_faults",
-            ticks(|m| [m.stat.minor_faults, m.stat.reaped_minor_faults]),
-        );
-        put(
-            "major_faults",
-            ticks(|m| [m.stat.major_faults, m.stat.reaped_major_faults]),
-        );
+        put("minor_faults", total(|stat| stat.minor_faults));
+        put("major_faults", total(|stat| stat.major_faults));
         if let [only] = &members[..] {
             let reaped = only.stat.reaped_ticks().and_then(ticks_to_ns);
             put("cpu_ns", sum([process_cpu_ns(root, only.pid), reaped]));
@@ -135,40 +125,32 @@ impl Server {
         }
     }
 
-    /// What all processes have read and written; all of it, or none.
+    /// Notes the I/O of all processes; all of it, or none.
     fn put_io(&self, root: &Root, draft: &mut Draft) {
-        let mut total = Some(Io::default());
+        let mut total = [0; io::FIGURES.len()];
         for member in &self.members {
-            match Io::of(root, member.pid) {
-                Ok(io) => total = total.and_then(|total| total.plus(io)),
+            let figures = match io::read(root, member.pid) {
+                Ok(figures) => figures,
                 Err(error) => return draft.gap(Source::Process, &error),
-            }
+            };
+            let Some(sums) = add(total, figures) else {
+                return draft.gap(Source::Process, "sums of /proc/PID/io are more than can be");
+            };
+            total = sums;
         }
-        let Some(io) = total else {
-            return draft.gap(Source::Process, "sums of /proc/PID/io are more than can be");
-        };
-        for (name, value) in [
-            ("read_calls", io.read_calls),
-            ("write_calls", io.write_calls),
-            ("read_bytes", io.read_bytes),
-            ("written_bytes", io.written_bytes),
-            ("read_chars", io.read_chars),
-            ("written_chars", io.written_chars),
-        ] {
+        for ((name, _), value) in io::FIGURES.into_iter().zip(total) {
             draft.put(Source::Process, name, value);
         }
     }
 }
 
-/// What is not there because the kernel keeps it from us.
+/// Absence of values that the kernel hides from this user.
 fn io_denied(error: &ProbeError) -> Gap {
-    Gap {
-        source: Source::Process,
-        reason: format!(
-            "{error}: the kernel shows what a process reads and writes to its own user only; run \
-             Prony as the user that the server runs as"
-        ),
-    }
+    let reason = format!(
+        "{error}: the kernel shows what a process reads and writes to its own user only; run Prony \
+         as the user that the server runs as"
+    );
+    gap(Source::Process, reason)
 }
 
 fn put_identity(first: Option<&Stat>, draft: &mut Draft) {

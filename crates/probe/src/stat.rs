@@ -1,6 +1,7 @@
 //! `/proc/PID/stat`: what the kernel accounts a process, or a thread, for.
 
 use crate::root::{ProbeError, Root};
+use crate::text::sum;
 
 /// The signal that a forked process sends to its parent when it ends.
 const SIGCHLD: i64 = 17;
@@ -8,21 +9,17 @@ const SIGCHLD: i64 = 17;
 /// The fields of proc(5), stat, that are used here. Times are in clock ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// Whether it was on a processor, or waiting for one.
+    /// `true` if it was on a processor, or waiting for one.
     pub(crate) running: bool,
     pub(crate) parent: u32,
     pub(crate) group: u32,
-    pub(crate) minor_faults: u64,
-    pub(crate) reaped_minor_faults: u64,
-    pub(crate) major_faults: u64,
-    pub(crate) reaped_major_faults: u64,
-    pub(crate) user_ticks: u64,
-    pub(crate) system_ticks: u64,
-    /// Of children that have ended and been waited for, and of theirs.
-    pub(crate) reaped_user_ticks: u64,
-    pub(crate) reaped_system_ticks: u64,
+    /// Its own; second, those of children that have ended and been waited for, and of theirs.
+    pub(crate) minor_faults: [u64; 2],
+    pub(crate) major_faults: [u64; 2],
+    pub(crate) user_ticks: [u64; 2],
+    pub(crate) system_ticks: [u64; 2],
     pub(crate) threads: u64,
-    /// When it began, in clock ticks since the host's start.
+    /// Start time, in clock ticks since the host's start.
     pub(crate) started_ticks: u64,
     pub(crate) resident_pages: u64,
     exit_signal: i64,
@@ -31,8 +28,7 @@ pub(crate) struct Stat {
 impl Stat {
     /// Reads and parses a file.
     pub(crate) fn read(root: &Root, path: &str) -> Result<Self, ProbeError> {
-        let text = root.read(path)?;
-        Self::parse(&text).ok_or_else(|| root.unexpected(path, "the fields of proc(5), stat"))
+        root.parse(path, "the fields of proc(5), stat", Self::parse)
     }
 
     /// Reads that of a process.
@@ -55,14 +51,10 @@ impl Stat {
             running: fields[0] == "R",
             parent: fields[4 - 3].parse().ok()?,
             group: fields[5 - 3].parse().ok()?,
-            minor_faults: number(10)?,
-            reaped_minor_faults: number(11)?,
-            major_faults: number(12)?,
-            reaped_major_faults: number(13)?,
-            user_ticks: number(14)?,
-            system_ticks: number(15)?,
-            reaped_user_ticks: number(16)?,
-            reaped_system_ticks: number(17)?,
+            minor_faults: [number(10)?, number(11)?],
+            major_faults: [number(12)?, number(13)?],
+            user_ticks: [number(14)?, number(16)?],
+            system_ticks: [number(15)?, number(17)?],
             threads: number(20)?,
             started_ticks: number(22)?,
             resident_pages: number(24)?,
@@ -72,19 +64,17 @@ impl Stat {
 
     /// Processor time, that of reaped children included, in clock ticks.
     pub(crate) fn all_ticks(&self) -> Option<u64> {
-        self.user_ticks
-            .checked_add(self.system_ticks)?
-            .checked_add(self.reaped_ticks()?)
+        sum(self.user_ticks.into_iter().chain(self.system_ticks))
     }
 
     /// Processor time of reaped children, in clock ticks.
     pub(crate) fn reaped_ticks(&self) -> Option<u64> {
-        self.reaped_user_ticks.checked_add(self.reaped_system_ticks)
+        sum([self.user_ticks[1], self.system_ticks[1]])
     }
 
-    /// Whether it is a thread in the disguise of a process, as the library `LinuxThreads` makes
-    /// them: those share their parent's memory and tell it of their end by another signal than
-    /// that of forked processes.
+    /// Returns `true` if it is a thread in the disguise of a process, as the library `LinuxThreads`
+    /// makes them: those share their parent's memory and tell it of their end by another signal
+    /// than that of forked processes.
     pub(crate) fn shares_memory(&self) -> bool {
         self.exit_signal != SIGCHLD
     }

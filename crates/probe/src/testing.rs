@@ -22,7 +22,7 @@ pub(crate) struct Process {
     pub(crate) system: u64,
     pub(crate) reaped: u64,
     pub(crate) exit_signal: u32,
-    /// What each line of its `io` says.
+    /// Values of the lines of its `io`.
     pub(crate) io: u64,
     /// Numbers of its threads. Each has run for as many nanoseconds as its number says.
     pub(crate) threads: Vec<u32>,
@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// Ends a process; nobody takes over what it has used.
+    /// Ends a process; no process takes over its usage.
     pub(crate) fn end(&self, process: &Process) {
         self.remove(&format!("proc/{}", process.pid));
     }

@@ -1,70 +1,77 @@
-//! What the scheduler knows of the living threads of a server.
+//! The scheduler's figures of the living threads of a server.
 
 use std::collections::BTreeSet;
 
 use prony_model::{Gap, Moment, Source, THREADS_LOST};
 
 use crate::clock::process_cpu_ns;
-use crate::draft::Draft;
+use crate::draft::{Draft, gap};
 use crate::members::Member;
 use crate::root::{ProbeError, Root};
 use crate::stat::Stat;
-use crate::text::{sum, value};
+use crate::text::{add, numbers, sum, value};
 
 /// Counters of the living threads of one process, summed since each began. The difference of two
-/// readings is exact to the nanosecond, but for the clock tick under way, as long as no thread
+/// samples is exact to the nanosecond, but for the clock tick under way, as long as no thread
 /// ends in between: what a thread used goes with it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ThreadsReading {
+pub struct ThreadsSample {
     /// Time on a processor, in nanoseconds.
     pub run_ns: u64,
     /// Time ready to run and without a processor, in nanoseconds.
     pub run_queue_ns: u64,
-    /// How often a thread was put on a processor.
+    /// Number of times that a thread was put on a processor.
     pub slices: u64,
 }
 
-impl ThreadsReading {
+impl ThreadsSample {
     /// Reads `/proc/PID/task/*/schedstat`. Source of the layout: the kernel's
     /// Documentation/scheduler/sched-stats.rst.
     ///
     /// # Errors
-    /// When the process is gone, the kernel keeps no such statistics, or a file is not as
+    /// If the process is gone, the kernel keeps no such statistics, or a file is not as
     /// documented.
     pub fn take(root: &Root, pid: u32) -> Result<Self, ProbeError> {
         let folder = format!("proc/{pid}/task");
-        let mut total = Self::default();
+        let mut total = [0; SCHEDULE];
         for thread in root.list(&folder)? {
-            let thread = match Self::one(root, &format!("{folder}/{thread}")) {
-                Ok(thread) => thread,
+            let figures = match schedule(root, &format!("{folder}/{thread}")) {
+                Ok(figures) => figures,
                 Err(error) if error.is_gone() => continue,
                 Err(error) => return Err(error),
             };
-            total = total
-                .plus(thread)
-                .ok_or_else(|| root.unexpected(&folder, "numbers that can be"))?;
+            let too_large = || root.unexpected(&folder, "numbers that can be");
+            total = add(total, figures).ok_or_else(too_large)?;
         }
-        Ok(total)
-    }
-
-    /// Reads those of the thread whose folder is `thread`.
-    fn one(root: &Root, thread: &str) -> Result<Self, ProbeError> {
-        let path = format!("{thread}/schedstat");
-        let text = root.read(&path)?;
-        parse(&text).ok_or_else(|| root.unexpected(path, "three numbers of schedstat"))
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        Some(Self {
-            run_ns: self.run_ns.checked_add(other.run_ns)?,
-            run_queue_ns: self.run_queue_ns.checked_add(other.run_queue_ns)?,
-            slices: self.slices.checked_add(other.slices)?,
+        let [run_ns, run_queue_ns, slices] = total;
+        Ok(Self {
+            run_ns,
+            run_queue_ns,
+            slices,
         })
     }
 }
 
-/// The longest clock tick that kernels are built with. The scheduler's figure of a thread that is on
-/// a processor is as old as the last tick.
+/// Reads the figures of the scheduler of the thread whose folder is `thread`.
+fn schedule(root: &Root, thread: &str) -> Result<[u64; SCHEDULE], ProbeError> {
+    let path = format!("{thread}/schedstat");
+    root.parse(path, "three numbers of schedstat", numbers)
+}
+
+/// The counters of a thread: those of the scheduler first, then switches.
+const FIGURES: [&str; 5] = [
+    "run_ns",
+    "run_queue_ns",
+    "slices",
+    "voluntary_switches",
+    "involuntary_switches",
+];
+
+/// Number of figures in `schedstat`.
+const SCHEDULE: usize = 3;
+
+/// The longest clock tick that kernels are built with. The scheduler's figure of a thread that is
+/// on a processor is as old as the last tick.
 const TICK_NS_MAX: u64 = 10_000_000;
 
 /// A thread: its number, and when it began, since numbers are used again.
@@ -74,7 +81,7 @@ type Thread = (u32, u64);
 #[derive(Debug)]
 pub(crate) struct Threads {
     has_schedule: bool,
-    /// What was there at the step's start.
+    /// Threads at the start of the step.
     start: Option<Census>,
 }
 
@@ -82,9 +89,7 @@ pub(crate) struct Threads {
 #[derive(Debug, Default)]
 struct Census {
     threads: BTreeSet<Thread>,
-    schedule: ThreadsReading,
-    voluntary_switches: u64,
-    involuntary_switches: u64,
+    figures: [u64; FIGURES.len()],
     /// Threads that were on a processor when they were read.
     running: u64,
     ended: Option<Ended>,
@@ -103,12 +108,12 @@ struct Ended {
 impl Threads {
     /// Finds out what the kernel tells of threads.
     pub(crate) fn new(root: &Root, pid: u32, absences: &mut Vec<Gap>) -> Self {
-        let schedule = ThreadsReading::one(root, &format!("proc/{pid}/task/{pid}"));
+        let schedule = schedule(root, &format!("proc/{pid}/task/{pid}"));
         if let Err(error) = &schedule {
-            absences.push(Gap {
-                source: Source::Threads,
-                reason: format!("{error}: the kernel was built without the scheduler's figures (CONFIG_SCHED_INFO)"),
-            });
+            let reason = format!(
+                "{error}: the kernel was built without the scheduler's figures (CONFIG_SCHED_INFO)"
+            );
+            absences.push(gap(Source::Threads, reason));
         }
         Self {
             has_schedule: schedule.is_ok(),
@@ -134,15 +139,12 @@ impl Threads {
             Ok(census) => census,
             Err(error) => return draft.gap(Source::Threads, &error),
         };
-        let mut put = |name, value| draft.put(Source::Threads, name, value);
-        if self.has_schedule {
-            put("run_ns", census.schedule.run_ns);
-            put("run_queue_ns", census.schedule.run_queue_ns);
-            put("slices", census.schedule.slices);
+        let absent = if self.has_schedule { 0 } else { SCHEDULE };
+        for (name, value) in FIGURES.into_iter().zip(census.figures).skip(absent) {
+            draft.put(Source::Threads, name, value);
         }
-        put("voluntary_switches", census.voluntary_switches);
-        put("involuntary_switches", census.involuntary_switches);
-        put("living_threads", census.threads.len() as u64);
+        let living = census.threads.len() as u64;
+        draft.put(Source::Threads, "living_threads", living);
         let lost = match (&self.start, moment) {
             (Some(start), Moment::End) => census.lost_since(start),
             _ => 0,
@@ -157,11 +159,7 @@ impl Threads {
 impl Census {
     fn take(root: &Root, members: &[Member], has_schedule: bool) -> Result<Self, ProbeError> {
         let mut census = Self::default();
-        let clocks = || {
-            sum(members
-                .iter()
-                .map(|member| process_cpu_ns(root, member.pid)))
-        };
+        let clocks = || sum(members.iter().map(|m| process_cpu_ns(root, m.pid)));
         let before_ns = clocks();
         for member in members {
             let folder = format!("proc/{}/task", member.pid);
@@ -176,11 +174,12 @@ impl Census {
         if let (Some(before), Some(after), Some(reaped_ticks), true) =
             (before_ns, clocks(), reaped, has_schedule)
         {
+            let [run_ns, ..] = census.figures;
             census.ended = Some(Ended {
                 least_ns: before
-                    .saturating_sub(census.schedule.run_ns)
+                    .saturating_sub(run_ns)
                     .saturating_sub(census.running * TICK_NS_MAX),
-                most_ns: after.saturating_sub(census.schedule.run_ns),
+                most_ns: after.saturating_sub(run_ns),
                 reaped_ticks,
             });
         }
@@ -200,28 +199,21 @@ impl Census {
         let switches = |word| value(&status, word).ok_or_else(odd);
         let voluntary = switches("voluntary_ctxt_switches:")?;
         let involuntary = switches("nonvoluntary_ctxt_switches:")?;
-        let schedule = if has_schedule {
-            ThreadsReading::one(root, &thread)?
+        let [run, queue, slices] = if has_schedule {
+            schedule(root, &thread)?
         } else {
-            ThreadsReading::default()
+            [0; SCHEDULE]
         };
         let stat = Stat::read(root, &format!("{thread}/stat"))?;
-        self.schedule = self.schedule.plus(schedule).ok_or_else(odd)?;
+        let figures = [run, queue, slices, voluntary, involuntary];
+        self.figures = add(self.figures, figures).ok_or_else(odd)?;
         self.running += u64::from(stat.running);
-        self.voluntary_switches = self
-            .voluntary_switches
-            .checked_add(voluntary)
-            .ok_or_else(odd)?;
-        self.involuntary_switches = self
-            .involuntary_switches
-            .checked_add(involuntary)
-            .ok_or_else(odd)?;
         let number = name.parse().map_err(|_| odd())?;
         self.threads.insert((number, stat.started_ticks));
         Ok(())
     }
 
-    /// How many threads have taken their counts with them since `start`: those that were there then
+    /// Number of threads that have taken their counts with them since `start`: those that were there then
     /// and are not now, and at least one where processor time says that threads have come and gone
     /// in between.
     fn lost_since(&self, start: &Self) -> u64 {
@@ -234,16 +226,6 @@ impl Census {
         };
         gone.max(u64::from(came_and_went))
     }
-}
-
-fn parse(text: &str) -> Option<ThreadsReading> {
-    let mut numbers = text.split_ascii_whitespace().map(str::parse);
-    let mut next = || numbers.next()?.ok();
-    Some(ThreadsReading {
-        run_ns: next()?,
-        run_queue_ns: next()?,
-        slices: next()?,
-    })
 }
 
 #[cfg(test)]
@@ -260,31 +242,31 @@ mod tests {
         }
         // A thread that has ended since it was listed.
         std::fs::create_dir_all(folder.path().join("proc/42/task/44")).unwrap();
-        let reading = ThreadsReading::take(&Root::recorded(folder.path()), 42).unwrap();
-        let expected = ThreadsReading {
+        let sample = ThreadsSample::take(&Root::recorded(folder.path()), 42).unwrap();
+        let expected = ThreadsSample {
             run_ns: 1005,
             run_queue_ns: 26,
             slices: 10,
         };
-        assert_eq!(reading, expected);
+        assert_eq!(sample, expected);
     }
 
     #[test]
     fn what_is_missing_or_odd_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::recorded(folder.path());
-        let error = ThreadsReading::take(&root, 7).unwrap_err();
+        let error = ThreadsSample::take(&root, 7).unwrap_err();
         assert!(error.to_string().contains("proc/7/task"), "{error}");
         let task = folder.path().join("proc/7/task/7");
         std::fs::create_dir_all(&task).unwrap();
         std::fs::write(task.join("schedstat"), "12 x 3\n").unwrap();
-        let error = ThreadsReading::take(&root, 7).unwrap_err();
+        let error = ThreadsSample::take(&root, 7).unwrap_err();
         assert!(error.to_string().contains("three numbers"), "{error}");
     }
 
     #[test]
     fn reads_itself() {
-        let reading = ThreadsReading::take(&Root::live(), std::process::id()).unwrap();
-        assert!(reading.run_ns > 0 && reading.slices > 0);
+        let sample = ThreadsSample::take(&Root::live(), std::process::id()).unwrap();
+        assert!(sample.run_ns > 0 && sample.slices > 0);
     }
 }

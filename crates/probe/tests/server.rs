@@ -19,7 +19,7 @@ use prony_probe::{Counters, Prober, Root, Sampler, ServerPlace, hardware_counter
 /// Makes a copy of this program the server.
 const ROLE: &str = "PRONY_TEST_SERVER";
 
-/// How long each thread and process of the server works, in milliseconds of processor time.
+/// Work of each thread and process of the server, in milliseconds of processor time.
 const WORK_MS: u64 = 150;
 const THREADS: u64 = 2;
 const PROCESSES: u64 = 2;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use prony_client::Address;
 use prony_host::{Launcher, OwnedFolder, Placement, Process, Roots};
-use prony_probe::{ProcessReading, Root, thread_cpu_ns};
+use prony_probe::{ProcessSample, Root, thread_cpu_ns};
 
 /// Limit for it to listen.
 const STARTING: Duration = Duration::from_secs(20);
@@ -83,7 +83,7 @@ impl NullServer {
         thread_cpu_ns(proc, pid)
             .or_else(|_| {
                 // A kernel without the exact figures has those in clock ticks.
-                let reading = ProcessReading::take(proc, pid)?;
+                let reading = ProcessSample::take(proc, pid)?;
                 Ok(reading.user_ns + reading.system_ns)
             })
             .map_err(|error: prony_probe::ProbeError| error.to_string())

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
-use prony_probe::{ProcessReading, Root};
+use prony_probe::{ProcessSample, Root};
 use serde::Serialize;
 
 use crate::tally::Tally;
@@ -12,7 +12,7 @@ use crate::tally::Tally;
 pub(crate) struct Edge {
     at: Instant,
     queries: u64,
-    process: ProcessReading,
+    process: ProcessSample,
 }
 
 /// One line of JSON.
@@ -41,7 +41,7 @@ impl Edge {
         Self {
             at: Instant::now(),
             queries: tallies.iter().map(Tally::get).sum(),
-            process: ProcessReading::take(&Root::live(), std::process::id()).unwrap(),
+            process: ProcessSample::take(&Root::live(), std::process::id()).unwrap(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use prony_probe::{ProcessReading, Root, ThreadsReading, monotonic_ns, resident_peak_bytes};
+use prony_probe::{ProcessSample, Root, ThreadsSample, monotonic_ns, resident_peak_bytes};
 use serde::Serialize;
 
 use crate::contestant::Program;
@@ -37,9 +37,9 @@ pub(crate) struct Figures {
 struct Edge {
     at_ns: u64,
     queries: u64,
-    client: ThreadsReading,
-    process: ProcessReading,
-    server: ThreadsReading,
+    client: ThreadsSample,
+    process: ProcessSample,
+    server: ThreadsSample,
 }
 
 /// Runs the program until `seconds` of its steady state are measured, and ends it.
@@ -73,11 +73,11 @@ impl Edge {
     fn look(contending: &Contending, server: &mut Server) -> Self {
         let proc = Root::live();
         Self {
-            process: ProcessReading::take(&proc, contending.pid()).unwrap(),
-            client: ThreadsReading::take(&proc, contending.pid()).unwrap(),
+            process: ProcessSample::take(&proc, contending.pid()).unwrap(),
+            client: ThreadsSample::take(&proc, contending.pid()).unwrap(),
             queries: server.counters().queries,
             at_ns: monotonic_ns(),
-            server: ThreadsReading::take(&proc, server.pid()).unwrap(),
+            server: ThreadsSample::take(&proc, server.pid()).unwrap(),
         }
     }
 }

@@ -42,7 +42,7 @@ fn command(payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What a new conversation replies to these pieces, and how it goes on.
+/// Replies of a new conversation to these pieces, and its state after them.
 fn replies<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> (Vec<Reply>, Flow) {
     let mut conversation = Conversation::default();
     let mut replies = Vec::new();

@@ -1,15 +1,15 @@
-//! Why there is no control group.
+//! Reason why there is no control group.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::root::ProbeError;
 
-/// What lets a user make control groups.
+/// Remedy that permits a user to make control groups.
 const REMEDY: &str = "start Prony in a group of its own, with `systemd-run --user --scope -p \
                       Delegate=yes prony …`, and in a container with /sys/fs/cgroup writable";
 
-/// Why there is no control group.
+/// Reason why there is no control group.
 #[derive(Debug, thiserror::Error)]
 pub enum CgroupError {
     /// The machine has no suitable hierarchy.
@@ -18,7 +18,7 @@ pub enum CgroupError {
          time is read from /proc alone"
     )]
     NotMounted,
-    /// What is mounted can't be found out.
+    /// The mounted hierarchies can't be read.
     #[error(transparent)]
     Unreadable(#[from] ProbeError),
     /// Prony's own group is outside of what is mounted, as in some containers.
@@ -27,7 +27,7 @@ pub enum CgroupError {
          a cgroup namespace of its own"
     )]
     Outside {
-        /// Where the hierarchy is mounted.
+        /// Mount point of the hierarchy.
         point: PathBuf,
         /// The group as the kernel names it.
         group: String,
@@ -41,40 +41,30 @@ pub enum CgroupError {
         /// The group in which one would be made.
         folder: PathBuf,
     },
+    // Names of groups differ from server to server, and an error of all of them is shown once:
+    // these variants name the group above.
     /// The group can't be made.
-    #[error("make a control group below {}: {source}; {REMEDY}", above(folder))]
+    #[error("make a control group below {parent}: {source}; {REMEDY}")]
     Make {
-        /// The group.
-        folder: PathBuf,
-        /// What the system said.
+        /// The group above.
+        parent: PathBuf,
+        /// Error of the system.
         source: io::Error,
     },
     /// The group shows no processor time.
     #[error(
-        "read processor time of a control group below {}: kernels before 4.15 show none there",
-        above(folder)
+        "read processor time of a control group below {parent}: kernels before 4.15 show none there"
     )]
     NoTime {
-        /// The group.
-        folder: PathBuf,
+        /// The group above.
+        parent: PathBuf,
     },
     /// A process can't be put into the group.
-    #[error(
-        "put the server into a control group below {}: {source}; {REMEDY}",
-        above(folder)
-    )]
+    #[error("put the server into a control group below {parent}: {source}; {REMEDY}")]
     Add {
-        /// The group.
-        folder: PathBuf,
-        /// The process.
-        pid: u32,
-        /// What the system said.
+        /// The group above.
+        parent: PathBuf,
+        /// Error of the system.
         source: io::Error,
     },
-}
-
-/// The group above: names of groups differ from server to server, and what is wrong with all of them
-/// is to be said once.
-fn above(folder: &Path) -> std::path::Display<'_> {
-    folder.parent().unwrap_or(folder).display()
 }

@@ -1,4 +1,4 @@
-//! Where this program may make control groups.
+//! Place in which this program may make control groups.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ impl Place {
     /// Our group of version 2.
     pub(super) fn unified(&self, root: &Root) -> Result<PathBuf, CgroupError> {
         let mount = self.mount(|mount| mount.kind == "cgroup2")?;
-        let folder = self.own(mount, str::is_empty)?;
+        let folder = self.own(mount, "")?;
         let below = root.read(folder.join("cgroup.subtree_control"))?;
         if below.split_ascii_whitespace().any(|word| word == "cpu") {
             return Err(CgroupError::SharesProcessor { folder });
@@ -35,12 +35,12 @@ impl Place {
     /// Our groups of version 1: that of `cpuacct` and, where there is one, that of `blkio`.
     pub(super) fn legacy(&self, root: &Root) -> Result<Vec<PathBuf>, CgroupError> {
         let accounting = self.controller("cpuacct")?;
-        let folder = self.own(accounting, |controllers| has(controllers, "cpuacct"))?;
+        let folder = self.own(accounting, "cpuacct")?;
         if accounting.has_option("cpu") {
             return Err(CgroupError::SharesProcessor { folder });
         }
         let blocks = self.controller("blkio").and_then(|mount| {
-            let folder = self.own(mount, |controllers| has(controllers, "blkio"))?;
+            let folder = self.own(mount, "blkio")?;
             root.list(&folder)?;
             Ok(folder)
         });
@@ -56,23 +56,22 @@ impl Place {
         found.next().ok_or(CgroupError::NotMounted)
     }
 
-    /// The folder of our group in a hierarchy, whose line of `/proc/self/cgroup` (cgroups(7)) is
-    /// `number:controllers:group`.
-    fn own(&self, mount: &Mount, is_it: impl Fn(&str) -> bool) -> Result<PathBuf, CgroupError> {
+    /// The folder of our group in the hierarchy of a controller, whose line of `/proc/self/cgroup`
+    /// (cgroups(7)) is `number:controllers:group`; version 2 names no controllers.
+    fn own(&self, mount: &Mount, controller: &str) -> Result<PathBuf, CgroupError> {
         let group = self.groups.lines().find_map(|line| {
             let (_, line) = line.split_once(':')?;
             let (controllers, group) = line.split_once(':')?;
-            is_it(controllers).then_some(group)
+            has(controllers, controller).then_some(group)
         });
         let group = group.ok_or(CgroupError::NotMounted)?;
-        let inside = Path::new(group).strip_prefix(&mount.root).ok();
-        let inside = inside.filter(|path| !path.starts_with(".."));
-        inside
-            .map(|path| mount.point.join(path))
-            .ok_or_else(|| CgroupError::Outside {
+        match Path::new(group).strip_prefix(&mount.root) {
+            Ok(inside) if !inside.starts_with("..") => Ok(mount.point.join(inside)),
+            _ => Err(CgroupError::Outside {
                 point: mount.point.clone(),
                 group: group.to_owned(),
-            })
+            }),
+        }
     }
 }
 

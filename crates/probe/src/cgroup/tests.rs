@@ -235,20 +235,20 @@ fn groups_of_the_dead_are_swept_away() {
     assert!(!own.exists());
 }
 
-/// Where this machine allows groups: what a process and its child use is counted, and the group is
+/// On machines that allow groups: the usage of a process and its child is counted, and the group is
 /// gone afterwards. Both versions are tried, whichever comes first for servers.
 #[test]
 fn counts_what_a_process_and_its_children_use() {
     let root = Root::live();
     let place = Place::find(&root).unwrap();
     let name = folder_name(&root, "test").unwrap();
+    let make = |layout, parents: &[PathBuf]| Cgroup::make(&root, layout, parents, &name);
     let unified = place
         .unified(&root)
-        .and_then(|parent| Cgroup::make(&root, Layout::Unified, vec![parent.join(&name)]));
-    let legacy = place.legacy(&root).and_then(|parents| {
-        let folders = parents.iter().map(|parent| parent.join(&name)).collect();
-        Cgroup::make(&root, Layout::Legacy, folders)
-    });
+        .and_then(|parent| make(Layout::Unified, &[parent]));
+    let legacy = place
+        .legacy(&root)
+        .and_then(|parents| make(Layout::Legacy, &parents));
     for group in [unified, legacy] {
         match group {
             Ok(group) => count_in(group),

@@ -1,39 +1,21 @@
-//! What the files of a group tell.
+//! Content of a group's files.
 
 use std::collections::BTreeSet;
 
-use crate::text::value;
+/// Names of the figures of [`Transfers`], and their keys in `io.stat`.
+pub(super) const TRANSFERS: [(&str, &str); 4] = [
+    ("read_bytes", "rbytes"),
+    ("written_bytes", "wbytes"),
+    ("reads", "rios"),
+    ("writes", "wios"),
+];
 
-/// Processor time of a group, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cpu {
-    pub(super) total: u64,
-    pub(super) user: Option<u64>,
-    pub(super) system: Option<u64>,
-}
-
-impl Cpu {
-    /// Parses `cpu.stat`. Source of the layout: the kernel's documentation,
-    /// admin-guide/cgroup-v2, cpu.stat.
-    pub(super) fn unified(text: &str) -> Option<Self> {
-        let time = |word| value(text, word)?.checked_mul(1_000);
-        Some(Self {
-            total: time("usage_usec ")?,
-            user: time("user_usec "),
-            system: time("system_usec "),
-        })
-    }
-}
-
-/// What a group moved to and from block devices.
+/// Transfers of a group to and from block devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Transfers {
-    /// Which, as major and minor number.
+    /// The devices, by major and minor number.
     pub(super) devices: BTreeSet<String>,
-    pub(super) read_bytes: u64,
-    pub(super) written_bytes: u64,
-    pub(super) reads: u64,
-    pub(super) writes: u64,
+    pub(super) figures: [u64; TRANSFERS.len()],
 }
 
 impl Transfers {
@@ -49,18 +31,11 @@ impl Transfers {
                 continue;
             };
             total.devices.insert(device.to_owned());
-            for word in words {
-                let Some((key, number)) = word.split_once('=') else {
-                    continue;
-                };
-                let sum = match key {
-                    "rbytes" => &mut total.read_bytes,
-                    "wbytes" => &mut total.written_bytes,
-                    "rios" => &mut total.reads,
-                    "wios" => &mut total.writes,
-                    _ => continue,
-                };
-                *sum = sum.checked_add(number.parse().ok()?)?;
+            for (key, number) in words.filter_map(|word| word.split_once('=')) {
+                let index = TRANSFERS.iter().position(|(_, known)| *known == key);
+                if let Some(index) = index {
+                    total.add(index, number)?;
+                }
             }
         }
         Some(total)
@@ -74,24 +49,27 @@ impl Transfers {
         counts: impl Fn(&str) -> bool,
     ) -> Option<Self> {
         let mut total = Self::default();
-        for (text, read, written) in [
-            (bytes, &mut total.read_bytes, &mut total.written_bytes),
-            (operations, &mut total.reads, &mut total.writes),
-        ] {
+        for (text, first) in [(bytes, 0), (operations, 2)] {
             for line in text.lines() {
                 let words: Vec<&str> = line.split_ascii_whitespace().collect();
-                let (device, sum, number) = match words[..] {
-                    [device, "Read", number] => (device, &mut *read, number),
-                    [device, "Write", number] => (device, &mut *written, number),
+                let (device, index, number) = match words[..] {
+                    [device, "Read", number] => (device, first, number),
+                    [device, "Write", number] => (device, first + 1, number),
                     _ => continue,
                 };
                 if counts(device) {
-                    *sum = sum.checked_add(number.parse().ok()?)?;
+                    total.add(index, number)?;
                     total.devices.insert(device.to_owned());
                 }
             }
         }
         // Some kernels fill these files only where a limit is set: then nothing is known.
         (!total.devices.is_empty()).then_some(total)
+    }
+
+    fn add(&mut self, index: usize, number: &str) -> Option<()> {
+        let sum = &mut self.figures[index];
+        *sum = sum.checked_add(number.parse().ok()?)?;
+        Some(())
     }
 }

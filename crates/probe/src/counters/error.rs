@@ -1,47 +1,22 @@
-//! Why counters can't be had.
+//! Reason why counters can't be had.
 
 use std::fs;
 use std::io;
 
 use rustix::io::Errno;
 
-/// Why counters can't be had.
+/// Reason why counters can't be had.
 #[derive(Debug, thiserror::Error)]
 pub enum CountersError {
-    /// The kernel does not let this user count.
-    #[error(
-        "open counter {event}: {source} (kernel.perf_event_paranoid is {paranoid}); allow it with \
-         `sysctl kernel.perf_event_paranoid={needed}` or the capability CAP_PERFMON, and in a \
-         container let its seccomp profile pass perf_event_open"
-    )]
-    Denied {
+    /// The kernel does not open the counter.
+    #[error("open counter {event}: {source}{remedy}")]
+    Open {
         /// The counter.
         event: &'static str,
-        /// The kernel's setting, as it is written.
-        paranoid: String,
-        /// The highest value of the setting at which it can be had.
-        needed: u8,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
-    },
-    /// The machine or kernel has no such counter.
-    #[error(
-        "open counter {event}: {source}; this machine does not offer it, as most virtual machines \
-         do not: enable the virtual PMU of the machine, or count with valgrind"
-    )]
-    NotOffered {
-        /// The counter.
-        event: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// No more files may be open.
-    #[error("open counter {event}: {source}; allow more open files with `ulimit -n`")]
-    TooMany {
-        /// The counter.
-        event: &'static str,
-        /// What the system said.
-        source: io::Error,
+        /// The remedy after its punctuation, if one is known.
+        remedy: String,
     },
     /// The counter can be opened and stands still.
     #[error(
@@ -52,41 +27,42 @@ pub enum CountersError {
         /// The counter.
         event: &'static str,
     },
-    /// Another reason, for instance that the process has ended.
-    #[error("open counter {event}: {source}")]
-    Open {
-        /// The counter.
-        event: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
     /// An open counter can't be read.
     #[error("read counter {event}: {source}")]
     Read {
         /// The counter.
         event: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
 impl CountersError {
-    /// The error of opening `event`, which can be had while `kernel.perf_event_paranoid` is at most
-    /// `needed`.
-    pub(super) fn of(event: &'static str, needed: u8, source: io::Error) -> Self {
-        match Errno::from_io_error(&source) {
-            Some(Errno::ACCESS | Errno::PERM) => Self::Denied {
-                event,
-                paranoid: fs::read_to_string("/proc/sys/kernel/perf_event_paranoid")
-                    .map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned()),
-                needed,
-                source,
-            },
-            Some(Errno::NOENT | Errno::NODEV | Errno::OPNOTSUPP | Errno::NOSYS) => {
-                Self::NotOffered { event, source }
+    /// The error of opening `event`, which is permitted while `kernel.perf_event_paranoid` is at
+    /// most `needed`.
+    pub(super) fn open(event: &'static str, needed: u8, source: io::Error) -> Self {
+        let remedy = match Errno::from_io_error(&source) {
+            Some(Errno::ACCESS | Errno::PERM) => {
+                let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+                format!(
+                    " (kernel.perf_event_paranoid is {}); allow it with `sysctl \
+                     kernel.perf_event_paranoid={needed}` or the capability CAP_PERFMON, and in a \
+                     container let its seccomp profile pass perf_event_open",
+                    paranoid.as_deref().map_or("unknown", str::trim)
+                )
             }
-            Some(Errno::MFILE | Errno::NFILE) => Self::TooMany { event, source },
-            _ => Self::Open { event, source },
+            Some(Errno::NOENT | Errno::NODEV | Errno::OPNOTSUPP | Errno::NOSYS) => {
+                "; this machine does not offer it, as most virtual machines do not: enable the \
+                 virtual PMU of the machine, or count with valgrind"
+                    .to_owned()
+            }
+            Some(Errno::MFILE | Errno::NFILE) => "; allow more open files with `ulimit -n`".into(),
+            _ => String::new(),
+        };
+        Self::Open {
+            event,
+            source,
+            remedy,
         }
     }
 }
@@ -96,7 +72,7 @@ mod tests {
     use super::*;
 
     fn message(errno: Errno) -> String {
-        CountersError::of("cycles_kernel", 1, errno.into()).to_string()
+        CountersError::open("cycles_kernel", 1, errno.into()).to_string()
     }
 
     #[test]

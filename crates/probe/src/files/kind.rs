@@ -1,13 +1,13 @@
-//! What a file of a data directory is for, by its name.
+//! Purpose of a file of a data directory, by its name.
 
 use std::path::Path;
 
-/// The kinds that sizes are told by.
+/// Kinds of files by which sizes are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Rows and indexes, tablespaces of the system included.
     Data,
-    /// What an engine writes to recover or undo: redo, undo, write-ahead log.
+    /// Logs for recovery and undo: redo, undo, write-ahead log.
     Log,
     /// Binary logs and relay logs, with their lists.
     Binlog,

@@ -1,8 +1,8 @@
-//! How fast the processors run, and how often heat slowed them down.
+//! Frequency of the processors, and throttling by heat.
 
 use prony_model::{Gap, Moment, Source};
 
-use crate::draft::Draft;
+use crate::draft::{Draft, gap};
 use crate::root::Root;
 use crate::text::sum;
 
@@ -26,27 +26,19 @@ impl Processors {
         names.sort_unstable();
         let there = |file: &str| -> Vec<String> {
             let paths = names.iter().map(|name| format!("{FOLDER}/{name}/{file}"));
-            paths.filter(|path| number(root, path).is_some()).collect()
+            paths.filter(|path| root.number(path).is_some()).collect()
         };
         let frequencies = there("cpufreq/scaling_cur_freq");
-        let mut throttles = first_of_each(root, &names, "core_cpus_list", "core_throttle_count");
-        throttles.extend(first_of_each(
-            root,
-            &names,
-            "package_cpus_list",
-            "package_throttle_count",
-        ));
+        let mut throttles = first_of_each(root, &names, "core");
+        throttles.extend(first_of_each(root, &names, "package"));
         for (found, what) in [
             (&frequencies, "the frequency of its processors (cpufreq)"),
             (&throttles, "thermal throttling of its processors"),
         ] {
             if found.is_empty() {
-                absences.push(Gap {
-                    source: Source::Host,
-                    reason: format!(
-                        "this machine does not tell {what}, as most virtual machines do not"
-                    ),
-                });
+                let reason =
+                    format!("this machine does not tell {what}, as most virtual machines do not");
+                absences.push(gap(Source::Host, reason));
             }
         }
         Self {
@@ -57,15 +49,12 @@ impl Processors {
 
     /// Takes a sample.
     pub(crate) fn sample(&self, root: &Root, moment: Moment, draft: &mut Draft) {
-        let total = |paths: &[String]| sum(paths.iter().map(|path| number(root, path)));
+        let total = |paths: &[String]| sum(paths.iter().map(|path| root.number(path)));
         if !self.frequencies.is_empty() {
             match total(&self.frequencies) {
                 Some(sum) => {
-                    draft.put(
-                        Source::Host,
-                        "frequency_khz",
-                        sum / self.frequencies.len() as u64,
-                    );
+                    let mean = sum / self.frequencies.len() as u64;
+                    draft.put(Source::Host, "frequency_khz", mean);
                 }
                 None => draft.gap(Source::Host, "the frequency of a processor can't be read"),
             }
@@ -79,18 +68,18 @@ impl Processors {
     }
 }
 
-/// The counts of the processors that are the first of their core or package: every thread of a core
+/// The counts of the processors that are the first of their `core` or `package`: every thread of a core
 /// shows the count of the core.
-fn first_of_each(root: &Root, names: &[String], together: &str, count: &str) -> Vec<String> {
+fn first_of_each(root: &Root, names: &[String], unit: &str) -> Vec<String> {
     let mut seen = Vec::new();
     let mut paths = Vec::new();
     for name in names {
-        let path = format!("{FOLDER}/{name}/thermal_throttle/{count}");
-        if number(root, &path).is_none() {
+        let path = format!("{FOLDER}/{name}/thermal_throttle/{unit}_throttle_count");
+        if root.number(&path).is_none() {
             continue;
         }
         // Without a list, each is on its own.
-        let group = root.read(format!("{FOLDER}/{name}/topology/{together}"));
+        let group = root.read(format!("{FOLDER}/{name}/topology/{unit}_cpus_list"));
         let group = group.unwrap_or_else(|_| name.clone());
         if !seen.contains(&group) {
             seen.push(group);
@@ -100,11 +89,7 @@ fn first_of_each(root: &Root, names: &[String], together: &str, count: &str) -> 
     paths
 }
 
-fn number(root: &Root, path: &str) -> Option<u64> {
-    root.read(path).ok()?.trim().parse().ok()
-}
-
-/// Whether a name is `cpu` and a number.
+/// Returns `true` if a name is `cpu` and a number.
 fn is_processor(name: &str) -> bool {
     name.strip_prefix("cpu")
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))

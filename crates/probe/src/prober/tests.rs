@@ -5,9 +5,9 @@ use proptest::prelude::*;
 
 use crate::host::HostFacts;
 use crate::prober::{Prober, ServerPlace};
-use crate::process::{ProcessReading, resident_peak_bytes, thread_cpu_ns};
+use crate::process::{ProcessSample, resident_peak_bytes, thread_cpu_ns};
 use crate::testing::{Machine, Process};
-use crate::{Cgroup, ThreadsReading};
+use crate::{Cgroup, ThreadsSample};
 
 /// Every file that is read for a sample, as it is when the machine has been busy for `work` units.
 fn files(work: u64) -> Vec<(&'static str, String)> {
@@ -74,7 +74,7 @@ fn files(work: u64) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// How many of the files, from the first on, are read at every sample.
+/// Number of the files, from the first on, that are read at every sample.
 const SAMPLED: usize = 13;
 
 const GROUP_FILES: [&str; 2] = ["cpu.stat", "io.stat"];
@@ -127,8 +127,8 @@ fn read_all(machine: &Machine, prober: &mut Prober) {
     prober.sample(Moment::Period);
     prober.sample(Moment::End);
     HostFacts::read(&root);
-    let _ = ProcessReading::take(&root, 42);
-    let _ = ThreadsReading::take(&root, 42);
+    let _ = ProcessSample::take(&root, 42);
+    let _ = ThreadsSample::take(&root, 42);
     let _ = resident_peak_bytes(&root, 42);
     let _ = thread_cpu_ns(&root, 42);
     let _ = Cgroup::create(&root, "y");
@@ -153,7 +153,7 @@ fn odd_text() -> impl Strategy<Value = Vec<u8>> {
 #[test]
 fn every_counter_is_documented() {
     let (_machine, mut prober, _) = machine();
-    let readings = include_str!("../../../docs/readings.md");
+    let readings = include_str!("../../../../docs/readings.md");
     let sample = prober.sample(Moment::End);
     assert!(sample.values.len() > 50, "{}", sample.values.len());
     for Counter { source, name } in sample.values.keys() {
