@@ -12,6 +12,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use prony_host::{At, Launcher, Placement, Roots, retire};
@@ -23,7 +24,6 @@ use crate::build::depot::Depot;
 use crate::build::elf::Elf;
 use crate::build::fetch::FetchEvent;
 use crate::instance::verify::verify;
-use linking::Linking;
 use place::Unpacked;
 use probe::Probe;
 use shape::Help;
@@ -117,10 +117,9 @@ impl Adder<'_> {
         } else {
             &comment
         };
-        write(
-            &file,
-            &text::text(&entry, &format!("Added by `prony servers add`: {what}.")),
-        )?;
+        let note = format!("Added by `prony servers add`: {what}.");
+        let text = text::text(&entry, &note).map_err(io::Error::other);
+        write(&file, &text.at("write", &file)?)?;
         tentative.kept = true;
         Ok(Added {
             entry,
@@ -138,22 +137,25 @@ impl Adder<'_> {
         unpacked: &Unpacked,
         report: &mut dyn FnMut(FetchEvent),
     ) -> Result<(Entry, Option<Vec<String>>), AddError> {
-        let tree = Tree::walk(unpacked.root())?;
+        let tree = Tree::walk(&unpacked.root)?;
         let program =
             shape::program(&tree).ok_or_else(|| AddError::NoServer(new.path.to_owned()))?;
         let elf = check_program(new.path, &tree, &program)?;
         let probe = Probe {
             launcher: self.launcher,
             stop: self.stop,
-            scratch: unpacked.scratch(),
+            scratch: unpacked.scratch.path(),
             limit: probe::LIMIT,
         };
         let depot = Depot::new(self.roots, self.catalogue, self.launcher);
-        let linking = linking::find(&probe, &tree, &program, &elf, &mut |id| {
+        let mut entry = skeleton(&program);
+        let missing = linking::find(&probe, &tree, &mut entry, &elf, &mut |id| {
             depot.fetch_support(id, self.stop, report)
-        })?
-        .map_err(|missing| AddError::libraries(new.path, &program, &missing, !new.path.is_dir()))?;
-        let mut entry = skeleton(&program, linking);
+        })?;
+        if !missing.is_empty() {
+            let archive = !new.path.is_dir();
+            return Err(AddError::libraries(new.path, &program, &missing, archive));
+        }
         let supports = entry.support.iter();
         let supports = supports.map(|id| depot.fetch_support(id, self.stop, report));
         let supports = supports.collect::<Result<_, _>>()?;
@@ -180,7 +182,7 @@ impl Adder<'_> {
         if !help.encrypts() {
             entry.lacks.push("tls".to_owned());
         }
-        entry.source = vec![unpacked.source()];
+        entry.source = vec![unpacked.source.clone()];
         Ok((entry, shape::rocksdb(&tree)))
     }
 
@@ -258,8 +260,8 @@ fn check_program(path: &Path, tree: &Tree, program: &Path) -> Result<Elf, AddErr
     }
 }
 
-/// An entry with what its files tell, and without what only the program tells.
-fn skeleton(program: &Path, linking: Linking) -> Entry {
+/// An entry without what is found out of its files and its program.
+fn skeleton(program: &Path) -> Entry {
     Entry {
         id: String::new(),
         family: Family::Mysql,
@@ -268,16 +270,12 @@ fn skeleton(program: &Path, linking: Linking) -> Entry {
         // The engine of the system tables of most versions; it is there in all.
         engines: vec![Engine::Myisam],
         engine_options: BTreeMap::new(),
-        lacks: if linking.is_static {
-            vec!["allocator".to_owned()]
-        } else {
-            Vec::new()
-        },
+        lacks: Vec::new(),
         program: program.to_owned(),
-        loader: linking.loader,
-        libraries: linking.libraries,
-        support: linking.support,
-        allocators: linking.allocators,
+        loader: None,
+        libraries: Vec::new(),
+        support: Vec::new(),
+        allocators: None,
         bootstrap: Bootstrap::InitializeInsecure,
         shutdown: Shutdown::Signal,
         locations: BTreeMap::new(),
@@ -312,13 +310,11 @@ fn write(file: &Path, text: &str) -> Result<(), AddError> {
     }
     // No name that is read as a catalogue file.
     let half = file.with_extension(format!("toml-{}", std::process::id()));
-    let written = fs::write(&half, text).at("write", &half);
-    let written = match written {
+    let written = match fs::write(&half, text).at("write", &half) {
         Ok(()) if file.exists() => Err(AddError::FileExists(file.to_owned())),
-        Ok(()) => fs::rename(&half, file)
-            .at("create", file)
+        written => written
+            .and_then(|()| fs::rename(&half, file).at("create", file))
             .map_err(AddError::from),
-        Err(error) => Err(error.into()),
     };
     if written.is_err() {
         // What can't be removed is read by nobody.

@@ -9,7 +9,7 @@ use super::{AddError, Adder};
 use crate::admin::statement::pairs;
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
-use crate::config::render::Wanted;
+use crate::config::intents::Wanted;
 use crate::instance::{Instance, Running, StopError};
 
 /// The time that one statement may take.

@@ -158,7 +158,7 @@ fn what_is_written_reads_as_what_was_found() {
         part: vec![part],
         drop: Vec::new(),
     };
-    let mut entry = skeleton(Path::new("bin/mysqld"), Linking::default());
+    let mut entry = skeleton(Path::new("bin/mysqld"));
     entry.id = "mine".into();
     entry.version = Version::new(8, 4, 5);
     entry.version_text = "8.4.5".into();
@@ -173,7 +173,7 @@ fn what_is_written_reads_as_what_was_found() {
     entry.shutdown = Shutdown::Command;
     entry.locations = BTreeMap::from([("basedir".into(), ".".into())]);
     entry.source = vec![source];
-    let written = text::text(&entry, "Added.");
+    let written = text::text(&entry, "Added.").unwrap();
     insta::assert_snapshot!("entry", written);
 
     let folder = tempfile::tempdir().unwrap();
@@ -215,7 +215,7 @@ fn names_that_are_taken_or_impossible_are_refused() {
         "add a build `mysql-5.7.22`: the catalogue has one of this name; give it another by --id"
     );
     assert_eq!(adder.id(&new(Some("mine")), &said).unwrap(), "mine");
-    let mut entry = skeleton(Path::new("bin/mysqld"), Linking::default());
+    let mut entry = skeleton(Path::new("bin/mysqld"));
     entry.id = "../mine".into();
     entry.source = vec![Source {
         from: Origin::Path(path.clone()),

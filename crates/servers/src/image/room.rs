@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
     use crate::build::catalogue::Catalogue;
-    use crate::config::render::Wanted;
+    use crate::config::intents::Wanted;
 
     fn estimate(build: &str, engine: Engine, rows: u64) -> u64 {
         let catalogue = Catalogue::embedded().unwrap();

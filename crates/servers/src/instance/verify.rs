@@ -9,7 +9,8 @@ use prony_model::{Config, Engine, StopFlag};
 use crate::admin::statement::pairs;
 use crate::build::ServerBuild;
 use crate::build::catalogue::Catalogue;
-use crate::config::render::{RenderError, Wanted};
+use crate::config::intents::Wanted;
+use crate::config::render::RenderError;
 use crate::instance::{Instance, InstanceError, Running, ServerFailure};
 
 /// The time that one statement may take.

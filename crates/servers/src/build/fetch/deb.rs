@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 use prony_host::{At, create_private};
 
-use super::client::{Errand, said};
+use super::client::client_error;
 use super::{FetchError, Getter};
 use crate::build::Artefact;
 use crate::build::catalogue::{DebOrigin, Dependencies, Source};
@@ -39,8 +39,8 @@ impl Getter<'_> {
         source: &Source,
         origin: &DebOrigin,
     ) -> Result<Vec<Artefact>, FetchError> {
-        for (program, package) in [("apt-get", "apt"), (UNPACKER, "dpkg")] {
-            self.client_command(program, package)?;
+        for program in ["apt-get", UNPACKER] {
+            self.client_command(program)?;
         }
         let state = State {
             folder: self.downloads.join("apt"),
@@ -80,25 +80,22 @@ impl Getter<'_> {
 
     /// Gets the package index, from the first mirror of the machine's that has it.
     fn update_index(&mut self, state: &State, origin: &DebOrigin) -> Result<(), FetchError> {
-        let what = format!(
-            "package index of {} ({})",
-            origin.suite, origin.architecture
-        );
-        let mirrors = self.mirrors(&origin.suite)?;
-        state.create(&origin.architecture)?;
+        let (suite, architecture) = (&origin.suite, &origin.architecture);
+        let what = format!("package index of {suite} ({architecture})");
+        let mirrors = self.mirrors(suite)?;
+        state.create(architecture)?;
         let mut failure = FetchError::NoMirror(what.clone());
         for mirror in mirrors {
             let path = state.folder.join("mirror.sources");
             fs::write(&path, mirror.stanza(origin)).at("write", &path)?;
-            let outcome = self.run(&Errand {
-                program: "apt-get",
-                package: "apt",
-                what: &what,
-                arguments: state.arguments(&["update"]),
-                arrives: &[state.folder.join("lists/partial")],
-                total: None,
-            });
-            match outcome {
+            let arrives = [state.folder.join("lists/partial")];
+            match self.run(
+                "apt-get",
+                &what,
+                &state.arguments(&["update"]),
+                &arrives,
+                None,
+            ) {
                 Ok(_) => return Ok(()),
                 Err(error @ FetchError::Client { .. }) => failure = error,
                 Err(error) => return Err(error),
@@ -109,22 +106,10 @@ impl Getter<'_> {
 
     /// The mirrors in the machine's package configuration that may have `suite`.
     fn mirrors(&mut self, suite: &str) -> Result<Vec<Mirror>, FetchError> {
-        let places = self.run(&Errand {
-            program: "apt-config",
-            package: "apt",
-            what: "the places of the package sources",
-            arguments: [
-                "shell",
-                "LIST",
-                "Dir::Etc::sourcelist/f",
-                "PARTS",
-                "Dir::Etc::sourceparts/d",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
-            arrives: &[],
-            total: None,
-        })?;
+        let (list, parts) = ("Dir::Etc::sourcelist/f", "Dir::Etc::sourceparts/d");
+        let arguments = ["shell", "LIST", list, "PARTS", parts];
+        let what = "the places of the package sources";
+        let places = self.run("apt-config", what, &arguments, &[], None)?;
         Ok(sources::mirrors(&places, suite))
     }
 
@@ -137,23 +122,13 @@ impl Getter<'_> {
         };
         let mut arguments = state.arguments(command);
         arguments.extend(origin.packages.iter().cloned());
-        let printed = self.run(&Errand {
-            program: "apt-get",
-            package: "apt",
-            what: &what,
-            arguments,
-            arrives: &[],
-            total: None,
-        })?;
+        let printed = self.run("apt-get", &what, &arguments, &[], None)?;
         let left_out = |chosen: &Chosen| {
             let mut patterns = origin.without.iter();
             patterns.any(|pattern| glob::matches(pattern, &chosen.name))
         };
-        Ok(printed
-            .lines()
-            .filter_map(parse_uri_line)
-            .filter(|chosen| !left_out(chosen))
-            .collect())
+        let chosen = printed.lines().filter_map(parse_uri_line);
+        Ok(chosen.filter(|chosen| !left_out(chosen)).collect())
     }
 
     fn download(
@@ -163,24 +138,21 @@ impl Getter<'_> {
         chosen: &[Chosen],
     ) -> Result<(), FetchError> {
         let mut arguments = state.arguments(&["download", "-q"]);
-        arguments.extend(
-            chosen
-                .iter()
-                .map(|package| format!("{}={}", package.name, package.version)),
-        );
-        let arrives: Vec<_> = chosen
-            .iter()
-            .map(|package| self.downloads.join(&package.file))
-            .chain([state.folder.join("archives/partial")])
-            .collect();
-        self.run(&Errand {
-            program: "apt-get",
-            package: "apt",
-            what: &origin.packages.join(" "),
-            arguments,
-            arrives: &arrives,
-            total: Some(chosen.iter().map(|package| package.size).sum()),
-        })?;
+        let mut arrives = Vec::new();
+        for Chosen {
+            name,
+            version,
+            file,
+            ..
+        } in chosen
+        {
+            arguments.push(format!("{name}={version}"));
+            arrives.push(self.downloads.join(file));
+        }
+        arrives.push(state.folder.join("archives/partial"));
+        let total = chosen.iter().map(|package| package.size).sum();
+        let what = origin.packages.join(" ");
+        self.run("apt-get", &what, &arguments, &arrives, Some(total))?;
         match arrives[..chosen.len()].iter().find(|path| !path.is_file()) {
             None => Ok(()),
             Some(path) => Err(FetchError::NotBrought {
@@ -196,8 +168,8 @@ impl Getter<'_> {
             program: UNPACKER,
             source,
         };
-        let (out, log) = self.output_files(UNPACKER);
-        let mut command = self.client_command(UNPACKER, "dpkg")?;
+        let log = self.downloads.join(format!("{UNPACKER}.log"));
+        let mut command = self.client_command(UNPACKER)?;
         command
             .arg("--fsys-tarfile")
             .arg(path)
@@ -206,24 +178,15 @@ impl Getter<'_> {
             .stderr(fs::File::create(&log).at("create", &log)?);
         let mut process = self.launcher.spawn(command).map_err(run_error)?;
         let stream = process.child().stdout.take();
-        let unpacked = match stream {
-            Some(stream) => self
-                .unpacking(source)
-                .tar_stream(path, stream, &source.part),
-            None => Ok(Vec::new()),
-        };
-        if unpacked.is_ok() {
-            let ended = process.wait().map_err(run_error)?;
-            if !ended.success() {
-                return Err(FetchError::Client {
-                    program: UNPACKER,
-                    what: path.display().to_string(),
-                    status: ended.to_string(),
-                    said: said(&out, &log),
-                });
-            }
+        let unpacking = self.unpacking(source);
+        let unpacked = stream.map(|stream| unpacking.tar_stream(path, stream, &source.part));
+        let missing = unpacked.transpose()?;
+        let status = process.wait().map_err(run_error)?;
+        if !status.success() {
+            let what = path.display().to_string();
+            return Err(client_error(UNPACKER, &what, status, &[&log]));
         }
-        Ok(unpacked?)
+        Ok(missing.unwrap_or_default())
     }
 }
 
@@ -238,10 +201,8 @@ impl State {
         for folder in ["lists/partial", "archives/partial", "empty"] {
             create_private(&self.folder.join(folder))?;
         }
-        for (file, text) in [
-            ("status", String::new()),
-            ("apt.conf", configuration(&self.folder, architecture)),
-        ] {
+        let configuration = configuration(&self.folder, architecture);
+        for (file, text) in [("status", ""), ("apt.conf", &configuration)] {
             let path = self.folder.join(file);
             fs::write(&path, text).at("write", &path)?;
         }
