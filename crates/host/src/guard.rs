@@ -100,7 +100,13 @@ fn prepare(parent: u32, placement: &Placement, command: &mut Command) -> Result<
     armed.map_err(|errno| GuardError::DeathSignal(errno.into()))?;
     // Checked again: a parent that died before arming is noticed here, one that dies later kills.
     check_parent()?;
-    placement.apply()?;
+    if let Some(cpus) = &placement.cpus {
+        run_on(cpus)?;
+    }
+    if placement.huge_pages == HugePages::Never {
+        let off = disable_transparent_huge_pages(true);
+        off.map_err(|errno| GuardError::HugePages(errno.into()))?;
+    }
     if placement.hold {
         io::copy(&mut io::stdin(), &mut io::sink()).map_err(GuardError::Hold)?;
         // A parent that dies closes its end of the input too, and that is no word to go on.
@@ -111,20 +117,6 @@ fn prepare(parent: u32, placement: &Placement, command: &mut Command) -> Result<
         command.env(PRELOAD, library);
     }
     Ok(())
-}
-
-impl Placement {
-    /// Sets up this process, except for what only a new program can have.
-    fn apply(&self) -> Result<(), GuardError> {
-        if let Some(cpus) = &self.cpus {
-            run_on(cpus)?;
-        }
-        match self.huge_pages {
-            HugePages::System => Ok(()),
-            HugePages::Never => disable_transparent_huge_pages(true)
-                .map_err(|errno| GuardError::HugePages(errno.into())),
-        }
-    }
 }
 
 /// Binds this process to processors. The kernel leaves out those that there are not, without a

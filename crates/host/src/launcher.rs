@@ -172,11 +172,8 @@ impl Process {
     /// # Errors
     /// When the operating system refuses to say.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        match self.status {
-            Some(status) => Ok(status),
-            None if self.has_ended(WaitIdOptions::empty())? => self.reap(),
-            None => Err(io::Error::other("a child that was waited for still runs")),
-        }
+        self.has_ended(WaitIdOptions::empty())?;
+        self.reap()
     }
 
     /// Waits until it ends or the time is over; `None` says the latter.

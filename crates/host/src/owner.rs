@@ -174,12 +174,11 @@ impl FromStr for Owner {
             [process] => (process, None),
             [process, namespace, boot, machine, host] => {
                 let namespace = namespace.parse().map_err(|_| error())?;
-                let [boot, machine, host] = [boot, machine, host].map(str::to_owned);
                 let site = Site {
                     namespace,
-                    boot,
-                    machine,
-                    host,
+                    boot: boot.to_owned(),
+                    machine: machine.to_owned(),
+                    host: host.to_owned(),
                 };
                 (process, Some(site))
             }

@@ -71,20 +71,6 @@ pub struct Adder<'a> {
     pub stop: &'a StopFlag,
 }
 
-/// A program's description of itself.
-struct VersionAnswer {
-    family: Family,
-    version: Version,
-    version_text: String,
-}
-
-/// The build in the cache; removed again unless everything went well.
-struct Tentative<'a> {
-    roots: &'a Roots,
-    id: String,
-    kept: bool,
-}
-
 impl Adder<'_> {
     /// Looks at a server, starts it with the baseline to see which engines it has, uses every one
     /// of them, and writes its catalogue entry. A folder is used in place and never changed.
@@ -93,6 +79,19 @@ impl Adder<'_> {
     /// When there is no server in it, this machine can't run it, libraries are missing, it can't
     /// be bootstrapped or started, or the entry can't be written. Nothing is left behind then.
     pub fn add(
+        &self,
+        new: &NewServer<'_>,
+        report: &mut dyn FnMut(FetchEvent),
+    ) -> Result<Added, AddError> {
+        let added = self.try_add(new, report);
+        // Whatever fails when the user wishes to stop.
+        match added {
+            Err(_) if self.stop.requested() => Err(AddError::Stopped),
+            added => added,
+        }
+    }
+
+    fn try_add(
         &self,
         new: &NewServer<'_>,
         report: &mut dyn FnMut(FetchEvent),
@@ -106,27 +105,13 @@ impl Adder<'_> {
         }
         // What was unpacked to be looked at makes room for the build.
         drop(unpacked);
-        let mut tentative = Tentative {
-            roots: self.roots,
-            id: entry.id.clone(),
-            kept: false,
-        };
-        let (entry, comment, notes) = self.try_out(entry, rocksdb, report)?;
-        let what = if comment.is_empty() {
-            &entry.version_text
-        } else {
-            &comment
-        };
-        let note = format!("Added by `prony servers add`: {what}.");
-        let text = text::text(&entry, &note).map_err(io::Error::other);
-        write(&file, &text.at("write", &file)?)?;
-        tentative.kept = true;
-        Ok(Added {
-            entry,
-            file,
-            comment,
-            notes,
-        })
+        let build = self.roots.builds().join(&entry.id);
+        let added = self.try_out(entry, rocksdb, file, report);
+        if added.is_err() {
+            // What can't be removed is in nobody's way: the next build of this name replaces it.
+            let _ = retire(&build);
+        }
+        added
     }
 
     /// Everything that can be known without starting the server. Returns the options that would
@@ -165,17 +150,17 @@ impl Adder<'_> {
             command.arg(ASKED_ALONE).args(words);
             probe.output(command)
         };
-        let said = said_version(&ask(&["--version"])?).map_err(|said| AddError::Version {
+        let answer = ask(&["--version"])?;
+        let (family, version, text) = said_version(&answer).ok_or_else(|| AddError::Version {
             path: new.path.to_owned(),
             program: program.clone(),
-            said,
+            said: answer.trim().to_owned(),
         })?;
         let help = ask(&["--verbose", "--help"])?;
         let help = Help(&help);
-        entry.id = self.id(new, &said)?;
-        entry.family = said.family;
-        entry.version = said.version;
-        entry.version_text = said.version_text;
+        entry.id = self.id(new, family, version)?;
+        (entry.family, entry.version) = (family, version);
+        text.clone_into(&mut entry.version_text);
         entry.bootstrap = shape::bootstrap(&tree, help)
             .ok_or_else(|| AddError::NoBootstrap(new.path.to_owned()))?;
         entry.locations = shape::locations(&tree, &program, help);
@@ -187,8 +172,13 @@ impl Adder<'_> {
     }
 
     /// The name of the entry, which must be new.
-    fn id(&self, new: &NewServer<'_>, said: &VersionAnswer) -> Result<String, AddError> {
-        let own = || format!("{}-{}", said.family, said.version);
+    fn id(
+        &self,
+        new: &NewServer<'_>,
+        family: Family,
+        version: Version,
+    ) -> Result<String, AddError> {
+        let own = || format!("{family}-{version}");
         let id = new.id.map_or_else(own, str::to_owned);
         match self.catalogue.get(&id) {
             Some(_) => Err(AddError::Exists(id)),
@@ -196,14 +186,14 @@ impl Adder<'_> {
         }
     }
 
-    /// Starts the server, completes the entry with what is seen, and verifies it. Returns what the
-    /// server says of itself, and what was left out.
+    /// Starts the server, completes the entry with what is seen, verifies it, and writes it.
     fn try_out(
         &self,
         mut entry: Entry,
         rocksdb: Option<Vec<String>>,
+        file: PathBuf,
         report: &mut dyn FnMut(FetchEvent),
-    ) -> Result<(Entry, String, Vec<String>), AddError> {
+    ) -> Result<Added, AddError> {
         let mut notes = Vec::new();
         let build = self.fetch(&entry, report)?;
         let seen = first_start::first_start(self, &build)?;
@@ -218,23 +208,33 @@ impl Adder<'_> {
             with.engine_options.insert(Engine::Rocksdb, options);
             match self.verify(&with, report) {
                 Ok(()) => entry = with,
-                Err(AddError::Stopped) => return Err(AddError::Stopped),
+                Err(error) if self.stop.requested() => return Err(error),
                 Err(error) => notes.push(format!(
                     "its MyRocks plugin is left out, because it failed to {error}"
                 )),
             }
         }
-        Ok((entry, seen.comment, notes))
+        let comment = seen.comment;
+        let what = if comment.is_empty() {
+            &entry.version_text
+        } else {
+            &comment
+        };
+        let note = format!("Added by `prony servers add`: {what}.");
+        let text = text::text(&entry, &note).map_err(io::Error::other);
+        write(&file, &text.at("write", &file)?)?;
+        Ok(Added {
+            entry,
+            file,
+            comment,
+            notes,
+        })
     }
 
     fn verify(&self, entry: &Entry, report: &mut dyn FnMut(FetchEvent)) -> Result<(), AddError> {
         let build = self.fetch(entry, report)?;
         let catalogue = self.catalogue.with_entry(entry.clone())?;
-        let verified = verify(self.roots, &catalogue, self.launcher, &build, self.stop);
-        if self.stop.requested() {
-            return Err(AddError::Stopped);
-        }
-        verified?;
+        verify(self.roots, &catalogue, self.launcher, &build, self.stop)?;
         Ok(())
     }
 
@@ -284,11 +284,9 @@ fn skeleton(program: &Path) -> Entry {
     }
 }
 
-/// Reads `PROGRAM  Ver VERSION for SYSTEM on PROCESSOR (COMMENT)`. What can't be read comes back.
-fn said_version(said: &str) -> Result<VersionAnswer, String> {
-    let other = || said.trim().to_owned();
-    let line = said.lines().find_map(|line| line.split_once("  Ver "));
-    let (_, rest) = line.ok_or_else(other)?;
+/// Reads `PROGRAM  Ver VERSION for SYSTEM on PROCESSOR (COMMENT)`.
+fn said_version(said: &str) -> Option<(Family, Version, &str)> {
+    let (_, rest) = said.lines().find_map(|line| line.split_once("  Ver "))?;
     let text = rest.split(" for ").next().unwrap_or(rest).trim();
     let text = text.strip_suffix("-log").unwrap_or(text);
     let family = if rest.contains("MariaDB") {
@@ -296,11 +294,7 @@ fn said_version(said: &str) -> Result<VersionAnswer, String> {
     } else {
         Family::Mysql
     };
-    Ok(VersionAnswer {
-        family,
-        version: Version::from_server(text).map_err(|_| other())?,
-        version_text: text.to_owned(),
-    })
+    Some((family, Version::from_server(text).ok()?, text))
 }
 
 /// Writes the catalogue file, which must be new. It is there whole or not at all.
@@ -321,15 +315,6 @@ fn write(file: &Path, text: &str) -> Result<(), AddError> {
         let _ = fs::remove_file(&half);
     }
     written
-}
-
-impl Drop for Tentative<'_> {
-    fn drop(&mut self) {
-        if !self.kept {
-            // What can't be removed is in nobody's way: the next build of this name replaces it.
-            let _ = retire(&self.roots.builds().join(&self.id));
-        }
-    }
 }
 
 #[cfg(test)]

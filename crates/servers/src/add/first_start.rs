@@ -39,7 +39,7 @@ pub(super) fn first_start(adder: &Adder<'_>, build: &ServerBuild) -> Result<Serv
     }
     match server.stop(STOP) {
         Ok(_) => {}
-        Err(StopError::TimedOut { .. }) => seen.shutdown = Shutdown::Command,
+        Err(StopError::TimedOut(_)) => seen.shutdown = Shutdown::Command,
         Err(error) => return Err(AddError::Stop(error)),
     }
     Ok(seen)

@@ -59,7 +59,13 @@ pub(super) fn find(
     };
     let own = interpreter.file_name().and_then(|name| name.to_str());
     if let Some(own) = own.and_then(|name| tree.find(name)) {
-        search.use_own_loader(own);
+        // A server with its own loader has its own C library too.
+        search.loader = tree.root.join(own);
+        search.entry.loader = Some(own.to_owned());
+        search
+            .entry
+            .libraries
+            .extend(own.parent().map(Path::to_owned));
     } else if let Some([libraries, allocators]) = supports {
         search.entry.allocators = Some(allocators.to_owned());
         if !interpreter.exists() {
@@ -72,7 +78,7 @@ pub(super) fn find(
     if let Some([libraries, _]) = supports.filter(|_| !missing.is_empty() && may_help) {
         // Without them the error below says more than a failed download would.
         let got = search.add_support(libraries, get_support);
-        if matches!(got, Err(AddError::Fetch(FetchError::Stopped))) {
+        if got.is_err() && probe.stop.requested() {
             return Err(AddError::Stopped);
         }
         missing = search.look_into_tree()?;
@@ -90,25 +96,15 @@ fn supports(elf: &Elf) -> Option<Supports> {
 }
 
 impl Search<'_> {
-    /// A server with its own loader has its own C library too.
-    fn use_own_loader(&mut self, loader: &Path) {
-        self.loader = self.tree.root.join(loader);
-        self.entry.loader = Some(loader.to_owned());
-        let folder = loader.parent().map(Path::to_owned);
-        self.entry.libraries.extend(folder);
-    }
-
     fn add_support(
         &mut self,
         id: &str,
         get_support: &mut GetSupport<'_, '_>,
     ) -> Result<(), AddError> {
         let installed = get_support(id)?;
-        let folders = installed.support.libraries.iter();
-        self.foreign
-            .extend(folders.map(|folder| installed.root.join(folder)));
-        if let Some(loader) = &installed.support.loader {
-            self.loader = installed.root.join(loader);
+        self.foreign.extend(installed.libraries());
+        if let Some(loader) = installed.loader() {
+            self.loader = loader;
         }
         self.entry.support.push(id.to_owned());
         Ok(())

@@ -9,6 +9,7 @@ use prony_model::{
 };
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use toml::Value;
 
 use crate::build::catalogue::error::{CatalogueError, read_toml};
 
@@ -44,7 +45,7 @@ pub(crate) struct Intent {
     pub(crate) kind: IntentKind,
     /// One sentence for people.
     pub(crate) description: String,
-    baseline: Option<toml::Value>,
+    baseline: Option<Value>,
     /// The reason for that baseline; empty where there is none.
     #[serde(default)]
     pub(crate) because: String,
@@ -166,19 +167,17 @@ impl Intents {
 impl Intent {
     /// Its value where the experiment asks for nothing; `None` leaves the server alone.
     pub(crate) fn baseline(&self) -> Option<IntentValue> {
-        Some(match (self.kind, self.baseline.as_ref()?) {
-            (IntentKind::Flag, toml::Value::Boolean(flag)) => IntentValue::Flag(*flag),
-            (IntentKind::Number, toml::Value::Integer(number)) => {
-                IntentValue::Number((*number).try_into().ok()?)
+        match (self.kind, self.baseline.as_ref()?) {
+            (IntentKind::Flag, Value::Boolean(flag)) => Some(IntentValue::Flag(*flag)),
+            (IntentKind::Number, Value::Integer(number)) => {
+                Some(IntentValue::Number((*number).try_into().ok()?))
             }
-            (IntentKind::Bytes, toml::Value::String(text)) => {
-                IntentValue::parse_bytes(text).ok()?
+            (IntentKind::Bytes, Value::String(text)) => IntentValue::parse_bytes(text).ok(),
+            (IntentKind::Text | IntentKind::Cpus, Value::String(text)) => {
+                Some(IntentValue::Text(text.clone()))
             }
-            (IntentKind::Text | IntentKind::Cpus, toml::Value::String(text)) => {
-                IntentValue::Text(text.clone())
-            }
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 
     fn facts(&self) -> IntentFacts {
@@ -277,9 +276,9 @@ impl Rendering {
 
 /// Reads a number, or a size such as `"64M"`.
 fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let limit = match toml::Value::deserialize(deserializer)? {
-        toml::Value::Integer(number) => number.try_into().ok(),
-        toml::Value::String(text) => match IntentValue::parse_bytes(&text) {
+    let limit = match Value::deserialize(deserializer)? {
+        Value::Integer(number) => number.try_into().ok(),
+        Value::String(text) => match IntentValue::parse_bytes(&text) {
             Ok(IntentValue::Bytes(number)) => Some(number),
             _ => None,
         },

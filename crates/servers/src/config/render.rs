@@ -31,8 +31,8 @@ const OPEN_TABLES_MAX: u32 = 500_000;
 const OPEN_TABLES_STEP: u32 = 1_000;
 
 /// Options that an instance sets itself, or that would move its files out of its folder, in the
-/// form of [`bare_name`].
-const RESERVED: [&str; 29] = [
+/// form of [`bare_name`]; their beginnings are reserved as well.
+const RESERVED: [&str; 27] = [
     "aria_log_dir_path",
     "basedir",
     "bind_address",
@@ -40,7 +40,6 @@ const RESERVED: [&str; 29] = [
     "character_sets_dir",
     "datadir",
     "defaults_file",
-    "initialize",
     "initialize_insecure",
     "innodb_data_home_dir",
     "innodb_log_group_home_dir",
@@ -56,7 +55,6 @@ const RESERVED: [&str; 29] = [
     "rocksdb_datadir",
     "rocksdb_wal_dir",
     "socket",
-    "ssl_ca",
     "ssl_capath",
     "ssl_cert",
     "ssl_key",
@@ -263,11 +261,8 @@ impl Rendered {
                 self.process.allocator = all.into_iter().find(|one| one.name() == word)?;
             }
             (Sets::HugePages, IntentValue::Text(word)) => {
-                self.process.huge_pages = match word.as_str() {
-                    "system" => HugePages::System,
-                    "never" => HugePages::Never,
-                    _ => return None,
-                };
+                let all = [("system", HugePages::System), ("never", HugePages::Never)];
+                self.process.huge_pages = all.into_iter().find(|(name, _)| name == word)?.1;
             }
             (Sets::ServerCpus, IntentValue::Text(text)) => {
                 self.process.server_cpus = Some(text.parse().ok()?);

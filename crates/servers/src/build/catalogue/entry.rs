@@ -44,7 +44,7 @@ pub struct Entry {
     /// The way to make a data directory.
     pub bootstrap: Bootstrap,
     /// The way to ask a running server to stop.
-    #[serde(default, skip_serializing_if = "Shutdown::is_signal")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub shutdown: Shutdown,
     /// Server options whose values are paths relative to the build's folder, such as `basedir`.
     #[serde(default)]
@@ -190,11 +190,9 @@ pub struct Part {
     pub unpack: Option<Vec<Part>>,
 }
 
-impl Shutdown {
-    /// True for the usual way, which files need not name.
-    fn is_signal(&self) -> bool {
-        *self == Self::Signal
-    }
+/// True for values that files need not name.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Entry {

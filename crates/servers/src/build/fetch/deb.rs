@@ -5,7 +5,7 @@
 mod sources;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 use prony_host::{At, create_private};
@@ -42,24 +42,19 @@ impl Getter<'_> {
         for program in ["apt-get", UNPACKER] {
             self.client_command(program)?;
         }
-        let state = State {
-            folder: self.downloads.join("apt"),
-        };
+        let state = self.downloads.join("apt");
         self.update_index(&state, origin)?;
         let chosen = self.choose(&state, origin)?;
         self.download(&state, origin, &chosen)?;
         let mut artefacts = Vec::new();
-        let mut missing: Option<Vec<String>> = None;
+        let mut missing: Vec<&str> = source.part.iter().map(|part| &*part.path).collect();
         for package in chosen {
             let path = self.downloads.join(&package.file);
             let (sha256, size) = digest::of_file(&path)?;
             self.say_unpacking(&package.name);
             let lacks = self.unpack_package(source, &path)?;
             // A part may come from any of the packages.
-            missing = Some(match missing {
-                None => lacks,
-                Some(still) => still.into_iter().filter(|m| lacks.contains(m)).collect(),
-            });
+            missing.retain(|part| lacks.iter().any(|lack| lack == part));
             fs::remove_file(&path).at("remove", &path)?;
             artefacts.push(Artefact {
                 name: package.name,
@@ -68,31 +63,29 @@ impl Getter<'_> {
                 sha256,
             });
         }
-        match missing.into_iter().flatten().next() {
-            None => Ok(artefacts),
-            Some(part) => Err(UnpackError::Missing {
-                archive: PathBuf::from(origin.packages.join(" ")),
-                part,
-            }
-            .into()),
+        if let Some(part) = missing.first() {
+            let archive = origin.packages.join(" ").into();
+            let part = (*part).to_owned();
+            return Err(UnpackError::Missing { archive, part }.into());
         }
+        Ok(artefacts)
     }
 
     /// Gets the package index, from the first mirror of the machine's that has it.
-    fn update_index(&mut self, state: &State, origin: &DebOrigin) -> Result<(), FetchError> {
+    fn update_index(&mut self, state: &Path, origin: &DebOrigin) -> Result<(), FetchError> {
         let (suite, architecture) = (&origin.suite, &origin.architecture);
         let what = format!("package index of {suite} ({architecture})");
         let mirrors = self.mirrors(suite)?;
-        state.create(architecture)?;
+        create_state(state, architecture)?;
         let mut failure = FetchError::NoMirror(what.clone());
         for mirror in mirrors {
-            let path = state.folder.join("mirror.sources");
+            let path = state.join("mirror.sources");
             fs::write(&path, mirror.stanza(origin)).at("write", &path)?;
-            let arrives = [state.folder.join("lists/partial")];
+            let arrives = [state.join("lists/partial")];
             match self.run(
                 "apt-get",
                 &what,
-                &state.arguments(&["update"]),
+                &arguments(state, &["update"]),
                 &arrives,
                 None,
             ) {
@@ -114,13 +107,13 @@ impl Getter<'_> {
     }
 
     /// Lets apt choose versions, and dependencies if they are wanted.
-    fn choose(&mut self, state: &State, origin: &DebOrigin) -> Result<Vec<Chosen>, FetchError> {
+    fn choose(&mut self, state: &Path, origin: &DebOrigin) -> Result<Vec<Chosen>, FetchError> {
         let what = origin.packages.join(" ");
         let command: &[&str] = match origin.dependencies {
             Dependencies::None => &["download", "--print-uris", "-qq"],
             Dependencies::All => &["install", "--print-uris", "-qq", "--yes"],
         };
-        let mut arguments = state.arguments(command);
+        let mut arguments = arguments(state, command);
         arguments.extend(origin.packages.iter().cloned());
         let printed = self.run("apt-get", &what, &arguments, &[], None)?;
         let left_out = |chosen: &Chosen| {
@@ -133,11 +126,11 @@ impl Getter<'_> {
 
     fn download(
         &mut self,
-        state: &State,
+        state: &Path,
         origin: &DebOrigin,
         chosen: &[Chosen],
     ) -> Result<(), FetchError> {
-        let mut arguments = state.arguments(&["download", "-q"]);
+        let mut arguments = arguments(state, &["download", "-q"]);
         let mut arrives = Vec::new();
         for Chosen {
             name,
@@ -149,7 +142,7 @@ impl Getter<'_> {
             arguments.push(format!("{name}={version}"));
             arrives.push(self.downloads.join(file));
         }
-        arrives.push(state.folder.join("archives/partial"));
+        arrives.push(state.join("archives/partial"));
         let total = chosen.iter().map(|package| package.size).sum();
         let what = origin.packages.join(" ");
         self.run("apt-get", &what, &arguments, &arrives, Some(total))?;
@@ -190,31 +183,28 @@ impl Getter<'_> {
     }
 }
 
-/// The private state of apt for one fetch. It goes with the downloads: getting an index anew takes
-/// seconds, keeping it takes a hundred megabytes.
-struct State {
-    folder: PathBuf,
+/// Makes the private state of apt for one fetch. It goes with the downloads: getting an index anew
+/// takes seconds, keeping it takes a hundred megabytes.
+fn create_state(state: &Path, architecture: &str) -> Result<(), FetchError> {
+    for folder in ["lists/partial", "archives/partial", "empty"] {
+        create_private(&state.join(folder))?;
+    }
+    let configuration = configuration(state, architecture);
+    for (file, text) in [("status", ""), ("apt.conf", &configuration)] {
+        let path = state.join(file);
+        fs::write(&path, text).at("write", &path)?;
+    }
+    Ok(())
 }
 
-impl State {
-    fn create(&self, architecture: &str) -> Result<(), FetchError> {
-        for folder in ["lists/partial", "archives/partial", "empty"] {
-            create_private(&self.folder.join(folder))?;
-        }
-        let configuration = configuration(&self.folder, architecture);
-        for (file, text) in [("status", ""), ("apt.conf", &configuration)] {
-            let path = self.folder.join(file);
-            fs::write(&path, text).at("write", &path)?;
-        }
-        Ok(())
-    }
-
-    fn arguments(&self, command: &[&str]) -> Vec<String> {
-        let configuration = self.folder.join("apt.conf").display().to_string();
-        let mut arguments = vec!["-c".to_owned(), configuration];
-        arguments.extend(command.iter().map(|word| (*word).to_owned()));
-        arguments
-    }
+/// The arguments of a command of apt on that state.
+fn arguments(state: &Path, command: &[&str]) -> Vec<String> {
+    let configuration = state.join("apt.conf").display().to_string();
+    let command = command.iter().map(|word| (*word).to_owned());
+    ["-c".to_owned(), configuration]
+        .into_iter()
+        .chain(command)
+        .collect()
 }
 
 /// Read after the machine's own configuration, which stays in force for proxies, certificates and

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use prony_host::{Acquired, At, FileLock, create_private};
+use prony_host::{At, FileLock, create_private};
 
 use super::{FetchError, Getter};
 use crate::build::catalogue::Source;
@@ -41,7 +41,7 @@ impl Getter<'_> {
         let lock = self.roots.locks().join("maven.lock");
         let id = self.id.to_owned();
         let mut told = || (self.report)(super::FetchEvent::Waiting { id: id.clone() });
-        let Acquired::Held(_lock) = FileLock::acquire(&lock, self.stop, &mut told)? else {
+        let Some(_lock) = FileLock::acquire(&lock, self.stop, &mut told)? else {
             return Err(FetchError::Stopped);
         };
         let arrives = repository.join(folder);
