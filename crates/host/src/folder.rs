@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::io_error::{At, IoError};
+use crate::io_error::{At, IoError, gone};
 use crate::owner::{Owner, OwnerState, Site};
 use crate::roots::{Roots, create_private};
 
@@ -64,18 +64,9 @@ impl OwnedFolder {
         let owner = current()?;
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
-        let path = loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = parent.join(format!("{prefix}{}-{number}", owner.pid));
-            match builder.create(&path) {
-                // A leftover, or the folder of a process with the same number in another container.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                other => {
-                    other.at("create", &path)?;
-                    break path;
-                }
-            }
-        };
+        let path = unused(parent, prefix, |path| {
+            builder.create(path).at("create", path)
+        })?;
         if let Err(error) = mark(&path, &owner) {
             // The error to report is that of the mark.
             let _ = fs::remove_dir_all(&path);
@@ -133,37 +124,34 @@ pub fn retire(path: &Path) -> Result<bool, IoError> {
         return Ok(false);
     }
     let owner = current()?;
-    let aside = loop {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let aside = format!("{STAGING}retired-{}-{number}", owner.pid);
-        let aside = path.with_file_name(aside);
-        match fs::rename(path, &aside) {
-            Err(error) if is_taken(&error) => {}
-            other => {
-                other.at("move", path)?;
-                break aside;
-            }
-        }
-    };
+    let prefix = format!("{STAGING}retired-");
+    let parent = path.parent().unwrap_or(Path::new(""));
+    let aside = unused(parent, &prefix, |aside| {
+        fs::rename(path, aside).at("move", path)
+    })?;
     // Its maker may be gone, or on another host: it is this process that removes it. Without room
     // for the new mark the old one does.
     let _ = mark(&aside, &owner);
     remove_marked(&aside)
 }
 
-/// True where the name that was chosen is that of another folder with something in it.
-fn is_taken(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty
-    )
-}
-
-/// A removal by another process is as good as one's own.
-fn gone(removed: io::Result<()>) -> io::Result<()> {
-    match removed {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
+/// Takes `{prefix}{pid}-{n}` in a folder, with the first number that is not taken: by a leftover, or
+/// by a process with the same number in another container.
+fn unused(
+    parent: &Path,
+    prefix: &str,
+    take: impl Fn(&Path) -> Result<(), IoError>,
+) -> Result<PathBuf, IoError> {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
+    let pid = std::process::id();
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("{prefix}{pid}-{number}"));
+        match take(&path).map_err(|error| (error.source.kind(), error)) {
+            Err((AlreadyExists | DirectoryNotEmpty, _)) => {}
+            Err((_, error)) => return Err(error),
+            Ok(()) => return Ok(path),
+        }
     }
 }
 
@@ -237,9 +225,7 @@ fn remove_abandoned_from(here: &Site, parent: &Path, prefix: &str) -> Result<Aba
         }
     }
     abandoned.removed.sort();
-    abandoned
-        .elsewhere
-        .sort_by(|one, other| one.0.cmp(&other.0));
+    abandoned.elsewhere.sort_by_key(|(path, _)| path.clone());
     Ok(abandoned)
 }
 

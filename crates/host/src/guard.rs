@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use prony_model::{CpuSet, HugePages};
+use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{
     CpuSet as CpuMask, disable_transparent_huge_pages, sched_getaffinity, sched_setaffinity,
@@ -78,32 +79,9 @@ pub fn exec(
     program: &OsStr,
     arguments: &[OsString],
 ) -> GuardError {
-    if parent_id() != parent {
-        return GuardError::Orphaned(parent);
-    }
-    if let Err(errno) = set_parent_process_death_signal(Some(Signal::KILL)) {
-        return GuardError::DeathSignal(errno.into());
-    }
-    // Checked again: a parent that died before arming is noticed here, one that dies later kills.
-    if parent_id() != parent {
-        return GuardError::Orphaned(parent);
-    }
-    if let Err(error) = placement.apply() {
-        return error;
-    }
     let mut command = Command::new(program);
-    if placement.hold {
-        if let Err(source) = io::copy(&mut io::stdin(), &mut io::sink()) {
-            return GuardError::Hold(source);
-        }
-        // A parent that dies closes its end of the input too, and that is no word to go on.
-        if parent_id() != parent {
-            return GuardError::Orphaned(parent);
-        }
-        command.stdin(Stdio::null());
-    }
-    if let Some(library) = &placement.preload {
-        command.env(PRELOAD, library);
+    if let Err(error) = prepare(parent, placement, &mut command) {
+        return error;
     }
     let source = command.args(arguments).exec();
     GuardError::Exec {
@@ -112,18 +90,33 @@ pub fn exec(
     }
 }
 
-impl Placement {
-    /// Sets up this process, except for what only a new program can have.
-    fn apply(&self) -> Result<(), GuardError> {
-        if let Some(cpus) = &self.cpus {
-            run_on(cpus)?;
-        }
-        match self.huge_pages {
-            HugePages::System => Ok(()),
-            HugePages::Never => disable_transparent_huge_pages(true)
-                .map_err(|errno| GuardError::HugePages(errno.into())),
-        }
+fn prepare(parent: u32, placement: &Placement, command: &mut Command) -> Result<(), GuardError> {
+    let check_parent = || match parent_id() {
+        id if id == parent => Ok(()),
+        _ => Err(GuardError::Orphaned(parent)),
+    };
+    check_parent()?;
+    let armed = set_parent_process_death_signal(Some(Signal::KILL));
+    armed.map_err(|errno| GuardError::DeathSignal(errno.into()))?;
+    // Checked again: a parent that died before arming is noticed here, one that dies later kills.
+    check_parent()?;
+    if let Some(cpus) = &placement.cpus {
+        run_on(cpus)?;
     }
+    if placement.huge_pages == HugePages::Never {
+        let off = disable_transparent_huge_pages(true);
+        off.map_err(|errno| GuardError::HugePages(errno.into()))?;
+    }
+    if placement.hold {
+        io::copy(&mut io::stdin(), &mut io::sink()).map_err(GuardError::Hold)?;
+        // A parent that dies closes its end of the input too, and that is no word to go on.
+        check_parent()?;
+        command.stdin(Stdio::null());
+    }
+    if let Some(library) = &placement.preload {
+        command.env(PRELOAD, library);
+    }
+    Ok(())
 }
 
 /// Binds this process to processors. The kernel leaves out those that there are not, without a
@@ -137,14 +130,11 @@ fn run_on(cpus: &CpuSet) -> Result<(), GuardError> {
     for cpu in cpus.cpus() {
         mask.set(usize::from(*cpu));
     }
-    let missing = || "this process may not use all of them, or there are not so many".to_owned();
-    sched_setaffinity(None, &mask).map_err(|errno| match errno {
-        rustix::io::Errno::INVAL => refused(missing()),
-        errno => refused(io::Error::from(errno).to_string()),
-    })?;
-    match sched_getaffinity(None) {
+    match sched_setaffinity(None, &mask).and_then(|()| sched_getaffinity(None)) {
         Ok(got) if got == mask => Ok(()),
-        Ok(_) => Err(refused(missing())),
+        Ok(_) | Err(Errno::INVAL) => Err(refused(
+            "this process may not use all of them, or there are not so many".to_owned(),
+        )),
         Err(errno) => Err(refused(io::Error::from(errno).to_string())),
     }
 }

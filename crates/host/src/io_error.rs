@@ -31,6 +31,17 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
+/// The outcome of a removal: one by another process, or before, is as good as this one.
+///
+/// # Errors
+/// All but that there was nothing to remove.
+pub fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
 /// Adds the place to an [`io::Result`].
 pub trait At<T> {
     /// Names what was tried on which path.

@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -36,11 +36,8 @@ pub struct Launcher {
     keeper: Sender<Order>,
 }
 
-#[derive(Debug)]
-struct Order {
-    command: Command,
-    reply: Sender<io::Result<Child>>,
-}
+/// A command to be started, and the way back for its process.
+type Order = (Command, Sender<io::Result<Child>>);
 
 /// A launcher that could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -64,9 +61,9 @@ impl Launcher {
         thread::Builder::new()
             .name("launcher".into())
             .spawn(move || {
-                for mut order in orders {
+                for (mut command, reply) in orders {
                     // The asker may have gone; its child is then dropped, not awaited.
-                    let _ = order.reply.send(order.command.spawn());
+                    let _ = reply.send(command.spawn());
                 }
             })
             .map_err(LauncherError::Thread)?;
@@ -102,10 +99,7 @@ impl Launcher {
     /// program begins when this end of it is closed.
     pub fn placed_command(&self, program: impl AsRef<OsStr>, placement: &Placement) -> Command {
         let mut command = Command::new(&self.prony);
-        command
-            .arg("guard")
-            .arg("--parent")
-            .arg(self.owner.pid.to_string());
+        command.args(["guard", "--parent", &self.owner.pid.to_string()]);
         if let Some(cpus) = &placement.cpus {
             command.arg("--cpus").arg(cpus.to_string());
         }
@@ -135,14 +129,11 @@ impl Launcher {
     pub fn spawn(&self, command: Command) -> io::Result<Process> {
         let (reply, answer) = channel();
         let gone = || io::Error::other("the thread that starts processes has ended");
-        self.keeper
-            .send(Order { command, reply })
-            .map_err(|_| gone())?;
+        let sent = self.keeper.send((command, reply));
+        sent.map_err(|_| gone())?;
         let child = answer.recv().map_err(|_| gone())??;
-        Ok(Process {
-            child,
-            status: None,
-        })
+        let status = None;
+        Ok(Process { child, status })
     }
 }
 
@@ -181,11 +172,8 @@ impl Process {
     /// # Errors
     /// When the operating system refuses to say.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        match self.status {
-            Some(status) => Ok(status),
-            None if self.has_ended(WaitIdOptions::empty())? => self.reap(),
-            None => Err(io::Error::other("a child that was waited for still runs")),
-        }
+        self.has_ended(WaitIdOptions::empty())?;
+        self.reap()
     }
 
     /// Waits until it ends or the time is over; `None` says the latter.
@@ -213,10 +201,7 @@ impl Process {
 
     /// Ends it and its process group by SIGKILL, and waits for it.
     pub fn kill(&mut self) {
-        if let Some(pid) = self.running_pid() {
-            let _ = kill_process_group(pid, Signal::KILL);
-            self.status = self.child.wait().ok();
-        }
+        let _ = self.reap();
     }
 
     /// Looks whether it has ended, without reaping it.
@@ -242,10 +227,8 @@ impl Process {
 
     /// Its id while it is certain that the id is not yet another process's.
     fn running_pid(&self) -> Option<Pid> {
-        match self.status {
-            None => Pid::from_raw(i32::try_from(self.child.id()).ok()?),
-            Some(_) => None,
-        }
+        let running = self.status.is_none();
+        running.then_some(Pid::from_child(&self.child))
     }
 }
 
@@ -261,17 +244,14 @@ fn is_executable(path: &Path) -> bool {
 
 /// At most the last `lines` lines of a text file, of its last 64 KiB; empty if it can't be read.
 pub fn tail(path: &Path, lines: usize) -> String {
-    use std::io::{Seek, SeekFrom};
     const READ: u64 = 64 * 1024;
-    let read = || -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(READ)))?;
-        let mut bytes = Vec::new();
-        file.take(READ).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().unwrap_or_default();
+    let mut bytes = Vec::new();
+    if let Ok(mut file) = File::open(path) {
+        let length = file.metadata().map_or(0, |facts| facts.len());
+        // What can't be read is not shown.
+        let _ = file.seek(SeekFrom::Start(length.saturating_sub(READ)));
+        let _ = file.take(READ).read_to_end(&mut bytes);
+    }
     let text = String::from_utf8_lossy(&bytes);
     let all: Vec<&str> = text.lines().collect();
     all[all.len().saturating_sub(lines)..].join("\n")

@@ -3,11 +3,9 @@
 //! The parent-death signal ends children together with Prony; what is found here is the rest,
 //! such as a child of a child.
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -83,43 +81,36 @@ pub fn clear_leftovers(roots: &Roots) -> Result<Vec<Leftover>, IoError> {
         (roots.certificates(), STAGING),
     ] {
         let Abandoned { removed, elsewhere } = remove_abandoned(&shelf, prefix)?;
-        let removed = removed.into_iter();
-        cleared.extend(removed.map(|path| Leftover::Folder { path }));
-        let elsewhere = elsewhere.into_iter();
-        cleared.extend(elsewhere.map(|(path, owner)| Leftover::Elsewhere {
-            path,
-            host: owner.host().to_owned(),
-            pid: owner.pid,
-        }));
+        cleared.extend(removed.into_iter().map(|path| Leftover::Folder { path }));
+        for (path, owner) in elsewhere {
+            let (host, pid) = (owner.host().to_owned(), owner.pid);
+            cleared.push(Leftover::Elsewhere { path, host, pid });
+        }
     }
     Ok(cleared)
 }
 
 fn kill_orphans(here: &Site) -> Vec<Leftover> {
-    let mut killed = Vec::new();
     let Ok(processes) = fs::read_dir("/proc") else {
-        return killed;
+        return Vec::new();
     };
+    let mut killed = Vec::new();
     for process in processes.flatten() {
-        let pid = process
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok());
-        if let Some(pid) = pid
+        if let Ok(pid) = process.file_name().to_string_lossy().parse()
             && let Ok(Some(name)) = kill_orphan(pid, here)
         {
-            killed.push(Leftover::Process { pid, name });
+            killed.push((pid, name));
         }
     }
     let end = Instant::now() + DYING;
-    let gone = |leftover: &Leftover| match leftover {
-        Leftover::Process { pid, .. } => start_of(*pid).is_none(),
-        Leftover::Folder { .. } | Leftover::Elsewhere { .. } => true,
-    };
-    while !killed.iter().all(gone) && Instant::now() < end {
+    let lives = |(pid, _): &(u32, String)| start_of(*pid).is_some();
+    while killed.iter().any(lives) && Instant::now() < end {
         thread::sleep(LOOK);
     }
+    let killed = killed.into_iter();
     killed
+        .map(|(pid, name)| Leftover::Process { pid, name })
+        .collect()
 }
 
 /// Kills the process if it carries the mark of a dead owner, and returns its name then. Errors
@@ -152,12 +143,10 @@ fn namespace(process: &Path) -> io::Result<PathBuf> {
 
 /// The owner in an environment as `/proc/PID/environ` shows it.
 fn owner_in(environment: &[u8]) -> Option<Owner> {
-    let value = environment.split(|byte| *byte == 0).find_map(|variable| {
-        variable
-            .strip_prefix(OWNER_VARIABLE.as_bytes())?
-            .strip_prefix(b"=")
-    })?;
-    OsStr::from_bytes(value).to_str()?.parse().ok()
+    let text = String::from_utf8_lossy(environment);
+    let mut variables = text.split('\0');
+    let owner = variables.find_map(|one| one.strip_prefix(OWNER_VARIABLE)?.strip_prefix('='));
+    owner?.parse().ok()
 }
 
 #[cfg(test)]

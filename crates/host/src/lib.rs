@@ -19,9 +19,9 @@ pub use folder::{
     Abandoned, MARK, OwnedFolder, STAGING, remove_abandoned, retire, sync_filesystem,
 };
 pub use guard::Placement;
-pub use io_error::{At, IoError};
+pub use io_error::{At, IoError, gone};
 pub use launcher::{Launcher, LauncherError, Process, tail};
 pub use leftovers::{Leftover, clear_leftovers};
-pub use lock::{Acquired, FileLock};
+pub use lock::FileLock;
 pub use owner::{Owner, OwnerError, OwnerState, Site};
 pub use roots::{Roots, RootsError, create_private, write_private};

@@ -33,7 +33,7 @@ impl FileLock {
     }
 
     /// Takes the lock of the file at `path`, which is made if it is not there; calls `on_wait` once
-    /// if another process holds it.
+    /// if another process holds it. `None` where the user wished to stop meanwhile.
     ///
     /// # Errors
     /// When the file can't be opened or locked.
@@ -41,26 +41,25 @@ impl FileLock {
         path: &Path,
         stop: &StopFlag,
         on_wait: &mut dyn FnMut(),
-    ) -> Result<Acquired, IoError> {
+    ) -> Result<Option<Self>, IoError> {
         let file = File::options()
             .create(true)
             .truncate(false)
             .write(true)
             .open(path)
             .at("open", path)?;
-        let mut announced = false;
+        let mut on_wait = Some(on_wait);
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Acquired::Held(Self { file })),
+                Ok(()) => return Ok(Some(Self { file })),
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(error).at("lock", path),
             }
             if stop.requested() {
-                return Ok(Acquired::Stopped);
+                return Ok(None);
             }
-            if !announced {
-                on_wait();
-                announced = true;
+            if let Some(announce) = on_wait.take() {
+                announce();
             }
             thread::sleep(POLL);
         }
@@ -81,15 +80,6 @@ impl Drop for FileLock {
     }
 }
 
-/// The outcome of waiting for a lock.
-#[derive(Debug)]
-pub enum Acquired {
-    /// It is held.
-    Held(FileLock),
-    /// The user wished to stop while another process held it.
-    Stopped,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,17 +90,17 @@ mod tests {
         let path = folder.path().join("x.lock");
         let stop = StopFlag::default();
         let first = FileLock::acquire(&path, &stop, &mut || panic!("nobody holds it")).unwrap();
-        assert!(matches!(first, Acquired::Held(_)));
+        assert!(first.is_some());
         let mut calls = 0;
         let asked = stop.clone();
         let second = FileLock::acquire(&path, &stop, &mut || {
             calls += 1;
             asked.request();
         });
-        assert!(matches!(second.unwrap(), Acquired::Stopped));
+        assert!(second.unwrap().is_none());
         assert_eq!(calls, 1);
         drop(first);
         let third = FileLock::acquire(&path, &stop, &mut || panic!("it was released")).unwrap();
-        assert!(matches!(third, Acquired::Held(_)));
+        assert!(third.is_some());
     }
 }

@@ -169,22 +169,22 @@ impl FromStr for Owner {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = || OwnerError(text.to_owned());
-        let mut parts = text.split('/');
-        let process = parts.next().unwrap_or_default();
-        let (pid, start) = process.split_once(':').ok_or_else(error)?;
-        let site = match (parts.next(), parts.next(), parts.next(), parts.next()) {
-            (None, ..) => None,
-            (Some(namespace), Some(boot), Some(machine), Some(host)) => Some(Site {
-                namespace: namespace.parse().map_err(|_| error())?,
-                boot: boot.to_owned(),
-                machine: machine.to_owned(),
-                host: host.to_owned(),
-            }),
+        let parts: Vec<&str> = text.split('/').collect();
+        let (process, site) = match parts[..] {
+            [process] => (process, None),
+            [process, namespace, boot, machine, host] => {
+                let namespace = namespace.parse().map_err(|_| error())?;
+                let site = Site {
+                    namespace,
+                    boot: boot.to_owned(),
+                    machine: machine.to_owned(),
+                    host: host.to_owned(),
+                };
+                (process, Some(site))
+            }
             _ => return Err(error()),
         };
-        if parts.next().is_some() {
-            return Err(error());
-        }
+        let (pid, start) = process.split_once(':').ok_or_else(error)?;
         Ok(Self {
             pid: pid.parse().map_err(|_| error())?,
             start_ticks: start.parse().map_err(|_| error())?,

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::io_error::{At, IoError};
+use crate::io_error::{At, IoError, gone};
 
 /// The folder that everything fetched and every instance lives under.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +42,8 @@ impl Roots {
     }
 
     fn from_variables(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, RootsError> {
-        let set = |name| {
-            get(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
+        let value = |name| get(name).filter(|value| !value.is_empty());
+        let set = |name| value(name).map(PathBuf::from);
         let path = set("PRONY_CACHE")
             .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("prony")))
             .or_else(|| set("HOME").map(|home| home.join(".cache/prony")))
@@ -125,12 +122,7 @@ pub fn create_private(folder: &Path) -> Result<(), IoError> {
 /// When it can't be written.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
     // Replaced as a whole, so that the permissions are right from the first byte on.
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(error).at("replace", path);
-        }
-        _ => {}
-    }
+    gone(fs::remove_file(path)).at("replace", path)?;
     OpenOptions::new()
         .write(true)
         .create_new(true)

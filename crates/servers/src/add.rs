@@ -12,6 +12,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use prony_host::{At, Launcher, Placement, Roots, retire};
@@ -23,7 +24,6 @@ use crate::build::depot::Depot;
 use crate::build::elf::Elf;
 use crate::build::fetch::FetchEvent;
 use crate::instance::verify::verify;
-use linking::Linking;
 use place::Unpacked;
 use probe::Probe;
 use shape::Help;
@@ -71,20 +71,6 @@ pub struct Adder<'a> {
     pub stop: &'a StopFlag,
 }
 
-/// A program's description of itself.
-struct VersionAnswer {
-    family: Family,
-    version: Version,
-    version_text: String,
-}
-
-/// The build in the cache; removed again unless everything went well.
-struct Tentative<'a> {
-    roots: &'a Roots,
-    id: String,
-    kept: bool,
-}
-
 impl Adder<'_> {
     /// Looks at a server, starts it with the baseline to see which engines it has, uses every one
     /// of them, and writes its catalogue entry. A folder is used in place and never changed.
@@ -93,6 +79,19 @@ impl Adder<'_> {
     /// When there is no server in it, this machine can't run it, libraries are missing, it can't
     /// be bootstrapped or started, or the entry can't be written. Nothing is left behind then.
     pub fn add(
+        &self,
+        new: &NewServer<'_>,
+        report: &mut dyn FnMut(FetchEvent),
+    ) -> Result<Added, AddError> {
+        let added = self.try_add(new, report);
+        // Whatever fails when the user wishes to stop.
+        match added {
+            Err(_) if self.stop.requested() => Err(AddError::Stopped),
+            added => added,
+        }
+    }
+
+    fn try_add(
         &self,
         new: &NewServer<'_>,
         report: &mut dyn FnMut(FetchEvent),
@@ -106,28 +105,13 @@ impl Adder<'_> {
         }
         // What was unpacked to be looked at makes room for the build.
         drop(unpacked);
-        let mut tentative = Tentative {
-            roots: self.roots,
-            id: entry.id.clone(),
-            kept: false,
-        };
-        let (entry, comment, notes) = self.try_out(entry, rocksdb, report)?;
-        let what = if comment.is_empty() {
-            &entry.version_text
-        } else {
-            &comment
-        };
-        write(
-            &file,
-            &text::text(&entry, &format!("Added by `prony servers add`: {what}.")),
-        )?;
-        tentative.kept = true;
-        Ok(Added {
-            entry,
-            file,
-            comment,
-            notes,
-        })
+        let build = self.roots.builds().join(&entry.id);
+        let added = self.try_out(entry, rocksdb, file, report);
+        if added.is_err() {
+            // What can't be removed is in nobody's way: the next build of this name replaces it.
+            let _ = retire(&build);
+        }
+        added
     }
 
     /// Everything that can be known without starting the server. Returns the options that would
@@ -138,22 +122,25 @@ impl Adder<'_> {
         unpacked: &Unpacked,
         report: &mut dyn FnMut(FetchEvent),
     ) -> Result<(Entry, Option<Vec<String>>), AddError> {
-        let tree = Tree::walk(unpacked.root())?;
+        let tree = Tree::walk(&unpacked.root)?;
         let program =
             shape::program(&tree).ok_or_else(|| AddError::NoServer(new.path.to_owned()))?;
         let elf = check_program(new.path, &tree, &program)?;
         let probe = Probe {
             launcher: self.launcher,
             stop: self.stop,
-            scratch: unpacked.scratch(),
+            scratch: unpacked.scratch.path(),
             limit: probe::LIMIT,
         };
         let depot = Depot::new(self.roots, self.catalogue, self.launcher);
-        let linking = linking::find(&probe, &tree, &program, &elf, &mut |id| {
+        let mut entry = skeleton(&program);
+        let missing = linking::find(&probe, &tree, &mut entry, &elf, &mut |id| {
             depot.fetch_support(id, self.stop, report)
-        })?
-        .map_err(|missing| AddError::libraries(new.path, &program, &missing, !new.path.is_dir()))?;
-        let mut entry = skeleton(&program, linking);
+        })?;
+        if !missing.is_empty() {
+            let archive = !new.path.is_dir();
+            return Err(AddError::libraries(new.path, &program, &missing, archive));
+        }
         let supports = entry.support.iter();
         let supports = supports.map(|id| depot.fetch_support(id, self.stop, report));
         let supports = supports.collect::<Result<_, _>>()?;
@@ -163,30 +150,35 @@ impl Adder<'_> {
             command.arg(ASKED_ALONE).args(words);
             probe.output(command)
         };
-        let said = said_version(&ask(&["--version"])?).map_err(|said| AddError::Version {
+        let answer = ask(&["--version"])?;
+        let (family, version, text) = said_version(&answer).ok_or_else(|| AddError::Version {
             path: new.path.to_owned(),
             program: program.clone(),
-            said,
+            said: answer.trim().to_owned(),
         })?;
         let help = ask(&["--verbose", "--help"])?;
         let help = Help(&help);
-        entry.id = self.id(new, &said)?;
-        entry.family = said.family;
-        entry.version = said.version;
-        entry.version_text = said.version_text;
+        entry.id = self.id(new, family, version)?;
+        (entry.family, entry.version) = (family, version);
+        text.clone_into(&mut entry.version_text);
         entry.bootstrap = shape::bootstrap(&tree, help)
             .ok_or_else(|| AddError::NoBootstrap(new.path.to_owned()))?;
         entry.locations = shape::locations(&tree, &program, help);
         if !help.encrypts() {
             entry.lacks.push("tls".to_owned());
         }
-        entry.source = vec![unpacked.source()];
+        entry.source = vec![unpacked.source.clone()];
         Ok((entry, shape::rocksdb(&tree)))
     }
 
     /// The name of the entry, which must be new.
-    fn id(&self, new: &NewServer<'_>, said: &VersionAnswer) -> Result<String, AddError> {
-        let own = || format!("{}-{}", said.family, said.version);
+    fn id(
+        &self,
+        new: &NewServer<'_>,
+        family: Family,
+        version: Version,
+    ) -> Result<String, AddError> {
+        let own = || format!("{family}-{version}");
         let id = new.id.map_or_else(own, str::to_owned);
         match self.catalogue.get(&id) {
             Some(_) => Err(AddError::Exists(id)),
@@ -194,14 +186,14 @@ impl Adder<'_> {
         }
     }
 
-    /// Starts the server, completes the entry with what is seen, and verifies it. Returns what the
-    /// server says of itself, and what was left out.
+    /// Starts the server, completes the entry with what is seen, verifies it, and writes it.
     fn try_out(
         &self,
         mut entry: Entry,
         rocksdb: Option<Vec<String>>,
+        file: PathBuf,
         report: &mut dyn FnMut(FetchEvent),
-    ) -> Result<(Entry, String, Vec<String>), AddError> {
+    ) -> Result<Added, AddError> {
         let mut notes = Vec::new();
         let build = self.fetch(&entry, report)?;
         let seen = first_start::first_start(self, &build)?;
@@ -216,23 +208,33 @@ impl Adder<'_> {
             with.engine_options.insert(Engine::Rocksdb, options);
             match self.verify(&with, report) {
                 Ok(()) => entry = with,
-                Err(AddError::Stopped) => return Err(AddError::Stopped),
+                Err(error) if self.stop.requested() => return Err(error),
                 Err(error) => notes.push(format!(
                     "its MyRocks plugin is left out, because it failed to {error}"
                 )),
             }
         }
-        Ok((entry, seen.comment, notes))
+        let comment = seen.comment;
+        let what = if comment.is_empty() {
+            &entry.version_text
+        } else {
+            &comment
+        };
+        let note = format!("Added by `prony servers add`: {what}.");
+        let text = text::text(&entry, &note).map_err(io::Error::other);
+        write(&file, &text.at("write", &file)?)?;
+        Ok(Added {
+            entry,
+            file,
+            comment,
+            notes,
+        })
     }
 
     fn verify(&self, entry: &Entry, report: &mut dyn FnMut(FetchEvent)) -> Result<(), AddError> {
         let build = self.fetch(entry, report)?;
         let catalogue = self.catalogue.with_entry(entry.clone())?;
-        let verified = verify(self.roots, &catalogue, self.launcher, &build, self.stop);
-        if self.stop.requested() {
-            return Err(AddError::Stopped);
-        }
-        verified?;
+        verify(self.roots, &catalogue, self.launcher, &build, self.stop)?;
         Ok(())
     }
 
@@ -258,8 +260,8 @@ fn check_program(path: &Path, tree: &Tree, program: &Path) -> Result<Elf, AddErr
     }
 }
 
-/// An entry with what its files tell, and without what only the program tells.
-fn skeleton(program: &Path, linking: Linking) -> Entry {
+/// An entry without what is found out of its files and its program.
+fn skeleton(program: &Path) -> Entry {
     Entry {
         id: String::new(),
         family: Family::Mysql,
@@ -268,16 +270,12 @@ fn skeleton(program: &Path, linking: Linking) -> Entry {
         // The engine of the system tables of most versions; it is there in all.
         engines: vec![Engine::Myisam],
         engine_options: BTreeMap::new(),
-        lacks: if linking.is_static {
-            vec!["allocator".to_owned()]
-        } else {
-            Vec::new()
-        },
+        lacks: Vec::new(),
         program: program.to_owned(),
-        loader: linking.loader,
-        libraries: linking.libraries,
-        support: linking.support,
-        allocators: linking.allocators,
+        loader: None,
+        libraries: Vec::new(),
+        support: Vec::new(),
+        allocators: None,
         bootstrap: Bootstrap::InitializeInsecure,
         shutdown: Shutdown::Signal,
         locations: BTreeMap::new(),
@@ -286,11 +284,9 @@ fn skeleton(program: &Path, linking: Linking) -> Entry {
     }
 }
 
-/// Reads `PROGRAM  Ver VERSION for SYSTEM on PROCESSOR (COMMENT)`. What can't be read comes back.
-fn said_version(said: &str) -> Result<VersionAnswer, String> {
-    let other = || said.trim().to_owned();
-    let line = said.lines().find_map(|line| line.split_once("  Ver "));
-    let (_, rest) = line.ok_or_else(other)?;
+/// Reads `PROGRAM  Ver VERSION for SYSTEM on PROCESSOR (COMMENT)`.
+fn said_version(said: &str) -> Option<(Family, Version, &str)> {
+    let (_, rest) = said.lines().find_map(|line| line.split_once("  Ver "))?;
     let text = rest.split(" for ").next().unwrap_or(rest).trim();
     let text = text.strip_suffix("-log").unwrap_or(text);
     let family = if rest.contains("MariaDB") {
@@ -298,11 +294,7 @@ fn said_version(said: &str) -> Result<VersionAnswer, String> {
     } else {
         Family::Mysql
     };
-    Ok(VersionAnswer {
-        family,
-        version: Version::from_server(text).map_err(|_| other())?,
-        version_text: text.to_owned(),
-    })
+    Some((family, Version::from_server(text).ok()?, text))
 }
 
 /// Writes the catalogue file, which must be new. It is there whole or not at all.
@@ -312,28 +304,17 @@ fn write(file: &Path, text: &str) -> Result<(), AddError> {
     }
     // No name that is read as a catalogue file.
     let half = file.with_extension(format!("toml-{}", std::process::id()));
-    let written = fs::write(&half, text).at("write", &half);
-    let written = match written {
+    let written = match fs::write(&half, text).at("write", &half) {
         Ok(()) if file.exists() => Err(AddError::FileExists(file.to_owned())),
-        Ok(()) => fs::rename(&half, file)
-            .at("create", file)
+        written => written
+            .and_then(|()| fs::rename(&half, file).at("create", file))
             .map_err(AddError::from),
-        Err(error) => Err(error.into()),
     };
     if written.is_err() {
         // What can't be removed is read by nobody.
         let _ = fs::remove_file(&half);
     }
     written
-}
-
-impl Drop for Tentative<'_> {
-    fn drop(&mut self) {
-        if !self.kept {
-            // What can't be removed is in nobody's way: the next build of this name replaces it.
-            let _ = retire(&self.roots.builds().join(&self.id));
-        }
-    }
 }
 
 #[cfg(test)]

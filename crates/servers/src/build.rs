@@ -74,6 +74,19 @@ pub(crate) struct InstalledSupport<'a> {
     pub(crate) artefacts: Vec<Artefact>,
 }
 
+impl InstalledSupport<'_> {
+    /// Its folders with libraries.
+    pub(crate) fn libraries(&self) -> impl Iterator<Item = PathBuf> {
+        let folders = self.support.libraries.iter();
+        folders.map(|folder| self.root.join(folder))
+    }
+
+    /// Its loader, if it has one.
+    pub(crate) fn loader(&self) -> Option<PathBuf> {
+        Some(self.root.join(self.support.loader.as_ref()?))
+    }
+}
+
 impl ServerBuild {
     /// Puts together what was fetched for `entry` into `root`.
     pub(crate) fn assemble(
@@ -85,14 +98,8 @@ impl ServerBuild {
         let mut libraries: Vec<_> = entry.libraries.iter().map(|path| root.join(path)).collect();
         let mut loader = entry.loader.as_ref().map(|path| root.join(path));
         for installed in supports {
-            let support = installed.support;
-            let folders = support.libraries.iter();
-            libraries.extend(folders.map(|path| installed.root.join(path)));
-            let its = support
-                .loader
-                .as_ref()
-                .map(|path| installed.root.join(path));
-            loader = loader.or(its);
+            libraries.extend(installed.libraries());
+            loader = loader.or_else(|| installed.loader());
             artefacts.extend(installed.artefacts);
         }
         let parts: Vec<_> = entry.source.iter().map(|source| &source.part).collect();
@@ -109,10 +116,11 @@ impl ServerBuild {
             bootstrap: entry.bootstrap.clone(),
             shutdown: entry.shutdown,
             preload: None,
+            // Without `.` in them: some old servers take it literally.
             locations: entry
                 .locations
                 .iter()
-                .map(|(option, path)| (option.clone(), tidy(&root.join(path))))
+                .map(|(option, path)| (option.clone(), root.join(path).components().collect()))
                 .collect(),
             root,
         }
@@ -165,9 +173,4 @@ impl ServerBuild {
 pub(crate) fn search_path(folders: &[PathBuf]) -> OsString {
     let folders: Vec<_> = folders.iter().map(|folder| folder.as_os_str()).collect();
     folders.join(OsStr::new(":"))
-}
-
-/// The path without `.` in it: some old servers take it literally.
-fn tidy(path: &Path) -> PathBuf {
-    path.components().collect()
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use prony_host::{
-    At, FileLock, IoError, OwnedFolder, Roots, STAGING, remove_abandoned, retire, sync_filesystem,
+    At, FileLock, OwnedFolder, Roots, STAGING, remove_abandoned, retire, sync_filesystem,
     write_private,
 };
 use prony_model::{Dataset, Engine, LoadOutcome, SettleOutcome};
@@ -198,13 +198,5 @@ impl<'a> Images<'a> {
         let text = fs::read(&password).at("read", &password)?;
         write_private(&instance.password_file(), &text)?;
         Ok(sync_filesystem(&data)?)
-    }
-
-    /// Free bytes of the cache's file system, as far as this user may use them.
-    ///
-    /// # Errors
-    /// When the file system can't be asked.
-    pub fn room(&self) -> Result<u64, IoError> {
-        room::free_bytes(&self.roots.cache)
     }
 }

@@ -55,20 +55,6 @@ pub enum InstanceError {
     /// A file can't be read or written.
     #[error(transparent)]
     Io(#[from] IoError),
-    /// The folder's name is too long for a socket in it.
-    #[error(
-        "start {build}: the socket path {} has {length} bytes and the system takes {SOCKET_PATH_MAX}: \
-         set PRONY_CACHE to a folder with a shorter name",
-        path.display()
-    )]
-    SocketPath {
-        /// The build's id.
-        build: String,
-        /// The socket.
-        path: PathBuf,
-        /// Its length.
-        length: usize,
-    },
     /// There is no port for it.
     #[error(
         "find a free port on {}: {} in a row of {} to {} are in use; end what listens there",
@@ -78,15 +64,7 @@ pub enum InstanceError {
         port::FIRST + port::COUNT - 1
     )]
     Ports,
-    /// The server program can't be started or watched.
-    #[error("run {build}: {source}")]
-    Run {
-        /// The build's id.
-        build: String,
-        /// The answer of the operating system.
-        source: io::Error,
-    },
-    /// The server does not do what it is started for.
+    /// The server can't be started, or does not do what it is started for.
     #[error(transparent)]
     Server(#[from] ServerFailure),
     /// The user wished to stop.
@@ -142,11 +120,14 @@ impl Instance {
         let socket = instance.socket();
         let length = socket.as_os_str().len();
         if length > SOCKET_PATH_MAX {
-            return Err(InstanceError::SocketPath {
-                build: build.id.clone(),
-                path: socket,
-                length,
-            });
+            let reason = format!(
+                "the socket path {} has {length} bytes and the system takes {SOCKET_PATH_MAX}: \
+                 set PRONY_CACHE to a folder with a shorter name",
+                socket.display()
+            );
+            return Err(instance
+                .failure(format!("start {}", build.id), reason)
+                .into());
         }
         create_private(&instance.path("tmp"))?;
         instance.write_config()?;
@@ -289,7 +270,7 @@ impl Instance {
             .stderr(log().at("open", &path)?);
         self.launcher
             .spawn(command)
-            .map_err(|source| self.run_error(source))
+            .map_err(|error| self.run_error(&error))
     }
 
     /// The failure of a task, with the end of the log.
@@ -301,11 +282,9 @@ impl Instance {
         }
     }
 
-    fn run_error(&self, source: io::Error) -> InstanceError {
-        InstanceError::Run {
-            build: self.build.id.clone(),
-            source,
-        }
+    /// The failure of starting or watching the server program.
+    fn run_error(&self, error: &io::Error) -> InstanceError {
+        self.failure(format!("run {}", self.build.id), error).into()
     }
 }
 

@@ -30,7 +30,8 @@ pub use build::depot::Depot;
 pub use build::fetch::{FetchError, FetchEvent};
 pub use build::unpack::UnpackError;
 pub use build::{Artefact, ServerBuild};
-pub use config::render::{Refusal, RenderError, Rendered, Wanted};
+pub use config::intents::Wanted;
+pub use config::render::{Refusal, RenderError, Rendered};
 pub use image::{
     Image, ImageError, ImageFacts, ImageKey, ImageRecord, Images, Made, Removal, RoomError,
     image_size_estimate,

@@ -72,16 +72,16 @@ pub enum AddError {
     Catalogue(#[from] CatalogueError),
     /// Something that it needs can't be had.
     #[error("get the files of the server: {0}")]
-    Fetch(FetchError),
+    Fetch(#[from] FetchError),
     /// The archive can't be unpacked.
     #[error(transparent)]
-    Unpack(UnpackError),
+    Unpack(#[from] UnpackError),
     /// It can't be told the baseline.
     #[error("configure the server: {0}")]
     Render(#[from] RenderError),
     /// It does not start.
     #[error(transparent)]
-    Instance(InstanceError),
+    Instance(#[from] InstanceError),
     /// It does not answer.
     #[error("ask the server for its engines: {0}")]
     Ask(ClientError),
@@ -153,33 +153,6 @@ impl AddError {
             Self::Verify(error) => error.log_tail(),
             Self::Stop(error) => Some(error.log_tail()),
             _ => None,
-        }
-    }
-}
-
-impl From<FetchError> for AddError {
-    fn from(error: FetchError) -> Self {
-        match error {
-            FetchError::Stopped => Self::Stopped,
-            error => Self::Fetch(error),
-        }
-    }
-}
-
-impl From<UnpackError> for AddError {
-    fn from(error: UnpackError) -> Self {
-        match error {
-            UnpackError::Stopped => Self::Stopped,
-            error => Self::Unpack(error),
-        }
-    }
-}
-
-impl From<InstanceError> for AddError {
-    fn from(error: InstanceError) -> Self {
-        match error {
-            InstanceError::Stopped => Self::Stopped,
-            error => Self::Instance(error),
         }
     }
 }

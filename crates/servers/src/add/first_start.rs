@@ -9,7 +9,7 @@ use super::{AddError, Adder};
 use crate::admin::statement::pairs;
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
-use crate::config::render::Wanted;
+use crate::config::intents::Wanted;
 use crate::instance::{Instance, Running, StopError};
 
 /// The time that one statement may take.
@@ -39,7 +39,7 @@ pub(super) fn first_start(adder: &Adder<'_>, build: &ServerBuild) -> Result<Serv
     }
     match server.stop(STOP) {
         Ok(_) => {}
-        Err(StopError::TimedOut { .. }) => seen.shutdown = Shutdown::Command,
+        Err(StopError::TimedOut(_)) => seen.shutdown = Shutdown::Command,
         Err(error) => return Err(AddError::Stop(error)),
     }
     Ok(seen)

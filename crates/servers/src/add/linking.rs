@@ -7,6 +7,7 @@ use object::elf::{EM_386, EM_X86_64};
 use super::AddError;
 use super::probe::Probe;
 use super::tree::Tree;
+use crate::build::catalogue::Entry;
 use crate::build::elf::Elf;
 use crate::build::fetch::FetchError;
 use crate::build::{InstalledSupport, search_path};
@@ -14,35 +15,11 @@ use crate::build::{InstalledSupport, search_path};
 /// Rounds of looking for libraries that libraries need.
 const ROUNDS: usize = 10;
 
-/// The way to load a program, in the catalogue's terms.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Linking {
-    /// The server's own loader, relative to its folder.
-    pub(super) loader: Option<PathBuf>,
-    /// Folders with libraries of its own, relative to its folder.
-    pub(super) libraries: Vec<PathBuf>,
-    /// Supports that bring the rest.
-    pub(super) support: Vec<String>,
-    /// The support with allocators that it can be started with.
-    pub(super) allocators: Option<String>,
-    /// True where there is nothing to load.
-    pub(super) is_static: bool,
-}
-
 /// Supports for builds that use the C library of a kind of machine: libraries, and allocators.
-struct Supports {
-    libraries: &'static str,
-    allocators: &'static str,
-}
+type Supports = [&'static str; 2];
 
-const AMD64: Supports = Supports {
-    libraries: "debian-12-amd64",
-    allocators: "allocators-debian-12-amd64",
-};
-const I386: Supports = Supports {
-    libraries: "debian-12-i386",
-    allocators: "allocators-debian-12-i386",
-};
+const AMD64: Supports = ["debian-12-amd64", "allocators-debian-12-amd64"];
+const I386: Supports = ["debian-12-i386", "allocators-debian-12-i386"];
 
 /// Gets a support by its id.
 pub(super) type GetSupport<'g, 'c> =
@@ -52,61 +29,61 @@ pub(super) type GetSupport<'g, 'c> =
 struct Search<'a> {
     probe: &'a Probe<'a>,
     tree: &'a Tree,
-    program: PathBuf,
     loader: PathBuf,
     /// Folders of supports.
     foreign: Vec<PathBuf>,
-    linking: Linking,
+    entry: &'a mut Entry,
 }
 
-/// Finds every library that the program needs: in the server's own folder, in the system, or in a
-/// support. What is nowhere comes back.
+/// Finds every library that the program of an entry needs: in the server's own folder, in the system,
+/// or in a support. The entry says it then. What is nowhere comes back.
 pub(super) fn find(
     probe: &Probe<'_>,
     tree: &Tree,
-    program: &Path,
+    entry: &mut Entry,
     elf: &Elf,
     get_support: &mut GetSupport<'_, '_>,
-) -> Result<Result<Linking, Vec<String>>, AddError> {
+) -> Result<Vec<String>, AddError> {
     let Some(interpreter) = &elf.interpreter else {
-        return Ok(Ok(Linking {
-            is_static: true,
-            ..Linking::default()
-        }));
+        // There is nothing to load, and nothing can be loaded before it.
+        entry.lacks.push("allocator".to_owned());
+        return Ok(Vec::new());
     };
     let supports = supports(elf);
     let mut search = Search {
         probe,
         tree,
-        program: tree.root.join(program),
         loader: interpreter.clone(),
         foreign: Vec::new(),
-        linking: Linking::default(),
+        entry,
     };
     let own = interpreter.file_name().and_then(|name| name.to_str());
     if let Some(own) = own.and_then(|name| tree.find(name)) {
-        search.use_own_loader(own);
-    } else if let Some(supports) = &supports {
-        search.linking.allocators = Some(supports.allocators.to_owned());
+        // A server with its own loader has its own C library too.
+        search.loader = tree.root.join(own);
+        search.entry.loader = Some(own.to_owned());
+        search
+            .entry
+            .libraries
+            .extend(own.parent().map(Path::to_owned));
+    } else if let Some([libraries, allocators]) = supports {
+        search.entry.allocators = Some(allocators.to_owned());
         if !interpreter.exists() {
-            search.add_support(supports.libraries, get_support)?;
+            search.add_support(libraries, get_support)?;
         }
     }
     let mut missing = search.look_into_tree()?;
-    let supports = supports.filter(|_| !missing.is_empty() && search.may_be_supported());
-    if let Some(supports) = supports {
+    // Not where there is a support already, or where the C library is not the system's.
+    let may_help = search.entry.loader.is_none() && search.entry.support.is_empty();
+    if let Some([libraries, _]) = supports.filter(|_| !missing.is_empty() && may_help) {
         // Without them the error below says more than a failed download would.
-        let got = search.add_support(supports.libraries, get_support);
-        if matches!(got, Err(AddError::Fetch(FetchError::Stopped))) {
+        let got = search.add_support(libraries, get_support);
+        if got.is_err() && probe.stop.requested() {
             return Err(AddError::Stopped);
         }
         missing = search.look_into_tree()?;
     }
-    Ok(if missing.is_empty() {
-        Ok(search.linking)
-    } else {
-        Err(missing)
-    })
+    Ok(missing)
 }
 
 /// The supports for programs of this kind; none for other processors.
@@ -119,34 +96,17 @@ fn supports(elf: &Elf) -> Option<Supports> {
 }
 
 impl Search<'_> {
-    /// A server with its own loader has its own C library too.
-    fn use_own_loader(&mut self, loader: &Path) {
-        self.loader = self.tree.root.join(loader);
-        self.linking.loader = Some(loader.to_owned());
-        let folder = loader.parent().map(Path::to_owned);
-        self.linking.libraries.extend(folder);
-    }
-
-    /// True where a support may have what is missing: not where there is one already, or where the
-    /// C
-    /// library is not the system's.
-    fn may_be_supported(&self) -> bool {
-        self.linking.loader.is_none() && self.linking.support.is_empty()
-    }
-
     fn add_support(
         &mut self,
         id: &str,
         get_support: &mut GetSupport<'_, '_>,
     ) -> Result<(), AddError> {
         let installed = get_support(id)?;
-        let folders = installed.support.libraries.iter();
-        self.foreign
-            .extend(folders.map(|folder| installed.root.join(folder)));
-        if let Some(loader) = &installed.support.loader {
-            self.loader = installed.root.join(loader);
+        self.foreign.extend(installed.libraries());
+        if let Some(loader) = installed.loader() {
+            self.loader = loader;
         }
-        self.linking.support.push(id.to_owned());
+        self.entry.support.push(id.to_owned());
         Ok(())
     }
 
@@ -155,14 +115,14 @@ impl Search<'_> {
     fn look_into_tree(&mut self) -> Result<Vec<String>, AddError> {
         let mut missing = self.missing()?;
         for _ in 0..ROUNDS {
-            let before = self.linking.libraries.len();
+            let libraries = &mut self.entry.libraries;
+            let before = libraries.len();
             for name in &missing {
                 let folder = self.tree.find(name).and_then(Path::parent);
-                let new =
-                    folder.filter(|folder| !self.linking.libraries.iter().any(|l| l == folder));
-                self.linking.libraries.extend(new.map(Path::to_owned));
+                let new = folder.filter(|folder| !libraries.iter().any(|known| known == folder));
+                libraries.extend(new.map(Path::to_owned));
             }
-            if self.linking.libraries.len() == before {
+            if libraries.len() == before {
                 break;
             }
             missing = self.missing()?;
@@ -172,7 +132,7 @@ impl Search<'_> {
 
     /// Asks the loader what it does not find, as `ldd(1)` does. Nothing of the program is run.
     fn missing(&self) -> Result<Vec<String>, AddError> {
-        let own = self.linking.libraries.iter();
+        let own = self.entry.libraries.iter();
         let own = own.map(|folder| self.tree.root.join(folder));
         let folders: Vec<_> = own.chain(self.foreign.iter().cloned()).collect();
         // Set for the loader alone: whatever else sees it tells its libraries and ends.
@@ -182,7 +142,7 @@ impl Search<'_> {
             .arg(&self.loader)
             .arg("--library-path")
             .arg(search_path(&folders))
-            .arg(&self.program);
+            .arg(self.tree.root.join(&self.entry.program));
         Ok(not_found(&self.probe.output(command)?))
     }
 }
@@ -192,16 +152,13 @@ fn not_found(listing: &str) -> Vec<String> {
     let mut missing: Vec<String> = Vec::new();
     for line in listing.lines() {
         let name = match line.split_once(" => not found") {
-            Some((name, _)) => Some(name.trim().to_owned()),
+            Some((name, _)) => Some(name.trim()),
             // `PROGRAM: LIBRARY: version `X' not found (required by FILE)`
-            None if line.contains("not found (required by") => {
-                let version = line.split(['`', '\'']).nth(1);
-                version.map(str::to_owned)
-            }
+            None if line.contains("not found (required by") => line.split(['`', '\'']).nth(1),
             None => None,
         };
-        let name = name.filter(|name| !missing.contains(name));
-        missing.extend(name);
+        let new = name.filter(|name| !missing.iter().any(|known| known == name));
+        missing.extend(new.map(str::to_owned));
     }
     missing
 }

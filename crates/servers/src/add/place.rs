@@ -13,9 +13,12 @@ use crate::digest;
 
 /// A server's files. What was unpacked goes with it.
 pub(super) struct Unpacked {
-    root: PathBuf,
-    source: Source,
-    scratch: OwnedFolder,
+    /// The folder that the server is in.
+    pub(super) root: PathBuf,
+    /// The source of its files for the catalogue.
+    pub(super) source: Source,
+    /// A folder that goes with it.
+    pub(super) scratch: OwnedFolder,
 }
 
 impl Unpacked {
@@ -60,21 +63,6 @@ impl Unpacked {
             source,
             scratch,
         })
-    }
-
-    /// The folder that the server is in.
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The source of its files for the catalogue.
-    pub(super) fn source(&self) -> Source {
-        self.source.clone()
-    }
-
-    /// A folder that goes with it.
-    pub(super) fn scratch(&self) -> &Path {
-        self.scratch.path()
     }
 }
 

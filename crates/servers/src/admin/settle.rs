@@ -169,7 +169,7 @@ fn wait(session: &mut Session<'_>, engine: Engine) -> Result<Vec<String>, Settle
         if quiet_looks == QUIET_LOOKS || session.is_over() {
             return Ok(unmet);
         }
-        session.pause()?;
+        session.sleep(session::POLL)?;
     }
 }
 

@@ -64,14 +64,9 @@ impl Catalogue {
     pub fn with_user_dir(mut self, folder: &Path) -> Result<Self, CatalogueError> {
         let mut files = Vec::new();
         for item in fs::read_dir(folder).at("read", folder)? {
-            let path = item.at("read", folder)?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "toml")
-            {
-                files.push(path);
-            }
+            files.push(item.at("read", folder)?.path());
         }
+        files.retain(|path| path.extension().is_some_and(|end| end == "toml"));
         files.sort();
         for path in files {
             let text = fs::read_to_string(&path).at("read", &path)?;
@@ -86,8 +81,8 @@ impl Catalogue {
         parse::check(&entry)?;
         let mut catalogue = self.clone();
         catalogue.merge(CatalogueFile {
-            support: Vec::new(),
             build: vec![entry],
+            ..CatalogueFile::default()
         });
         catalogue.check_references()?;
         Ok(catalogue)
@@ -133,32 +128,19 @@ impl Catalogue {
 
     /// Support libraries may be in another file than the build that wants them, and intents are.
     fn check_references(&self) -> Result<(), CatalogueError> {
-        let intents = self.intents.facts();
         for entry in &self.entries {
-            let known = |name: &String| intents.iter().any(|intent| intent.name == *name);
+            let (id, Position { file, line }) = (&entry.id, &entry.position);
+            let known = |name: &&String| self.intents.get(name).is_some();
             if let Some(unknown) = entry.lacks.iter().find(|name| !known(name)) {
-                let names: Vec<_> = intents.iter().map(|facts| facts.name.as_str()).collect();
-                return Err(CatalogueError::Invalid {
-                    file: entry.position.file.clone(),
-                    line: entry.position.line,
-                    reason: format!(
-                        "`{}` lacks `{unknown}`, which is no intent; there are {}",
-                        entry.id,
-                        names.join(", ")
-                    ),
-                });
+                let names = self.intents.names().join(", ");
+                let reason =
+                    format!("`{id}` lacks `{unknown}`, which is no intent; there are {names}");
+                return Err(CatalogueError::at(file, *line, reason));
             }
-            for id in entry.support.iter().chain(&entry.allocators) {
-                if self.support(id).is_none() {
-                    return Err(CatalogueError::Invalid {
-                        file: entry.position.file.clone(),
-                        line: entry.position.line,
-                        reason: format!(
-                            "`{}` wants the support `{id}`, which no file has",
-                            entry.id
-                        ),
-                    });
-                }
+            let mut supports = entry.support.iter().chain(&entry.allocators);
+            if let Some(unknown) = supports.find(|id| self.support(id).is_none()) {
+                let reason = format!("`{id}` wants the support `{unknown}`, which no file has");
+                return Err(CatalogueError::at(file, *line, reason));
             }
         }
         Ok(())

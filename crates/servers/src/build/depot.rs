@@ -5,8 +5,7 @@ mod manifest;
 use std::path::{Path, PathBuf};
 
 use prony_host::{
-    Acquired, At, FileLock, Launcher, OwnedFolder, Roots, STAGING, create_private,
-    remove_abandoned, retire,
+    At, FileLock, Launcher, OwnedFolder, Roots, STAGING, create_private, remove_abandoned, retire,
 };
 use prony_model::{Allocator, StopFlag};
 
@@ -52,11 +51,9 @@ impl<'a> Depot<'a> {
     pub fn installed(&self, id: &str) -> Option<ServerBuild> {
         let entry = self.catalogue.get(id)?;
         let manifest = Manifest::read(&self.build_item(entry))?;
-        let supports = entry
-            .support
-            .iter()
-            .map(|id| self.installed_support(id))
-            .collect::<Option<Vec<_>>>()?;
+        let supports = entry.support.iter();
+        let supports = supports.map(|id| self.installed_support(id));
+        let supports = supports.collect::<Option<_>>()?;
         let root = match entry.user_folder() {
             None => self.build_item(entry).folder().join(TREE),
             Some(folder) => {
@@ -86,17 +83,14 @@ impl<'a> Depot<'a> {
         if let Some(build) = self.installed(id) {
             return Ok(build);
         }
-        let entry = self
-            .catalogue
-            .get(id)
-            .ok_or_else(|| FetchError::Unknown(id.to_owned()))?;
+        let unknown = || FetchError::Unknown(id.to_owned());
+        let entry = self.catalogue.get(id).ok_or_else(unknown)?;
         check_platform(entry, (std::env::consts::OS, std::env::consts::ARCH))?;
         for support in &entry.support {
             self.fetch_support(support, stop, report)?;
         }
-        let program = entry
-            .user_folder()
-            .map(|folder| folder.join(&entry.program));
+        let folder = entry.user_folder();
+        let program = folder.map(|folder| folder.join(&entry.program));
         self.install(&self.build_item(entry), program.as_deref(), stop, report)?;
         self.installed(id)
             .ok_or_else(|| FetchError::Vanished(id.to_owned()))
@@ -131,10 +125,7 @@ impl<'a> Depot<'a> {
             allocator,
             library: library.canonicalize().at("find", &library)?,
         });
-        let folders = support.libraries.iter();
-        build
-            .libraries
-            .extend(folders.map(|folder| installed.root.join(folder)));
+        build.libraries.extend(installed.libraries());
         build.artefacts.extend(installed.artefacts);
         Ok(build)
     }
@@ -167,12 +158,9 @@ impl<'a> Depot<'a> {
         let locks = self.roots.locks();
         create_private(&locks)?;
         let lock = locks.join(format!("{}.lock", item.id));
-        let mut told = || {
-            report(FetchEvent::Waiting {
-                id: item.id.to_owned(),
-            });
-        };
-        let Acquired::Held(_lock) = FileLock::acquire(&lock, stop, &mut told)? else {
+        let id = item.id;
+        let mut told = || report(FetchEvent::Waiting { id: id.to_owned() });
+        let Some(_lock) = FileLock::acquire(&lock, stop, &mut told)? else {
             return Err(FetchError::Stopped);
         };
         if let Some(program) = program {

@@ -172,7 +172,7 @@ pub enum FetchError {
     },
     /// The archive can't be unpacked.
     #[error(transparent)]
-    Unpack(UnpackError),
+    Unpack(#[from] UnpackError),
     /// A folder without Prony's mark is where the build should be.
     #[error("{} is in the way and was not made by Prony: move it elsewhere", .0.display())]
     InTheWay(PathBuf),
@@ -182,15 +182,6 @@ pub enum FetchError {
     /// The user wished to stop.
     #[error("stopped")]
     Stopped,
-}
-
-impl From<UnpackError> for FetchError {
-    fn from(error: UnpackError) -> Self {
-        match error {
-            UnpackError::Stopped => Self::Stopped,
-            error => Self::Unpack(error),
-        }
-    }
 }
 
 /// Gets the sources of one item into one folder.

@@ -71,7 +71,7 @@ impl Unpacking<'_> {
     /// Takes `parts` out of a file, or everything if there are none, and returns the parts that
     /// were not there.
     pub(crate) fn file(&self, archive: &Path, parts: &[Part]) -> Result<Vec<String>, UnpackError> {
-        self.select(archive, &Selected { parts, prefix: "" })
+        self.select(archive, parts, "")
     }
 
     /// The same for a tar archive that comes in as a stream.
@@ -81,18 +81,23 @@ impl Unpacking<'_> {
         stream: impl Read,
         parts: &[Part],
     ) -> Result<Vec<String>, UnpackError> {
-        let selected = Selected { parts, prefix: "" };
-        let mut run = Run::new(self, name, &selected);
+        let mut run = Run::new(self, name, parts, "");
         run.tar(stream)?;
         run.finish()
     }
 
-    fn select(&self, archive: &Path, selected: &Selected<'_>) -> Result<Vec<String>, UnpackError> {
+    /// The same; `prefix` is the place of everything if there are no parts.
+    fn select(
+        &self,
+        archive: &Path,
+        parts: &[Part],
+        prefix: &str,
+    ) -> Result<Vec<String>, UnpackError> {
         let mut file = File::open(archive).at("open", archive)?;
         let mut magic = Vec::new();
         let read = file.by_ref().take(262).read_to_end(&mut magic);
         read.and_then(|_| file.rewind()).at("read", archive)?;
-        let mut run = Run::new(self, archive, selected);
+        let mut run = Run::new(self, archive, parts, prefix);
         match magic.as_slice() {
             [b'P', b'K', 3 | 5, ..] => run.zip(file)?,
             [0x1f, 0x8b, ..] => run.tar(MultiGzDecoder::new(file))?,
@@ -125,15 +130,6 @@ impl<R: Read> Read for Watched<R> {
     }
 }
 
-/// The parts of an archive, and where they go.
-#[derive(Debug)]
-struct Selected<'a> {
-    /// The parts that are taken; empty means everything.
-    parts: &'a [Part],
-    /// The place of everything if there are no parts.
-    prefix: &'a str,
-}
-
 /// One pass over one archive.
 struct Run<'a> {
     unpacking: &'a Unpacking<'a>,
@@ -144,16 +140,16 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(unpacking: &'a Unpacking<'a>, archive: &'a Path, selected: &Selected<'a>) -> Self {
+    fn new(
+        unpacking: &'a Unpacking<'a>,
+        archive: &'a Path,
+        parts: &'a [Part],
+        prefix: &'a str,
+    ) -> Self {
         Self {
             unpacking,
             archive,
-            placer: Placer::new(
-                unpacking.root,
-                unpacking.drop,
-                selected.parts,
-                selected.prefix,
-            ),
+            placer: Placer::new(unpacking.root, unpacking.drop, parts, prefix),
             nested: Vec::new(),
         }
     }
@@ -280,10 +276,7 @@ impl<'a> Run<'a> {
     fn finish(self) -> Result<Vec<String>, UnpackError> {
         let missing = self.placer.missing();
         for (archive, part) in self.nested {
-            let selected = Selected {
-                parts: part.unpack.as_deref().unwrap_or_default(),
-                prefix: &part.to,
-            };
+            let parts = part.unpack.as_deref().unwrap_or_default();
             // A name of its own, so that archives inside it do not overwrite it.
             let scratch = self.unpacking.scratch.join("deeper");
             fs::create_dir_all(&scratch).at("create", &scratch)?;
@@ -291,7 +284,7 @@ impl<'a> Run<'a> {
                 scratch: &scratch,
                 ..*self.unpacking
             };
-            if let Some(part) = deeper.select(&archive, &selected)?.pop() {
+            if let Some(part) = deeper.select(&archive, parts, &part.to)?.pop() {
                 return Err(UnpackError::Missing { archive, part });
             }
             fs::remove_file(&archive).at("remove", &archive)?;

@@ -5,21 +5,24 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use prony_model::{
-    BuildFacts, Engine, Family, IntentFacts, IntentKind, IntentValue, Transport, Version,
+    BuildFacts, Config, Engine, Family, IntentFacts, IntentKind, IntentValue, Transport, Version,
 };
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use toml::Value;
 
-use crate::build::catalogue::error::CatalogueError;
+use crate::build::catalogue::error::{CatalogueError, read_toml};
 
-const FILE: &str = "intents.toml";
 const TEXT: &str = include_str!("../../../../catalog/intents.toml");
 
 /// The table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Intents {
     /// Settings that are the same for every experiment.
     pub(crate) fixed: Vec<Fixed>,
     /// The settings that an experiment may ask for.
+    #[serde(rename = "intent")]
     pub(crate) intents: Vec<Intent>,
 }
 
@@ -33,13 +36,18 @@ pub(crate) struct Fixed {
 }
 
 /// One thing that an experiment may ask for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Intent {
-    /// The facts that experiments are checked against.
-    pub(crate) facts: IntentFacts,
-    /// Its value where the experiment asks for nothing; `None` leaves the server alone.
-    pub(crate) baseline: Option<IntentValue>,
+    /// Its name in experiments.
+    pub(crate) name: String,
+    /// The kind of its values.
+    pub(crate) kind: IntentKind,
+    /// One sentence for people.
+    pub(crate) description: String,
+    baseline: Option<Value>,
     /// The reason for that baseline; empty where there is none.
+    #[serde(default)]
     pub(crate) because: String,
     /// The settings beside server options.
     pub(crate) sets: Option<Sets>,
@@ -80,129 +88,125 @@ pub(crate) struct Rendering {
     #[serde(default)]
     lacking: bool,
     /// Smallest number that it takes.
-    min: Option<Amount>,
+    #[serde(default, deserialize_with = "limit")]
+    pub(crate) min: Option<u64>,
     /// Largest number that it takes.
-    max: Option<Amount>,
+    #[serde(default, deserialize_with = "limit")]
+    pub(crate) max: Option<u64>,
     /// Server options, with holes for the value.
     #[serde(default)]
-    options: Vec<String>,
+    pub(crate) options: Vec<String>,
     /// Server options for single values. Without `options` no other value can be honoured.
     #[serde(default)]
-    values: BTreeMap<String, Vec<String>>,
+    pub(crate) values: BTreeMap<String, Vec<String>>,
 }
 
-/// A number, or a size such as `"64M"`.
+/// The wishes of a target for its server.
 #[derive(Debug, Clone, Copy)]
-struct Amount(u64);
-
-/// The facts that decide which row is taken.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Situation<'a> {
-    /// The build.
-    pub(crate) build: &'a BuildFacts,
-    /// The engine of the target's tables.
-    pub(crate) engine: Engine,
+pub struct Wanted<'a> {
+    /// The engine of its tables.
+    pub engine: Engine,
+    /// Intents and raw options.
+    pub config: &'a Config,
     /// The transport of the load.
-    pub(crate) transport: Transport,
-    /// Intents that may be honoured as far as the version can.
-    pub(crate) allow: &'a [String],
+    pub transport: Transport,
+    /// The largest number of load connections at a time.
+    pub clients_max: u32,
+    /// Tables of the dataset.
+    pub tables: u32,
+    /// Intents, among other names, that versions may honour as far as they can: at the nearest
+    /// number that they take, or else at the baseline, or where they can't be told that either, at
+    /// what they do by themselves.
+    pub allow: &'a [String],
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    fixed: Vec<Fixed>,
-    intent: Vec<IntentRow>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct IntentRow {
-    name: String,
-    kind: IntentKind,
-    description: String,
-    baseline: Option<toml::Value>,
-    #[serde(default)]
-    because: String,
-    sets: Option<Sets>,
-    rendering: Vec<Rendering>,
+impl<'a> Wanted<'a> {
+    /// Over the unix socket.
+    pub const fn over_socket(engine: Engine, config: &'a Config, clients_max: u32) -> Self {
+        Self {
+            engine,
+            config,
+            transport: Transport::Socket,
+            clients_max,
+            tables: 1,
+            allow: &[],
+        }
+    }
 }
 
 impl Intents {
     /// The table that Prony brings along.
     pub(crate) fn embedded() -> Result<Self, CatalogueError> {
-        let invalid = |line: usize, reason: String| CatalogueError::Invalid {
-            file: Path::new(FILE).to_owned(),
-            line,
-            reason,
-        };
-        let document: Document = toml::from_str(TEXT).map_err(|error| {
-            let offset = error.span().map_or(0, |span| span.start);
-            let line = TEXT[..offset].lines().count().max(1);
-            invalid(line, error.message().to_owned())
-        })?;
-        let intents = document
-            .intent
-            .into_iter()
-            .map(|row| {
-                let name = row.name.clone();
-                Intent::from_row(row)
-                    .ok_or_else(|| invalid(1, format!("the baseline of `{name}` is no {name}")))
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            fixed: document.fixed,
-            intents,
-        })
+        let file = Path::new("intents.toml");
+        let table: Self = read_toml(file, TEXT)?;
+        let wrong = |intent: &&Intent| intent.baseline.is_some() && intent.baseline().is_none();
+        if let Some(Intent { name, .. }) = table.intents.iter().find(wrong) {
+            let reason = format!("the baseline of `{name}` is no {name}");
+            return Err(CatalogueError::at(file, 1, reason));
+        }
+        Ok(table)
+    }
+
+    /// The intent of this name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Intent> {
+        self.intents.iter().find(|intent| intent.name == name)
+    }
+
+    /// The names of all intents.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = self.intents.iter().map(|intent| intent.name.clone());
+        names.collect()
     }
 
     /// The facts that experiments are checked against.
     pub(crate) fn facts(&self) -> Vec<IntentFacts> {
-        self.intents
-            .iter()
-            .map(|intent| intent.facts.clone())
-            .collect()
+        self.intents.iter().map(Intent::facts).collect()
     }
 }
 
 impl Intent {
-    fn from_row(row: IntentRow) -> Option<Self> {
-        let baseline = match row.baseline {
-            Some(baseline) => Some(baseline_value(row.kind, baseline)?),
-            None => None,
-        };
+    /// Its value where the experiment asks for nothing; `None` leaves the server alone.
+    pub(crate) fn baseline(&self) -> Option<IntentValue> {
+        match (self.kind, self.baseline.as_ref()?) {
+            (IntentKind::Flag, Value::Boolean(flag)) => Some(IntentValue::Flag(*flag)),
+            (IntentKind::Number, Value::Integer(number)) => {
+                Some(IntentValue::Number((*number).try_into().ok()?))
+            }
+            (IntentKind::Bytes, Value::String(text)) => IntentValue::parse_bytes(text).ok(),
+            (IntentKind::Text | IntentKind::Cpus, Value::String(text)) => {
+                Some(IntentValue::Text(text.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    fn facts(&self) -> IntentFacts {
         let mut choices = Vec::new();
-        if row.kind == IntentKind::Text {
-            for value in row.rendering.iter().flat_map(|row| row.values.keys()) {
+        if self.kind == IntentKind::Text {
+            for value in self.rendering.iter().flat_map(|row| row.values.keys()) {
                 if !choices.contains(value) {
                     choices.push(value.clone());
                 }
             }
         }
-        Some(Self {
-            facts: IntentFacts {
-                name: row.name,
-                kind: row.kind,
-                choices,
-                description: row.description,
-            },
-            baseline,
-            because: row.because,
-            sets: row.sets,
-            rendering: row.rendering,
-        })
+        IntentFacts {
+            name: self.name.clone(),
+            kind: self.kind,
+            choices,
+            description: self.description.clone(),
+        }
     }
 
     /// The rendering for a server, if it has anything of the kind.
-    pub(crate) fn rendering(&self, situation: Situation<'_>) -> Option<&Rendering> {
-        let lacks = self.lacked_by(situation.build);
+    pub(crate) fn rendering(&self, build: &BuildFacts, wanted: Wanted<'_>) -> Option<&Rendering> {
+        let lacks = self.lacked_by(build);
         let mut rows = self.rendering.iter();
-        rows.find(|row| row.lacking == lacks && row.fits(situation))
+        rows.find(|row| row.lacking == lacks && row.fits(build, wanted))
     }
 
     /// True for a build that lacks what its version has.
     pub(crate) fn lacked_by(&self, build: &BuildFacts) -> bool {
-        build.lacks.contains(&self.facts.name)
+        build.lacks.contains(&self.name)
     }
 
     /// The engines that the rows ask for, if all of them ask for one.
@@ -212,33 +216,21 @@ impl Intent {
     }
 }
 
-fn baseline_value(kind: IntentKind, value: toml::Value) -> Option<IntentValue> {
-    Some(match (kind, value) {
-        (IntentKind::Flag, toml::Value::Boolean(flag)) => IntentValue::Flag(flag),
-        (IntentKind::Number, toml::Value::Integer(number)) => {
-            IntentValue::Number(number.try_into().ok()?)
-        }
-        (IntentKind::Bytes, toml::Value::String(text)) => IntentValue::parse_bytes(&text).ok()?,
-        (IntentKind::Text | IntentKind::Cpus, toml::Value::String(text)) => IntentValue::Text(text),
-        _ => return None,
-    })
-}
-
 impl Fixed {
-    /// The options for a server; `None` says that there are none.
-    pub(crate) fn rendering(&self, situation: Situation<'_>) -> Option<&Rendering> {
-        self.rendering.iter().find(|row| row.fits(situation))
+    /// The options for a server.
+    pub(crate) fn options(&self, build: &BuildFacts, wanted: Wanted<'_>) -> &[String] {
+        let row = self.rendering.iter().find(|row| row.fits(build, wanted));
+        row.map_or(&[], |row| &row.options)
     }
 }
 
 impl Rendering {
-    fn fits(&self, situation: Situation<'_>) -> bool {
-        let build = situation.build;
+    fn fits(&self, build: &BuildFacts, target: Wanted<'_>) -> bool {
         self.family.is_none_or(|wanted| wanted == build.family)
             && self.since.is_none_or(|since| since <= build.version)
             && self.until.is_none_or(|until| build.version < until)
-            && self.engine.is_none_or(|engine| engine == situation.engine)
-            && (self.transport).is_none_or(|transport| transport == situation.transport)
+            && self.engine.is_none_or(|engine| engine == target.engine)
+            && (self.transport).is_none_or(|transport| transport == target.transport)
     }
 
     /// The options for a value; `None` if it can't be honoured.
@@ -248,8 +240,7 @@ impl Rendering {
         }
         let within = match value {
             IntentValue::Number(number) | IntentValue::Bytes(number) => {
-                self.min().is_none_or(|min| min <= *number)
-                    && self.max().is_none_or(|max| *number <= max)
+                self.nearest_number(*number) == *number
             }
             _ => true,
         };
@@ -261,62 +252,40 @@ impl Rendering {
         !self.values.is_empty() && self.options.is_empty()
     }
 
-    /// The options of a fixed setting.
-    pub(crate) fn fixed_options(&self) -> &[String] {
-        &self.options
-    }
-
     /// True where the server does one of the values by itself.
     pub(crate) fn does_by_itself(&self) -> bool {
         self.values.values().any(Vec::is_empty)
     }
 
-    /// The values that have options of their own.
-    pub(crate) fn choices(&self) -> impl Iterator<Item = &str> {
-        self.values.keys().map(String::as_str)
-    }
-
     /// The number that can be honoured and is nearest to one that can't; `None` for what is no
     /// number.
     pub(crate) fn nearest(&self, value: &IntentValue) -> Option<IntentValue> {
-        let nearest = |number: u64| {
-            let least = number.max(self.min().unwrap_or(0));
-            least.min(self.max().unwrap_or(u64::MAX))
-        };
         match value {
             _ if self.is_choice() => None,
-            IntentValue::Number(number) => Some(IntentValue::Number(nearest(*number))),
-            IntentValue::Bytes(bytes) => Some(IntentValue::Bytes(nearest(*bytes))),
+            IntentValue::Number(number) => Some(IntentValue::Number(self.nearest_number(*number))),
+            IntentValue::Bytes(bytes) => Some(IntentValue::Bytes(self.nearest_number(*bytes))),
             IntentValue::Flag(_) | IntentValue::Text(_) => None,
         }
     }
 
-    /// Smallest number that can be honoured.
-    pub(crate) fn min(&self) -> Option<u64> {
-        self.min.map(|amount| amount.0)
-    }
-
-    /// Largest number that can be honoured.
-    pub(crate) fn max(&self) -> Option<u64> {
-        self.max.map(|amount| amount.0)
+    fn nearest_number(&self, number: u64) -> u64 {
+        let least = number.max(self.min.unwrap_or(0));
+        least.min(self.max.unwrap_or(u64::MAX))
     }
 }
 
-impl<'de> Deserialize<'de> for Amount {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error as _;
-        let amount = match toml::Value::deserialize(deserializer)? {
-            toml::Value::Integer(number) => number.try_into().ok(),
-            toml::Value::String(text) => match IntentValue::parse_bytes(&text) {
-                Ok(IntentValue::Bytes(number)) => Some(number),
-                _ => None,
-            },
+/// Reads a number, or a size such as `"64M"`.
+fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let limit = match Value::deserialize(deserializer)? {
+        Value::Integer(number) => number.try_into().ok(),
+        Value::String(text) => match IntentValue::parse_bytes(&text) {
+            Ok(IntentValue::Bytes(number)) => Some(number),
             _ => None,
-        };
-        amount
-            .map(Self)
-            .ok_or_else(|| D::Error::custom("a limit is a whole number or a size such as \"64M\""))
-    }
+        },
+        _ => None,
+    };
+    let wrong = || D::Error::custom("a limit is a whole number or a size such as \"64M\"");
+    limit.map(Some).ok_or_else(wrong)
 }
 
 /// The text of a value in the table: `on`, `off`, a number, a word.

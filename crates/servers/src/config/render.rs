@@ -6,13 +6,13 @@ mod value;
 use std::fmt::Write as _;
 
 use prony_model::{
-    Allocator, BuildFacts, Config, Engine, HugePages, IntentKind, IntentValue, OptionOrigin,
+    Allocator, BuildFacts, Engine, HugePages, IntentKind, IntentValue, OptionOrigin,
     ProcessSettings, RenderedOption, Transport,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::build::catalogue::Catalogue;
-use crate::config::intents::{Intent, Rendering, Sets, Situation};
+use crate::config::intents::{Intent, Rendering, Sets, Wanted};
 use crate::digest::hex_of;
 
 pub use error::{Refusal, RenderError};
@@ -31,8 +31,8 @@ const OPEN_TABLES_MAX: u32 = 500_000;
 const OPEN_TABLES_STEP: u32 = 1_000;
 
 /// Options that an instance sets itself, or that would move its files out of its folder, in the
-/// form of [`bare_name`].
-const RESERVED: [&str; 29] = [
+/// form of [`bare_name`]; their beginnings are reserved as well.
+const RESERVED: [&str; 27] = [
     "aria_log_dir_path",
     "basedir",
     "bind_address",
@@ -40,7 +40,6 @@ const RESERVED: [&str; 29] = [
     "character_sets_dir",
     "datadir",
     "defaults_file",
-    "initialize",
     "initialize_insecure",
     "innodb_data_home_dir",
     "innodb_log_group_home_dir",
@@ -56,7 +55,6 @@ const RESERVED: [&str; 29] = [
     "rocksdb_datadir",
     "rocksdb_wal_dir",
     "socket",
-    "ssl_ca",
     "ssl_capath",
     "ssl_cert",
     "ssl_key",
@@ -82,39 +80,6 @@ pub struct Rendered {
     pub process: ProcessSettings,
 }
 
-/// The wishes of a target for its server.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
-    /// The engine of its tables.
-    pub engine: Engine,
-    /// Intents and raw options.
-    pub config: &'a Config,
-    /// The transport of the load.
-    pub transport: Transport,
-    /// The largest number of load connections at a time.
-    pub clients_max: u32,
-    /// Tables of the dataset.
-    pub tables: u32,
-    /// Intents, among other names, that versions may honour as far as they can: at the nearest
-    /// number that they take, or else at the baseline, or where they can't be told that either, at
-    /// what they do by themselves.
-    pub allow: &'a [String],
-}
-
-impl<'a> Wanted<'a> {
-    /// Over the unix socket.
-    pub const fn over_socket(engine: Engine, config: &'a Config, clients_max: u32) -> Self {
-        Self {
-            engine,
-            config,
-            transport: Transport::Socket,
-            clients_max,
-            tables: 1,
-            allow: &[],
-        }
-    }
-}
-
 impl Catalogue {
     /// Says `config` in the options of one version, on top of the baseline that every server
     /// gets.
@@ -123,14 +88,7 @@ impl Catalogue {
     /// When the build lacks the engine, an intent is unknown or of another kind, the version
     /// can't honour it, or a raw option is not for experiments to set.
     pub fn render(&self, build: &BuildFacts, wanted: Wanted<'_>) -> Result<Rendered, RenderError> {
-        let Wanted {
-            engine,
-            config,
-            transport,
-            clients_max,
-            tables,
-            allow,
-        } = wanted;
+        let Wanted { engine, config, .. } = wanted;
         if !build.engines.contains(&engine) {
             return Err(RenderError::Engine {
                 build: build.id.clone(),
@@ -138,24 +96,23 @@ impl Catalogue {
                 engines: build.engines.clone(),
             });
         }
-        self.check_names(config)?;
-        let situation = Situation {
-            build,
-            engine,
-            transport,
-            allow,
-        };
+        let mut asked = config.intents.keys();
+        if let Some(unknown) = asked.find(|name| self.intents.get(name).is_none()) {
+            return Err(RenderError::UnknownIntent {
+                intent: unknown.clone(),
+                intents: self.intents.names(),
+            });
+        }
         let mut rendered = Rendered {
-            options: engine_options(situation),
-            transport,
+            options: engine_options(build, engine),
+            transport: wanted.transport,
             tls: false,
             process: ProcessSettings::default(),
         };
-        let fixed = self.fixed_options(situation, clients_max, tables);
-        rendered.options.extend(fixed);
+        rendered.options.extend(self.fixed_options(build, wanted));
         for intent in &self.intents.intents {
-            let asked = config.intents.get(&intent.facts.name);
-            rendered.add_intent(situation, intent, asked)?;
+            let asked = config.intents.get(&intent.name);
+            rendered.add_intent(build, wanted, intent, asked)?;
         }
         for (name, value) in &config.raw {
             rendered.add_raw(name, value)?;
@@ -163,45 +120,25 @@ impl Catalogue {
         Ok(rendered)
     }
 
-    fn check_names(&self, config: &Config) -> Result<(), RenderError> {
-        let known = |name: &String| {
-            let mut intents = self.intents.intents.iter();
-            intents.any(|intent| intent.facts.name == *name)
-        };
-        match config.intents.keys().find(|name| !known(name)) {
-            None => Ok(()),
-            Some(unknown) => Err(RenderError::UnknownIntent {
-                intent: unknown.clone(),
-                intents: self.intents.facts().into_iter().map(|f| f.name).collect(),
-            }),
-        }
-    }
-
-    fn fixed_options(
-        &self,
-        situation: Situation<'_>,
-        clients_max: u32,
-        tables: u32,
-    ) -> Vec<RenderedOption> {
-        let connections = clients_max
+    fn fixed_options(&self, build: &BuildFacts, wanted: Wanted<'_>) -> Vec<RenderedOption> {
+        let connections = wanted
+            .clients_max
             .saturating_add(CONTROL_CONNECTIONS)
             .div_ceil(CONNECTION_STEP)
             .saturating_mul(CONNECTION_STEP);
         let tables = connections
-            .saturating_mul(tables)
+            .saturating_mul(wanted.tables)
             .clamp(OPEN_TABLES_MIN, OPEN_TABLES_MAX)
             .next_multiple_of(OPEN_TABLES_STEP)
             .to_string();
         let connections = connections.to_string();
         let mut options = Vec::new();
         for fixed in &self.intents.fixed {
-            let row = fixed.rendering(situation);
-            let texts = row.map(Rendering::fixed_options).unwrap_or_default();
-            options.extend(texts.iter().map(|text| {
+            options.extend(fixed.options(build, wanted).iter().map(|text| {
                 let text = text
                     .replace("{connections}", &connections)
                     .replace("{tables}", &tables)
-                    .replace("{engine}", situation.engine.sql_name());
+                    .replace("{engine}", wanted.engine.sql_name());
                 RenderedOption::new(&text, OptionOrigin::Baseline, None, &fixed.why)
             }));
         }
@@ -210,34 +147,36 @@ impl Catalogue {
 }
 
 /// Options that load an engine that is not built in. They come first, because options of a plugin
-/// are
-/// unknown without it.
-fn engine_options(situation: Situation<'_>) -> Vec<RenderedOption> {
-    let options = situation.build.engine_options.get(&situation.engine);
-    let why = format!("brings the engine {}", situation.engine);
-    let options = options.map(Vec::as_slice).unwrap_or_default().iter();
+/// are unknown without it.
+fn engine_options(build: &BuildFacts, engine: Engine) -> Vec<RenderedOption> {
+    let options = build.engine_options.get(&engine).into_iter().flatten();
+    let why = format!("brings the engine {engine}");
     options
         .map(|text| RenderedOption::new(text, OptionOrigin::Baseline, None, &why))
         .collect()
 }
 
 /// The reason that a row, or no row, does not take a value.
-fn refusal(situation: Situation<'_>, intent: &Intent, row: Option<&Rendering>) -> Refusal {
-    let kind = intent.facts.kind;
-    let choices = row.into_iter().flat_map(Rendering::choices);
+fn refusal(
+    build: &BuildFacts,
+    engine: Engine,
+    intent: &Intent,
+    row: Option<&Rendering>,
+) -> Refusal {
+    let kind = intent.kind;
+    let choices = row.into_iter().flat_map(|row| row.values.keys());
     let choices = choices.map(|text| shown(kind, text)).collect();
     let engines = intent.engines();
     match row {
-        _ if intent.lacked_by(situation.build) => Refusal::Lacking { choices },
-        None if !engines.is_empty() && !engines.contains(&situation.engine) => Refusal::Engine {
-            engine: situation.engine,
-            engines,
-        },
+        _ if intent.lacked_by(build) => Refusal::Lacking { choices },
+        None if !engines.is_empty() && !engines.contains(&engine) => {
+            Refusal::Engine { engine, engines }
+        }
         None => Refusal::Nothing,
         Some(row) if row.is_choice() => Refusal::Choices(choices),
         Some(row) => Refusal::Limits {
-            min: row.min(),
-            max: row.max(),
+            min: row.min,
+            max: row.max,
             bytes: kind == IntentKind::Bytes,
         },
     }
@@ -248,53 +187,49 @@ impl Rendered {
     /// baseline, it is left to what it does by itself.
     fn add_intent(
         &mut self,
-        situation: Situation<'_>,
+        build: &BuildFacts,
+        wanted: Wanted<'_>,
         intent: &Intent,
         asked: Option<&IntentValue>,
     ) -> Result<(), RenderError> {
-        let facts = &intent.facts;
-        let Some(value) = asked.or(intent.baseline.as_ref()) else {
+        let Intent { name, kind, .. } = intent;
+        let Some(value) = &asked.cloned().or_else(|| intent.baseline()) else {
             return Ok(());
         };
         let wrong_kind = || RenderError::Kind {
-            intent: facts.name.clone(),
-            kind: facts.kind,
+            intent: name.clone(),
+            kind: *kind,
         };
-        if !fits(facts.kind, value) {
+        if !fits(*kind, value) {
             return Err(wrong_kind());
         }
         let text = value.to_string();
-        let row = intent.rendering(situation);
+        let row = intent.rendering(build, wanted);
         let Some(options) = row.and_then(|row| row.options(value)) else {
             let left_alone = row.is_none_or(Rendering::does_by_itself);
             if asked.is_none() && left_alone {
                 return Ok(());
             }
-            if asked.is_some() && situation.allow.contains(&facts.name) {
+            if asked.is_some() && wanted.allow.contains(name) {
                 let nearest = row.and_then(|row| row.nearest(value));
-                return self.add_intent(situation, intent, nearest.as_ref());
+                return self.add_intent(build, wanted, intent, nearest.as_ref());
             }
             return Err(RenderError::NotHonoured {
-                build: situation.build.id.clone(),
-                version: situation.build.version,
-                intent: facts.name.clone(),
+                build: build.id.clone(),
+                version: build.version,
+                intent: name.clone(),
                 value: text,
-                refusal: refusal(situation, intent, row),
+                refusal: refusal(build, wanted.engine, intent, row),
             });
         };
-        let (origin, why) = match asked {
-            Some(_) => (OptionOrigin::Intent, format!("{} = {text}", facts.name)),
-            None => (
-                OptionOrigin::Baseline,
-                format!(
-                    "{} = {text}, {}: {}",
-                    facts.name, facts.description, intent.because
-                ),
-            ),
-        };
+        let (mut origin, mut why) = (OptionOrigin::Intent, format!("{name} = {text}"));
+        if asked.is_none() {
+            origin = OptionOrigin::Baseline;
+            why = format!("{why}, {}: {}", intent.description, intent.because);
+        }
         for option in options {
             let text = fill(option, value);
-            self.put(RenderedOption::new(&text, origin, Some(&facts.name), &why));
+            self.put(RenderedOption::new(&text, origin, Some(name), &why));
         }
         match intent.sets {
             Some(sets) => self.set(sets, value).ok_or_else(wrong_kind),
@@ -326,11 +261,8 @@ impl Rendered {
                 self.process.allocator = all.into_iter().find(|one| one.name() == word)?;
             }
             (Sets::HugePages, IntentValue::Text(word)) => {
-                self.process.huge_pages = match word.as_str() {
-                    "system" => HugePages::System,
-                    "never" => HugePages::Never,
-                    _ => return None,
-                };
+                let all = [("system", HugePages::System), ("never", HugePages::Never)];
+                self.process.huge_pages = all.into_iter().find(|(name, _)| name == word)?.1;
             }
             (Sets::ServerCpus, IntentValue::Text(text)) => {
                 self.process.server_cpus = Some(text.parse().ok()?);
@@ -378,14 +310,8 @@ impl Rendered {
                 let _ = writeln!(text, "# {tag}: {}", option.why);
                 last = &option.why;
             }
-            match &option.value {
-                Some(value) => {
-                    let _ = writeln!(text, "{}={value}", option.name);
-                }
-                None => {
-                    let _ = writeln!(text, "{}", option.name);
-                }
-            }
+            let value = option.value.as_ref().map(|value| format!("={value}"));
+            let _ = writeln!(text, "{}{}", option.name, value.unwrap_or_default());
         }
         text
     }
@@ -393,11 +319,8 @@ impl Rendered {
     /// A hash of what the server is told, without the comments and without how its process is set
     /// up: data directories do not depend on that.
     pub fn hash(&self) -> String {
-        let told: Vec<_> = self
-            .options
-            .iter()
-            .map(|option| (&option.name, &option.value))
-            .collect();
+        let told = self.options.iter();
+        let told: Vec<_> = told.map(|option| (&option.name, &option.value)).collect();
         hex_of(format!("{told:?}").as_bytes())
     }
 }

@@ -1,6 +1,6 @@
 //! Copying folders: by sharing blocks where the file system can, else byte by byte.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -12,37 +12,17 @@ use crate::image::tree::{Content, Tree, pass};
 /// is readable by its owner only. Links are not followed and not copied. Returns what was copied,
 /// without checksums where blocks are shared.
 pub(crate) fn tree(from: &Path, to: &Path) -> Result<Tree, IoError> {
-    let mut copier = Copier {
-        sharing: true,
-        copied: Tree::default(),
-    };
-    copier.folder(from, to, "")?;
-    Ok(copier.copied)
-}
-
-struct Copier {
-    /// Until the file system has refused to share blocks.
-    sharing: bool,
-    copied: Tree,
-}
-
-impl Copier {
-    fn folder(&mut self, from: &Path, to: &Path, prefix: &str) -> Result<(), IoError> {
-        create_private(to)?;
-        for entry in fs::read_dir(from).at("read", from)? {
-            let entry = entry.at("read", from)?;
-            let kind = entry.file_type().at("look at", &entry.path())?;
-            let target = to.join(entry.file_name());
-            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            if kind.is_dir() {
-                self.folder(&entry.path(), &target, &format!("{name}/"))?;
-            } else if kind.is_file() {
-                let content = copy_file(&entry.path(), &target, &mut self.sharing)?;
-                self.copied.files.insert(name, content);
-            }
+    // Until the file system has refused to share blocks.
+    let mut sharing = true;
+    create_private(to)?;
+    Tree::walk(from, &mut |path, is_folder| {
+        let target = to.join(path.strip_prefix(from).unwrap_or(path));
+        if is_folder {
+            create_private(&target).map(|()| None)
+        } else {
+            copy_file(path, &target, &mut sharing).map(Some)
         }
-        Ok(())
-    }
+    })
 }
 
 fn copy_file(from: &Path, to: &Path, sharing: &mut bool) -> Result<Content, IoError> {
@@ -64,6 +44,7 @@ fn copy_file(from: &Path, to: &Path, sharing: &mut bool) -> Result<Content, IoEr
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;

@@ -33,15 +33,11 @@ pub(super) struct Manifest {
 impl Manifest {
     /// Of a data directory that was read whole.
     pub(super) fn new(key: ImageKey, build: String, tree: &Tree, record: ImageRecord) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let made_at_ms = now
-            .ok()
-            .and_then(|since| u64::try_from(since.as_millis()).ok());
         Self {
             format: FORMAT,
             key,
             build,
-            made_at_ms: made_at_ms.unwrap_or(0),
+            made_at_ms: milliseconds(SystemTime::now()),
             files: tree.files.len() as u64,
             bytes: tree.bytes(),
             digest: tree.digest().unwrap_or_default(),
@@ -87,4 +83,10 @@ impl Manifest {
             _ => Ok(()),
         }
     }
+}
+
+/// Milliseconds since 1970, UTC.
+pub(super) fn milliseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

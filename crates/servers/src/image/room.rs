@@ -1,21 +1,23 @@
 //! The room that images take, and the room that there is.
 
-use std::path::Path;
-
 use prony_host::{At, IoError, create_private};
 use prony_model::{Dataset, Engine, Schema};
 
 use super::{Images, RoomError};
 use crate::config::render::Rendered;
 
-/// Free bytes of a folder's file system for this user.
-pub(super) fn free_bytes(folder: &Path) -> Result<u64, IoError> {
-    create_private(folder)?;
-    let facts = rustix::fs::statvfs(folder).at("look for room in", folder)?;
-    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
-}
-
 impl Images<'_> {
+    /// Free bytes of the cache's file system, as far as this user may use them.
+    ///
+    /// # Errors
+    /// When the file system can't be asked.
+    pub fn room(&self) -> Result<u64, IoError> {
+        let folder = &self.roots.cache;
+        create_private(folder)?;
+        let facts = rustix::fs::statvfs(folder).at("look for room in", folder)?;
+        Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
+    }
+
     /// Makes sure that there is room for `needed` bytes in the cache.
     ///
     /// # Errors
@@ -99,7 +101,7 @@ mod tests {
 
     use super::*;
     use crate::build::catalogue::Catalogue;
-    use crate::config::render::Wanted;
+    use crate::config::intents::Wanted;
 
     fn estimate(build: &str, engine: Engine, rows: u64) -> u64 {
         let catalogue = Catalogue::embedded().unwrap();

@@ -1,14 +1,15 @@
 //! Looking at images and removing them.
 
+use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use prony_host::{At, FileLock, IoError, STAGING, retire};
 use serde::Serialize;
 
-use super::manifest::{FILE, Manifest};
+use super::manifest::{FILE, Manifest, milliseconds};
+use super::tree::{Content, Tree};
 use super::{ImageKey, ImageRecord, Images};
 
 /// The facts of an image.
@@ -74,10 +75,7 @@ impl Images<'_> {
                 }
             }
         }
-        images.sort_by(|one, other| {
-            let newest_first = other.last_used_ms.cmp(&one.last_used_ms);
-            newest_first.then_with(|| one.key.cmp(&other.key))
-        });
+        images.sort_by_key(|image| (Reverse(image.last_used_ms), image.key.clone()));
         Ok(images)
     }
 
@@ -147,20 +145,9 @@ fn facts(folder: &Path, key: ImageKey) -> Result<ImageFacts, IoError> {
 
 /// Bytes of the files in a folder.
 fn bytes_in(folder: &Path) -> Result<u64, IoError> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder).at("read", folder)? {
-        let entry = entry.at("read", folder)?;
-        let facts = entry.metadata().at("look at", &entry.path())?;
-        bytes += if facts.is_dir() {
-            bytes_in(&entry.path())?
-        } else {
-            facts.len()
-        };
-    }
-    Ok(bytes)
-}
-
-fn milliseconds(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    let tree = Tree::walk(folder, &mut |path, _| {
+        let size = fs::metadata(path).at("look at", path)?.len();
+        Ok(Some(Content { size, crc: None }))
+    })?;
+    Ok(tree.bytes())
 }

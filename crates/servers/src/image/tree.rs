@@ -23,26 +23,46 @@ pub(crate) struct Content {
     pub(crate) crc: Option<u32>,
 }
 
+/// Deals with a folder or a file, and returns the content of a file.
+type Visit<'a> = dyn FnMut(&Path, bool) -> Result<Option<Content>, IoError> + 'a;
+
 impl Tree {
     /// Reads every file of a folder. Links are not followed.
     pub(crate) fn read(folder: &Path) -> Result<Self, IoError> {
+        Self::walk(folder, &mut |path, is_folder| {
+            if is_folder {
+                return Ok(None);
+            }
+            let mut file = File::open(path).at("open", path)?;
+            pass(&mut file, &mut io::sink()).at("read", path).map(Some)
+        })
+    }
+
+    /// Hands every sub-folder and every file of a folder to `visit`: the
+    /// path, and `true` for a folder, which comes before what is in it. Links are left out.
+    pub(crate) fn walk(folder: &Path, visit: &mut Visit<'_>) -> Result<Self, IoError> {
         let mut tree = Self::default();
-        tree.add_folder(folder, "")?;
+        tree.add_folder(folder, "", visit)?;
         Ok(tree)
     }
 
-    fn add_folder(&mut self, folder: &Path, prefix: &str) -> Result<(), IoError> {
+    fn add_folder(
+        &mut self,
+        folder: &Path,
+        prefix: &str,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), IoError> {
         for entry in fs::read_dir(folder).at("read", folder)? {
             let entry = entry.at("read", folder)?;
             let path = entry.path();
             let kind = entry.file_type().at("look at", &path)?;
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             if kind.is_dir() {
-                self.add_folder(&path, &format!("{name}/"))?;
+                visit(&path, true)?;
+                self.add_folder(&path, &format!("{name}/"), visit)?;
             } else if kind.is_file() {
-                let mut file = File::open(&path).at("open", &path)?;
-                let content = pass(&mut file, &mut io::sink()).at("read", &path)?;
-                self.files.insert(name, content);
+                let content = visit(&path, false)?;
+                self.files.extend(content.map(|content| (name, content)));
             }
         }
         Ok(())

@@ -61,11 +61,10 @@ fn is_mapped(maps: &str, file: &Path) -> bool {
 /// The allocator among the libraries that a process has loaded.
 fn linked(maps: &str) -> &'static str {
     let libraries = maps.lines().filter_map(|line| line.rsplit('/').next());
+    let names = [Allocator::Jemalloc, Allocator::Tcmalloc].map(Allocator::name);
     let of_name = |library: &str| {
-        [Allocator::Jemalloc, Allocator::Tcmalloc]
-            .into_iter()
-            .map(Allocator::name)
-            .find(|name| library.starts_with(&format!("lib{name}")))
+        let mut names = names.into_iter();
+        names.find(|name| library.starts_with(&format!("lib{name}")))
     };
     libraries.into_iter().find_map(of_name).unwrap_or("libc")
 }

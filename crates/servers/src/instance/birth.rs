@@ -68,7 +68,7 @@ fn execute(
         return instance.spawn(command, Stdio::null());
     };
     let mut process = instance.spawn(command, Stdio::piped())?;
-    wait_for_guard(&mut process).map_err(|source| instance.run_error(source))?;
+    wait_for_guard(&mut process).map_err(|error| instance.run_error(&error))?;
     // Where this fails, the process is ended before it has become the server.
     on_birth(process.id()).map_err(|reason| {
         let build = &instance.build.id;

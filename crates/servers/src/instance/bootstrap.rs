@@ -1,8 +1,6 @@
 //! Making a data directory: by copying a prebuilt one, by SQL, or by the server alone.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -28,7 +26,13 @@ pub(super) fn bootstrap(instance: &Instance, stop: &StopFlag) -> Result<(), Inst
         Bootstrap::Sql(files) => {
             create_private(&data.join("mysql"))?;
             let script = instance.path("bootstrap.sql");
-            join(instance, files.iter().map(AsRef::as_ref), &script)?;
+            let mut sql = b"use mysql;\n".to_vec();
+            for file in files {
+                let path = instance.build.root.join(file);
+                sql.extend(fs::read(&path).at("read", &path)?);
+                sql.push(b'\n');
+            }
+            fs::write(&script, sql).at("write", &script)?;
             let input = File::open(&script).at("open", &script)?;
             let mut command = instance.server_command();
             command.args([
@@ -48,23 +52,6 @@ pub(super) fn bootstrap(instance: &Instance, stop: &StopFlag) -> Result<(), Inst
     }
 }
 
-/// Puts the build's SQL files one behind the other.
-fn join<'a>(
-    instance: &Instance,
-    files: impl Iterator<Item = &'a Path>,
-    script: &Path,
-) -> Result<(), InstanceError> {
-    let mut output = File::create(script).at("create", script)?;
-    output.write_all(b"use mysql;\n").at("write", script)?;
-    for file in files {
-        let path = instance.build.root.join(file);
-        let mut input = File::open(&path).at("open", &path)?;
-        io::copy(&mut input, &mut output).at("copy", &path)?;
-        output.write_all(b"\n").at("write", script)?;
-    }
-    Ok(())
-}
-
 /// Runs the server to its end.
 fn run(
     instance: &Instance,
@@ -77,7 +64,7 @@ fn run(
     let status = loop {
         let ended = process
             .wait_timeout(LOOK)
-            .map_err(|source| instance.run_error(source))?;
+            .map_err(|error| instance.run_error(&error))?;
         if let Some(status) = ended {
             if status.success() {
                 return Ok(());

@@ -49,10 +49,8 @@ impl Certificates {
         }
         remove_abandoned(&shelf, STAGING)?;
         let staging = OwnedFolder::create(&shelf, STAGING)?;
-        let made = Self {
-            folder: staging.path().to_owned(),
-        };
-        made.make()?;
+        let folder = staging.path().to_owned();
+        Self { folder }.make()?;
         if certificates.folder.exists() {
             retire(&certificates.folder)?;
         }

@@ -1,6 +1,5 @@
 //! A server that runs.
 
-use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +13,7 @@ use prony_model::{StopFlag, Tls};
 use prony_wire::codes;
 
 use super::birth::{Birth, bear};
-use super::{Instance, InstanceError, LOG_LINES, ServerFailure, allocator, port};
+use super::{Instance, InstanceError, LOG_LINES, allocator, port};
 use crate::admin::accounts::{self, ADMIN_USER, LOAD_USER};
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
@@ -37,13 +36,13 @@ const STATEMENT_LIMIT: Duration = Duration::from_mins(1);
 pub struct Running {
     // Dropped in this order: the folder goes when nobody uses it any more.
     process: Process,
-    instance: Instance,
+    pub(super) instance: Instance,
     password: String,
     /// The counter of its instructions, where there is one.
     callgrind: Option<Callgrind>,
 }
 
-/// A server that ended without being asked to.
+/// A server that ended without being asked to, or had to be killed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the server {status}")]
 pub struct ServerDied {
@@ -57,22 +56,10 @@ pub struct ServerDied {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StopError {
     /// It took too long and was killed: its data directory needs recovery.
-    #[error("the server did not stop within {seconds} s and was killed")]
-    TimedOut {
-        /// The time that was waited.
-        seconds: u64,
-        /// The end of its log.
-        log_tail: String,
-    },
-    /// It does not take the request; it was killed.
-    #[error("the server can't be asked to stop and was killed: {reason}")]
-    Refused {
-        /// The client's error.
-        reason: String,
-        /// The end of its log.
-        log_tail: String,
-    },
-    /// It was gone already, or it crashed while it stopped.
+    #[error(transparent)]
+    TimedOut(ServerDied),
+    /// It was gone already, it crashed while it stopped, or it did not take the request and was
+    /// killed.
     #[error(transparent)]
     Died(#[from] ServerDied),
 }
@@ -81,8 +68,7 @@ impl StopError {
     /// The end of the server's own log.
     pub fn log_tail(&self) -> &str {
         match self {
-            Self::TimedOut { log_tail, .. } | Self::Refused { log_tail, .. } => log_tail,
-            Self::Died(died) => &died.log_tail,
+            Self::TimedOut(died) | Self::Died(died) => &died.log_tail,
         }
     }
 }
@@ -155,15 +141,13 @@ impl Running {
     /// The certificate of a server that encrypts is checked. A socket has no name that it could be
     /// compared with.
     fn load_tls(&self) -> Tls {
-        let authority = self
-            .instance
-            .certificates
-            .as_ref()
-            .map(Certificates::authority);
-        match (authority, self.instance.port) {
-            (None, _) => Tls::Off,
-            (Some(authority), Some(_)) => Tls::VerifyFull(authority),
-            (Some(authority), None) => Tls::VerifyCa(authority),
+        let Instance {
+            certificates, port, ..
+        } = &self.instance;
+        match certificates.as_ref().map(Certificates::authority) {
+            None => Tls::Off,
+            Some(authority) if port.is_some() => Tls::VerifyFull(authority),
+            Some(authority) => Tls::VerifyCa(authority),
         }
     }
 
@@ -253,25 +237,18 @@ impl Running {
             Ok(Some(status)) => Err(self.died(describe_exit(status)).into()),
             Ok(None) | Err(_) => {
                 self.process.kill();
-                Err(StopError::TimedOut {
-                    seconds: timeout.as_secs(),
-                    log_tail: self.log_tail(LOG_LINES),
-                })
+                let seconds = timeout.as_secs();
+                let status = format!("did not stop within {seconds} s and was killed");
+                Err(StopError::TimedOut(self.died(status)))
             }
         }
     }
 
-    fn ask_to_stop(&self) -> Result<(), StopError> {
-        Connection::connect(
-            &self.admin_address(),
-            &self.admin_login(),
-            self.limit(STATEMENT_LIMIT),
-        )
-        .and_then(Connection::shutdown)
-        .map_err(|error| StopError::Refused {
-            reason: error.to_string(),
-            log_tail: self.log_tail(LOG_LINES),
-        })
+    fn ask_to_stop(&self) -> Result<(), ServerDied> {
+        let limit = self.limit(STATEMENT_LIMIT);
+        Connection::connect(&self.admin_address(), &self.admin_login(), limit)
+            .and_then(Connection::shutdown)
+            .map_err(|error| self.died(format!("can't be asked to stop and was killed: {error}")))
     }
 
     /// Kills it. Its folder is removed.
@@ -286,11 +263,6 @@ impl Running {
         }
     }
 
-    /// The failure of a task, with the end of the log.
-    pub(crate) fn failure(&self, task: String, reason: impl Display) -> ServerFailure {
-        self.instance.failure(task, reason)
-    }
-
     /// Connects and asks until there is an answer.
     fn wait_until_ready(&mut self, stop: &StopFlag) -> Result<Connection, InstanceError> {
         let limit = self.limit(START_LIMIT);
@@ -302,7 +274,7 @@ impl Running {
                 Err(error) => error,
             };
             if let Err(died) = self.check() {
-                return Err(self.failure(task, died).into());
+                return Err(self.instance.failure(task, died).into());
             }
             if stop.requested() {
                 return Err(InstanceError::Stopped);
@@ -314,7 +286,7 @@ impl Running {
             if Instant::now() >= end {
                 let seconds = limit.as_secs();
                 let reason = format!("it does not answer after {seconds} s: {error}");
-                return Err(self.failure(task, reason).into());
+                return Err(self.instance.failure(task, reason).into());
             }
             thread::sleep(ASK);
         }
@@ -344,6 +316,6 @@ impl Running {
 
     fn account_error(&self, source: &ClientError) -> InstanceError {
         let task = format!("set up the accounts of {}", self.build().id);
-        self.failure(task, source).into()
+        self.instance.failure(task, source).into()
     }
 }

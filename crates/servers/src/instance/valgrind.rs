@@ -211,11 +211,12 @@ impl Callgrind {
 
 /// The sum in a file of counts, in which names need not be UTF-8.
 fn totals(text: &[u8]) -> Option<u64> {
-    let line = text
-        .split(|byte| *byte == b'\n')
+    let text = String::from_utf8_lossy(text);
+    let totals = text
+        .lines()
         .rev()
-        .find_map(|line| line.strip_prefix(TOTALS.as_bytes()))?;
-    str::from_utf8(line).ok()?.trim().parse().ok()
+        .find_map(|line| line.strip_prefix(TOTALS));
+    totals?.trim().parse().ok()
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use prony_model::{Config, Engine, StopFlag};
 use crate::admin::statement::pairs;
 use crate::build::ServerBuild;
 use crate::build::catalogue::Catalogue;
-use crate::config::render::{RenderError, Wanted};
+use crate::config::intents::Wanted;
+use crate::config::render::RenderError;
 use crate::instance::{Instance, InstanceError, Running, ServerFailure};
 
 /// The time that one statement may take.
@@ -99,8 +100,11 @@ fn try_start(
         if stop.requested() {
             return Err(InstanceError::Stopped.into());
         }
-        try_engine(&server, *engine)
-            .map_err(|reason| server.failure(format!("{task} with engine {engine}"), reason))?;
+        try_engine(&server, *engine).map_err(|reason| {
+            server
+                .instance
+                .failure(format!("{task} with engine {engine}"), reason)
+        })?;
     }
     server.stop(STOP).map_err(|error| ServerFailure {
         task,
@@ -114,13 +118,17 @@ fn version(server: &Running, task: &str) -> Result<String, ServerFailure> {
     let build = server.build();
     let answer = Connection::connect(&server.admin_address(), &server.admin_login(), STATEMENT)
         .and_then(|mut admin| admin.query("SELECT VERSION()"))
-        .map_err(|error| server.failure(format!("ask {} for its version", build.id), error))?;
+        .map_err(|error| {
+            server
+                .instance
+                .failure(format!("ask {} for its version", build.id), error)
+        })?;
     let answered = answer.single().unwrap_or_default();
     if build.answers_with(answered) {
         return Ok(answered.to_owned());
     }
     let expected = &build.version_text;
-    Err(server.failure(
+    Err(server.instance.failure(
         task.to_owned(),
         format!("it answers version `{answered}`, the catalogue expects `{expected}`"),
     ))

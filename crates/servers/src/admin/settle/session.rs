@@ -13,7 +13,7 @@ use super::error::SettleError;
 use crate::admin::statement::{StatementError, pairs, run};
 
 /// The time between two readings of the state, and of the user's wish to stop.
-const POLL: Duration = Duration::from_millis(100);
+pub(super) const POLL: Duration = Duration::from_millis(100);
 /// Statements that run side by side at most.
 const CONNECTIONS: usize = 8;
 
@@ -116,11 +116,6 @@ impl<'a> Session<'a> {
     /// True when the time for settling is over.
     pub(super) fn is_over(&self) -> bool {
         Instant::now() >= self.end
-    }
-
-    /// Waits until the state is worth another look.
-    pub(super) fn pause(&self) -> Result<(), SettleError> {
-        self.sleep(POLL)
     }
 
     /// Waits, unless the user wishes to stop.

@@ -22,10 +22,10 @@ pub struct Entry {
     /// Engines that tables can be created in.
     pub engines: Vec<Engine>,
     /// Server options that bring an engine which is not built in, such as the loading of a plugin.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub engine_options: BTreeMap<Engine, Vec<String>>,
     /// Intents that this build can't honour though its version could.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,
     /// The server program, relative to the build's folder.
     pub program: PathBuf,
@@ -33,10 +33,10 @@ pub struct Entry {
     #[serde(default)]
     pub loader: Option<PathBuf>,
     /// Folders to search for libraries, relative to the build's folder.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub libraries: Vec<PathBuf>,
     /// Shared support libraries by id; one of them may bring the loader.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub support: Vec<String>,
     /// The support that has memory allocators for its C library, if there are any.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub struct Entry {
     /// The way to make a data directory.
     pub bootstrap: Bootstrap,
     /// The way to ask a running server to stop.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub shutdown: Shutdown,
     /// Server options whose values are paths relative to the build's folder, such as `basedir`.
     #[serde(default)]
@@ -121,11 +121,11 @@ pub struct Source {
     #[serde(default)]
     pub size: Option<u64>,
     /// The parts taken out of the archive, in order; empty means everything.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub part: Vec<Part>,
     /// Files and folders that are left out, by their path after unpacking; `*` stands for any
     /// characters but `/`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<String>,
 }
 
@@ -183,11 +183,16 @@ pub struct Part {
     /// A file or folder in the archive.
     pub path: String,
     /// The folder that the file, or the content of the folder, goes to; empty is the top.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub to: String,
     /// The file is an archive itself: what is taken out of it; empty means everything.
     #[serde(default)]
     pub unpack: Option<Vec<Part>>,
+}
+
+/// True for values that files need not name.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Entry {
@@ -213,8 +218,7 @@ impl Entry {
 }
 
 /// True where `answer` to `SELECT VERSION()` is the `expected` one. A `-log` at its end is not part
-/// of
-/// the version: servers before 8.0 add it when any log is on.
+/// of the version: servers before 8.0 add it when any log is on.
 pub(crate) fn version_matches(expected: &str, answer: &str) -> bool {
     match expected.strip_suffix('*') {
         Some(prefix) => answer.starts_with(prefix),

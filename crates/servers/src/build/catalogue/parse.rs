@@ -6,10 +6,11 @@ use prony_model::Allocator;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::CatalogueError;
 use super::entry::{Bootstrap, Entry, Origin, Part, Position, Source, Support};
+use super::error::{CatalogueError, line_of, read_toml};
 
 /// The content of one file.
+#[derive(Default)]
 pub(super) struct CatalogueFile {
     pub(super) support: Vec<Support>,
     pub(super) build: Vec<Entry>,
@@ -26,20 +27,10 @@ struct Document {
 
 /// Reads the text of `file`.
 pub(super) fn parse(file: &Path, text: &str) -> Result<CatalogueFile, CatalogueError> {
-    let invalid = |offset: usize, reason: String| CatalogueError::Invalid {
-        file: file.to_owned(),
-        line: line_of(text, offset),
-        reason,
-    };
-    let document: Document = toml::from_str(text).map_err(|error| {
-        let offset = error.span().map_or(0, |span| span.start);
-        invalid(offset, error.message().to_owned())
-    })?;
+    let document: Document = read_toml(file, text)?;
+    let invalid = |offset, reason| CatalogueError::at(file, line_of(text, offset), reason);
     let folder = file.parent().unwrap_or(Path::new(""));
-    let mut content = CatalogueFile {
-        support: Vec::new(),
-        build: Vec::new(),
-    };
+    let mut content = CatalogueFile::default();
     for support in document.support {
         let offset = support.span().start;
         let mut support = support.into_inner();
@@ -68,12 +59,6 @@ pub(super) fn check(entry: &Entry) -> Result<(), CatalogueError> {
     check_entry(entry, false).map_err(CatalogueError::Entry)
 }
 
-/// The line of a byte offset, counted from 1.
-pub(crate) fn line_of(text: &str, offset: usize) -> usize {
-    let end = offset.min(text.len());
-    text.as_bytes()[..end].split(|byte| *byte == b'\n').count()
-}
-
 /// Makes relative paths of a user's file relative to the folder that it is in.
 fn resolve(sources: &mut [Source], folder: &Path) {
     for source in sources {
@@ -84,66 +69,54 @@ fn resolve(sources: &mut [Source], folder: &Path) {
 }
 
 fn check_support(support: &Support, duplicate: bool) -> Result<(), String> {
-    check_id(&support.id, duplicate)?;
-    check_sources(&support.id, &support.source)?;
-    if support.preload.contains_key(&Allocator::Built) {
-        return Err(format!(
-            "the support `{}` can't preload what is built in: it can have jemalloc and tcmalloc",
-            support.id
-        ));
-    }
+    let Support { id, .. } = support;
+    check_id(id, duplicate)?;
+    check_sources(id, &support.source)?;
+    ensure(!support.preload.contains_key(&Allocator::Built), || {
+        format!(
+            "the support `{id}` can't preload what is built in: it can have jemalloc and tcmalloc"
+        )
+    })?;
     let paths = support.loader.iter().chain(&support.libraries);
-    let paths = paths.chain(support.preload.values());
-    check_relative(&support.id, paths)
+    check_relative(id, paths.chain(support.preload.values()))
 }
 
 fn check_entry(entry: &Entry, duplicate: bool) -> Result<(), String> {
     let id = &entry.id;
     check_id(id, duplicate)?;
     check_sources(id, &entry.source)?;
-    if entry.engines.is_empty() {
-        return Err(format!("`{id}` has no engines"));
-    }
-    if entry.user_folder().is_some() && entry.source.len() > 1 {
-        return Err(format!(
-            "`{id}` is a folder of yours: it can't have another source"
-        ));
-    }
+    ensure(!entry.engines.is_empty(), || {
+        format!("`{id}` has no engines")
+    })?;
+    ensure(
+        entry.user_folder().is_none() || entry.source.len() == 1,
+        || format!("`{id}` is a folder of yours: it can't have another source"),
+    )?;
     let bootstrap: &[PathBuf] = match &entry.bootstrap {
         Bootstrap::Template(folder) => std::slice::from_ref(folder),
-        Bootstrap::Sql(files) if files.is_empty() => {
-            return Err(format!("`{id}` bootstraps by SQL and names no file"));
-        }
         Bootstrap::Sql(files) => files,
         Bootstrap::InitializeInsecure => &[],
     };
-    let paths = [&entry.program]
-        .into_iter()
-        .chain(&entry.loader)
-        .chain(&entry.libraries)
-        .chain(entry.locations.values())
-        .chain(bootstrap);
-    check_relative(id, paths)
+    ensure(entry.bootstrap != Bootstrap::Sql(Vec::new()), || {
+        format!("`{id}` bootstraps by SQL and names no file")
+    })?;
+    let paths = entry.loader.iter().chain(&entry.libraries);
+    let paths = paths.chain(entry.locations.values()).chain(bootstrap);
+    check_relative(id, paths.chain([&entry.program]))
 }
 
 /// Ids become names of folders.
 fn check_id(id: &str, duplicate: bool) -> Result<(), String> {
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if id.is_empty() || id.starts_with('.') || !id.chars().all(fine) {
-        return Err(format!(
-            "the id `{id}` must be letters, digits, `.`, `_` and `-`, and not begin with a dot"
-        ));
-    }
-    if duplicate {
-        return Err(format!("the id `{id}` is there twice"));
-    }
-    Ok(())
+    let fine = !id.is_empty() && !id.starts_with('.') && id.chars().all(fine);
+    ensure(fine, || {
+        format!("the id `{id}` must be letters, digits, `.`, `_` and `-`, and not begin with a dot")
+    })?;
+    ensure(!duplicate, || format!("the id `{id}` is there twice"))
 }
 
 fn check_sources(id: &str, sources: &[Source]) -> Result<(), String> {
-    if sources.is_empty() {
-        return Err(format!("`{id}` has no source"));
-    }
+    ensure(!sources.is_empty(), || format!("`{id}` has no source"))?;
     for source in sources {
         check_checksum(id, source)?;
         for pattern in &source.drop {
@@ -157,23 +130,15 @@ fn check_sources(id: &str, sources: &[Source]) -> Result<(), String> {
 fn check_checksum(id: &str, source: &Source) -> Result<(), String> {
     let signed = matches!(source.from, Origin::Deb(_) | Origin::Path(_));
     let Some(sha256) = &source.sha256 else {
-        if signed {
-            return Ok(());
-        }
-        return Err(format!("a source of `{id}` has no sha256"));
+        return ensure(signed, || format!("a source of `{id}` has no sha256"));
     };
-    if signed {
-        return Err(format!(
-            "a source of `{id}` can't have a sha256: it is not one file"
-        ));
-    }
+    ensure(!signed, || {
+        format!("a source of `{id}` can't have a sha256: it is not one file")
+    })?;
     let digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-    if sha256.len() != 64 || !sha256.bytes().all(digit) {
-        return Err(format!(
-            "the sha256 `{sha256}` of `{id}` must be 64 lower-case hexadecimal digits"
-        ));
-    }
-    Ok(())
+    ensure(sha256.len() == 64 && sha256.bytes().all(digit), || {
+        format!("the sha256 `{sha256}` of `{id}` must be 64 lower-case hexadecimal digits")
+    })
 }
 
 fn check_parts(id: &str, parts: &[Part]) -> Result<(), String> {
@@ -187,22 +152,20 @@ fn check_parts(id: &str, parts: &[Part]) -> Result<(), String> {
 
 fn check_relative<'a>(
     id: &str,
-    paths: impl IntoIterator<Item = &'a PathBuf>,
+    mut paths: impl Iterator<Item = &'a PathBuf>,
 ) -> Result<(), String> {
-    paths
-        .into_iter()
-        .try_for_each(|path| check_inside(id, &path.to_string_lossy()))
+    paths.try_for_each(|path| check_inside(id, &path.to_string_lossy()))
 }
 
 /// Checks that a path of the catalogue lies inside the build's folder.
 fn check_inside(id: &str, path: &str) -> Result<(), String> {
-    let inside = Path::new(path)
-        .components()
-        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if inside {
-        return Ok(());
-    }
-    Err(format!(
-        "the path `{path}` of `{id}` must lie inside its folder"
-    ))
+    let mut parts = Path::new(path).components();
+    let inside = parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    ensure(inside, || {
+        format!("the path `{path}` of `{id}` must lie inside its folder")
+    })
+}
+
+fn ensure(fine: bool, reason: impl FnOnce() -> String) -> Result<(), String> {
+    if fine { Ok(()) } else { Err(reason()) }
 }

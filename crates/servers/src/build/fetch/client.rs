@@ -1,8 +1,9 @@
 //! Running the clients of package registries: watched, stoppable, with their output at hand.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use prony_host::{At, tail};
@@ -14,31 +15,24 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Lines of a failed client's output that the user is shown.
 const SAID_LINES: usize = 15;
 
-/// The task of a client.
-pub(super) struct Errand<'e> {
-    /// The client's name.
-    pub(super) program: &'static str,
-    /// The Debian package that has it.
-    pub(super) package: &'static str,
-    /// The thing that it gets, for the user.
-    pub(super) what: &'e str,
-    /// Its arguments.
-    pub(super) arguments: Vec<String>,
-    /// The files whose bytes are shown as progress; empty shows nothing.
-    pub(super) arrives: &'e [PathBuf],
-    /// Their number in the end, if that is known.
-    pub(super) total: Option<u64>,
-}
-
 impl Getter<'_> {
-    /// Runs a client to its end and returns what it wrote to standard output.
-    pub(super) fn run(&mut self, errand: &Errand<'_>) -> Result<String, FetchError> {
-        let program = errand.program;
+    /// Runs a client to its end and returns what it wrote to standard output. It gets `what`, for
+    /// the user; the bytes of the files at `arrives` are shown as progress, with their number in
+    /// the end, if that is known.
+    pub(super) fn run(
+        &mut self,
+        program: &'static str,
+        what: &str,
+        arguments: &[impl AsRef<OsStr>],
+        arrives: &[PathBuf],
+        total: Option<u64>,
+    ) -> Result<String, FetchError> {
         let run_error = |source| FetchError::Run { program, source };
-        let (out, log) = self.output_files(program);
-        let mut command = self.client_command(program, errand.package)?;
+        let out = self.downloads.join(format!("{program}.out"));
+        let log = self.downloads.join(format!("{program}.log"));
+        let mut command = self.client_command(program)?;
         command
-            .args(&errand.arguments)
+            .args(arguments)
             .current_dir(self.downloads)
             .stdin(Stdio::null())
             .stdout(File::create(&out).at("create", &out)?)
@@ -46,9 +40,9 @@ impl Getter<'_> {
         let mut process = self.launcher.spawn(command).map_err(run_error)?;
         let status = loop {
             let ended = process.wait_timeout(LOOK).map_err(run_error)?;
-            if !errand.arrives.is_empty() {
-                let bytes = errand.arrives.iter().map(|place| size_of(place)).sum();
-                self.say_downloading(errand.what, bytes, errand.total);
+            if !arrives.is_empty() {
+                let bytes = arrives.iter().map(|place| size_of(place)).sum();
+                self.say_downloading(what, bytes, total);
             }
             if let Some(status) = ended {
                 break status;
@@ -57,52 +51,49 @@ impl Getter<'_> {
                 return Err(FetchError::Stopped);
             }
         };
-        if status.success() {
-            return fs::read_to_string(&out)
-                .at("read", &out)
-                .map_err(FetchError::from);
+        if !status.success() {
+            return Err(client_error(program, what, status, &[&log, &out]));
         }
-        Err(FetchError::Client {
-            program,
-            what: errand.what.to_owned(),
-            status: status.to_string(),
-            said: said(&out, &log),
-        })
-    }
-
-    /// The files of a client's standard output and standard error.
-    pub(super) fn output_files(&self, program: &str) -> (PathBuf, PathBuf) {
-        (
-            self.downloads.join(format!("{program}.out")),
-            self.downloads.join(format!("{program}.log")),
-        )
+        Ok(fs::read_to_string(&out).at("read", &out)?)
     }
 
     /// A guarded command for a client, if the machine has it.
-    pub(super) fn client_command(
-        &self,
-        program: &'static str,
-        package: &'static str,
-    ) -> Result<Command, FetchError> {
-        match self.launcher.find_program(program) {
-            Some(path) => Ok(self.launcher.command(path)),
-            None => Err(FetchError::MissingProgram {
-                id: self.id.to_owned(),
-                program,
-                package,
-            }),
-        }
+    pub(super) fn client_command(&self, program: &'static str) -> Result<Command, FetchError> {
+        let missing = || FetchError::MissingProgram {
+            id: self.id.to_owned(),
+            program,
+            package: match program {
+                "mvn" => "maven",
+                "npm" => "npm",
+                "dpkg-deb" => "dpkg",
+                _ => "apt",
+            },
+        };
+        let path = self.launcher.find_program(program).ok_or_else(missing)?;
+        Ok(self.launcher.command(path))
     }
 }
 
-/// The end of a client's output; some clients complain on standard output, and colour nothing on
-/// standard error.
-pub(super) fn said(out: &Path, log: &Path) -> String {
-    let said = without_colours(&tail(log, SAID_LINES));
-    if said.trim().is_empty() {
-        return without_colours(&tail(out, SAID_LINES));
+/// The failure of a client, with the end of the first file in which it says something: some clients
+/// complain on standard output, and colour nothing on standard error.
+pub(super) fn client_error(
+    program: &'static str,
+    what: &str,
+    status: ExitStatus,
+    files: &[&Path],
+) -> FetchError {
+    let said = files
+        .iter()
+        .map(|file| without_colours(&tail(file, SAID_LINES)));
+    FetchError::Client {
+        program,
+        what: what.to_owned(),
+        status: status.to_string(),
+        said: said
+            .into_iter()
+            .find(|said| !said.trim().is_empty())
+            .unwrap_or_default(),
     }
-    said
 }
 
 /// Takes out what sets colours on terminals: ECMA-48 control sequences.

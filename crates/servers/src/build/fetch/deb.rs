@@ -5,12 +5,12 @@
 mod sources;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 use prony_host::{At, create_private};
 
-use super::client::{Errand, said};
+use super::client::client_error;
 use super::{FetchError, Getter};
 use crate::build::Artefact;
 use crate::build::catalogue::{DebOrigin, Dependencies, Source};
@@ -39,27 +39,22 @@ impl Getter<'_> {
         source: &Source,
         origin: &DebOrigin,
     ) -> Result<Vec<Artefact>, FetchError> {
-        for (program, package) in [("apt-get", "apt"), (UNPACKER, "dpkg")] {
-            self.client_command(program, package)?;
+        for program in ["apt-get", UNPACKER] {
+            self.client_command(program)?;
         }
-        let state = State {
-            folder: self.downloads.join("apt"),
-        };
+        let state = self.downloads.join("apt");
         self.update_index(&state, origin)?;
         let chosen = self.choose(&state, origin)?;
         self.download(&state, origin, &chosen)?;
         let mut artefacts = Vec::new();
-        let mut missing: Option<Vec<String>> = None;
+        let mut missing: Vec<&str> = source.part.iter().map(|part| &*part.path).collect();
         for package in chosen {
             let path = self.downloads.join(&package.file);
             let (sha256, size) = digest::of_file(&path)?;
             self.say_unpacking(&package.name);
             let lacks = self.unpack_package(source, &path)?;
             // A part may come from any of the packages.
-            missing = Some(match missing {
-                None => lacks,
-                Some(still) => still.into_iter().filter(|m| lacks.contains(m)).collect(),
-            });
+            missing.retain(|part| lacks.iter().any(|lack| lack == part));
             fs::remove_file(&path).at("remove", &path)?;
             artefacts.push(Artefact {
                 name: package.name,
@@ -68,37 +63,32 @@ impl Getter<'_> {
                 sha256,
             });
         }
-        match missing.into_iter().flatten().next() {
-            None => Ok(artefacts),
-            Some(part) => Err(UnpackError::Missing {
-                archive: PathBuf::from(origin.packages.join(" ")),
-                part,
-            }
-            .into()),
+        if let Some(part) = missing.first() {
+            let archive = origin.packages.join(" ").into();
+            let part = (*part).to_owned();
+            return Err(UnpackError::Missing { archive, part }.into());
         }
+        Ok(artefacts)
     }
 
     /// Gets the package index, from the first mirror of the machine's that has it.
-    fn update_index(&mut self, state: &State, origin: &DebOrigin) -> Result<(), FetchError> {
-        let what = format!(
-            "package index of {} ({})",
-            origin.suite, origin.architecture
-        );
-        let mirrors = self.mirrors(&origin.suite)?;
-        state.create(&origin.architecture)?;
+    fn update_index(&mut self, state: &Path, origin: &DebOrigin) -> Result<(), FetchError> {
+        let (suite, architecture) = (&origin.suite, &origin.architecture);
+        let what = format!("package index of {suite} ({architecture})");
+        let mirrors = self.mirrors(suite)?;
+        create_state(state, architecture)?;
         let mut failure = FetchError::NoMirror(what.clone());
         for mirror in mirrors {
-            let path = state.folder.join("mirror.sources");
+            let path = state.join("mirror.sources");
             fs::write(&path, mirror.stanza(origin)).at("write", &path)?;
-            let outcome = self.run(&Errand {
-                program: "apt-get",
-                package: "apt",
-                what: &what,
-                arguments: state.arguments(&["update"]),
-                arrives: &[state.folder.join("lists/partial")],
-                total: None,
-            });
-            match outcome {
+            let arrives = [state.join("lists/partial")];
+            match self.run(
+                "apt-get",
+                &what,
+                &arguments(state, &["update"]),
+                &arrives,
+                None,
+            ) {
                 Ok(_) => return Ok(()),
                 Err(error @ FetchError::Client { .. }) => failure = error,
                 Err(error) => return Err(error),
@@ -109,78 +99,53 @@ impl Getter<'_> {
 
     /// The mirrors in the machine's package configuration that may have `suite`.
     fn mirrors(&mut self, suite: &str) -> Result<Vec<Mirror>, FetchError> {
-        let places = self.run(&Errand {
-            program: "apt-config",
-            package: "apt",
-            what: "the places of the package sources",
-            arguments: [
-                "shell",
-                "LIST",
-                "Dir::Etc::sourcelist/f",
-                "PARTS",
-                "Dir::Etc::sourceparts/d",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
-            arrives: &[],
-            total: None,
-        })?;
+        let (list, parts) = ("Dir::Etc::sourcelist/f", "Dir::Etc::sourceparts/d");
+        let arguments = ["shell", "LIST", list, "PARTS", parts];
+        let what = "the places of the package sources";
+        let places = self.run("apt-config", what, &arguments, &[], None)?;
         Ok(sources::mirrors(&places, suite))
     }
 
     /// Lets apt choose versions, and dependencies if they are wanted.
-    fn choose(&mut self, state: &State, origin: &DebOrigin) -> Result<Vec<Chosen>, FetchError> {
+    fn choose(&mut self, state: &Path, origin: &DebOrigin) -> Result<Vec<Chosen>, FetchError> {
         let what = origin.packages.join(" ");
         let command: &[&str] = match origin.dependencies {
             Dependencies::None => &["download", "--print-uris", "-qq"],
             Dependencies::All => &["install", "--print-uris", "-qq", "--yes"],
         };
-        let mut arguments = state.arguments(command);
+        let mut arguments = arguments(state, command);
         arguments.extend(origin.packages.iter().cloned());
-        let printed = self.run(&Errand {
-            program: "apt-get",
-            package: "apt",
-            what: &what,
-            arguments,
-            arrives: &[],
-            total: None,
-        })?;
+        let printed = self.run("apt-get", &what, &arguments, &[], None)?;
         let left_out = |chosen: &Chosen| {
             let mut patterns = origin.without.iter();
             patterns.any(|pattern| glob::matches(pattern, &chosen.name))
         };
-        Ok(printed
-            .lines()
-            .filter_map(parse_uri_line)
-            .filter(|chosen| !left_out(chosen))
-            .collect())
+        let chosen = printed.lines().filter_map(parse_uri_line);
+        Ok(chosen.filter(|chosen| !left_out(chosen)).collect())
     }
 
     fn download(
         &mut self,
-        state: &State,
+        state: &Path,
         origin: &DebOrigin,
         chosen: &[Chosen],
     ) -> Result<(), FetchError> {
-        let mut arguments = state.arguments(&["download", "-q"]);
-        arguments.extend(
-            chosen
-                .iter()
-                .map(|package| format!("{}={}", package.name, package.version)),
-        );
-        let arrives: Vec<_> = chosen
-            .iter()
-            .map(|package| self.downloads.join(&package.file))
-            .chain([state.folder.join("archives/partial")])
-            .collect();
-        self.run(&Errand {
-            program: "apt-get",
-            package: "apt",
-            what: &origin.packages.join(" "),
-            arguments,
-            arrives: &arrives,
-            total: Some(chosen.iter().map(|package| package.size).sum()),
-        })?;
+        let mut arguments = arguments(state, &["download", "-q"]);
+        let mut arrives = Vec::new();
+        for Chosen {
+            name,
+            version,
+            file,
+            ..
+        } in chosen
+        {
+            arguments.push(format!("{name}={version}"));
+            arrives.push(self.downloads.join(file));
+        }
+        arrives.push(state.join("archives/partial"));
+        let total = chosen.iter().map(|package| package.size).sum();
+        let what = origin.packages.join(" ");
+        self.run("apt-get", &what, &arguments, &arrives, Some(total))?;
         match arrives[..chosen.len()].iter().find(|path| !path.is_file()) {
             None => Ok(()),
             Some(path) => Err(FetchError::NotBrought {
@@ -196,8 +161,8 @@ impl Getter<'_> {
             program: UNPACKER,
             source,
         };
-        let (out, log) = self.output_files(UNPACKER);
-        let mut command = self.client_command(UNPACKER, "dpkg")?;
+        let log = self.downloads.join(format!("{UNPACKER}.log"));
+        let mut command = self.client_command(UNPACKER)?;
         command
             .arg("--fsys-tarfile")
             .arg(path)
@@ -206,54 +171,40 @@ impl Getter<'_> {
             .stderr(fs::File::create(&log).at("create", &log)?);
         let mut process = self.launcher.spawn(command).map_err(run_error)?;
         let stream = process.child().stdout.take();
-        let unpacked = match stream {
-            Some(stream) => self
-                .unpacking(source)
-                .tar_stream(path, stream, &source.part),
-            None => Ok(Vec::new()),
-        };
-        if unpacked.is_ok() {
-            let ended = process.wait().map_err(run_error)?;
-            if !ended.success() {
-                return Err(FetchError::Client {
-                    program: UNPACKER,
-                    what: path.display().to_string(),
-                    status: ended.to_string(),
-                    said: said(&out, &log),
-                });
-            }
+        let unpacking = self.unpacking(source);
+        let unpacked = stream.map(|stream| unpacking.tar_stream(path, stream, &source.part));
+        let missing = unpacked.transpose()?;
+        let status = process.wait().map_err(run_error)?;
+        if !status.success() {
+            let what = path.display().to_string();
+            return Err(client_error(UNPACKER, &what, status, &[&log]));
         }
-        Ok(unpacked?)
+        Ok(missing.unwrap_or_default())
     }
 }
 
-/// The private state of apt for one fetch. It goes with the downloads: getting an index anew takes
-/// seconds, keeping it takes a hundred megabytes.
-struct State {
-    folder: PathBuf,
+/// Makes the private state of apt for one fetch. It goes with the downloads: getting an index anew
+/// takes seconds, keeping it takes a hundred megabytes.
+fn create_state(state: &Path, architecture: &str) -> Result<(), FetchError> {
+    for folder in ["lists/partial", "archives/partial", "empty"] {
+        create_private(&state.join(folder))?;
+    }
+    let configuration = configuration(state, architecture);
+    for (file, text) in [("status", ""), ("apt.conf", &configuration)] {
+        let path = state.join(file);
+        fs::write(&path, text).at("write", &path)?;
+    }
+    Ok(())
 }
 
-impl State {
-    fn create(&self, architecture: &str) -> Result<(), FetchError> {
-        for folder in ["lists/partial", "archives/partial", "empty"] {
-            create_private(&self.folder.join(folder))?;
-        }
-        for (file, text) in [
-            ("status", String::new()),
-            ("apt.conf", configuration(&self.folder, architecture)),
-        ] {
-            let path = self.folder.join(file);
-            fs::write(&path, text).at("write", &path)?;
-        }
-        Ok(())
-    }
-
-    fn arguments(&self, command: &[&str]) -> Vec<String> {
-        let configuration = self.folder.join("apt.conf").display().to_string();
-        let mut arguments = vec!["-c".to_owned(), configuration];
-        arguments.extend(command.iter().map(|word| (*word).to_owned()));
-        arguments
-    }
+/// The arguments of a command of apt on that state.
+fn arguments(state: &Path, command: &[&str]) -> Vec<String> {
+    let configuration = state.join("apt.conf").display().to_string();
+    let command = command.iter().map(|word| (*word).to_owned());
+    ["-c".to_owned(), configuration]
+        .into_iter()
+        .chain(command)
+        .collect()
 }
 
 /// Read after the machine's own configuration, which stays in force for proxies, certificates and

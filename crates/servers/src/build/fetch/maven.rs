@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::slice;
 
-use prony_host::{Acquired, At, FileLock, create_private};
+use prony_host::{At, FileLock, create_private};
 
-use super::client::Errand;
 use super::{FetchError, Getter};
 use crate::build::catalogue::Source;
 
@@ -41,7 +41,7 @@ impl Getter<'_> {
         let lock = self.roots.locks().join("maven.lock");
         let id = self.id.to_owned();
         let mut told = || (self.report)(super::FetchEvent::Waiting { id: id.clone() });
-        let Acquired::Held(_lock) = FileLock::acquire(&lock, self.stop, &mut told)? else {
+        let Some(_lock) = FileLock::acquire(&lock, self.stop, &mut told)? else {
             return Err(FetchError::Stopped);
         };
         let arrives = repository.join(folder);
@@ -52,14 +52,9 @@ impl Getter<'_> {
             format!("{coordinates} (and, once, what Maven itself needs)")
         };
         let mut get = |plugin: &str| {
-            self.run(&Errand {
-                program: "mvn",
-                package: "maven",
-                what: &what,
-                arguments: arguments(&repository, plugin, coordinates),
-                arrives: std::slice::from_ref(&arrives),
-                total: source.size,
-            })
+            let arguments = arguments(&repository, plugin, coordinates);
+            let arrives = slice::from_ref(&arrives);
+            self.run("mvn", &what, &arguments, arrives, source.size)
         };
         let outcome = match get(PLUGIN) {
             Err(FetchError::Client { said, .. }) if said.contains(DESCRIPTION_ERROR) => {
@@ -84,8 +79,8 @@ impl Getter<'_> {
 }
 
 /// The arguments of Maven.
-fn arguments(repository: &Path, plugin: &str, coordinates: &str) -> Vec<String> {
-    vec![
+fn arguments(repository: &Path, plugin: &str, coordinates: &str) -> [String; 8] {
+    [
         "--batch-mode".into(),
         "--no-transfer-progress".into(),
         "--quiet".into(),
@@ -108,22 +103,17 @@ fn place(coordinates: &str) -> Option<(PathBuf, String)> {
     if !parts.iter().all(plain) {
         return None;
     }
-    let (group, artifact, version, kind, classifier) = match parts[..] {
-        [group, artifact, version] => (group, artifact, version, "jar", None),
-        [group, artifact, version, kind] => (group, artifact, version, kind, None),
-        [group, artifact, version, kind, classifier] => {
-            (group, artifact, version, kind, Some(classifier))
-        }
+    let [group, artifact, version, ref rest @ ..] = parts[..] else {
+        return None;
+    };
+    let file = match rest {
+        [] => format!("{artifact}-{version}.jar"),
+        [kind] => format!("{artifact}-{version}.{kind}"),
+        [kind, classifier] => format!("{artifact}-{version}-{classifier}.{kind}"),
         _ => return None,
     };
-    let folder = PathBuf::from(group.replace('.', "/"))
-        .join(artifact)
-        .join(version);
-    let file = match classifier {
-        None => format!("{artifact}-{version}.{kind}"),
-        Some(classifier) => format!("{artifact}-{version}-{classifier}.{kind}"),
-    };
-    Some((folder, file))
+    let folder = [&group.replace('.', "/"), artifact, version];
+    Some((folder.iter().collect(), file))
 }
 
 #[cfg(test)]

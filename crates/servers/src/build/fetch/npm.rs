@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::slice;
 
 use prony_host::{At, create_private};
 
-use super::client::Errand;
 use super::{FetchError, Getter};
 use crate::build::catalogue::Source;
 
@@ -22,30 +22,25 @@ impl Getter<'_> {
         let cache = self.downloads.join("npm-cache");
         let packed = self.downloads.join("npm-packed");
         create_private(&packed)?;
-        self.run(&Errand {
-            program: "npm",
-            package: "npm",
-            what: package,
-            arguments: vec![
-                "pack".into(),
-                "--ignore-scripts".into(),
-                "--cache".into(),
-                cache.display().to_string(),
-                "--pack-destination".into(),
-                packed.display().to_string(),
-                package.into(),
-            ],
-            // The archive is kept in the cache first and then copied.
-            arrives: &[cache],
-            total: source.size,
-        })?;
+        let arguments = [
+            "pack".as_ref(),
+            "--ignore-scripts".as_ref(),
+            "--cache".as_ref(),
+            cache.as_os_str(),
+            "--pack-destination".as_ref(),
+            packed.as_os_str(),
+            package.as_ref(),
+        ];
+        // The archive is kept in the cache first and then copied.
+        let arrives = slice::from_ref(&cache);
+        self.run("npm", package, &arguments, arrives, source.size)?;
         let mut files = fs::read_dir(&packed).at("read", &packed)?.flatten();
-        files
-            .next()
-            .map(|file| file.path())
-            .ok_or(FetchError::NotBrought {
+        match files.next() {
+            Some(file) => Ok(file.path()),
+            None => Err(FetchError::NotBrought {
                 program: "npm",
                 path: packed,
-            })
+            }),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Component, Path};
 
-use prony_host::{At, IoError, create_private};
+use prony_host::{At, IoError, create_private, gone};
 
 use crate::build::catalogue::Part;
 use crate::build::glob;
@@ -98,11 +98,8 @@ impl<'a> Placer<'a> {
 
     /// The parts that no entry was of.
     pub(super) fn missing(&self) -> Vec<String> {
-        self.parts
-            .iter()
-            .filter(|(_, found)| !found)
-            .map(|(part, _)| part.path.clone())
-            .collect()
+        let missing = self.parts.iter().filter(|(_, found)| !found);
+        missing.map(|(part, _)| part.path.clone()).collect()
     }
 
     /// Puts an entry at `target` below the root, in place of what may be there.
@@ -113,7 +110,7 @@ impl<'a> Placer<'a> {
             Content::Folder => Ok(()),
             Content::File(reader, mode) => {
                 self.make_parents(target)?;
-                remove_old(&path)?;
+                gone(fs::remove_file(&path)).at("replace", &path)?;
                 write_file(&path, reader, mode)
             }
             Content::Link(to) => {
@@ -121,7 +118,7 @@ impl<'a> Placer<'a> {
                     return Err(PlaceError::Escape(format!(" -> {}", to.display())));
                 }
                 self.make_parents(target)?;
-                remove_old(&path)?;
+                gone(fs::remove_file(&path)).at("replace", &path)?;
                 Ok(symlink(to, &path).at("create", &path)?)
             }
             Content::HardLink(to) => {
@@ -137,7 +134,7 @@ impl<'a> Placer<'a> {
                     return Err(escape());
                 }
                 self.make_parents(target)?;
-                remove_old(&path)?;
+                gone(fs::remove_file(&path)).at("replace", &path)?;
                 Ok(fs::hard_link(first, &path).at("create", &path)?)
             }
         }
@@ -205,13 +202,6 @@ fn stays_inside(target: &str, to: &Path) -> bool {
         }
     }
     ups <= depth
-}
-
-fn remove_old(path: &Path) -> Result<(), IoError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("replace", path),
-        _ => Ok(()),
-    }
 }
 
 /// Programs are made executable whatever the archive says: many zips lose that bit. Nobody but

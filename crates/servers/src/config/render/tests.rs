@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use prony_model::Config;
+
 use super::*;
 
 fn config(intents: &[(&str, IntentValue)], raw: &[(&str, &str)]) -> Config {
@@ -401,16 +403,16 @@ fn a_later_option_replaces_an_earlier_one_of_its_name() {
 fn the_documentation_has_every_intent() {
     let text = include_str!("../../../../../catalog/README.md");
     for intent in &Catalogue::embedded().unwrap().intents.intents {
-        let kind = match intent.facts.kind {
+        let kind = match intent.kind {
             IntentKind::Flag => "flag",
             IntentKind::Number => "number",
             IntentKind::Bytes => "bytes",
             IntentKind::Text => "text",
             IntentKind::Cpus => "cpus",
         };
-        let baseline = intent.baseline.as_ref().map(ToString::to_string);
+        let baseline = intent.baseline().as_ref().map(ToString::to_string);
         let baseline = baseline.unwrap_or_else(|| "—".to_owned());
-        let begin = format!("| `{}` | {kind} | {baseline} |", intent.facts.name);
+        let begin = format!("| `{}` | {kind} | {baseline} |", intent.name);
         let end = format!("| {} |", intent.because);
         let fits = |line: &str| {
             line.starts_with(&begin) && (intent.because.is_empty() || line.ends_with(&end))

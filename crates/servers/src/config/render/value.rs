@@ -35,13 +35,11 @@ pub(super) fn fill(option: &str, value: &IntentValue) -> String {
     let Some((before, rest)) = filled.split_once("{value/") else {
         return filled;
     };
-    match rest.split_once('}') {
-        Some((divisor, after)) => match divisor.parse::<u64>() {
-            Ok(divisor @ 1..) => format!("{before}{}{after}", number / divisor),
-            _ => filled,
-        },
-        None => filled,
-    }
+    let divided = rest.split_once('}').and_then(|(divisor, after)| {
+        let number = number.checked_div(divisor.parse().ok()?)?;
+        Some(format!("{before}{number}{after}"))
+    });
+    divided.unwrap_or(filled)
 }
 
 #[cfg(test)]

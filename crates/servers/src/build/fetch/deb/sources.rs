@@ -22,18 +22,13 @@ pub(super) struct Mirror {
 /// The mirrors that may have `suite`, the most likely first. `places` is what `apt-config shell`
 /// says of where the sources are.
 pub(super) fn mirrors(places: &str, suite: &str) -> Vec<Mirror> {
-    let texts = files(places).into_iter().filter_map(|path| {
-        let style = path
-            .extension()
-            .is_some_and(|extension| extension == "sources");
-        Some((style, fs::read_to_string(path).ok()?))
-    });
     let mut found: Vec<Mirror> = Vec::new();
-    for (stanzas, text) in texts {
-        let mirrors = if stanzas {
+    for path in files(places) {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let mirrors = if path.extension().is_some_and(|end| end == "sources") {
             from_stanzas(&text)
         } else {
-            from_lines(&text)
+            text.lines().filter_map(from_line).collect()
         };
         for mirror in mirrors {
             let known = found.iter().any(|one| one.uri == mirror.uri);
@@ -82,11 +77,8 @@ impl Mirror {
 
     /// The source for one release and architecture, in the style of stanzas.
     pub(super) fn stanza(&self, origin: &DebOrigin) -> String {
-        let signed_by = self
-            .signed_by
-            .as_ref()
-            .map(|value| format!("Signed-By: {value}\n"))
-            .unwrap_or_default();
+        let signed_by = self.signed_by.as_ref();
+        let signed_by = signed_by.map_or(String::new(), |keys| format!("Signed-By: {keys}\n"));
         format!(
             "Types: deb\nURIs: {}\nSuites: {}\nComponents: main\nArchitectures: {}\n{signed_by}",
             self.uri, origin.suite, origin.architecture
@@ -130,11 +122,7 @@ fn from_stanzas(text: &str) -> Vec<Mirror> {
     mirrors
 }
 
-/// Reads the style of lines: `deb [options] uri suite component...`.
-fn from_lines(text: &str) -> Vec<Mirror> {
-    text.lines().filter_map(from_line).collect()
-}
-
+/// Reads a line in the style of lines: `deb [options] uri suite component...`.
 fn from_line(line: &str) -> Option<Mirror> {
     let line = line.split('#').next()?.trim();
     let mut rest = line
