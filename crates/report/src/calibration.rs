@@ -4,8 +4,8 @@
 mod tests;
 
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, CounterSet, LookingPrice,
-    Loss, OpenPoint, Spacing,
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss,
+    OpenPoint,
 };
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::analysis::times::{Times, decode};
 use crate::document::{Block, Cell, NONE, Table};
 use crate::error::ReportError;
 use crate::figures::{rounded, thousandths};
-use crate::format::{pretty, text};
+use crate::format::{object, pretty, text};
 use crate::words::{count, plural, whole};
 
 /// Changes whenever a key vanishes or changes its meaning.
@@ -33,20 +33,16 @@ pub fn calibration_text(calibration: &Calibration) -> Result<String, ReportError
 /// # Errors
 /// When the distribution of schedule errors can't be decoded.
 pub fn calibration_json(calibration: &Calibration) -> Result<String, ReportError> {
-    let document = Document {
+    let open = calibration.open.iter().map(open_entry);
+    pretty(&object! {
         format: FORMAT,
         prony_version: &calibration.prony_version,
         host: &calibration.host,
         made_at_ms: calibration.made_at_ms,
-        closed: calibration.closed.iter().map(ClosedEntry::of).collect(),
-        open: calibration
-            .open
-            .iter()
-            .map(OpenEntry::of)
-            .collect::<Result<_, _>>()?,
-        looking: calibration.looking.iter().map(LookingEntry::of).collect(),
-    };
-    pretty(&document)
+        closed: calibration.closed.iter().map(closed_entry).collect::<Vec<_>>(),
+        open: open.collect::<Result<Vec<_>, _>>()?,
+        looking: calibration.looking.iter().map(looking_entry).collect::<Vec<_>>(),
+    })
 }
 
 fn blocks(calibration: &Calibration) -> Result<Vec<Block>, ReportError> {
@@ -210,111 +206,49 @@ impl Lateness {
     }
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    format: u32,
-    prony_version: &'a str,
-    host: &'a CalibratedHost,
-    made_at_ms: u64,
-    closed: Vec<ClosedEntry>,
-    open: Vec<OpenEntry>,
-    looking: Vec<LookingEntry>,
-}
-
-#[derive(Serialize)]
-struct LookingEntry {
-    counters: CounterSet,
-    clients: u32,
-    /// Queries per second without and with the counters, round by round.
-    queries_per_second: Vec<[Option<f64>; 2]>,
-    loss: Option<f64>,
-    loss_at_most: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct ClosedEntry {
-    backend: Backend,
-    clients: u32,
-    threads: u32,
-    counts: CalibrationCounts,
-    figures: Figures,
-}
-
-#[derive(Serialize)]
-struct OpenEntry {
-    backend: Backend,
-    clients: u32,
-    threads: u32,
-    rate: f64,
-    spacing: Spacing,
-    planned: u64,
-    counts: CalibrationCounts,
-    figures: Figures,
-    schedule_error_us: Lateness,
-}
-
 /// The figures that follow from the counts.
-#[derive(Serialize)]
-struct Figures {
-    queries_per_second: Option<f64>,
-    client_cpu_us_per_query: Option<f64>,
-    client_user_us_per_query: Option<f64>,
-    server_cpu_us_per_query: Option<f64>,
-}
-
-impl Figures {
-    fn of(counts: &CalibrationCounts) -> Self {
-        Self {
-            queries_per_second: counts.queries_per_second().map(thousandths),
-            client_cpu_us_per_query: counts.client_us_per_query().map(thousandths),
-            client_user_us_per_query: counts.client_user_us_per_query().map(thousandths),
-            server_cpu_us_per_query: counts.server_us_per_query().map(thousandths),
-        }
+fn figures(counts: &CalibrationCounts) -> impl Serialize + use<> {
+    object! {
+        queries_per_second: counts.queries_per_second().map(thousandths),
+        client_cpu_us_per_query: counts.client_us_per_query().map(thousandths),
+        client_user_us_per_query: counts.client_user_us_per_query().map(thousandths),
+        server_cpu_us_per_query: counts.server_us_per_query().map(thousandths),
     }
 }
 
-impl ClosedEntry {
-    fn of(point: &ClosedPoint) -> Self {
-        Self {
-            backend: point.backend,
-            clients: point.clients,
-            threads: point.threads,
-            counts: point.counts,
-            figures: Figures::of(&point.counts),
-        }
+fn closed_entry(point: &ClosedPoint) -> impl Serialize {
+    object! {
+        #[serde(flatten)]
+        point: point,
+        figures: figures(&point.counts),
     }
 }
 
-impl LookingEntry {
-    fn of(price: &LookingPrice) -> Self {
-        let rate = |counts: &CalibrationCounts| counts.queries_per_second().map(thousandths);
-        let loss = price.loss();
-        Self {
-            counters: price.counters,
-            clients: price.clients,
-            queries_per_second: price
-                .rounds
-                .iter()
-                .map(|round| [rate(&round.without), rate(&round.with)])
-                .collect(),
-            loss: loss.map(|loss| rounded(loss.mean, 5)),
-            loss_at_most: loss.map(|loss| rounded(loss.most, 5)),
-        }
+fn looking_entry(price: &LookingPrice) -> impl Serialize {
+    let rate = |counts: &CalibrationCounts| counts.queries_per_second().map(thousandths);
+    let rounds = price.rounds.iter();
+    let rates = rounds.map(|round| [rate(&round.without), rate(&round.with)]);
+    let loss = price.loss();
+    object! {
+        counters: price.counters,
+        clients: price.clients,
+        // Without and with the counters, round by round.
+        queries_per_second: rates.collect::<Vec<_>>(),
+        loss: loss.map(|loss| rounded(loss.mean, 5)),
+        loss_at_most: loss.map(|loss| rounded(loss.most, 5)),
     }
 }
 
-impl OpenEntry {
-    fn of(point: &OpenPoint) -> Result<Self, ReportError> {
-        Ok(Self {
-            backend: point.backend,
-            clients: point.clients,
-            threads: point.threads,
-            rate: point.rate.as_f64(),
-            spacing: point.spacing,
-            planned: point.planned,
-            counts: point.counts,
-            figures: Figures::of(&point.counts),
-            schedule_error_us: Lateness::of(point)?,
-        })
-    }
+fn open_entry(point: &OpenPoint) -> Result<impl Serialize, ReportError> {
+    Ok(object! {
+        backend: point.backend,
+        clients: point.clients,
+        threads: point.threads,
+        rate: point.rate.as_f64(),
+        spacing: point.spacing,
+        planned: point.planned,
+        counts: point.counts,
+        figures: figures(&point.counts),
+        schedule_error_us: Lateness::of(point)?,
+    })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use prony_model::{DebtKind, Metric, Pace, SettleOutcome, ThreadUse};
 use prony_store::{ErrorRow, OutcomeRow, StatementRow};
+use serde::Serialize;
 
 use crate::analysis::pairing::InBlock;
 use crate::analysis::times::Times;
@@ -38,7 +39,7 @@ pub(crate) struct Measurement {
 }
 
 /// The schedule of one block as it was kept.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct ScheduleTimes {
     /// Operations planned within the measured time.
     pub(crate) planned: u64,
@@ -47,17 +48,21 @@ pub(crate) struct ScheduleTimes {
     /// Those that never began.
     pub(crate) left: u64,
     /// From send to last byte.
+    #[serde(skip)]
     pub(crate) service: Option<Times>,
     /// From intended start to last byte.
+    #[serde(rename = "response_us")]
     pub(crate) response: Option<Times>,
     /// The generator's own lateness.
+    #[serde(rename = "error_us")]
     pub(crate) error: Option<Times>,
 }
 
 /// The price of connecting anew in one block.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Connects {
     pub(crate) count: u64,
+    #[serde(rename = "latency_us")]
     pub(crate) times: Option<Times>,
 }
 

@@ -4,21 +4,25 @@
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use prony_model::ServiceTimes;
+use serde::Serialize;
 
 /// A histogram of nanoseconds.
 pub(crate) type NsHistogram = Histogram<u64>;
 
 /// Times in microseconds, with three decimals. A percentile p is there only where enough operations
 /// support it: 100 ÷ (1 − p), that is 200, 1 000, 2 000, 10 000 and 100 000 for the five here.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Times {
     /// Number of operations, at least 1.
+    #[serde(skip)]
     pub(crate) count: u64,
     pub(crate) mean: f64,
     pub(crate) p50: Option<f64>,
+    #[serde(skip)]
     pub(crate) p90: Option<f64>,
     pub(crate) p95: Option<f64>,
     pub(crate) p99: Option<f64>,
+    #[serde(skip)]
     pub(crate) p999: Option<f64>,
     pub(crate) max: f64,
 }

@@ -1,7 +1,7 @@
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use insta::assert_snapshot;
-use prony_model::{PricedRound, Thousandths};
+use prony_model::{CounterSet, PricedRound, Spacing, Thousandths};
 
 use super::*;
 

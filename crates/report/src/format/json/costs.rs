@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Better, Counter, Metric, Moment, Source, TrialKind};
+use prony_model::{Counter, Metric, TrialKind};
 use serde::Serialize;
 
-use super::{RatioEntry, SummaryEntry, ratio, summary};
+use super::{object, ratio, summary};
 use crate::analysis::Analysis;
 use crate::analysis::costs::{self, CellCosts};
 use crate::analysis::periods::Period;
@@ -15,100 +15,16 @@ use crate::figures::{rounded, thousandths};
 /// Digits after the point: shares of instructions and of requests are small numbers.
 const DECIMALS: i32 = 6;
 
-/// A metric that has values somewhere in the run.
-#[derive(Serialize)]
-pub(crate) struct MetricEntry {
-    id: &'static str,
-    name: &'static str,
-    unit: &'static str,
-    better: Better,
-    formula: &'static str,
-}
-
-/// A source that a trial, or the whole run, is without.
-#[derive(Serialize)]
-pub(crate) struct AbsenceEntry<'a> {
-    target: Option<&'a str>,
-    block: Option<u32>,
-    trials: Option<TrialKind>,
-    source: Source,
-    reason: &'a str,
-}
-
-/// The costs of an operation, or a row, of a cell.
-#[derive(Serialize)]
-pub(crate) struct CostsEntry<'a> {
-    per: &'static str,
-    metrics: BTreeMap<&'static str, CostEntry>,
-    status: BTreeMap<String, SummaryEntry>,
-    counted: Vec<CountedEntry>,
-    notes: &'a [String],
-}
-
-#[derive(Serialize)]
-struct CostEntry {
-    over_blocks: SummaryEntry,
-    ratio: Option<RatioEntry>,
-    trials: TrialKind,
-    counters: BTreeSet<String>,
-}
-
-/// One trial that only counts.
-#[derive(Serialize)]
-struct CountedEntry {
-    block: u32,
-    operations: u64,
-    metrics: BTreeMap<&'static str, f64>,
-}
-
-/// One trial that measures.
-#[derive(Serialize)]
-pub(crate) struct TrialCostsEntry<'a> {
-    metrics: BTreeMap<&'static str, f64>,
-    gaps: Vec<GapEntry<'a>>,
-    periods: Vec<PeriodEntry>,
-}
-
-#[derive(Serialize)]
-struct GapEntry<'a> {
-    moment: Moment,
-    source: Source,
-    reason: &'a str,
-}
-
-/// A period, with the digits that a sampler's clock deserves.
-#[derive(Serialize)]
-struct PeriodEntry {
-    end_s: f64,
-    server_cpu_us: Option<f64>,
-    read_kb: Option<f64>,
-    written_kb: Option<f64>,
-    resident_kb: Option<f64>,
-}
-
-impl PeriodEntry {
-    fn of(period: &Period) -> Self {
-        Self {
-            end_s: rounded(period.end_s, 6),
-            server_cpu_us: period.server_cpu_us.map(thousandths),
-            read_kb: period.read_kb.map(thousandths),
-            written_kb: period.written_kb.map(thousandths),
-            resident_kb: period.resident_kb.map(thousandths),
-        }
-    }
-}
-
 /// The metrics that have values.
-pub(crate) fn metrics(analysis: &Analysis<'_>) -> Vec<MetricEntry> {
+pub(crate) fn metrics(analysis: &Analysis<'_>) -> Vec<impl Serialize + use<>> {
     let has = |metric: &Metric| {
         let mut cells = analysis.costs.cells();
         cells.any(|cell| cell.figures.contains_key(metric))
     };
-    Metric::costs()
-        .filter(has)
-        .map(|metric| {
-            let facts = metric.facts();
-            MetricEntry {
+    let metrics = Metric::costs().filter(has).map(Metric::facts);
+    metrics
+        .map(|facts| {
+            object! {
                 id: facts.id,
                 name: facts.name,
                 unit: facts.unit,
@@ -120,13 +36,13 @@ pub(crate) fn metrics(analysis: &Analysis<'_>) -> Vec<MetricEntry> {
 }
 
 /// The sources that trials are without, and why.
-pub(crate) fn absences<'a>(analysis: &'a Analysis<'_>) -> Vec<AbsenceEntry<'a>> {
+pub(crate) fn absences(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
     let absences = analysis.costs.absences.iter();
     absences
         .map(|(trial, gap)| {
             let planned = trial.and_then(|id| Some(analysis.trials.get(id)?.planned));
-            AbsenceEntry {
-                target: planned.map(|p| analysis.plan.targets[p.target].name.as_str()),
+            object! {
+                target: planned.map(|p| &analysis.plan.targets[p.target].name),
                 block: planned.map(|p| p.block + 1),
                 trials: planned.map(|p| p.kind),
                 source: gap.source,
@@ -137,35 +53,32 @@ pub(crate) fn absences<'a>(analysis: &'a Analysis<'_>) -> Vec<AbsenceEntry<'a>> 
 }
 
 /// The costs of a cell. `None` where nothing was ever sampled.
-pub(crate) fn costs<'a>(
-    analysis: &'a Analysis<'_>,
-    step: usize,
-    target: usize,
-) -> Option<CostsEntry<'a>> {
+pub(crate) fn costs(analysis: &Analysis<'_>, step: usize, target: usize) -> Option<impl Serialize> {
     let cell = analysis.costs.cell(step, target);
-    analysis.costs.sampled.then(|| CostsEntry {
-        per: costs::unit(analysis.plan, step).name(),
-        metrics: figures(cell),
-        status: cell
-            .status
-            .iter()
-            .filter(|(_, figure)| figure.max > 0.0)
-            .map(|(counter, figure)| (counter.to_string(), summary(figure)))
-            .collect(),
-        counted: cell.trials.counted.iter().map(counted).collect(),
-        notes: &cell.warnings,
+    let status = || {
+        let status = cell.status.iter().filter(|(_, figure)| figure.max > 0.0);
+        status.map(|(counter, figure)| (counter.to_string(), summary(figure)))
+    };
+    analysis.costs.sampled.then(|| {
+        object! {
+            per: costs::unit(analysis.plan, step).name(),
+            metrics: figures(cell),
+            status: status().collect::<BTreeMap<_, _>>(),
+            counted: cell.trials.counted.iter().map(counted).collect::<Vec<_>>(),
+            notes: &cell.warnings,
+        }
     })
 }
 
-fn figures(cell: &CellCosts) -> BTreeMap<&'static str, CostEntry> {
+fn figures(cell: &CellCosts) -> BTreeMap<&'static str, impl Serialize> {
     let counters = |metric| -> BTreeSet<String> {
         let used = cell.trials.values(metric).flat_map(|(_, value)| value.from);
         used.map(Counter::to_string).collect()
     };
-    cell.figures
-        .iter()
+    let figures = cell.figures.iter();
+    figures
         .map(|(metric, figure)| {
-            let entry = CostEntry {
+            let entry = object! {
                 over_blocks: summary(&figure.summary),
                 ratio: figure.ratio.as_ref().map(ratio),
                 trials: figure.taken,
@@ -176,14 +89,15 @@ fn figures(cell: &CellCosts) -> BTreeMap<&'static str, CostEntry> {
         .collect()
 }
 
-fn counted(trial: &TrialCosts) -> CountedEntry {
+/// One trial that only counts.
+fn counted(trial: &TrialCosts) -> impl Serialize {
     let counts = |metric: &Metric| metric.facts().taken == TrialKind::Counting;
     let mut metrics = values(trial);
     metrics.retain(|id, _| Metric::costs().any(|m| m.facts().id == *id && counts(&m)));
-    CountedEntry {
+    object! {
         block: trial.block,
         operations: trial.operations,
-        metrics,
+        metrics: metrics,
     }
 }
 
@@ -195,22 +109,37 @@ fn values(trial: &TrialCosts) -> BTreeMap<&'static str, f64> {
 }
 
 /// The costs of a trial at a step. `None` where nothing was ever sampled.
-pub(crate) fn of_trial<'a>(
-    analysis: &'a Analysis<'_>,
+pub(crate) fn of_trial(
+    analysis: &Analysis<'_>,
     step: usize,
     target: usize,
     block: u32,
-) -> Option<TrialCostsEntry<'a>> {
+) -> Option<impl Serialize> {
     let mut trials = analysis.costs.cell(step, target).trials.timed.iter();
     let trial = trials.find(|trial| trial.block == block)?;
-    let gaps = trial.gaps.iter().map(|(moment, gap)| GapEntry {
-        moment: *moment,
-        source: gap.source,
-        reason: &gap.reason,
+    let gaps = trial.gaps.iter().map(|(moment, gap)| {
+        object! {
+            moment: *moment,
+            source: gap.source,
+            reason: &gap.reason,
+        }
     });
-    analysis.costs.sampled.then(|| TrialCostsEntry {
-        metrics: values(trial),
-        gaps: gaps.collect(),
-        periods: trial.periods.iter().map(PeriodEntry::of).collect(),
+    analysis.costs.sampled.then(|| {
+        object! {
+            metrics: values(trial),
+            gaps: gaps.collect::<Vec<_>>(),
+            periods: trial.periods.iter().map(period).collect::<Vec<_>>(),
+        }
     })
+}
+
+/// A period, with the digits that a sampler's clock deserves.
+fn period(period: &Period) -> impl Serialize {
+    object! {
+        end_s: rounded(period.end_s, 6),
+        server_cpu_us: period.server_cpu_us.map(thousandths),
+        read_kb: period.read_kb.map(thousandths),
+        written_kb: period.written_kb.map(thousandths),
+        resident_kb: period.resident_kb.map(thousandths),
+    }
 }
