@@ -2,11 +2,13 @@
 //! real servers say it.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
 use serde::Deserialize;
+
+use crate::cargo;
 
 /// One build of every series, oldest first; only builds of one line are neighbours.
 const LINES: [&[&str]; 2] = [
@@ -57,9 +59,9 @@ struct Difference {
     values: Vec<Option<String>>,
 }
 
-/// Writes the page anew.
+/// Writes the page again.
 pub(crate) fn write(root: &Path) -> Result<(), String> {
-    let prony = build(root)?;
+    let prony = cargo::build(root, "--package prony")?.join("debug/prony");
     let mut page = INTRODUCTION.to_owned();
     for line in LINES {
         for pair in line.windows(2) {
@@ -71,21 +73,6 @@ pub(crate) fn write(root: &Path) -> Result<(), String> {
     }
     let path = root.join("docs/settings.md");
     fs::write(&path, page).map_err(|error| format!("write {}: {error}", path.display()))
-}
-
-/// Builds the program and says where it is.
-fn build(root: &Path) -> Result<PathBuf, String> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["build", "--package", "prony"])
-        .current_dir(root)
-        .status()
-        .map_err(|error| format!("run cargo: {error}"))?;
-    if !status.success() {
-        return Err("cargo build failed".to_owned());
-    }
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("debug/prony"))
 }
 
 fn ask(prony: &Path, older: &str, newer: &str) -> Result<Vec<Difference>, String> {
