@@ -92,8 +92,8 @@ fn grown(database: &Connection, target: usize, step: usize) -> BTreeMap<String, 
 }
 
 fn operations(database: &Connection, target: usize, step: usize) -> f64 {
-    let sql = "SELECT operations FROM outcome JOIN trial ON trial.id = trial_id
-               WHERE target_id = ?1 AND step_id = ?2 AND kind = 'timed'";
+    let sql = "SELECT operations FROM group_outcome JOIN trial ON trial.id = trial_id
+               WHERE target_id = ?1 AND step_id = ?2 AND kind = 'timed' AND group_position = 0";
     let count: u32 = database
         .query_row(sql, [target, step], |row| row.get(0))
         .unwrap();

@@ -83,18 +83,19 @@ fn what_is_asked_for_is_done_and_kept() {
     // Regular arrivals are as many as the rate says, whatever the server does.
     let planned = count("SELECT planned FROM schedule WHERE step_id = 0");
     assert!((299..=301).contains(&planned), "{planned}");
-    let done = "SELECT operations + left_undone FROM outcome JOIN schedule
-                USING (trial_id, step_id) WHERE step_id = 0";
+    let done = "SELECT operations + left_undone FROM group_outcome JOIN schedule
+                USING (trial_id, step_id, group_position) WHERE step_id = 0";
     assert_eq!(count(done), planned);
-    let own = count("SELECT operations FROM outcome WHERE step_id = 1");
-    let of_kinds = "SELECT sum(count) FROM operation_count WHERE step_id = 1";
+    let own =
+        count("SELECT operations FROM group_outcome WHERE step_id = 1 AND group_position = 0");
+    let of_kinds =
+        "SELECT sum(count) FROM statement_count WHERE step_id = 1 AND group_position = 0";
     assert_eq!(count(of_kinds), own, "a mix runs one statement each time");
-    let rows = "SELECT sum(affected) FROM client_group_statement";
-    assert_eq!(count(rows), count("SELECT operations FROM client_group"));
-    let unexpected = "SELECT sum(unexpected) FROM (SELECT unexpected FROM operation_count
-                      UNION ALL SELECT unexpected FROM client_group_statement)";
-    assert_eq!(count(unexpected), 0);
-    let connects = "SELECT count FROM operation_count WHERE statement = 'connect'";
+    let rows = "SELECT sum(affected) FROM statement_count WHERE group_position = 1";
+    let beside = "SELECT operations FROM group_outcome WHERE group_position = 1";
+    assert_eq!(count(rows), count(beside));
+    assert_eq!(count("SELECT sum(unexpected) FROM statement_count"), 0);
+    let connects = "SELECT count FROM statement_count WHERE statement = 'connect'";
     assert!(count(connects) > 0);
     assert!(count("SELECT count(*) FROM thread_use WHERE cpu_ns > 0") > 0);
     let backends = "SELECT count(*) FROM run JOIN outcome USING (backend) WHERE backend = 'epoll'";

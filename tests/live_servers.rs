@@ -16,7 +16,7 @@ use prony_client::Connection;
 use prony_host::{Launcher, Roots};
 use prony_load::{DriveTask, FillTask, Job, Message, Task, verify_table};
 use prony_model::{
-    Backend, Config, Dataset, Engine, Length, Pace, Protocol, StepOutcome, StopFlag, Workload,
+    Backend, Config, Dataset, Engine, GroupOutcome, Length, Protocol, StopFlag, Workload,
 };
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 use support::{PRONY, live, nothing_left_of};
@@ -201,45 +201,28 @@ impl Loaded {
     }
 
     /// Runs a fixed number of operations of a workload; no answer may be unexpected.
-    fn drive(&self, name: &str, protocol: Protocol) -> StepOutcome {
-        let workload = workload(name);
+    fn drive(&self, name: &str, protocol: Protocol) -> GroupOutcome {
+        let length = Length::Count {
+            operations: OPERATIONS,
+        };
         let task = DriveTask {
-            parameters: workload.parameters.clone(),
-            workload,
-            dataset: DATASET,
             transactional: self.engine.transactional(),
             protocol,
-            clients: CLIENTS,
-            threads_max: 2,
             seed: 5,
-            warmup_ms: 0,
-            warmup_operations: 0,
-            length: Length::Count {
-                operations: OPERATIONS,
-            },
-            interval_ms: 1_000,
-            stall_ms: 30_000,
-            timing: prony_model::Timing::Operations,
-            pace: Pace::default(),
-            reconnect_every: None,
-            ramp_ms: 0,
-            drain_ms: 0,
-            beside: Vec::new(),
-            backend: Backend::Epoll,
-            interval_histograms: false,
-            hold: false,
+            ..DriveTask::closed_loop(workload(name), CLIENTS, DATASET, length, Backend::Epoll)
         };
         let messages = self.job(Task::Drive(Box::new(task)));
         let Some(Message::Done { outcome }) = messages.last() else {
             panic!("{name} {protocol:?}: {:?}", messages.last());
         };
-        assert_eq!(outcome.operations, OPERATIONS, "{name}");
-        assert_eq!((outcome.clients, outcome.threads), (CLIENTS, 2), "{name}");
-        assert!(outcome.errors.is_empty(), "{name}: {:?}", outcome.errors);
-        for statement in &outcome.statements {
+        let own = outcome.groups.own();
+        assert_eq!(own.operations, OPERATIONS, "{name}");
+        assert_eq!((own.clients, outcome.threads), (CLIENTS, 2), "{name}");
+        assert!(own.errors.is_empty(), "{name}: {:?}", own.errors);
+        for statement in &own.statements {
             assert_eq!(statement.unexpected, 0, "{name}: {statement:?}");
         }
-        outcome.as_ref().clone()
+        own.clone()
     }
 
     /// Hands a job to the load generator and returns what it says.
@@ -304,7 +287,7 @@ fn workload(name: &str) -> Workload {
 }
 
 /// Name, count and rows of every statement.
-fn rows(outcome: &StepOutcome) -> Vec<(&str, u64, u64)> {
+fn rows(outcome: &GroupOutcome) -> Vec<(&str, u64, u64)> {
     let statements = outcome.statements.iter();
     statements
         .map(|statement| (statement.name.as_str(), statement.count, statement.rows))

@@ -26,7 +26,7 @@ pub struct AdHoc {
     pub target: Target,
     /// Its tables.
     pub dataset: Dataset,
-    /// Where they come from on a server that Prony does not start. On one that it starts they are
+    /// Their origin on a server that Prony does not start. On one that it starts they are
     /// filled always.
     pub tables: Tables,
     /// The work.

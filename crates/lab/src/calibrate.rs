@@ -1,4 +1,4 @@
-//! What the load generator reaches on this host: it is driven against the null server, which costs
+//! The ceiling of the load generator on this host: it is driven against the null server, which costs
 //! next to nothing.
 
 mod cache;
@@ -29,18 +29,19 @@ pub use self::points::CalibrationPoints;
 use self::program::Program;
 use self::tasks::RATE;
 pub use self::tasks::available_backends;
-use crate::drive::{Generator, GeneratorError, Next};
+use crate::drive::{Generator, Next};
+use crate::error::GeneratorError;
 use crate::fault::{Stop, unless_interrupted};
 use crate::lab::Lab;
 
-/// What is run: one row by its primary key.
+/// The workload: one row by its primary key.
 const WORKLOAD: &str = "point-query";
 /// Time between two looks at the wish to stop while the generator is quiet.
 const POLL: Duration = Duration::from_millis(100);
 /// The version that is calibrated: all crates of Prony have the same.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What calibrating needs from the outside.
+/// The surroundings of a calibration.
 pub struct Calibrator<'a> {
     /// The cache, where the result is kept.
     pub roots: &'a Roots,
@@ -48,43 +49,43 @@ pub struct Calibrator<'a> {
     pub launcher: &'a Launcher,
     /// The program that is load generator and null server: this one.
     pub prony: &'a Path,
-    /// Where `/proc` is read.
+    /// The root under which `/proc` is read.
     pub proc: &'a Root,
     /// Set when the user wants to stop.
     pub stop: &'a StopFlag,
 }
 
-/// What has just been measured.
+/// A measurement that has just ended.
 #[derive(Debug, Clone, Copy)]
 pub enum CalibrationEvent<'a> {
     /// A closed loop ended.
     Closed(&'a ClosedPoint),
     /// An open loop ended.
     Open(&'a OpenPoint),
-    /// What counters cost at one number of clients is known.
+    /// The cost of counters at one number of clients is known.
     Looking(&'a LookingPrice),
-    /// What counters cost can't be measured.
+    /// The cost of counters can't be measured.
     NoPrice {
-        /// Which.
+        /// The counters.
         counters: CounterSet,
-        /// Why they can't be opened, and what to do.
+        /// The reason why they can't be opened, and the remedy.
         reason: &'a str,
     },
 }
 
-/// Why a host can't be calibrated.
+/// The reason why a host can't be calibrated.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrationError {
     /// The built-in workloads can't be read: a defect of this program.
     #[error("find the workload {WORKLOAD} that is built in: {reason}")]
     Workload {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// The null server does not run.
     #[error("start the null server: {reason}")]
     NullServer {
-        /// What it said.
+        /// Its words.
         reason: String,
     },
     /// The load generator does not run.
@@ -93,19 +94,19 @@ pub enum CalibrationError {
     /// The load generator failed, or the null server under it.
     #[error("drive {clients} clients against the null server by {backend}: {reason}")]
     Drive {
-        /// What carried the connections' bytes.
+        /// The backend.
         backend: Backend,
         /// Connections.
         clients: u32,
-        /// What the generator said.
+        /// The words of the generator.
         reason: String,
     },
-    /// The program that is to be measured is not where it was, as when it was just replaced.
+    /// The program to be measured is no longer at its path, as when it was just replaced.
     #[error("read {path}, the program that is calibrated: {source}")]
     Program {
-        /// Where it was.
+        /// Its former path.
         path: PathBuf,
-        /// What the system said.
+        /// The answer of the system.
         source: io::Error,
     },
     /// The result can't be kept in the cache.
@@ -125,13 +126,13 @@ impl<'a> Calibrator<'a> {
         }
     }
 
-    /// What was measured before of this very program on this host, where the cache has it.
+    /// The calibration of this very program on this host, where the cache has it.
     pub fn recall(&self) -> Option<Calibration> {
         let program = Program::read(self.prony).ok()?;
         recall(&self.roots.calibration(), &program, VERSION, &self.host())
     }
 
-    /// Whether the result of [`Self::calibrate`] will be kept: if it has all usual points, and each
+    /// Tells whether the result of [`Self::calibrate`] will be kept: if it has all usual points, and each
     /// of them for the usual time at least, or for [`CalibrationPoints::SHORT_MS`] where nothing
     /// with its backends is kept.
     pub fn keeps(&self, points: &CalibrationPoints) -> bool {
@@ -268,7 +269,7 @@ fn drive_error(task: &DriveTask, reason: String) -> CalibrationError {
     }
 }
 
-/// What the generator saw, and what the null server said about it where it has ended.
+/// The reason from the generator, and the words of the null server where it has ended.
 fn with_last_words(reason: String, null: &mut NullServer) -> String {
     match null.last_words() {
         Some(said) if !said.is_empty() => format!("{reason}; the null server said: {said}"),

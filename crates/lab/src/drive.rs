@@ -8,7 +8,6 @@ use std::time::Duration;
 use prony_load::{Hello, Job, Message, Task};
 use prony_model::CpuSet;
 
-pub use self::generator::GeneratorError;
 pub(crate) use self::generator::{Generator, Next};
 pub(crate) use self::task::{GeneratorSetup, drive_task, sees_gaps, step_seed};
 use crate::fault::{Fault, Stop};

@@ -1,17 +1,16 @@
 //! The errors that end a whole run.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use prony_client::ClientError;
 use prony_equality::{UnequalTargets, VariableTableError};
 use prony_host::IoError;
-use prony_load::BackendError;
+use prony_load::{BackendError, ProtocolMismatch};
 use prony_model::Backend;
 use prony_servers::{FetchError, RenderError, RoomError};
 use prony_store::StoreError;
-
-use crate::drive::GeneratorError;
 
 /// The reason why a run can't begin or go on. The failure of a trial is not among these: it is a result.
 #[derive(Debug, thiserror::Error)]
@@ -141,6 +140,28 @@ impl LabError {
             | Self::Fetch { .. }
             | Self::Store(_)
             | Self::Artefact { .. } => false,
+        }
+    }
+}
+
+/// The reason why there is no load generator.
+#[derive(Debug, thiserror::Error)]
+pub enum GeneratorError {
+    /// It does not start, or does not say what it has to say at first.
+    #[error("start the load generator: {reason}")]
+    Start {
+        /// The reason.
+        reason: String,
+    },
+    /// It is of another version.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolMismatch),
+}
+
+impl GeneratorError {
+    pub(crate) fn start(reason: &impl fmt::Display) -> Self {
+        Self::Start {
+            reason: reason.to_string(),
         }
     }
 }

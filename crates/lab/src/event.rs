@@ -1,4 +1,4 @@
-//! What happens in a run, as values. Whoever shows progress consumes them; the lab prints nothing.
+//! The events of a run, as values for those who show progress; the lab prints nothing.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub enum Event<'a> {
     Fetch {
         /// The build's id.
         build: &'a str,
-        /// What happens to it.
+        /// The progress of it.
         event: &'a FetchEvent,
     },
     /// The load generator is calibrated, which takes some seconds.
@@ -21,14 +21,14 @@ pub enum Event<'a> {
     Prepare {
         /// The target's name.
         target: &'a str,
-        /// What is being done.
+        /// The activity.
         activity: Activity,
     },
     /// A target can't be made ready; its trials fail, the others go on.
     PrepareFailed {
         /// The target's name.
         target: &'a str,
-        /// Why.
+        /// The reason.
         reason: &'a str,
     },
     /// A trial begins.
@@ -43,7 +43,7 @@ pub enum Event<'a> {
         blocks: u32,
         /// The target's name.
         target: &'a str,
-        /// What it is for.
+        /// Its kind.
         kind: TrialKind,
     },
     /// A step begins.
@@ -64,7 +64,7 @@ pub enum Event<'a> {
     },
     /// An engine did not become quiet within its limit; the run goes on.
     NotSettled {
-        /// What was not as it should be, in words.
+        /// The criteria that were not met, in words.
         unmet: &'a [String],
     },
     /// The rate of the last interval of a step.
@@ -81,9 +81,9 @@ pub enum Event<'a> {
         /// Queries per second over the step; `None` when nothing was done.
         queries_per_second: Option<f64>,
     },
-    /// Something of a server's cost can't be read here. Said once.
+    /// A source of a server's cost can't be read here. Reported once.
     Absent {
-        /// Where, and why not.
+        /// The source and the reason.
         gap: &'a Gap,
     },
     /// A trial ended well and is stored.
@@ -99,12 +99,12 @@ pub enum Event<'a> {
         target: &'a str,
         /// Its block, counted from 1.
         block: u32,
-        /// Why, in one line.
+        /// The reason, in one line.
         reason: &'a str,
     },
 }
 
-/// What is being done to make a target ready.
+/// An activity that makes a target ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
     /// A fitting image is there.
@@ -126,5 +126,5 @@ pub enum Activity {
     Publish,
 }
 
-/// Where events go.
+/// The receiver of events.
 pub type Events<'e> = dyn FnMut(Event<'_>) + 'e;

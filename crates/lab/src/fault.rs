@@ -1,4 +1,4 @@
-//! How work can end early, and what that means for the run.
+//! The ways in which work ends early, and their meaning for the run.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use prony_store::StoreError;
 
 use crate::error::LabError;
 
-/// How long after a failure the wish to stop may still arrive. A signal to every process, as
+/// Time after a failure in which the wish to stop may still arrive. A signal to every process, as
 /// service managers and batch systems send it, ends children before this process has handled it.
 const STOP_DELAY: Duration = Duration::from_millis(200);
 /// Time between two looks at the wish to stop.
 const STOP_POLL: Duration = Duration::from_millis(10);
 
-/// What ends all work before its end.
+/// The reason why all work ends early.
 #[derive(Debug)]
 pub(crate) enum Stop<E = LabError> {
     /// The user asked to stop.
@@ -23,7 +23,7 @@ pub(crate) enum Stop<E = LabError> {
     Error(E),
 }
 
-/// What ends a trial or the making of an image.
+/// The reason why a trial, or the making of an image, ends early.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// The server or the load failed: a result of this target, and the run goes on.
@@ -32,7 +32,7 @@ pub(crate) enum Fault {
     Stop(Stop),
 }
 
-/// Why a trial failed, and what the server said about it.
+/// The failure of a trial, and the words of the server about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// One or two lines for people.
@@ -88,8 +88,8 @@ impl Fault {
     }
 }
 
-/// Separates the failure of one target from what ends the run. A wish to stop wins over a failure:
-/// nobody knows whether the server or the load would have failed without it.
+/// Separates the failure of one target from a reason to end the run. A wish to stop wins over a
+/// failure, which may be a consequence of the same signal.
 pub(crate) fn contain<T>(
     stop: &StopFlag,
     result: Result<T, Fault>,

@@ -17,12 +17,12 @@ pub struct Lab<'a> {
     pub launcher: &'a Launcher,
     /// The program whose `generator` command is the load generator: this one.
     pub prony: PathBuf,
-    /// Where `/proc` is read.
+    /// The root under which `/proc` is read.
     pub proc: Root,
     /// Processors that server and load generator share.
     pub cpus: u32,
     /// Bytes of all data images together, above which those go that were not used for longest.
-    /// What the run at hand needs stays in any case.
+    /// Images that the current run needs stay in any case.
     pub images_limit: u64,
     /// Set when the user wants to stop.
     pub stop: &'a StopFlag,

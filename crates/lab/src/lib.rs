@@ -23,8 +23,7 @@ pub use calibrate::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
     available_backends,
 };
-pub use drive::GeneratorError;
-pub use error::LabError;
+pub use error::{GeneratorError, LabError};
 pub use event::{Activity, Event, Events};
 pub use lab::Lab;
 pub use prepare::{Effective, check, effective};

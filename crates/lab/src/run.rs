@@ -25,10 +25,10 @@ use crate::lab::Lab;
 use crate::prepare::{Fetched, Preparation, Ready, Supply, supply_all};
 use crate::trial::Trial;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEnd {
-    /// Nothing is missing any more.
+    /// Nothing is missing.
     Complete {
         /// Trials that failed, now or before the run was resumed.
         failed: u64,

@@ -22,11 +22,11 @@ pub(crate) use self::settle::{AFTER_LOAD, debt, empty_binlog, settle};
 use crate::error::LabError;
 use crate::fault::Fault;
 
-/// How long a control statement may take. Refreshing statistics reads whole tables.
+/// Limit for a control statement. Refreshing statistics reads whole tables.
 const CONTROL_TIMEOUT: Duration = Duration::from_mins(10);
-/// How long a server may take to stop: it writes back what is dirty.
+/// Limit for a server to stop: it writes back dirty pages.
 const STOP_TIMEOUT: Duration = Duration::from_mins(5);
-/// How long a server whose connections broke is given to show that it died.
+/// Limit for a server whose connections broke to show that it died.
 const DYING: Duration = Duration::from_secs(1);
 /// Time between two looks at a server that may be dying.
 const POLL: Duration = Duration::from_millis(100);
@@ -40,11 +40,11 @@ const DATABASE: &str = "prony";
 pub(crate) enum Server {
     /// Started by Prony; it ends with this value.
     Own(Box<Running>),
-    /// Somebody else's.
+    /// External.
     External(ExternalAccess),
 }
 
-/// How to get into a server that runs already.
+/// The access to a server that runs already.
 #[derive(Clone)]
 pub(crate) struct ExternalAccess {
     external: External,
@@ -131,7 +131,7 @@ impl ExternalAccess {
 }
 
 impl Server {
-    /// Where the load connects.
+    /// The address for the load.
     pub(crate) fn address(&self) -> Address {
         match self {
             Self::Own(server) => server.address(),
@@ -171,7 +171,7 @@ impl Server {
         }
     }
 
-    /// Whether it still runs; of somebody else's server only its connections tell.
+    /// Checks that it still runs; of an external server only its connections tell.
     pub(crate) fn check(&mut self) -> Result<(), ServerDied> {
         match self {
             Self::Own(server) => server.check(),
@@ -228,7 +228,7 @@ impl Server {
         Connection::connect(&address, &login, limit)
     }
 
-    /// Where the administrator connects, or the only account there is.
+    /// Address and account of the administrator, or the only account there is.
     pub(crate) fn admin(&self) -> (Address, Login) {
         match self {
             Self::Own(server) => (server.admin_address(), server.admin_login()),

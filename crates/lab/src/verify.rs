@@ -33,7 +33,7 @@ const DRIVEN_PER_CLIENT: u64 = 3;
 pub struct Verification {
     /// The targets, in the order of the plan.
     pub targets: Vec<VerifiedTarget>,
-    /// Where targets do not agree, in words.
+    /// The disagreements between targets, in words.
     pub disagreements: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct VerifiedTarget {
     pub name: String,
     /// Its cells, in the order of the plan's steps, as far as it got.
     pub cells: Vec<VerifiedCell>,
-    /// Why it did not get to the end, if it did not.
+    /// The reason why it did not get to the end, if it did not.
     pub failure: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct VerifiedTarget {
 pub struct VerifiedCell {
     /// Answers looked at.
     pub answers: u64,
-    /// What is wrong, in words; empty where all is right.
+    /// The mistakes, in words; empty where all is right.
     pub wrong: Vec<String>,
 }
 
@@ -167,7 +167,7 @@ impl Checked {
             image: ready.image.as_ref(),
         };
         let found = self.answers(&start, plan)?;
-        // What was asked there has changed the tables; what follows begins with the image again.
+        // These statements have changed the tables: the rest begins with the image again.
         let mut server = begin(&start)?;
         let mut sums = None;
         for (index, step) in plan.steps.iter().enumerate() {
@@ -190,7 +190,7 @@ impl Checked {
                     .map_err(|fault| fault.during(&step.name, step.own().clients))?;
                 cell.add(found, group);
             }
-            // What one client found holds for the entry at all its numbers of clients.
+            // The findings of one client hold for the entry at all its numbers of clients.
             if let Some(found) = found.get(&step.entry) {
                 cell.answers += found.answers;
                 cell.wrong.splice(0..0, found.wrong.iter().cloned());
@@ -290,7 +290,7 @@ fn check(
     let mut workload = group.workload.clone();
     let mut operations = CHECKED;
     if workload.is_mix() {
-        // What is asked rarely is checked as well as the rest.
+        // Rare statements are checked as well as the rest.
         operations *= workload.statements.len() as u64;
         for statement in &mut workload.statements {
             statement.weight = Some(1);
@@ -345,7 +345,7 @@ impl Driven<'_> {
         let transactional = start.target.engine.transactional();
         let (before, after) = match before {
             Some(before) if writes => (before, sums(start, server)?),
-            // What only reads is not asked for sums; one client's check did that.
+            // Sums are not read after reads; the check of one client did that.
             before => {
                 known.clone_from(&before);
                 (Vec::new(), Vec::new())
@@ -446,7 +446,7 @@ fn as_check(outcome: &GroupOutcome, before: Vec<TableSums>, after: Vec<TableSums
     }
 }
 
-/// Where the answers of targets differ from the base's.
+/// The differences between the answers of targets and the base's.
 fn disagreements(plan: &Plan, digests: &[Digests]) -> Vec<String> {
     let base = &digests[plan.base];
     let mut found = Vec::new();

@@ -16,9 +16,9 @@ use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::server::{Server, server_fault};
 
-/// How long the server may take to answer for its status: nothing else is handled while waiting.
+/// Limit for the server to answer for its status: nothing else is handled while waiting.
 const STATUS_LIMIT: Duration = Duration::from_secs(10);
-/// How much more patience a server in valgrind needs.
+/// Factor of all limits for a server in valgrind.
 pub(crate) const SIMULATED_SLOWER: u32 = 60;
 
 /// The readings of a trial.

@@ -14,7 +14,8 @@ use crate::choices::Choices;
 use crate::dataset::sums::{TableSums, table_sums};
 use crate::job::CheckTask;
 use crate::message::Speaker;
-use crate::program::{Encoding, Program, Scope, Values, append_sql};
+use crate::program::{Encoding, Program, Scope, append_sql};
+use crate::values::Values;
 use crate::values::random::scatter;
 use crate::{Job, JobError, LoadError, Message};
 
@@ -52,6 +53,7 @@ pub(crate) fn check(
     let before = all_sums(&mut connection, &task.dataset)?;
     let mut checker = Checker::new(connection, &program);
     for _ in 0..task.operations {
+        speaker.check_input()?;
         checker.operation()?;
     }
     let after = all_sums(&mut checker.connection, &task.dataset)?;

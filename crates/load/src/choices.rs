@@ -2,7 +2,8 @@
 
 use prony_model::TableChoice;
 
-use crate::program::{Program, Values};
+use crate::program::Program;
+use crate::values::Values;
 use crate::values::draws::Draws;
 
 /// One client's choices, a function of seed and client number alone.

@@ -1,51 +1,27 @@
-//! One client: what it asks next, and what its answers mean. No I/O and no clock, so that the
-//! same client runs behind any kind of event loop.
+//! One client: when it asks, and the meaning of answers for its operations. No I/O and no clock, so
+//! that the same client runs in any kind of event loop.
 
-use prony_model::{ErrorClass, Expect, classify};
-use prony_wire::{Progress, Skimmer, Types, begin_query, finish_packet};
+use prony_model::{ErrorClass, classify};
 
 use crate::LoadError;
-use crate::choices::Choices;
-use crate::program::{Encoding, Program, Values};
+use crate::operations::{Operations, PreparedIds, Statements, Step};
+use crate::protocol::{Answer, Progress, Request, Wire};
 use crate::recorder::Recorder;
-
-/// The sequence number with which answers to requests of one frame begin.
-const ANSWER_SEQUENCE: u8 = 1;
-
-const NO_EXPECTATION: Expect = Expect {
-    rows: None,
-    affected: None,
-};
-
-/// A statement prepared on the client's connection.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PreparedId {
-    id: u32,
-    types: Types,
-}
-
-/// The statements prepared on one connection: by statement, then by table. A statement that the
-/// client sends to one table only has one entry.
-pub(crate) type PreparedIds = Vec<Vec<PreparedId>>;
 
 /// What the client waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Nothing: its operations are done.
     Idle,
-    Begin,
-    /// The answer to a statement, in one of its repetitions.
-    Statement {
-        index: usize,
-        repetition: u32,
-    },
-    Commit,
-    Rollback(After),
+    /// The answer to a statement of its operation.
+    Operation,
+    /// The end of an operation that an error has ended.
+    Leaving(After),
     /// A new connection, with its statements prepared.
     Connect,
 }
 
-/// What follows a rollback.
+/// What follows an operation that an error has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     Retry,
@@ -75,10 +51,9 @@ pub(crate) struct Limit {
 }
 
 /// What a client needs besides itself.
-pub(crate) struct Context<'a> {
-    pub(crate) program: &'a Program,
-    /// Room for the values of each statement.
-    pub(crate) values: &'a mut [Values],
+pub(crate) struct Context<'a, O: Operations = Statements> {
+    pub(crate) program: &'a O::Program,
+    pub(crate) room: &'a mut O::Room,
     pub(crate) recorder: &'a mut Recorder,
     /// How long an operation may be retried.
     pub(crate) stall_ns: u64,
@@ -90,8 +65,9 @@ pub(crate) struct Context<'a> {
 
 /// A client and its connection's state.
 #[derive(Debug)]
-pub(crate) struct Client {
-    choices: Choices,
+pub(crate) struct Client<O = Statements> {
+    operations: O,
+    wire: Wire,
     /// Index of its group.
     group: usize,
     /// Its number within the group, from 0.
@@ -103,14 +79,9 @@ pub(crate) struct Client {
     planned_ns: u64,
     /// Whether the client was idle at that time.
     on_time: bool,
-    prepared: PreparedIds,
-    skimmer: Skimmer,
+    answer: Answer,
     stage: Stage,
-    request: Vec<u8>,
-    /// The prepared statement that `request` executes without its types, so that only values need
-    /// to change where it is executed again. Each table has its own number, which changes too, and
-    /// its own first execution, with types.
-    laid_out: Option<usize>,
+    request: Request,
     limit: Limit,
     /// When the first statement of the operation was sent; 0 until it was.
     operation_ns: u64,
@@ -124,37 +95,27 @@ pub(crate) struct Client {
     last_ns: u64,
 }
 
-impl PreparedId {
-    pub(crate) const fn new(id: u32) -> Self {
-        Self {
-            id,
-            types: Types::Sent,
-        }
-    }
-}
-
-impl Client {
+impl<O: Operations> Client<O> {
     /// Client `number` of a group, on a connection on which its statements are prepared.
     pub(crate) fn new(
         group: usize,
         number: u32,
         reconnect_every: Option<u64>,
-        choices: Choices,
-        prepared: PreparedIds,
+        operations: O,
+        wire: Wire,
     ) -> Self {
         Self {
-            choices,
+            operations,
+            wire,
             group,
             number,
             reconnect_every,
             connection_left: reconnect_every.unwrap_or(u64::MAX),
             planned_ns: 0,
             on_time: false,
-            prepared,
-            skimmer: Skimmer::default(),
+            answer: Answer::new(wire),
             stage: Stage::Idle,
-            request: Vec::new(),
-            laid_out: None,
+            request: Request::new(wire),
             limit: Limit {
                 end_ns: 0,
                 operations: 0,
@@ -188,14 +149,18 @@ impl Client {
     }
 
     /// Room for the next request.
-    pub(crate) fn request_mut(&mut self) -> &mut Vec<u8> {
-        self.laid_out = None;
-        &mut self.request
+    pub(crate) const fn request_mut(&mut self) -> &mut Vec<u8> {
+        self.request.bytes_mut()
     }
 
     /// The request to send.
     pub(crate) fn request(&self) -> &[u8] {
-        &self.request
+        self.request.bytes()
+    }
+
+    /// The protocol of its connection.
+    pub(crate) const fn wire(&self) -> Wire {
+        self.wire
     }
 
     /// Whether the client waits for an answer.
@@ -214,13 +179,10 @@ impl Client {
     }
 
     /// The name of the statement under way.
-    pub(crate) fn statement_name<'a>(&self, program: &'a Program) -> &'a str {
+    pub(crate) fn statement_name<'a>(&self, program: &'a O::Program) -> &'a str {
         match self.stage {
             Stage::Idle => "nothing",
-            Stage::Begin => "begin",
-            Stage::Statement { index, .. } => &program.statements[index].name,
-            Stage::Commit => "commit",
-            Stage::Rollback(_) => "rollback",
+            Stage::Operation | Stage::Leaving(_) => self.operations.statement_name(program),
             Stage::Connect => "connect",
         }
     }
@@ -249,9 +211,9 @@ impl Client {
 
     /// Takes bytes of the answer; tells whether it is complete.
     #[inline]
-    pub(crate) fn feed(&mut self, bytes: &[u8], program: &Program) -> Result<bool, LoadError> {
+    pub(crate) fn feed(&mut self, bytes: &[u8], program: &O::Program) -> Result<bool, LoadError> {
         let progress = self
-            .skimmer
+            .answer
             .feed(bytes)
             .map_err(|source| LoadError::Protocol {
                 statement: self.statement_name(program).to_owned(),
@@ -272,50 +234,46 @@ impl Client {
     pub(crate) fn answered(
         &mut self,
         now_ns: u64,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, O>,
     ) -> Result<Next, LoadError> {
-        if self.skimmer.error().is_some() {
+        if self.answer.refusal().is_some() {
             return self.refused(now_ns, context);
         }
-        let program = context.program;
-        let latency_ns = now_ns.saturating_sub(self.sent_ns);
-        let tally = self.skimmer.tally();
-        let mut record = |index, expect| {
-            context.recorder.answer(index, latency_ns, tally, expect);
-        };
+        let tally = self.answer.tally();
         match self.stage {
-            Stage::Idle | Stage::Connect => return Ok(Next::Rest),
-            Stage::Begin => record(program.begin_kind(), &NO_EXPECTATION),
-            Stage::Commit => record(program.commit_kind(), &NO_EXPECTATION),
-            Stage::Statement { index, .. } => {
-                record(index, &program.statements[index].expect);
-            }
-            Stage::Rollback(_) => {}
-        }
-        Ok(self.advance(now_ns, context))
-    }
-
-    /// Goes on after an answer without error.
-    #[inline]
-    fn advance(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
-        match self.stage {
-            Stage::Idle | Stage::Connect => Next::Rest,
-            Stage::Begin => self.ask_first_statement(context),
-            Stage::Statement { index, repetition } => {
-                let statement = &context.program.statements[index];
-                if repetition + 1 < statement.repeat {
-                    self.ask_statement(index, repetition + 1, context)
-                } else if context.program.goes_on_after(index) {
-                    self.ask_statement(index + 1, 0, context)
-                } else if context.program.transaction {
-                    self.ask_control(Stage::Commit, b"COMMIT")
-                } else {
-                    self.complete_operation(now_ns, context)
+            Stage::Idle | Stage::Connect => Ok(Next::Rest),
+            Stage::Operation => {
+                let latency_ns = now_ns.saturating_sub(self.sent_ns);
+                if let Some((kind, expect)) = self.operations.answered(context.program) {
+                    context.recorder.answer(kind, latency_ns, tally, expect);
+                }
+                let (request, program) = (&mut self.request, context.program);
+                match self.operations.next(tally, request, program, context.room) {
+                    Step::Ask => Ok(self.ask()),
+                    Step::Complete => Ok(self.complete_operation(now_ns, context)),
                 }
             }
-            Stage::Commit => self.complete_operation(now_ns, context),
-            Stage::Rollback(After::Retry) => self.retry(context),
-            Stage::Rollback(After::NextOperation) => {
+            Stage::Leaving(after) => Ok(self.go_on_after(after, now_ns, context)),
+        }
+    }
+
+    /// The request that its operations have made is to be sent.
+    #[inline]
+    fn ask(&mut self) -> Next {
+        self.answer.start();
+        Next::Send
+    }
+
+    /// Goes on when the operation that an error has ended is left.
+    fn go_on_after(&mut self, after: After, now_ns: u64, context: &mut Context<'_, O>) -> Next {
+        match after {
+            After::Retry => {
+                self.stage = Stage::Operation;
+                let (request, program) = (&mut self.request, context.program);
+                self.operations.repeat(request, program, context.room);
+                self.ask()
+            }
+            After::NextOperation => {
                 self.last_ns = now_ns;
                 self.go_on(now_ns, context)
             }
@@ -323,14 +281,14 @@ impl Client {
     }
 
     /// Goes on after an error.
-    fn refused(&mut self, now_ns: u64, context: &mut Context<'_>) -> Result<Next, LoadError> {
-        let Some(error) = self.skimmer.error() else {
+    fn refused(&mut self, now_ns: u64, context: &mut Context<'_, O>) -> Result<Next, LoadError> {
+        let Some(error) = self.answer.refusal() else {
             return Ok(Next::Rest);
         };
         let class = match self.stage {
             // A transaction that can't be left is no place to go on from.
-            Stage::Rollback(_) => ErrorClass::Fatal,
-            _ => classify(error.code.into()),
+            Stage::Leaving(_) => ErrorClass::Fatal,
+            _ => classify(error.code),
         };
         context.recorder.error(&error, class);
         let statement = || self.statement_name(context.program).to_owned();
@@ -339,7 +297,7 @@ impl Client {
             ErrorClass::Fatal => {
                 return Err(LoadError::Server {
                     statement: statement(),
-                    code: error.code.into(),
+                    code: error.code,
                     sqlstate: error.sqlstate_text(),
                     message: error.message_text(),
                 });
@@ -348,22 +306,22 @@ impl Client {
                 return Err(LoadError::Retries {
                     statement: statement(),
                     seconds: spent_ns as f64 / 1e9,
-                    code: error.code.into(),
+                    code: error.code,
                     message: error.message_text(),
                 });
             }
             ErrorClass::Retryable => After::Retry,
             ErrorClass::Counted => After::NextOperation,
         };
-        self.stage = Stage::Rollback(after);
-        if context.program.transaction {
-            return Ok(self.ask_control(Stage::Rollback(after), b"ROLLBACK"));
+        self.stage = Stage::Leaving(after);
+        match self.operations.leave(&mut self.request, context.program) {
+            Step::Ask => Ok(self.ask()),
+            Step::Complete => Ok(self.go_on_after(after, now_ns, context)),
         }
-        Ok(self.advance(now_ns, context))
     }
 
     #[inline]
-    fn complete_operation(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
+    fn complete_operation(&mut self, now_ns: u64, context: &mut Context<'_, O>) -> Next {
         context
             .recorder
             .operation(now_ns.saturating_sub(self.operation_ns));
@@ -380,7 +338,7 @@ impl Client {
 
     /// What an idle client does next.
     #[inline]
-    pub(crate) fn go_on(&mut self, now_ns: u64, context: &mut Context<'_>) -> Next {
+    pub(crate) fn go_on(&mut self, now_ns: u64, context: &mut Context<'_, O>) -> Next {
         self.stage = Stage::Idle;
         if self.limit.operations == 0 || now_ns >= self.limit.end_ns || context.closing {
             return Next::Rest;
@@ -407,7 +365,7 @@ impl Client {
         &mut self,
         planned_ns: u64,
         on_time: bool,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, O>,
     ) -> Next {
         if self.stage == Stage::Connect {
             return Next::Connect;
@@ -419,8 +377,10 @@ impl Client {
             self.connection_left -= 1;
         }
         self.operation_ns = 0;
-        self.choices.begin_operation();
-        self.begin_operation(context)
+        self.stage = Stage::Operation;
+        let (request, program) = (&mut self.request, context.program);
+        self.operations.begin(request, program, context.room);
+        self.ask()
     }
 
     /// Nothing is to be done any more, whatever the client waited for.
@@ -433,79 +393,14 @@ impl Client {
         &mut self,
         now_ns: u64,
         prepared: PreparedIds,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, O>,
     ) -> Next {
         let latency_ns = now_ns.saturating_sub(self.sent_ns);
-        let kind = context.program.connect_kind();
+        let kind = O::connect_kind(context.program);
         context.recorder.connected(kind, latency_ns);
-        self.prepared = prepared;
+        self.operations.reconnect(prepared);
         self.connection_left = self.reconnect_every.unwrap_or(u64::MAX);
         self.last_ns = now_ns;
         self.go_on(now_ns, context)
-    }
-
-    /// Begins the operation again, with the values that it had.
-    fn retry(&mut self, context: &mut Context<'_>) -> Next {
-        self.choices.repeat_operation();
-        self.begin_operation(context)
-    }
-
-    #[inline]
-    fn begin_operation(&mut self, context: &mut Context<'_>) -> Next {
-        if context.program.transaction {
-            self.ask_control(Stage::Begin, b"BEGIN")
-        } else {
-            self.ask_first_statement(context)
-        }
-    }
-
-    #[inline]
-    fn ask_first_statement(&mut self, context: &mut Context<'_>) -> Next {
-        let first = self.choices.first(context.program);
-        self.ask_statement(first, 0, context)
-    }
-
-    fn ask_control(&mut self, stage: Stage, sql: &[u8]) -> Next {
-        self.stage = stage;
-        self.laid_out = None;
-        self.request.clear();
-        let start = begin_query(&mut self.request);
-        self.request.extend_from_slice(sql);
-        finish_packet(&mut self.request, start, 0);
-        self.skimmer.start(ANSWER_SEQUENCE);
-        Next::Send
-    }
-
-    #[inline]
-    fn ask_statement(&mut self, index: usize, repetition: u32, context: &mut Context<'_>) -> Next {
-        let statement = &context.program.statements[index];
-        let values = &mut context.values[index];
-        self.choices
-            .choose(context.program, index, repetition, values);
-        let table = self.choices.table();
-        match &statement.encoding {
-            Encoding::Text(pieces) => {
-                self.request.clear();
-                self.laid_out = None;
-                let table = &context.program.tables[table];
-                crate::program::append_text(pieces, &mut self.request, table, values);
-            }
-            Encoding::Prepared(prepared) => {
-                let ids = &mut self.prepared[index];
-                let last = ids.len() - 1;
-                let known = &mut ids[table.min(last)];
-                if known.types == Types::Omitted && self.laid_out == Some(index) {
-                    prepared.repeat(&mut self.request, known.id, values);
-                } else {
-                    self.request.clear();
-                    prepared.append(&mut self.request, known.id, known.types, values);
-                    self.laid_out = (known.types == Types::Omitted).then_some(index);
-                    known.types = Types::Omitted;
-                }
-            }
-        }
-        self.stage = Stage::Statement { index, repetition };
-        self.skimmer.start(ANSWER_SEQUENCE);
-        Next::Send
     }
 }

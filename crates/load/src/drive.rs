@@ -29,7 +29,7 @@ use crate::drive::share::{Share, share_out};
 use crate::drive::totals::Totals;
 use crate::limits::make_room;
 use crate::loops::{Phase, Shared};
-use crate::message::{Control, Speaker};
+use crate::message::{IsClosed, Speaker};
 use crate::program::Program;
 use crate::recorder::Period;
 use crate::worker::Worker;
@@ -48,7 +48,7 @@ struct Run<'a> {
     task: &'a DriveTask,
     programs: &'a [Program],
     opener: &'a Opener<'a>,
-    control: &'a Control,
+    is_abandoned: IsClosed<'a>,
     failed: AtomicBool,
     /// Where all threads meet at the start of the measured time.
     gate: Gate,
@@ -74,18 +74,17 @@ pub(crate) fn drive(
         Timing::WholeRun => Some(Start::now(task, speaker)?),
     };
     let opener = Opener::new(job, task, &programs)?;
-    let links = opener.connect_all()?;
+    let links = opener.connect_all(speaker)?;
     speaker.say(&Message::Connected {
         clients: connections,
         threads,
     })?;
     let mut shares = share_out(task, links, threads);
-    let control = speaker.control();
     let run = Run {
         task,
         programs: &programs,
         opener: &opener,
-        control: &control,
+        is_abandoned: speaker.watch(),
         failed: AtomicBool::new(false),
         gate: Gate::new(shares.len()),
         start_ns: AtomicU64::new(0),
@@ -168,7 +167,7 @@ impl Run<'_> {
             opener: self.opener,
             stall_ns: ns(self.task.stall_ms),
             failed: &self.failed,
-            is_abandoned: &self.control.is_abandoned,
+            is_abandoned: self.is_abandoned,
         };
         let mut worker = Worker::new(share.links, self.programs, shared);
         let mut ready = self.be_punctual().and_then(|()| self.warm_up(&mut worker));

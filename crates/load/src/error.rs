@@ -4,9 +4,8 @@ use std::io;
 
 use prony_client::ClientError;
 use prony_model::ErrorCode;
-use prony_wire::WireError;
 
-use crate::{BackendError, StatementError};
+use crate::{BackendError, ProtocolError, StatementError};
 
 /// What is wrong with a job before anything is connected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -156,7 +155,7 @@ pub enum LoadError {
         /// The statement under way.
         statement: String,
         /// What is wrong with its bytes.
-        source: WireError,
+        source: ProtocolError,
     },
     /// The server answered more than it was asked.
     #[error("run `{statement}`: the server sent {bytes} bytes after its answer")]

@@ -13,6 +13,7 @@ use prony_model::{Backend, ClientGroup, Pace};
 
 use crate::LoadError;
 use crate::connection::{Link, Opener};
+use crate::message::IsClosed;
 
 pub(crate) use state::{GroupState, State};
 
@@ -58,8 +59,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) stall_ns: u64,
     /// Set as soon as any thread fails.
     pub(crate) failed: &'a AtomicBool,
-    /// Set when nobody controls the generator any more.
-    pub(crate) is_abandoned: &'a AtomicBool,
+    /// Tells whether nobody controls the generator any more.
+    pub(crate) is_abandoned: IsClosed<'a>,
 }
 
 /// Runs every client of a thread to its limit.

@@ -1,8 +1,6 @@
 //! The load generator's messages: JSON lines.
 
 use std::io::{BufRead, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use prony_model::{Interval, LoadOutcome, StepOutcome};
 use serde::{Deserialize, Serialize};
@@ -82,52 +80,49 @@ pub enum Message {
     },
 }
 
-impl Message {
-    /// Whether all work is done when this is said: what is missing is the result, at most.
-    const fn comes_with_the_result(&self) -> bool {
-        matches!(
-            self,
-            Self::MeasureEnd { .. } | Self::Filled { .. } | Self::Checked { .. }
-        )
-    }
-}
-
 /// Writes messages, each at once, and waits for an answer where one is due.
 pub(crate) struct Speaker<'a> {
     input: &'a mut (dyn BufRead + Send),
     out: &'a mut (dyn Write + Send),
-    control: Arc<Control>,
+    is_closed: IsClosed<'a>,
 }
 
-/// The part of a run's state that the thread shares which watches the input.
-#[derive(Debug, Default)]
-pub(crate) struct Control {
-    /// Whether all work is done, and the result is said next.
-    pub(crate) result_is_due: AtomicBool,
-    /// Whether nobody controls the generator any more.
-    pub(crate) is_abandoned: AtomicBool,
-}
+/// Tells whether the other end of the input is closed.
+pub(crate) type IsClosed<'a> = &'a (dyn Fn() -> bool + Sync);
 
 impl<'a> Speaker<'a> {
+    /// A speaker that takes its input's end for a sign only where it waits for a line.
     pub(crate) fn new(
         input: &'a mut (dyn BufRead + Send),
         out: &'a mut (dyn Write + Send),
     ) -> Self {
+        Self::watching(input, out, &|| false)
+    }
+
+    /// A speaker that ends as soon as its input is closed.
+    pub(crate) fn watching(
+        input: &'a mut (dyn BufRead + Send),
+        out: &'a mut (dyn Write + Send),
+        is_closed: IsClosed<'a>,
+    ) -> Self {
         Self {
             input,
             out,
-            control: Arc::default(),
+            is_closed,
         }
     }
 
-    /// Shares its state with a thread that watches the input.
-    pub(crate) fn with_control(self, control: Arc<Control>) -> Self {
-        Self { control, ..self }
+    /// Tells whether the input is closed.
+    pub(crate) const fn watch(&self) -> IsClosed<'a> {
+        self.is_closed
     }
 
-    /// The state that it shares.
-    pub(crate) fn control(&self) -> Arc<Control> {
-        Arc::clone(&self.control)
+    /// Fails when the input is closed.
+    pub(crate) fn check_input(&self) -> Result<(), LoadError> {
+        if (self.is_closed)() {
+            return Err(LoadError::Abandoned);
+        }
+        Ok(())
     }
 
     /// Says `Ready`, and returns when a line has come.
@@ -150,9 +145,6 @@ impl<'a> Speaker<'a> {
 
     /// Writes a line and flushes it, so that its reader can act at this instant.
     pub(crate) fn say(&mut self, message: &Message) -> Result<(), LoadError> {
-        if message.comes_with_the_result() {
-            self.control.result_is_due.store(true, Ordering::SeqCst);
-        }
         write_message(self.out, message)
     }
 }

@@ -7,13 +7,15 @@ mod linear;
 
 pub use compile::{CompileError, StatementError};
 pub(crate) use compile::{Scope, tables_of_client};
-pub(crate) use encode::{Encoding, append_sql, append_text};
+pub(crate) use encode::{Encoding, append_sql};
 
 use std::ops::Range;
 
 use prony_model::{Expect, TableChoice};
 
 use crate::program::linear::Linear;
+use crate::protocol::Wire;
+use crate::values::Values;
 use crate::values::digits::DigitPattern;
 use crate::values::distribution::Sampler;
 use crate::values::draws::Draws;
@@ -30,6 +32,8 @@ pub(crate) struct Program {
     pub(crate) queries_per_operation: u64,
     /// Whether a statement begins with the values of the one before.
     pub(crate) repeats_values: bool,
+    /// The protocol that it is compiled for.
+    pub(crate) wire: Wire,
     /// Decides, with the number of a client, every drawn value.
     pub(crate) seed: u64,
     /// Number of parameters that go through their range in an order.
@@ -80,14 +84,6 @@ enum Param {
     Derived { slot: usize, sum: Linear },
     /// A text.
     Digits { index: usize },
-}
-
-/// The values of one statement's parameters. Made once for each thread and reused.
-#[derive(Debug)]
-pub(crate) struct Values {
-    pub(crate) integers: Vec<i64>,
-    /// Texts, of which only the digits change.
-    pub(crate) texts: Vec<Vec<u8>>,
 }
 
 impl Program {

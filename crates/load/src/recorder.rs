@@ -5,10 +5,10 @@ pub(crate) mod intervals;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use prony_model::{ErrorClass, ErrorCode, ErrorCount, Expect, Schedule, StatementOutcome};
-use prony_wire::{ErrPacket, Tally};
+use prony_model::{ErrorClass, ErrorCount, Expect, Schedule, StatementOutcome};
 
 use crate::LoadError;
+use crate::protocol::{Refusal, Tally};
 use crate::recorder::counts::Counts;
 
 /// One hour: the longest latency that is told from longer ones.
@@ -177,9 +177,9 @@ impl Recorder {
     }
 
     /// The server refused a statement.
-    pub(crate) fn error(&mut self, error: &ErrPacket<'_>, class: ErrorClass) {
+    pub(crate) fn error(&mut self, error: &Refusal<'_>, class: ErrorClass) {
         self.period.errors += 1;
-        let code = ErrorCode::from(error.code);
+        let code = error.code;
         if let Some(known) = self.errors.iter_mut().find(|e| e.code == code) {
             known.count += 1;
             return;
@@ -440,8 +440,8 @@ mod tests {
     fn errors_by_code() {
         let mut recorder = Recorder::new(0, false).unwrap();
         for code in [1213, 1062, 1213] {
-            let error = ErrPacket {
-                code,
+            let error = Refusal {
+                code: code.into(),
                 sqlstate: b"40001",
                 message: b"words",
             };

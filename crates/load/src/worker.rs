@@ -8,8 +8,9 @@ use crate::clock::now_ns;
 use crate::connection::Link;
 use crate::loops::{self, GroupState, Phase, Shared, State};
 use crate::pacer::{GroupPace, Pacer, Plan};
-use crate::program::{Program, Values};
+use crate::program::Program;
 use crate::recorder::{Period, Recorder};
+use crate::values::Values;
 use crate::values::random::{ClientRandom, scatter};
 
 /// Bytes received at once. Long results take several rounds.

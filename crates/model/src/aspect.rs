@@ -1,4 +1,4 @@
-//! What targets differ in.
+//! Aspects in which targets can differ.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,17 +12,17 @@ pub enum Aspect {
     Build,
     /// The storage engine of the tables.
     Engine,
-    /// How statements are sent.
+    /// The form in which statements are sent.
     Protocol,
-    /// What carries statements to the server.
+    /// The transport of statements to the server.
     Transport,
-    /// Which server that runs already it is, and how it is logged in to; or that Prony starts one.
+    /// The external server and the login to it; or none, where Prony starts the server.
     Server,
     /// The intent of this name.
     Intent(String),
     /// The raw option of this name.
     Option(String),
-    /// What is read while it is measured.
+    /// The counters that are read while it is measured.
     Collect,
 }
 
@@ -33,9 +33,9 @@ const DEFAULT: &str = "default";
 const NOT_OURS: &str = "its own";
 
 impl Aspect {
-    /// What differs between at least two of `targets`, in order. An intent or option differs when
-    /// only some targets set it, or set it to other values; servers that Prony does not start set
-    /// none and are left out of that comparison.
+    /// The aspects in which at least two of `targets` differ, in order. An intent or option differs
+    /// when only some targets set it, or set it to other values; servers that Prony does not start
+    /// set none and are left out of that comparison.
     pub fn varying<'t>(targets: impl IntoIterator<Item = &'t Target>) -> Vec<Self> {
         let targets: Vec<_> = targets.into_iter().collect();
         let configs = targets.iter().map(|target| &target.config);
@@ -112,7 +112,7 @@ impl Target {
     }
 }
 
-/// Where it is and how it is logged in to, without the password:
+/// Its address and the login, without the password:
 /// `bench@127.0.0.1:3306/prony, TLS required`.
 impl fmt::Display for External {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

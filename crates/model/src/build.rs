@@ -1,4 +1,4 @@
-//! What the catalogue promises of a server build.
+//! Facts of a server build that the catalogue promises.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl BuildFacts {
     /// The id that stands for the build of a server that Prony does not start.
     pub const EXTERNAL: &str = "external";
 
-    /// What stands for the build of a server that Prony does not start, as far as it is known; a
+    /// A stand-in for the build of a server that Prony does not start, as far as it is known; a
     /// version of 0.0.0 is not.
     pub fn external(family: Family, version: Version) -> Self {
         Self {

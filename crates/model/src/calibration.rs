@@ -1,4 +1,4 @@
-//! What the load generator reaches on a host when the server costs next to nothing.
+//! The load generator's ceiling on a host: its speed when the server costs next to nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{Backend, CounterSet, Spacing, Thousandths};
 pub struct Calibration {
     /// The version of Prony that was measured.
     pub prony_version: String,
-    /// Where it was measured.
+    /// The host that it was measured on.
     pub host: CalibratedHost,
     /// When it was made, in milliseconds since 1970, UTC.
     pub made_at_ms: u64,
@@ -18,17 +18,17 @@ pub struct Calibration {
     pub closed: Vec<ClosedPoint>,
     /// Open loops, one for each backend.
     pub open: Vec<OpenPoint>,
-    /// What counters cost that are opened on a server: by set of counters, then by number of clients.
-    /// Empty where this was not measured.
+    /// The price of counters that are opened on a server: by set of counters, then by number of
+    /// clients. Empty where this was not measured.
     #[serde(default)]
     pub looking: Vec<LookingPrice>,
 }
 
-/// What counters of `perf_event_open(2)`, opened on the null server at its birth, take of its
+/// The price of counters of `perf_event_open(2)`, opened on the null server at its birth, in
 /// throughput: closed loops by turns against a null server with them and one without.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookingPrice {
-    /// Which counters.
+    /// The set of counters.
     pub counters: CounterSet,
     /// Connections.
     pub clients: u32,
@@ -45,7 +45,7 @@ pub struct PricedRound {
     pub with: CalibrationCounts,
 }
 
-/// How much of the throughput is lost, as a share of it; negative where it seems to grow.
+/// The part of the throughput that is lost, as a share of it; negative where it seems to grow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
     /// One less the geometric mean of the rounds' ratios.
@@ -56,7 +56,7 @@ pub struct Loss {
     pub most: f64,
 }
 
-/// What of a host decides how fast the generator is. A calibration is valid where all of it, and
+/// Facts of a host that decide how fast the generator is. A calibration is valid where all of it, and
 /// the version of Prony, are the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CalibratedHost {
@@ -71,20 +71,20 @@ pub struct CalibratedHost {
 /// A closed loop against the null server: every client asks again as soon as it was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedPoint {
-    /// What carried the connections' bytes.
+    /// The backend that carried the connections.
     pub backend: Backend,
     /// Connections.
     pub clients: u32,
     /// Threads of the generator.
     pub threads: u32,
-    /// What was counted.
+    /// The counts.
     pub counts: CalibrationCounts,
 }
 
 /// An open loop against the null server, at a rate far below its ceiling.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenPoint {
-    /// What carried the connections' bytes.
+    /// The backend that carried the connections.
     pub backend: Backend,
     /// Connections.
     pub clients: u32,
@@ -94,7 +94,7 @@ pub struct OpenPoint {
     pub rate: Thousandths,
     /// Gaps between arrivals.
     pub spacing: Spacing,
-    /// What was counted.
+    /// The counts.
     pub counts: CalibrationCounts,
     /// Operations planned within the measured time.
     pub planned: u64,
@@ -120,12 +120,12 @@ pub struct CalibrationCounts {
 }
 
 impl Calibration {
-    /// Whether it says something of this version on this host.
+    /// True where it says something of this version on this host.
     pub fn is_of(&self, prony_version: &str, host: &CalibratedHost) -> bool {
         self.prony_version == prony_version && self.host == *host
     }
 
-    /// Whether it says something of a backend.
+    /// True where it says something of a backend.
     pub fn covers(&self, backend: Backend) -> bool {
         self.closed.iter().any(|point| point.backend == backend)
     }
@@ -145,8 +145,8 @@ impl Calibration {
     /// measured.
     pub const LOSS_MAX: f64 = 0.005;
 
-    /// Whether these counters were measured to take less than [`Self::LOSS_MAX`] at every number of
-    /// clients.
+    /// True where these counters were measured to take less than [`Self::LOSS_MAX`] at every number
+    /// of clients.
     pub fn may_ride(&self, counters: CounterSet) -> bool {
         let mut prices = self
             .looking
@@ -160,7 +160,7 @@ impl Calibration {
 }
 
 impl LookingPrice {
-    /// What is lost. `None` with fewer than three rounds in which anything was done: fewer say nothing.
+    /// The loss. `None` with fewer than three rounds in which anything was done: fewer say nothing.
     pub fn loss(&self) -> Option<Loss> {
         let ratio = |round: &PricedRound| {
             let with = round.with.queries_per_second()?;

@@ -1,74 +1,58 @@
-//! What is read while targets are measured, and what is counted apart from measuring.
+//! Collecting: counters that are read while targets are measured, and counting apart from
+//! measuring.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// Milliseconds between two samples within the measured time, where nothing else is asked for.
 const PERIOD_MS: u64 = 1_000;
 
-/// What is read in a target's timed trials. Each part can be left out, to find out what it costs.
+/// The counters that are read in a target's timed trials. Each part can be left out, to find out
+/// what it costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Collect {
     /// Milliseconds between two samples within the measured time, at least 10; `None` for samples
     /// at its edges only.
     pub period_ms: Option<u64>,
-    /// Whether the kernel's accounting of server and host is read: `/proc`, `/sys`, the data
+    /// True where the kernel's accounting of server and host is read: `/proc`, `/sys`, the data
     /// directory.
     pub system: bool,
-    /// Whether the server runs in a control group of its own, where one can be made.
+    /// True where the server runs in a control group of its own, where one can be made.
     pub cgroup: bool,
-    /// Whether the server is asked for its status at the edges.
+    /// True where the server is asked for its status at the edges.
     pub status: bool,
-    /// Which counters of `perf_event_open(2)` ride along.
+    /// The counters of `perf_event_open(2)` that ride along.
     pub counters: RidingCounters,
 }
 
-/// Counters of `perf_event_open(2)` that are opened together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CounterSet {
-    /// What the kernel counts itself: task clock, context switches, migrations, page faults.
-    Software,
-    /// These, and what the processor counts: instructions and cycles of user space and kernel,
-    /// misses of its last cache and of its branch prediction.
-    Hardware,
-}
-
-impl CounterSet {
-    /// The name as files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Software => "software",
-            Self::Hardware => "hardware",
-        }
+words! {
+    /// Counters of `perf_event_open(2)` that are opened together.
+    pub enum CounterSet {
+        /// Counters of the kernel itself: task clock, context switches, migrations, page faults.
+        Software = "software",
+        /// These, and what the processor counts: instructions and cycles of user space and kernel,
+        /// misses of its last cache and of its branch prediction.
+        Hardware = "hardware",
     }
 }
 
-/// Counters in timed trials.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RidingCounters {
-    /// Those of hardware where their measured price on this host is below the bound; else none.
-    #[default]
-    Auto,
-    /// None.
-    Off,
-    /// Those that the kernel counts itself: task clock, context switches, migrations, page faults.
-    Software,
-    /// These and those of the processor, whatever they cost.
-    Hardware,
-}
-
-impl RidingCounters {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Off => "off",
-            Self::Software => CounterSet::Software.name(),
-            Self::Hardware => CounterSet::Hardware.name(),
-        }
+words! {
+    /// Counters in timed trials.
+    #[derive(Default)]
+    pub enum RidingCounters {
+        /// Those of hardware where their measured price on this host is below the bound; else none.
+        #[default]
+        Auto = "auto",
+        /// None.
+        Off = "off",
+        /// Those that the kernel counts itself: task clock, context switches, migrations, page
+        /// faults.
+        Software = "software",
+        /// These and those of the processor, whatever they cost.
+        Hardware = "hardware",
     }
 }
 
@@ -95,7 +79,7 @@ impl Collect {
     };
 }
 
-/// What is read, as people read it: `default`, `nothing`, `system, status, every 100ms`. What needs
+/// The choice in words: `default`, `nothing`, `system, status, every 100ms`. What needs
 /// no samples between the edges has no `every`.
 impl fmt::Display for Collect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,56 +113,35 @@ impl fmt::Display for Collect {
 /// Trials that count and whose times are never used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counting {
-    /// How many of each target, at least 1 and at most as many as there are blocks.
+    /// Counting trials of each target, at least 1 and at most as many as there are blocks.
     pub blocks: u32,
-    /// What counts.
+    /// The means of counting.
     pub by: CountedBy,
     /// Operations of each step; `None` for a fifth of those that the base completed in its first
     /// timed trial, and at least 20. A step whose length is a count keeps it, always.
     pub operations: Option<u64>,
 }
 
-/// What counts instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CountedBy {
-    /// The processor's counters.
-    Hardware,
-    /// valgrind, which runs the server some fifty times slower, counts what it executes in user
-    /// space, and needs no counters.
-    Valgrind,
-}
-
-impl CountedBy {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hardware => "hardware",
-            Self::Valgrind => "valgrind",
-        }
+words! {
+    /// The means of counting instructions.
+    pub enum CountedBy {
+        /// The processor's counters.
+        Hardware = "hardware",
+        /// valgrind, which runs the server some fifty times slower, counts what it executes in user
+        /// space, and needs no counters.
+        Valgrind = "valgrind",
     }
 }
 
-/// What a trial is for.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrialKind {
-    /// Its times count.
-    #[default]
-    Timed,
-    /// Its counters count, and its times do not.
-    Counting,
-}
-
-impl TrialKind {
-    /// The name under which it is stored.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Timed => "timed",
-            Self::Counting => "counting",
-        }
+words! {
+    /// The purpose of a trial.
+    #[derive(Default)]
+    pub enum TrialKind {
+        /// Its times count.
+        #[default]
+        Timed = "timed",
+        /// Its counters count, and its times do not.
+        Counting = "counting",
     }
 }
 

@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a target asks of its server. Rendering it for one version is the business of `servers`.
+/// The configuration that a target asks of its server. Rendering it for one version is the business
+/// of `servers`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// Intents by name, such as `buffer_pool`. Every name is in the intent table.
@@ -20,7 +21,7 @@ pub struct Config {
 pub enum IntentValue {
     /// On or off.
     Flag(bool),
-    /// A count. In result files of earlier versions also a size.
+    /// A count.
     Number(u64),
     /// A size in bytes.
     Bytes(u64),
@@ -28,7 +29,7 @@ pub enum IntentValue {
     Text(String),
 }
 
-/// What kind of value an intent takes.
+/// The kind of value that an intent takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IntentKind {
@@ -44,7 +45,7 @@ pub enum IntentKind {
     Cpus,
 }
 
-/// What a configuration is checked against: one row of the intent table.
+/// One row of the intent table, which configurations are checked against.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentFacts {
     /// The key in an experiment's `config`.
@@ -57,7 +58,7 @@ pub struct IntentFacts {
     pub description: String,
 }
 
-/// Why a value does not fit its intent.
+/// The reason why a value does not fit its intent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IntentValueError {
     /// The text is not a size.

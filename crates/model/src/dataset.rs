@@ -1,8 +1,10 @@
-//! What is loaded before anything is measured.
+//! Datasets, which are loaded before anything is measured.
 
 use serde::{Deserialize, Serialize};
 
-/// What is loaded: `tables` tables of `rows` rows each. Its logical content is a pure function of
+use crate::words::words;
+
+/// Data to load: `tables` tables of `rows` rows each. Its logical content is a pure function of
 /// this value and [`Dataset::VERSION`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Dataset {
@@ -15,21 +17,22 @@ pub struct Dataset {
     pub rows: u64,
     /// Decides the values of all columns but the key.
     pub seed: u64,
-    /// Whether the key is the primary key. Otherwise the tables have none, and a secondary index
+    /// True where the key is the primary key. Otherwise the tables have none, and a secondary index
     /// that is not unique takes its place.
     #[serde(default = "yes")]
     pub primary_key: bool,
 }
 
-/// Definitions of tables.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Schema {
-    /// `id` (the key), `k` (indexed), `c` of 119 characters, `pad` of 59.
-    #[default]
-    Sbtest,
-    /// `i` (the key), `k` (indexed), `l`: three numbers.
-    Foo,
+words! {
+    /// Definitions of tables.
+    #[derive(Default)]
+    pub enum Schema {
+        /// `id` (the key), `k` (indexed), `c` of 119 characters, `pad` of 59.
+        #[default]
+        Sbtest = "sbtest",
+        /// `i` (the key), `k` (indexed), `l`: three numbers.
+        Foo = "foo",
+    }
 }
 
 /// An index of a table.
@@ -46,17 +49,6 @@ const fn yes() -> bool {
 }
 
 impl Schema {
-    /// Every schema, in the order of the documentation.
-    pub const ALL: [Self; 2] = [Self::Sbtest, Self::Foo];
-
-    /// The name as experiment and workload files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sbtest => "sbtest",
-            Self::Foo => "foo",
-        }
-    }
-
     /// The column that identifies a row.
     pub const fn key_column(self) -> &'static str {
         match self {

@@ -1,13 +1,13 @@
-//! What an engine still has to do when nobody asks it for anything.
+//! Debt of engines: work that they have put off.
 
 use serde::{Deserialize, Serialize};
 
 /// One kind of work left over, measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Debt {
-    /// What is left over.
+    /// Its kind.
     pub kind: DebtKind,
-    /// How much, in the unit of the kind.
+    /// The amount, in the unit of the kind.
     pub value: u64,
 }
 
@@ -46,7 +46,8 @@ const MIB: u64 = 1024 * KIB;
 
 /// The bounds are above all that quiet servers of 4.1 to 9.7 and MariaDB 10.1 to 11.8 showed after
 /// settling (20 KiB of log, 714 transactions), and far below what a second of writes leaves behind
-/// (tens of mebibytes). Files in level 0 are looked into by every read, so one more is a difference.
+/// (tens of mebibytes). Files in level 0 are looked into by every read, so one more is a
+/// difference.
 const KINDS: [Facts; 8] = [
     facts(DebtKind::DirtyBytes, "dirty pages", "bytes", 8 * MIB),
     facts(DebtKind::CheckpointAge, "checkpoint age", "bytes", 16 * MIB),
@@ -83,7 +84,7 @@ impl DebtKind {
         self.facts().name
     }
 
-    /// What its value counts: `bytes`, `files`, `transactions` or `compactions`.
+    /// The unit of its value: `bytes`, `files`, `transactions` or `compactions`.
     pub fn unit(self) -> &'static str {
         self.facts().unit
     }
@@ -99,7 +100,7 @@ impl DebtKind {
     }
 }
 
-/// How settling went.
+/// The outcome of settling.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettleOutcome {
     /// Milliseconds from its begin until the last criterion was met, or until it was given up.
@@ -109,7 +110,7 @@ pub struct SettleOutcome {
     /// The criteria that were not met within the limit, with their values, in words; empty when
     /// the engine is quiet.
     pub unmet: Vec<String>,
-    /// What is left all the same.
+    /// Debt that is left all the same.
     pub debt: Vec<Debt>,
     /// The shape of the tree of an engine that keeps its rows in levels, level 0 first; levels
     /// without files are left out.

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How likely each whole number of a range is to be drawn. The definitions are in
+use crate::words::words;
+
+/// The likelihood of each whole number of a range to be drawn. The definitions are in
 /// `docs/formats/workload.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -15,7 +17,7 @@ pub enum Distribution {
     Zipfian {
         /// 0 or more; 0 is uniform.
         exponent: Thousandths,
-        /// Where the frequent values lie.
+        /// The place of the frequent values.
         hot: Hot,
     },
     /// Low values more likely: `low + floor(count · u^(ln h ÷ ln(1 - h)))` for u uniform in
@@ -42,14 +44,14 @@ pub enum Distribution {
     Unique,
 }
 
-/// Where the frequent values of a skewed distribution lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Hot {
-    /// Side by side at the low end of the range, as in sysbench.
-    Adjacent,
-    /// All over the range.
-    Scattered,
+words! {
+    /// The place of the frequent values of a skewed distribution.
+    pub enum Hot {
+        /// Side by side at the low end of the range, as in sysbench.
+        Adjacent = "adjacent",
+        /// All over the range.
+        Scattered = "scattered",
+    }
 }
 
 /// A number with three decimals, so that it can be compared and hashed.

@@ -1,4 +1,4 @@
-//! Where a server listens and how it is reached.
+//! Addresses of servers and the ways to reach them.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a server listens.
+use crate::words::words;
+
+/// The address that a server listens on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Address {
@@ -25,28 +27,19 @@ impl fmt::Display for Address {
     }
 }
 
-/// What carries the load to a server that Prony starts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// A unix socket in a private folder; the server listens on nothing else.
-    #[default]
-    Socket,
-    /// TCP over the loopback interface.
-    Tcp,
-}
-
-impl Transport {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Socket => "socket",
-            Self::Tcp => "tcp",
-        }
+words! {
+    /// The transport of the load to a server that Prony starts.
+    #[derive(Default)]
+    pub enum Transport {
+        /// A unix socket in a private folder; the server listens on nothing else.
+        #[default]
+        Socket = "socket",
+        /// TCP over the loopback interface.
+        Tcp = "tcp",
     }
 }
 
-/// Whether a connection is encrypted, and what the server must prove.
+/// Encryption of a connection, and the proof that the server must give.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tls {
@@ -64,11 +57,11 @@ pub enum Tls {
 /// A server that runs already and that Prony neither starts nor stops.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct External {
-    /// Where it listens; a unix socket or an address of this machine.
+    /// The address that it listens on; a unix socket or an address of this machine.
     pub address: Address,
     /// The account.
     pub user: String,
-    /// Where the account's password is found when it is needed. It is never stored.
+    /// The source of the account's password, read when it is needed. It is never stored.
     pub password: PasswordSource,
     /// The database whose tables are dropped, made and filled.
     pub database: String,
@@ -76,7 +69,7 @@ pub struct External {
     pub tls: Tls,
 }
 
-/// Where a password is found.
+/// The source of a password.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PasswordSource {

@@ -1,24 +1,23 @@
 //! Storage engines.
 
-use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use crate::words::words;
 
-/// A storage engine that Prony can load a dataset into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// InnoDB, built in or as a plugin.
-    Innodb,
-    /// MyISAM.
-    Myisam,
-    /// MEMORY, formerly HEAP.
-    Memory,
-    /// MyRocks.
-    Rocksdb,
-    /// Aria, MariaDB's crash-safe MyISAM.
-    Aria,
+words! {
+    /// A storage engine that Prony can load a dataset into.
+    pub enum Engine {
+        /// InnoDB, built in or as a plugin.
+        Innodb = "innodb",
+        /// MyISAM.
+        Myisam = "myisam",
+        /// MEMORY, formerly HEAP.
+        Memory = "memory",
+        /// MyRocks.
+        Rocksdb = "rocksdb",
+        /// Aria, MariaDB's crash-safe MyISAM.
+        Aria = "aria",
+    }
 }
 
 /// Said of an engine name that Prony does not know.
@@ -27,26 +26,6 @@ pub enum Engine {
 pub struct UnknownEngine(pub String);
 
 impl Engine {
-    /// Every engine, in the order of the documentation.
-    pub const ALL: [Self; 5] = [
-        Self::Innodb,
-        Self::Myisam,
-        Self::Memory,
-        Self::Rocksdb,
-        Self::Aria,
-    ];
-
-    /// The name as experiment files and catalogues write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Innodb => "innodb",
-            Self::Myisam => "myisam",
-            Self::Memory => "memory",
-            Self::Rocksdb => "rocksdb",
-            Self::Aria => "aria",
-        }
-    }
-
     /// The name for an `ENGINE=` clause, accepted by every version since 4.1.
     pub const fn sql_name(self) -> &'static str {
         match self {
@@ -58,12 +37,12 @@ impl Engine {
         }
     }
 
-    /// Whether `BEGIN` and `COMMIT` mean something. Aria's are crash-safe but not transactional.
+    /// True where `BEGIN` and `COMMIT` mean something. Aria's are crash-safe but not transactional.
     pub const fn transactional(self) -> bool {
         matches!(self, Self::Innodb | Self::Rocksdb)
     }
 
-    /// Whether tables keep their rows when the server stops.
+    /// True where tables keep their rows when the server stops.
     pub const fn persistent(self) -> bool {
         !matches!(self, Self::Memory)
     }
@@ -77,12 +56,6 @@ impl FromStr for Engine {
             .into_iter()
             .find(|engine| engine.name() == text)
             .ok_or_else(|| UnknownEngine(text.to_owned()))
-    }
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

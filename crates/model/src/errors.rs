@@ -5,26 +5,17 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What an error of one statement means for the step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ErrorClass {
-    /// The operation is rolled back and tried again; its time goes on.
-    Retryable,
-    /// The operation ends without result and is counted; the next one starts.
-    Counted,
-    /// The step ends as failed.
-    Fatal,
-}
+use crate::words::words;
 
-impl ErrorClass {
-    /// The name as documents have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Retryable => "retryable",
-            Self::Counted => "counted",
-            Self::Fatal => "fatal",
-        }
+words! {
+    /// The meaning of an error of one statement for the step.
+    pub enum ErrorClass {
+        /// The operation is rolled back and tried again; its time goes on.
+        Retryable = "retryable",
+        /// The operation ends without result and is counted; the next one starts.
+        Counted = "counted",
+        /// The step ends as failed.
+        Fatal = "fatal",
     }
 }
 

@@ -38,7 +38,7 @@ enum Factor {
     Name(String),
 }
 
-/// Where names get their values.
+/// The values of names.
 pub trait Scope {
     /// The value of `name`, or `None` when it is not defined.
     fn value(&self, name: &str) -> Option<i64>;
@@ -50,7 +50,7 @@ impl<F: Fn(&str) -> Option<i64>> Scope for F {
     }
 }
 
-/// Why an expression can't be read or computed.
+/// The reason why an expression can't be read or computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExprError {
     /// Not made of names and whole numbers.

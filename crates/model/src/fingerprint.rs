@@ -13,9 +13,9 @@ impl Plan {
     ///
     /// A fingerprint is a hash of everything in the plan that decides the figures of a cell: the
     /// dataset, the target but for its server build, what is collected, the backend that the plan
-    /// asks for, what is counted, and the step with all steps before it, which leave the tables as it
-    /// finds them. Not in it are the server build, which is what runs are compared for, names and
-    /// other labels, blocks and the seed.
+    /// asks for, what is counted, and the step with all steps before it, which leave the tables as
+    /// it finds them. Not in it are the server build, which is what runs are compared for, names
+    /// and other labels, blocks and the seed.
     pub fn fingerprints(&self) -> Vec<Vec<String>> {
         let steps: Vec<_> = self
             .steps
@@ -97,9 +97,9 @@ fn group_inputs(group: &ClientGroup) -> Value {
     })
 }
 
-/// The canonical text of inputs: JSON on one line, keys in the order of the alphabet. Keys without a
-/// value are left out, so that one that comes with a later version changes no fingerprint while it
-/// is not used.
+/// The canonical text of inputs: JSON on one line, keys in the order of the alphabet. Keys without
+/// a value are left out, so that one that comes with a later version changes no fingerprint while
+/// it is not used.
 fn line(mut inputs: Value) -> String {
     prune(&mut inputs);
     inputs.sort_all_objects();

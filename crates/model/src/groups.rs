@@ -1,4 +1,4 @@
-//! What the client groups of a step have, group by group.
+//! Values of the client groups of a step, group by group.
 
 use std::ops::{Deref, DerefMut};
 

@@ -30,6 +30,7 @@ mod stop;
 mod template;
 mod trial;
 mod version;
+mod words;
 mod workload;
 
 pub use aspect::Aspect;

@@ -1,5 +1,5 @@
-//! The catalogue of metrics: throughput and times of clients, and costs of an operation on the server,
-//! each with its unit, its formula and its counters.
+//! The catalogue of metrics: throughput and times of clients, and costs of an operation on the
+//! server, each with its unit, its formula and its counters.
 //!
 //! Raw counters are stored and metrics are derived when a run is read, so that a better formula is
 //! also one for old runs. A metric that has no value says why; none is ever guessed.
@@ -18,9 +18,10 @@ pub use value::{CostUnit, NoValue, StepCounts, Value};
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{Counter, NoDifference, StepSamples, TrialKind};
 
-/// What is derived of a step of a trial. `docs/metrics.md` has the table.
+/// A figure that is derived of a step of a trial. `docs/metrics.md` has the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -78,9 +79,9 @@ pub enum Metric {
     Rate,
     /// Operations or rows per second of the server's processor time.
     PerCpuSecond,
-    /// What the sampling thread used.
+    /// Processor time of the sampling thread.
     Sampling,
-    /// What Prony itself used, sampling included.
+    /// Processor time of Prony itself, sampling included.
     Lab,
     /// Operations per second.
     Operations,
@@ -98,59 +99,48 @@ pub enum Metric {
     ServiceMax,
 }
 
-/// Which direction of a metric is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Less is better.
-    Lower,
-    /// More is better.
-    Higher,
-    /// It explains, and is neither good nor bad.
-    Neither,
-}
-
-impl Better {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Lower => "lower",
-            Self::Higher => "higher",
-            Self::Neither => "neither",
-        }
+words! {
+    /// The good direction of a metric.
+    pub enum Better {
+        /// Less is better.
+        Lower = "lower",
+        /// More is better.
+        Higher = "higher",
+        /// It explains, and is neither good nor bad.
+        Neither = "neither",
     }
 }
 
 /// Sets of counters that measure the same thing, the best first. The counters of a set are added.
 pub type Alternatives = &'static [&'static [Counter]];
 
-/// How a value comes about.
+/// The computation of a value.
 #[derive(Debug, Clone, Copy)]
 pub enum Formula {
     /// Growth of counters over the measured time ÷ `divisor` ÷ operations, or rows of scans.
     PerUnit {
-        /// What is counted.
+        /// The counters.
         counters: Alternatives,
         /// From the counters' unit to that of the metric.
         divisor: f64,
     },
     /// Growth of counters over the measured time ÷ `divisor` ÷ seconds between the samples.
     PerSecond {
-        /// What is counted.
+        /// The counters.
         counters: Alternatives,
         /// From the counters' unit to that of the metric.
         divisor: f64,
     },
     /// Growth of one set of counters ÷ growth of another.
     Quotient {
-        /// What is divided.
+        /// The dividend.
         counters: Alternatives,
-        /// By what.
+        /// The divisor.
         by: Alternatives,
     },
     /// A level at the end of the measured time ÷ `divisor`.
     AtEnd {
-        /// What is read.
+        /// The counters.
         counters: Alternatives,
         /// From the counters' unit to that of the metric.
         divisor: f64,
@@ -160,7 +150,7 @@ pub enum Formula {
         /// The computation.
         by: fn(&GroupFigures) -> Result<Value, NoValue>,
     },
-    /// What the words of the table say, from counts of the load generator and maybe counters.
+    /// The formula in the words of the table, from counts of the load generator and maybe counters.
     Derived {
         /// Counters that it takes, if any.
         counters: Alternatives,
@@ -192,20 +182,20 @@ pub struct MetricFacts {
     pub id: &'static str,
     /// Heading of its column, with `o` for an operation, or for a row in steps that scan.
     pub heading: &'static str,
-    /// What it is called in prose.
+    /// Its name in prose.
     pub name: &'static str,
     /// The unit of its values, without "per operation".
     pub unit: &'static str,
-    /// Which direction is good.
+    /// The good direction.
     pub better: Better,
     /// In which trials it is taken: counting trials where these have it, else timed ones; or timed
     /// ones only, because counting changes it.
     pub taken: TrialKind,
-    /// The least amount of which ratios are made: below it, a ratio is one of accidents.
+    /// The least amount of which ratios are made: below it, a ratio would be noise.
     pub least: f64,
     /// The formula in words.
     pub formula: &'static str,
-    /// What it tells, and what it does not.
+    /// Its meaning and its limits.
     pub meaning: &'static str,
     /// The formula.
     pub how: Formula,
@@ -251,8 +241,8 @@ impl Metric {
     /// Its value in a step of a trial.
     ///
     /// # Errors
-    /// When it has none: what it takes was not read, was lost, or does not apply to the step, or it is
-    /// a metric of groups of clients.
+    /// When it has none: what it takes was not read, was lost, or does not apply to the step, or it
+    /// is a metric of groups of clients.
     pub fn value(self, counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
         value::compute(&self.facts().how, counts, samples)
     }

@@ -1,4 +1,4 @@
-//! What a server is told, option by option.
+//! Options of a server as they are rendered.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,15 @@ pub struct RenderedOption {
     pub name: String,
     /// Its value, if it has one.
     pub value: Option<String>,
-    /// Who wanted it.
+    /// Its origin.
     pub origin: OptionOrigin,
     /// The intent that it renders, at its baseline or as asked.
     pub intent: Option<String>,
-    /// What it is for.
+    /// Its purpose.
     pub why: String,
 }
 
-/// Who wanted an option.
+/// The origin of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptionOrigin {

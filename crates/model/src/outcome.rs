@@ -1,4 +1,4 @@
-//! What a step yields: raw counts and histograms. Rates are derived when read.
+//! Outcomes of steps: raw counts and histograms. Rates are derived when read.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,8 @@ use crate::{Backend, ErrorClass, ErrorCode, Groups, Timing};
 /// such operation, so that operations longer than the step bias nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepOutcome {
-    /// What each group of clients yielded, in the order of [`Step::groups`](crate::Step::groups).
+    /// The outcomes of the groups of clients, in the order of
+    /// [`Step::groups`](crate::Step::groups).
     pub groups: Groups<GroupOutcome>,
     /// Threads of the generator that drove the clients of all groups.
     pub threads: u32,
@@ -22,16 +23,16 @@ pub struct StepOutcome {
     pub client_user_ns: u64,
     /// The same in the kernel.
     pub client_system_ns: u64,
-    /// Which time counts in `busy_ns`.
+    /// The time that counts in `busy_ns`.
     #[serde(default)]
     pub timing: Timing,
     /// Start of the measured time on the monotonic clock of the generator's host, in nanoseconds.
     pub start_ns: u64,
     /// End of the last operation on the same clock.
     pub end_ns: u64,
-    /// What carried the connections' bytes.
+    /// The backend that carried the connections.
     pub backend: Backend,
-    /// What the generator's threads used and waited for, over the measured time.
+    /// Use and waits of the generator's threads over the measured time.
     #[serde(default)]
     pub thread_use: Vec<ThreadUse>,
 }
@@ -60,13 +61,13 @@ pub struct GroupOutcome {
     pub statements: Vec<StatementOutcome>,
     /// Server errors by code.
     pub errors: Vec<ErrorCount>,
-    /// How the arrival schedule or think times were kept; `None` where each operation begins when
+    /// Adherence to the arrival schedule or think times; `None` where each operation begins when
     /// the last has ended, and response time is service time.
     #[serde(default)]
     pub schedule: Option<Schedule>,
 }
 
-/// How operations that have an intended start kept to it.
+/// Adherence of operations to their intended starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Operations planned within the measured time.
@@ -87,10 +88,10 @@ pub struct Schedule {
     pub error: Vec<u8>,
 }
 
-/// What one thread of the generator used and waited for.
+/// Use and waits of one thread of the generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadUse {
-    /// How long it drove its clients, in nanoseconds: what the other two are shares of.
+    /// Time for which it drove its clients, in nanoseconds; the other two are shares of it.
     pub wall_ns: u64,
     /// Processor time, in nanoseconds.
     pub cpu_ns: u64,
@@ -122,9 +123,9 @@ pub struct StatementOutcome {
 pub struct ErrorCount {
     /// The server's error code.
     pub code: ErrorCode,
-    /// What it means for the operation.
+    /// Its meaning for the operation.
     pub class: ErrorClass,
-    /// How often it came.
+    /// Number of occurrences.
     pub count: u64,
     /// The message of the first.
     pub message: String,
@@ -186,7 +187,7 @@ pub struct LoadOutcome {
     pub rows_ns: u64,
     /// Time for building the secondary indexes, in nanoseconds.
     pub index_ns: u64,
-    /// How the rows went in, in a few words, such as `LOAD DATA, 2 connections`.
+    /// The way in which the rows were loaded, in a few words, such as `LOAD DATA, 2 connections`.
     pub method: String,
 }
 

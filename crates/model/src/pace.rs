@@ -1,10 +1,10 @@
 //! When clients begin their operations, and what drives their connections.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{Thousandths, Workload};
 
 /// When the clients of a group begin their operations.
@@ -13,7 +13,7 @@ use crate::{Thousandths, Workload};
 pub enum Pace {
     /// Closed loop: a client begins its next operation when the last has been answered.
     Closed {
-        /// What it waits before.
+        /// Its wait before that.
         think: Option<Think>,
     },
     /// Open loop: operations arrive by a schedule that no answer changes. One that finds no client
@@ -33,40 +33,31 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Whether operations have an intended start of their own, so that response time is another
+    /// True where operations have an intended start of their own, so that response time is another
     /// thing than service time.
     pub const fn is_scheduled(self) -> bool {
         !matches!(self, Self::Closed { think: None })
     }
 }
 
-/// What a client waits between the end of an operation and the start of its next.
+/// The wait of a client between the end of an operation and the start of its next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Think {
     /// Microseconds on average, at least 1.
     pub mean_us: u64,
-    /// Whether it is always the same.
+    /// True where it is always the same.
     pub spacing: Spacing,
 }
 
-/// How lengths of time spread around their mean.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Spacing {
-    /// All alike.
-    Regular,
-    /// Exponentially, as gaps between independent events are.
-    #[default]
-    Poisson,
-}
-
-impl Spacing {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Regular => "regular",
-            Self::Poisson => "poisson",
-        }
+words! {
+    /// The spread of lengths of time around their mean.
+    #[derive(Default)]
+    pub enum Spacing {
+        /// Exponentially, as gaps between independent events are.
+        #[default]
+        Poisson = "poisson",
+        /// All alike.
+        Regular = "regular",
     }
 }
 
@@ -76,7 +67,7 @@ pub struct ClientGroup {
     /// Unique in its step; `None` for the step's own clients, which come first.
     #[serde(default)]
     pub name: Option<String>,
-    /// What each client does again and again.
+    /// The work that each client does again and again.
     pub workload: Workload,
     /// The workload's parameters as the step sets them, defaults included.
     pub parameters: BTreeMap<String, i64>,
@@ -88,28 +79,12 @@ pub struct ClientGroup {
     pub reconnect_every: Option<u64>,
 }
 
-/// What carries the bytes of many connections at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Backend {
-    /// Readiness by `epoll(7)`; a single client waits in the call that receives.
-    Epoll,
-    /// Completions by `io_uring(7)`.
-    IoUring,
-}
-
-impl Backend {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Epoll => "epoll",
-            Self::IoUring => "io-uring",
-        }
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+words! {
+    /// The kernel's interface that carries the bytes of many connections at once.
+    pub enum Backend {
+        /// Readiness by `epoll(7)`; a single client waits in the call that receives.
+        Epoll = "epoll",
+        /// Completions by `io_uring(7)`.
+        IoUring = "io-uring",
     }
 }

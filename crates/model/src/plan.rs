@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{
     Aspect, Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External,
     Groups, IntentValue, Pace, Tls, Transport, TrialKind,
@@ -17,20 +18,20 @@ const DRAIN_MS_MIN: u64 = 10_000;
 pub struct Plan {
     /// The experiment's name: letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// What it is meant to answer; may be empty.
+    /// The question that it is meant to answer; may be empty.
     pub question: String,
     /// Index in `targets` of the base.
     pub base: usize,
     /// Decides the order of trials and, mixed with step and client, every drawn value.
     pub seed: u64,
-    /// What is loaded.
+    /// The data to load.
     pub dataset: Dataset,
-    /// What is compared; at least one.
+    /// The targets to compare; at least one.
     pub targets: Vec<Target>,
-    /// What every trial does, in order: entry after entry of the sequence, each at its numbers of
-    /// clients one after the other.
+    /// The steps of every trial, in order: entry after entry of the sequence, each at its numbers
+    /// of clients one after the other.
     pub steps: Vec<Step>,
-    /// How reports group and order the steps; empty where they follow the sequence.
+    /// Groups and order of the steps in reports; empty where they follow the sequence.
     #[serde(default)]
     pub sections: Vec<Section>,
     /// The preset that the sequence comes from.
@@ -42,14 +43,14 @@ pub struct Plan {
     /// Server variables that may differ between targets although they are known to matter.
     #[serde(default)]
     pub allow: Vec<String>,
-    /// What carries the bytes of the generator's connections; `None` for what the host does best,
+    /// The backend of the generator's connections; `None` for the best that the host has,
     /// decided once for all trials when the run begins.
     #[serde(default)]
     pub backend: Option<Backend>,
     /// Trials that count apart from those that measure; `None` for none.
     #[serde(default)]
     pub counting: Option<Counting>,
-    /// Why nothing is counted although nobody forbade it, and what would help.
+    /// The reason for counting nothing although nobody forbade it, and the remedy.
     #[serde(default)]
     pub counting_note: Option<String>,
     /// The trials in order of execution; block after block, each target once in each block, and
@@ -57,7 +58,7 @@ pub struct Plan {
     pub trials: Vec<PlannedTrial>,
 }
 
-/// What is compared: a build with an engine and a configuration.
+/// One of the things compared: a build with an engine and a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// Unique in the experiment; the column heading of reports.
@@ -66,39 +67,29 @@ pub struct Target {
     pub build: BuildFacts,
     /// The engine of the dataset's tables.
     pub engine: Engine,
-    /// What is asked of the server.
+    /// The configuration asked of the server.
     pub config: Config,
-    /// How statements are sent.
+    /// The form in which statements are sent.
     pub protocol: Protocol,
-    /// What carries statements to a server that Prony starts.
+    /// The transport of statements to a server that Prony starts.
     #[serde(default)]
     pub transport: Transport,
     /// The server that runs already, where Prony does not start one. `build` then has the id
     /// [`BuildFacts::EXTERNAL`], and its version is what the experiment says, or 0.0.0.
     #[serde(default)]
     pub external: Option<External>,
-    /// What is read while it is measured.
+    /// The counters that are read while it is measured.
     #[serde(default)]
     pub collect: Collect,
 }
 
-/// How statements are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// Prepared once for each connection, executed with binary parameters.
-    Prepared,
-    /// As SQL text every time.
-    Text,
-}
-
-impl Protocol {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Prepared => "prepared",
-            Self::Text => "text",
-        }
+words! {
+    /// The form in which statements are sent.
+    pub enum Protocol {
+        /// Prepared once for each connection, executed with binary parameters.
+        Prepared = "prepared",
+        /// As SQL text every time.
+        Text = "text",
     }
 }
 
@@ -109,24 +100,24 @@ pub struct Step {
     pub name: String,
     /// Index of the sequence entry it comes from; equal for the same entry at other clients.
     pub entry: usize,
-    /// The clients, with what they do: the step's own first, then the groups that run beside them at
-    /// the same time, with figures of their own, until the step's own clients end.
+    /// The clients, with what they do: the step's own first, then the groups that run beside them
+    /// at the same time, with figures of their own, until the step's own clients end.
     pub groups: Groups<ClientGroup>,
     /// Milliseconds of load before measuring begins.
     pub warmup_ms: u64,
-    /// How long it measures.
+    /// The length of its measured time.
     pub length: Length,
     /// The part of the sequence that it belongs to.
     #[serde(default)]
     pub phase: Option<Phase>,
-    /// Whether it only brings the server into a state: it is measured and stored, but no ratios
+    /// True where it only brings the server into a state: it is measured and stored, but no ratios
     /// are made of it.
     #[serde(default)]
     pub warm_only: bool,
-    /// Whether, and how, the engine is brought to a quiet state before this step.
+    /// Settling before this step; `None` for none.
     #[serde(default)]
     pub settle: Option<Settle>,
-    /// Which time counts.
+    /// The time that counts.
     #[serde(default)]
     pub timing: Timing,
     /// Milliseconds over which load sets in before measuring begins, within the warm-up or
@@ -136,21 +127,21 @@ pub struct Step {
     pub ramp_ms: u64,
 }
 
-/// Parts of a sequence, in the order in which they follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// Reads after the load.
-    ReadBefore,
-    /// Writes.
-    Write,
-    /// Reads after the writes.
-    ReadAfter,
-    /// What shrinks and grows the tables.
-    End,
+words! {
+    /// Parts of a sequence, in the order in which they follow each other.
+    pub enum Phase {
+        /// Reads after the load.
+        ReadBefore = "read-before",
+        /// Writes.
+        Write = "write",
+        /// Reads after the writes.
+        ReadAfter = "read-after",
+        /// Work that shrinks and grows the tables.
+        End = "end",
+    }
 }
 
-/// How an engine is brought to a quiet state.
+/// The bounds within which an engine is brought to a quiet state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Settle {
     /// Milliseconds that it takes at least: who is quiet earlier waits, so that all targets are
@@ -160,16 +151,17 @@ pub struct Settle {
     pub limit_ms: u64,
 }
 
-/// Which time of a step counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Timing {
-    /// From the first to the last operation of each client, connecting excluded.
-    #[default]
-    Operations,
-    /// From before the first connection is made until the last client has disconnected, for all
-    /// clients alike, as mysqlslap does it. There is no warm-up.
-    WholeRun,
+words! {
+    /// The time of a step that counts.
+    #[derive(Default)]
+    pub enum Timing {
+        /// From the first to the last operation of each client, connecting excluded.
+        #[default]
+        Operations = "operations",
+        /// From before the first connection is made until the last client has disconnected, for all
+        /// clients alike, as mysqlslap does it. There is no warm-up.
+        WholeRun = "whole-run",
+    }
 }
 
 /// A group of steps in reports.
@@ -181,7 +173,7 @@ pub struct Section {
     pub entries: Vec<usize>,
 }
 
-/// How long a step measures.
+/// The length of a step's measured time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Length {
@@ -204,13 +196,13 @@ pub struct PlannedTrial {
     pub block: u32,
     /// Index in [`Plan::targets`].
     pub target: usize,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default)]
     pub kind: TrialKind,
 }
 
 impl Target {
-    /// Whether the connections of the load are encrypted.
+    /// True where the connections of the load are encrypted.
     pub fn is_encrypted(&self) -> bool {
         match &self.external {
             Some(external) => external.tls != Tls::Off,
@@ -218,7 +210,7 @@ impl Target {
         }
     }
 
-    /// Whether the load generator is bound to some of the processors.
+    /// True where the load generator is bound to some of the processors.
     pub fn binds_clients(&self) -> bool {
         self.config.intents.contains_key("client_cpus")
     }
@@ -226,8 +218,8 @@ impl Target {
 
 impl Step {
     /// Milliseconds after the measured time within which backlogs are worked off: four times the
-    /// measured time, and 10 seconds at least, so that a server which carries out a fifth of
-    /// what is asked of it is still measured to the end. 10 seconds where only the server decides the
+    /// measured time, and 10 seconds at least, so that a server which carries out a fifth of what
+    /// is asked of it is still measured to the end. 10 seconds where only the server decides the
     /// measured time: the step's own clients count operations in a closed loop, and groups beside
     /// them work at a rate. 0 where no clients work at a rate.
     pub fn drain_ms(&self) -> u64 {
@@ -281,7 +273,7 @@ impl Plan {
             .max()
             .unwrap_or(0)
     }
-    /// What differs between at least two targets, in the order of [`Aspect`].
+    /// The aspects in which at least two targets differ, in the order of [`Aspect`].
     pub fn varying(&self) -> Vec<Aspect> {
         Aspect::varying(&self.targets)
     }

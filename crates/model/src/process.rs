@@ -1,11 +1,13 @@
-//! How a server's process is set up, beside the options that the server itself reads.
+//! Settings of a server's process, beside the options that the server itself reads.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How a server's process, and the load generator's, is set up.
+use crate::words::words;
+
+/// Settings of a server's process and of the load generator's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessSettings {
     /// The memory allocator of the server.
@@ -18,29 +20,17 @@ pub struct ProcessSettings {
     pub client_cpus: Option<CpuSet>,
 }
 
-/// A memory allocator.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Allocator {
-    /// The one that the build was linked with.
-    #[default]
-    Built,
-    /// jemalloc, preloaded.
-    Jemalloc,
-    /// tcmalloc, preloaded.
-    Tcmalloc,
-}
-
-impl Allocator {
-    /// The name as experiment files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Built => "built",
-            Self::Jemalloc => "jemalloc",
-            Self::Tcmalloc => "tcmalloc",
-        }
+words! {
+    /// A memory allocator.
+    #[derive(Default)]
+    pub enum Allocator {
+        /// The one that the build was linked with.
+        #[default]
+        Built = "built",
+        /// jemalloc, preloaded.
+        Jemalloc = "jemalloc",
+        /// tcmalloc, preloaded.
+        Tcmalloc = "tcmalloc",
     }
 }
 

@@ -1,4 +1,4 @@
-//! Raw readings of counters, and what may be concluded from two of them.
+//! Samples of counters, and conclusions from two of them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,91 +6,52 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a counter is read. The names are stored and documented in `docs/formats/result-file.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// The server's processes as `/proc` accounts for them: processor time, faults, I/O.
-    Process,
-    /// Its living threads, summed: time on processors and waiting for them, context switches.
-    Threads,
-    /// The control group that the server runs in.
-    Cgroup,
-    /// Counters of `perf_event_open(2)` opened at the server's birth.
-    Perf,
-    /// Instructions counted by running the server in valgrind.
-    Valgrind,
-    /// The server's memory.
-    Memory,
-    /// Sizes of its data directory.
-    Files,
-    /// The block device that holds it.
-    Device,
-    /// Pressure stall information of the host.
-    Pressure,
-    /// The host as a whole: busy and stolen time, frequency, throttling.
-    Host,
-    /// What the looking itself used: Prony's own processor time.
-    Lab,
-    /// `SHOW GLOBAL STATUS`.
-    Status,
-    /// `information_schema.INNODB_METRICS`.
-    Innodb,
+use crate::words::words;
+
+words! {
+    /// The place where counters are read. The names are stored and documented in
+    /// `docs/formats/result-file.md`.
+    pub enum Source {
+        /// The server's processes as `/proc` accounts for them: processor time, faults, I/O.
+        Process = "process",
+        /// Its living threads, summed: time on processors and waiting for them, context switches.
+        Threads = "threads",
+        /// The control group that the server runs in.
+        Cgroup = "cgroup",
+        /// Counters of `perf_event_open(2)` opened at the server's birth.
+        Perf = "perf",
+        /// Instructions counted by running the server in valgrind.
+        Valgrind = "valgrind",
+        /// The server's memory.
+        Memory = "memory",
+        /// Sizes of its data directory.
+        Files = "files",
+        /// The block device that holds it.
+        Device = "device",
+        /// Pressure stall information of the host.
+        Pressure = "pressure",
+        /// The host as a whole: busy and stolen time, frequency, throttling.
+        Host = "host",
+        /// The cost of sampling itself: Prony's own processor time.
+        Lab = "lab",
+        /// `SHOW GLOBAL STATUS`.
+        Status = "status",
+        /// `information_schema.INNODB_METRICS`.
+        Innodb = "innodb",
+    }
 }
 
 impl Source {
-    /// Every source, in the order of the documentation.
-    pub const ALL: [Self; 13] = [
-        Self::Process,
-        Self::Threads,
-        Self::Cgroup,
-        Self::Perf,
-        Self::Valgrind,
-        Self::Memory,
-        Self::Files,
-        Self::Device,
-        Self::Pressure,
-        Self::Host,
-        Self::Lab,
-        Self::Status,
-        Self::Innodb,
-    ];
-
-    /// The name under which it is stored.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::Threads => "threads",
-            Self::Cgroup => "cgroup",
-            Self::Perf => "perf",
-            Self::Valgrind => "valgrind",
-            Self::Memory => "memory",
-            Self::Files => "files",
-            Self::Device => "device",
-            Self::Pressure => "pressure",
-            Self::Host => "host",
-            Self::Lab => "lab",
-            Self::Status => "status",
-            Self::Innodb => "innodb",
-        }
-    }
-
-    /// Whether its values are levels, which rise and fall, and not counts that only grow.
+    /// True where its values are levels, which rise and fall, and not counts that only grow.
     pub const fn is_level(self) -> bool {
         matches!(self, Self::Memory | Self::Files)
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
 /// A counter: whose, and which. The unit is the last part of the name, such as `user_ns`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Counter {
-    /// Where it is read.
+    /// Its source.
     pub source: Source,
     /// Its name within the source.
     pub name: Cow<'static, str>,
@@ -112,41 +73,30 @@ impl fmt::Display for Counter {
     }
 }
 
-/// When in a step a sample is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Moment {
-    /// At the start of the measured time: warm-up is over, no statement is under way, and the
-    /// clients wait until the sample is taken.
-    Start,
-    /// In between, at the sampler's period.
-    Period,
-    /// At the end of the measured time: the last statement has been answered.
-    End,
-}
-
-impl Moment {
-    /// The name under which it is stored.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Period => "period",
-            Self::End => "end",
-        }
+words! {
+    /// The moment of a step at which a sample is taken.
+    pub enum Moment {
+        /// At the start of the measured time: warm-up is over, no statement is under way, and the
+        /// clients wait until the sample is taken.
+        Start = "start",
+        /// In between, at the sampler's period.
+        Period = "period",
+        /// At the end of the measured time: the last statement has been answered.
+        End = "end",
     }
 }
 
 /// Everything read at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// When in the step.
+    /// The moment of the step.
     pub moment: Moment,
     /// When what is exact was read, in nanoseconds of the host's monotonic clock: at
     /// [`Moment::Start`], what is costly is read before.
     pub at_ns: u64,
-    /// How long reading all of it took, in nanoseconds.
+    /// Time that reading all of it took, in nanoseconds.
     pub took_ns: u64,
-    /// What was read. A counter that could not be read is not here.
+    /// The values. A counter that could not be read is not here.
     pub values: BTreeMap<Counter, u64>,
     /// Sources of which something that is usually read could not be, and why.
     pub gaps: Vec<Gap>,
@@ -155,21 +105,22 @@ pub struct Sample {
 /// Something that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Gap {
-    /// Where.
+    /// The source.
     pub source: Source,
-    /// Why, in words that can stand alone.
+    /// The reason, in words that can stand alone.
     pub reason: String,
 }
 
-/// Which process a server is: readings of two processes have no difference. The counter's value is
-/// the start time of the server's first process, in clock ticks since the host's start.
+/// The identity of a server's process: samples of two processes have no difference. The counter's
+/// value is the start time of the server's first process, in clock ticks since the host's start.
 pub const IDENTITY: Counter = Counter::new(Source::Process, "started_ticks");
 
-/// How many threads of [`Source::Threads`] had ended by the end sample although the start sample had
-/// counted them: what they did in between is not known. Read at [`Moment::End`], 0 in others.
+/// Number of threads of [`Source::Threads`] that had ended by the end sample although the start
+/// sample had counted them: what they did in between is not known. Read at [`Moment::End`], 0 in
+/// others.
 pub const THREADS_LOST: Counter = Counter::new(Source::Threads, "lost_threads");
 
-/// Why two samples have no difference of a counter.
+/// The reason why two samples have no difference of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum NoDifference {
     /// It is in neither sample: nobody could, or wanted to, read it.
@@ -256,8 +207,8 @@ impl StepSamples {
         }
     }
 
-    /// How a counter grew between the samples that have it or should have it: those before the first
-    /// and after the last sample with a value are left out.
+    /// The growth of a counter between the samples that have it or should have it: those before the
+    /// first and after the last sample with a value are left out.
     pub fn series(&self, counter: &Counter) -> Vec<Period> {
         let has = |sample: &Sample| sample.value(counter).is_some();
         let Some(first) = self.0.iter().position(has) else {

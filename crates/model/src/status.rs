@@ -1,10 +1,10 @@
-//! What is known of the counters that servers keep of themselves, by their own names.
+//! Facts of the counters that servers keep of themselves, by their own names.
 
 use StatusUnit::{Bytes, Count, Microseconds, Milliseconds, Pages, Rows};
 
 use crate::{Counter, Source};
 
-/// What a server's counter counts.
+/// The unit of a server's counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StatusUnit {
     /// Events.
@@ -35,14 +35,14 @@ impl StatusUnit {
     }
 }
 
-/// What is known of a counter that explains what an operation costs.
+/// Facts of a counter that explains the cost of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusFacts {
-    /// Where it is read: [`Source::Status`] or [`Source::Innodb`].
+    /// Its source: [`Source::Status`] or [`Source::Innodb`].
     pub source: Source,
     /// The server's name for it, in lower case.
     pub name: &'static str,
-    /// What it counts.
+    /// Its unit.
     pub unit: StatusUnit,
     /// In a few words, what that is.
     pub what: &'static str,
@@ -359,14 +359,14 @@ const LEVELS: [(Source, &str); 86] = [
 ];
 
 impl Counter {
-    /// What is known of a server's own counter that explains what an operation costs.
+    /// Facts of a server's own counter that explains the cost of an operation.
     pub fn explains(&self) -> Option<&'static StatusFacts> {
         EXPLAINING
             .iter()
             .find(|facts| facts.source == self.source && facts.name == self.name)
     }
 
-    /// Whether its values are levels, which rise and fall, and not counts that only grow.
+    /// True where its values are levels, which rise and fall, and not counts that only grow.
     pub fn is_level(&self) -> bool {
         self.source.is_level()
             || LEVELS
@@ -375,7 +375,7 @@ impl Counter {
     }
 }
 
-/// Whether a name is one that a pattern stands for.
+/// True where a name is one that a pattern stands for.
 fn fits(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => name.starts_with(start),

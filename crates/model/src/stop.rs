@@ -18,7 +18,7 @@ impl StopFlag {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether stopping was asked for.
+    /// True where stopping was asked for.
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -25,7 +25,7 @@ pub enum Piece {
     List(String),
 }
 
-/// Why a template can't be read.
+/// The reason why a template can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// A `{` without its `}`.

@@ -5,14 +5,16 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The line of descent of a server: decides dialect, options and capabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Family {
-    /// MySQL and servers that follow its versions.
-    Mysql,
-    /// MariaDB.
-    Mariadb,
+use crate::words::words;
+
+words! {
+    /// The line of descent of a server: decides dialect, options and capabilities.
+    pub enum Family {
+        /// MySQL and servers that follow its versions.
+        Mysql = "mysql",
+        /// MariaDB.
+        Mariadb = "mariadb",
+    }
 }
 
 /// Said of a family name that Prony does not know.
@@ -24,20 +26,9 @@ impl FromStr for Family {
     type Err = UnknownFamily;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "mysql" => Ok(Self::Mysql),
-            "mariadb" => Ok(Self::Mariadb),
-            other => Err(UnknownFamily(other.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Mysql => "mysql",
-            Self::Mariadb => "mariadb",
-        })
+        let mut families = Self::ALL.into_iter();
+        let family = families.find(|family| family.name() == text);
+        family.ok_or_else(|| UnknownFamily(text.to_owned()))
     }
 }
 

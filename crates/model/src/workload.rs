@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
 use crate::{Distribution, Expr, ExprError, Schema, SqlTemplate};
 
 /// A named kind of load. One **operation** of it runs every statement in order, `repeat` times
@@ -14,9 +15,9 @@ use crate::{Distribution, Expr, ExprError, Schema, SqlTemplate};
 pub struct Workload {
     /// Its name, unique among all workload files.
     pub name: String,
-    /// Which kind of statement it stands for, for summaries.
+    /// The kind of statement that it stands for, for summaries.
     pub group: Group,
-    /// What it leaves behind in the tables.
+    /// Its effect on the tables.
     pub effect: Effect,
     /// The schema of the tables that it works on.
     #[serde(default)]
@@ -26,22 +27,22 @@ pub struct Workload {
     /// Names usable in expressions, with their values, such as `range = 100`. A step may set
     /// other values.
     pub parameters: BTreeMap<String, i64>,
-    /// Whether an operation is one transaction (`BEGIN` … `COMMIT`).
+    /// True where an operation is one transaction (`BEGIN` … `COMMIT`).
     pub transaction: bool,
-    /// How its rate is shown to people.
+    /// The form in which its rate is shown to people.
     pub display: Display,
-    /// Whether statements are always sent as text, even where the target prepares.
+    /// True where statements are always sent as text, even where the target prepares.
     pub text_only: bool,
     /// Rows that each table must have at least; an expression of `parameters`. `None` where what
     /// the statements draw says it all.
     #[serde(default)]
     pub needs_rows: Option<Expr>,
-    /// What an operation consists of, at least one.
+    /// The statements of an operation, at least one.
     pub statements: Vec<Statement>,
 }
 
 impl Workload {
-    /// Whether an operation runs one of the statements, drawn by weight, instead of all.
+    /// True where an operation runs one of the statements, drawn by weight, instead of all.
     pub fn is_mix(&self) -> bool {
         let mut statements = self.statements.iter();
         statements.any(|statement| statement.weight.is_some())
@@ -74,87 +75,49 @@ impl Workload {
     }
 }
 
-/// Kinds of workload, for grouping in summaries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Group {
-    /// One row by key.
-    Point,
-    /// Several rows by a list of keys.
-    InList,
-    /// Neighbouring rows, or all of them.
-    Range,
-    /// Ranges with a sum, sort or count.
-    Aggregate,
-    /// Changes rows.
-    Write,
-    /// Reads and changes rows.
-    Mixed,
-}
-
-impl Group {
-    /// Every group, in the order of the documentation.
-    pub const ALL: [Self; 6] = [
-        Self::Point,
-        Self::InList,
-        Self::Range,
-        Self::Aggregate,
-        Self::Write,
-        Self::Mixed,
-    ];
-
-    /// The name as workload files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Point => "point",
-            Self::InList => "in-list",
-            Self::Range => "range",
-            Self::Aggregate => "aggregate",
-            Self::Write => "write",
-            Self::Mixed => "mixed",
-        }
+words! {
+    /// Kinds of workload, for grouping in summaries.
+    pub enum Group {
+        /// One row by key.
+        Point = "point",
+        /// Several rows by a list of keys.
+        InList = "in-list",
+        /// Neighbouring rows, or all of them.
+        Range = "range",
+        /// Ranges with a sum, sort or count.
+        Aggregate = "aggregate",
+        /// Changes rows.
+        Write = "write",
+        /// Reads and changes rows.
+        Mixed = "mixed",
     }
 }
 
-/// What a workload leaves behind in the tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effect {
-    /// Nothing: reads only.
-    None,
-    /// More rows.
-    Grow,
-    /// Fewer rows.
-    Shrink,
-    /// Other values in the same rows.
-    Rewrite,
-}
-
-impl Effect {
-    /// Every effect, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::None, Self::Grow, Self::Shrink, Self::Rewrite];
-
-    /// The name as workload files write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Grow => "grow",
-            Self::Shrink => "shrink",
-            Self::Rewrite => "rewrite",
-        }
+words! {
+    /// The effect of a workload on the tables.
+    pub enum Effect {
+        /// Nothing: reads only.
+        None = "none",
+        /// More rows.
+        Grow = "grow",
+        /// Fewer rows.
+        Shrink = "shrink",
+        /// Other values in the same rows.
+        Rewrite = "rewrite",
     }
 }
 
-/// How the rate of a workload is shown to people. What is stored is the same for all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Display {
-    /// Queries per second.
-    Rate,
-    /// Operations per second, called transactions: for the classic mixes.
-    Transactions,
-    /// Mean milliseconds per operation, for statements that take long.
-    Milliseconds,
+words! {
+    /// The form in which the rate of a workload is shown to people. Stored counts are the same for
+    /// all.
+    pub enum Display {
+        /// Queries per second.
+        Rate = "rate",
+        /// Operations per second, called transactions: for the classic mixes.
+        Transactions = "transactions",
+        /// Mean milliseconds per operation, for statements that take long.
+        Milliseconds = "milliseconds",
+    }
 }
 
 /// One statement of an operation.
@@ -164,15 +127,15 @@ pub struct Statement {
     pub name: String,
     /// The text with its holes.
     pub sql: SqlTemplate,
-    /// How many times an operation runs it, at least 1, each with new parameter values on the
+    /// Number of times that an operation runs it, at least 1, each with new parameter values on the
     /// same table.
     pub repeat: u32,
-    /// Which table it goes to.
+    /// The table that it goes to.
     pub table: TableChoice,
-    /// How parameter values are made, in the order in which they are drawn; later ones may refer
-    /// to earlier ones. Every hole of `sql` has its parameter here.
+    /// The parameters and the making of their values, in the order in which they are drawn; later
+    /// ones may refer to earlier ones. Every hole of `sql` has its parameter here.
     pub params: Vec<Param>,
-    /// What a right answer looks like.
+    /// The counts of a right answer.
     pub expect: Expect,
     /// Rows of a right answer where parameters decide their number, such as `range + 1` or
     /// `1..range`. Planning computes it into `expect.rows` of each step's copy of the workload.
@@ -181,7 +144,7 @@ pub struct Statement {
     /// The same of the rows changed.
     #[serde(default)]
     pub expect_affected: Option<ExprRange>,
-    /// What each row that it changes adds to the table's sums.
+    /// The amounts that each row that it changes adds to the table's sums.
     #[serde(default)]
     pub change: Change,
     /// Its share in a mix: where one statement of a workload has a weight all have, at least 1, and
@@ -190,30 +153,30 @@ pub struct Statement {
     pub weight: Option<u32>,
 }
 
-/// What every row that a statement changes adds to its table, so that the work done can be counted
-/// in the table afterwards.
+/// The amounts that every row that a statement changes adds to its table, so that work can be
+/// counted in the table afterwards.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// Rows: 1 for an insert, -1 for a delete.
     pub rows: i64,
-    /// What is added to the sum of a column of numbers, by name; 0 for a column of numbers or text
-    /// that keeps its values. A column that the workload changes in another way is named by none
-    /// of its statements.
+    /// The amount added to the sum of a column of numbers, by name; 0 for a column of numbers or
+    /// text that keeps its values. A column that the workload changes in another way is named by
+    /// none of its statements.
     pub sums: BTreeMap<String, i64>,
 }
 
-/// Which of the dataset's tables a statement goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TableChoice {
-    /// Uniformly random, drawn once for the statement's repetitions in an operation.
-    Random,
-    /// Client number modulo number of tables.
-    ByClient,
-    /// The table of the statement before in the same operation, and also its values: this
-    /// statement's `params` begin with those of the one before, and they get what they got there,
-    /// in its last repetition. Never on the first statement; `repeat` is then 1.
-    Previous,
+words! {
+    /// The table of the dataset that a statement goes to.
+    pub enum TableChoice {
+        /// Uniformly random, drawn once for the statement's repetitions in an operation.
+        Random = "random",
+        /// Client number modulo number of tables.
+        ByClient = "by-client",
+        /// The table of the statement before in the same operation, and also its values: this
+        /// statement's `params` begin with those of the one before, and they get what they got
+        /// there, in its last repetition. Never on the first statement; `repeat` is then 1.
+        Previous = "previous",
+    }
 }
 
 /// One parameter of a statement.
@@ -221,11 +184,11 @@ pub enum TableChoice {
 pub struct Param {
     /// The name of the hole, and of the value in later expressions.
     pub name: String,
-    /// How its values are made.
+    /// The making of its values.
     pub generator: Generator,
 }
 
-/// How a parameter's values are made.
+/// The making of a parameter's values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Generator {
@@ -235,9 +198,9 @@ pub enum Generator {
         low: Expr,
         /// Highest value, included.
         high: Expr,
-        /// How likely each value is.
+        /// The likelihood of each value.
         distribution: Distribution,
-        /// How many values are drawn, for a list; `None` for a single value. Made of the
+        /// Number of values drawn, for a list; `None` for a single value. Made of the
         /// workload's parameters, `rows` and `tables`; at least 1.
         #[serde(default)]
         count: Option<Expr>,
@@ -249,7 +212,7 @@ pub enum Generator {
     Digits(String),
 }
 
-/// What a right answer looks like, as counts; `None` leaves that count open.
+/// The counts of a right answer; `None` leaves that count open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expect {
     /// Rows returned.
@@ -274,7 +237,7 @@ pub struct CountRange {
 pub struct CountRangeError(pub String);
 
 impl CountRange {
-    /// Whether `count` lies in the range.
+    /// True where `count` lies in the range.
     pub const fn contains(self, count: u64) -> bool {
         self.min <= count && count <= self.max
     }

@@ -11,7 +11,7 @@ pub(crate) struct Milliseconds(pub(crate) u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Microseconds(pub(crate) u64);
 
-/// Why a text is not a length of time.
+/// The reason why a text is not a length of time.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DurationError {
     #[error("`{0}` is not a length of time")]

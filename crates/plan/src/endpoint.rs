@@ -14,7 +14,7 @@ const DATABASE_MAX: usize = 64;
 /// Databases of the servers themselves.
 const SYSTEM_DATABASES: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
 
-/// Why a text can't be used.
+/// The reason why a text can't be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rejected {
     /// What is wrong.

@@ -48,8 +48,8 @@ pub struct Knowledge<'a> {
     /// target whose server Prony starts, with what the experiment allows; the target has no name
     /// yet.
     pub honours: &'a Honours<'a>,
-    /// Whether this host has counters of the processor for us; else why not, in words that fit
-    /// after a colon.
+    /// Success where this host has counters of the processor for us; else the reason, in words that
+    /// fit after a colon.
     pub hardware_counters: Result<(), &'a str>,
 }
 
@@ -190,9 +190,7 @@ fn read_seed(value: Value<'_>) -> Read<u64> {
 
 fn read_dataset(value: Value<'_>) -> Read<DatasetRead> {
     let mut fields = value.table("the dataset")?;
-    let schema = fields.optional("schema", |value| {
-        value.choice(&Schema::ALL.map(|schema| (schema.name(), schema)))
-    });
+    let schema = fields.optional("schema", |value| value.choice(&Schema::NAMED));
     let tables = fields.optional("tables", |value| value.count(1..=TABLES_MAX));
     let rows = fields.required("rows", |value| value.count(1..=ROWS_MAX));
     let seed = fields.optional("seed", read_seed);

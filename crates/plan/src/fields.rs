@@ -70,14 +70,14 @@ fn plural(noun: &str) -> String {
 /// What [`is_name`] asks for, in words.
 pub(crate) const NAME_RULE: &str = "a name has letters, digits, `-`, `_` and `.`, at most 80 of them, and begins with a letter or digit";
 
-/// Whether `text` can stand in a file name and in a table's heading.
+/// True where `text` can stand in a file name and in a table's heading.
 pub(crate) fn is_name(text: &str) -> bool {
     text.len() <= 80
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(is_name_char)
 }
 
-/// Whether `c` can be in a name.
+/// True where `c` can be in a name.
 pub(crate) fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_.".contains(c)
 }
@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether a key that can be written is there.
+    /// True where a key that can be written is there.
     pub(crate) fn has(&mut self, key: &'static str) -> bool {
         self.get(key).is_some()
     }

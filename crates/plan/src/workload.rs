@@ -14,12 +14,6 @@ use self::param::{Scope, Uses, read_expr};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 
-const DISPLAYS: [(&str, Display); 3] = [
-    ("rate", Display::Rate),
-    ("transactions", Display::Transactions),
-    ("milliseconds", Display::Milliseconds),
-];
-
 /// Names with a value in every workload.
 const BUILT_IN: [&str; 2] = ["rows", "tables"];
 
@@ -108,15 +102,12 @@ fn read_workload(mut fields: Fields<'_>) -> Read<Found> {
     let document = fields.document();
     let span = fields.span();
     let name = fields.required("name", Value::name);
-    let groups = Group::ALL.map(|group| (group.name(), group));
-    let group = fields.required("group", |value| value.choice(&groups));
-    let effects = Effect::ALL.map(|effect| (effect.name(), effect));
-    let effect = fields.required("effect", |value| value.choice(&effects));
-    let schemas = Schema::ALL.map(|schema| (schema.name(), schema));
-    let schema = fields.optional("schema", |value| value.choice(&schemas));
+    let group = fields.required("group", |value| value.choice(&Group::NAMED));
+    let effect = fields.required("effect", |value| value.choice(&Effect::NAMED));
+    let schema = fields.optional("schema", |value| value.choice(&Schema::NAMED));
     let description = fields.required("description", Value::text);
     let transaction = fields.optional("transaction", Value::flag);
-    let display = fields.optional("display", |value| value.choice(&DISPLAYS));
+    let display = fields.optional("display", |value| value.choice(&Display::NAMED));
     let text_only = fields.optional("text_only", Value::flag);
     let parameters = fields.optional("parameters", read_parameters);
     let needs_rows = fields.optional("needs_rows", |value| read_needed(value, &parameters));

@@ -26,7 +26,7 @@ pub(crate) fn catalogue(args: &CatalogueArgs) -> Result<Catalogue, Failure> {
     }
 }
 
-/// Where the user's own catalogue files are unless the command line says otherwise:
+/// The folder of the user's own catalogue files unless the command line names another:
 /// `$XDG_CONFIG_HOME/prony/catalog`, else `~/.config/prony/catalog`.
 pub(crate) fn own_catalogue_folder() -> Option<PathBuf> {
     let set = |name| {
@@ -73,12 +73,12 @@ pub(crate) fn experiment(
     Ok(plan)
 }
 
-/// Whether this host has counters of the processor for us; else why not.
+/// Checks that this host has counters of the processor for us; else gives the reason.
 pub(crate) fn hardware_counters() -> Result<(), String> {
     prony_probe::hardware_counters().map_err(|error| error.to_string())
 }
 
-/// Which setting the version of a target can't have, so that the message points at its line.
+/// Checks the settings of a target; names the one that its version can't have, so that the message points at its line.
 /// Whatever else is wrong is said of the plan as a whole.
 fn honours(catalogue: &Catalogue, target: &Target, allow: &[String]) -> Result<(), Refused> {
     let wanted = Wanted {

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// Why a command ends without having done what was asked. Anything else is a defect of Prony.
+/// The reason why a command ends without success. Anything else is a defect of Prony.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// What went wrong: one or more complete lines, without a final newline.
+    /// The error: one or more complete lines, without a final newline.
     pub(crate) message: String,
-    /// What to do about it, where the message does not say.
+    /// The remedy, where the message does not name it.
     pub(crate) hint: Option<String>,
     /// The exit code.
     pub(crate) code: ExitStatus,

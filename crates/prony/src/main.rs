@@ -6,8 +6,8 @@ mod definitions;
 mod failure;
 mod output;
 mod progress;
-mod session;
 mod signals;
+mod surroundings;
 mod words;
 
 use std::process::ExitCode;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+pub(crate) use prony_report::words::{listed, plural, whole as rate};
+
 /// A time in words, to two units: `700 ms`, `2.5 s`, `4 min 10 s`, `3 h 20 min`.
 pub(crate) fn duration(ms: u64) -> String {
     match ms {
@@ -25,59 +27,14 @@ pub(crate) fn whole(time: Duration) -> String {
     duration(time.as_secs() * 1_000).replace("0 ms", "0 s")
 }
 
-/// A rate with thousands separated.
-pub(crate) fn rate(per_second: f64) -> String {
-    let digits = format!("{per_second:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// Bytes as mebibytes with one decimal.
 pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-/// A count with its noun.
-pub(crate) fn plural(count: u64, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
-}
-
-/// Words one after the other: `1, 4 and 32`.
-pub(crate) fn listed(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nouns_agree_with_their_counts() {
-        assert_eq!(plural(1, "client"), "1 client");
-        assert_eq!(plural(64, "client"), "64 clients");
-    }
-
-    #[test]
-    fn lists_end_with_and() {
-        let words = ["1", "4", "32"].map(str::to_owned);
-        assert_eq!(listed(&[]), "");
-        assert_eq!(listed(&words[..1]), "1");
-        assert_eq!(listed(&words), "1, 4 and 32");
-    }
 
     #[test]
     fn durations_have_two_units_at_most() {
@@ -94,12 +51,5 @@ mod tests {
             assert_eq!(duration(ms), text);
         }
         assert_eq!(whole(Duration::from_millis(300)), "0 s");
-    }
-
-    #[test]
-    fn rates_have_separators() {
-        assert_eq!(rate(0.4), "0");
-        assert_eq!(rate(999.0), "999");
-        assert_eq!(rate(1_234_567.0), "1,234,567");
     }
 }

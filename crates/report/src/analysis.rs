@@ -4,18 +4,19 @@ pub(crate) mod before_after;
 pub(crate) mod cell;
 mod cell_trials;
 pub(crate) mod cells;
-mod conditions;
+pub(crate) mod conditions;
 mod cost_warnings;
 pub(crate) mod costs;
 pub(crate) mod debt;
 pub(crate) mod execution_plans;
+pub(crate) mod figure;
 pub(crate) mod group;
 pub(crate) mod loads;
+mod measured;
 pub(crate) mod measurement;
 mod missed_rows;
 mod pairing;
 pub(crate) mod periods;
-mod readings;
 pub(crate) mod sections;
 pub(crate) mod settings;
 pub(crate) mod times;
@@ -33,7 +34,7 @@ use self::costs::Costs;
 use self::execution_plans::ExplainedStatement;
 use self::group::GroupId;
 use self::loads::Loads;
-use self::readings::Readings;
+use self::measured::MeasuredTrials;
 use self::sections::Section;
 use self::settings::Settings;
 use self::trials::Trials;
@@ -48,7 +49,7 @@ pub(crate) struct Analysis<'a> {
     /// Of each target, in the order of the plan.
     pub(crate) builds: Vec<Option<BuildRow>>,
     pub(crate) trials: Trials,
-    /// Stored ones, then those that follow from readings.
+    /// Stored ones, then those that follow from samples and counts.
     pub(crate) warnings: Vec<WarningRow>,
     pub(crate) settings: Settings,
     pub(crate) statements: Vec<ExplainedStatement>,
@@ -70,8 +71,8 @@ impl<'a> Analysis<'a> {
         let hosts = store.hosts()?;
         let calibration = store.calibration()?;
         let trials = Trials::read(store)?;
-        let readings = Readings::read(store, &trials, &hosts)?;
-        let cells = Cells::of(plan, &readings.measured);
+        let measured = MeasuredTrials::read(store, &trials, &hosts)?;
+        let cells = Cells::of(plan, &measured.all);
         Ok(Self {
             plan,
             run: store.run()?,
@@ -79,11 +80,11 @@ impl<'a> Analysis<'a> {
             settings: Settings::of_run(store, &columns(plan))?,
             statements: execution_plans::read(store)?,
             loads: loads::read(store, plan, &trials)?,
-            costs: Costs::read(store, &readings.measured, &cells)?,
+            costs: Costs::read(store, &measured.all, &cells)?,
             before_after: before_after::of(plan, &cells),
             sections: sections::of(plan),
             calibration: calibration.filter(|calibration| is_of_last(calibration, &hosts)),
-            warnings: readings.warnings,
+            warnings: measured.warnings,
             cells,
             trials,
             hosts,
@@ -124,7 +125,7 @@ impl<'a> Analysis<'a> {
 
     /// Whether there is any ratio.
     pub(crate) fn compares(&self) -> bool {
-        self.cells.iter().any(|cell| cell.ratio.is_some())
+        self.cells.iter().any(|cell| cell.ratio().is_some())
     }
 
     /// Numbers of clients in the plan, ascending.

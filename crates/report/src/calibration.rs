@@ -12,8 +12,9 @@ use serde::Serialize;
 use crate::analysis::times::{Times, decode};
 use crate::document::{Block, Cell, NONE, Table};
 use crate::error::ReportError;
-use crate::figures::{count, plural, rounded, thousandths};
+use crate::figures::{rounded, thousandths};
 use crate::format::{pretty, text};
+use crate::words::{count, plural, whole};
 
 /// Changes whenever a key vanishes or changes its meaning.
 const FORMAT: u32 = 1;
@@ -131,7 +132,7 @@ fn closed_table(points: &[ClosedPoint]) -> Table {
         [
             name(point.backend, point.clients),
             point.threads.to_string(),
-            counts.queries_per_second().map_or(NONE.to_owned(), rate),
+            counts.queries_per_second().map_or(NONE.to_owned(), whole),
             microseconds(counts.client_us_per_query()),
             microseconds(counts.client_user_us_per_query()),
             microseconds(counts.server_us_per_query()),
@@ -155,7 +156,7 @@ fn open_table(points: &[OpenPoint]) -> Result<Table, ReportError> {
         let lateness = Lateness::of(point)?;
         Ok([
             name(point.backend, point.clients),
-            format!("{} {}", rate(point.rate.as_f64()), point.spacing.name()),
+            format!("{} {}", whole(point.rate.as_f64()), point.spacing.name()),
             count(point.counts.queries),
             microseconds(point.counts.client_us_per_query()),
             microseconds(lateness.p50),
@@ -180,13 +181,6 @@ fn open_table(points: &[OpenPoint]) -> Result<Table, ReportError> {
 
 fn name(backend: Backend, clients: u32) -> String {
     format!("{backend}, {}", plural(u64::from(clients), "client"))
-}
-
-/// A rate without decimals; rates here are far below what a float holds exactly.
-fn rate(per_second: f64) -> String {
-    format!("{per_second:.0}")
-        .parse()
-        .map_or_else(|_| NONE.to_owned(), count)
 }
 
 fn microseconds(value: Option<f64>) -> String {

@@ -11,20 +11,8 @@ pub enum ReportError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A histogram of times in the result file can't be decoded.
-    #[error(
-        "decode the histogram of times of target {target}, step {step}, block {block}: {problem}; \
-         the file is damaged"
-    )]
-    Histogram {
-        /// Name of the target.
-        target: String,
-        /// Name of the step.
-        step: String,
-        /// The block, counted from 1.
-        block: u32,
-        /// The decoder's complaint.
-        problem: String,
-    },
+    #[error(transparent)]
+    Histogram(#[from] HistogramError),
     /// The schedule errors of a calibration can't be decoded.
     #[error("decode the schedule errors of {backend}: {problem}; calibrate again")]
     Calibration {
@@ -59,4 +47,19 @@ pub enum ReportError {
         /// The reason.
         source: serde_json::Error,
     },
+}
+
+/// A histogram of times in the result file that can't be decoded. Only formats that show it fail.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error(
+    "decode the histogram of times of target {target}, step {step}, block {block}: {problem}; the \
+     file is damaged"
+)]
+pub struct HistogramError {
+    pub(crate) target: String,
+    pub(crate) step: String,
+    /// Counted from 1.
+    pub(crate) block: u32,
+    /// The decoder's complaint.
+    pub(crate) problem: String,
 }

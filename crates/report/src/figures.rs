@@ -7,6 +7,8 @@
 use prony_stats::{PairedRatio, Summary};
 use serde::Serialize;
 
+use crate::words::separated;
+
 /// Finest place that a ratio is shown to: thousandths.
 const RATIO_PLACE_MIN: i32 = -3;
 
@@ -79,52 +81,6 @@ pub(crate) fn significant(value: f64) -> String {
     }
 }
 
-/// A count with thousands separators.
-pub(crate) fn count(value: u64) -> String {
-    separated(&value.to_string())
-}
-
-/// A count with its noun, which takes an `s` where there is not one.
-pub(crate) fn plural(value: u64, noun: &str) -> String {
-    let ending = if value == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", count(value))
-}
-
-/// An amount of memory to three digits, such as `12.3 MiB`.
-pub(crate) fn bytes(value: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut amount = value as f64;
-    let mut unit = 0;
-    while amount >= 1000.0 && unit + 1 < UNITS.len() {
-        amount /= 1024.0;
-        unit += 1;
-    }
-    let decimals = match amount {
-        _ if unit == 0 => 0,
-        amount if amount < 9.995 => 2,
-        amount if amount < 99.95 => 1,
-        _ => 0,
-    };
-    format!(
-        "{} {}",
-        separated(&format!("{amount:.decimals$}")),
-        UNITS[unit]
-    )
-}
-
-/// A time as people read it, such as `1.2 s` or `62 s`.
-pub(crate) fn seconds(milliseconds: u64) -> String {
-    if milliseconds >= 10_000 {
-        return format!("{} s", count((milliseconds + 500) / 1000));
-    }
-    format!("{:.1} s", milliseconds as f64 / 1000.0)
-}
-
-/// A text of unknown origin as a sentence: with one period at its end.
-pub(crate) fn sentence(text: &str) -> String {
-    format!("{}.", text.trim_end().trim_end_matches('.'))
-}
-
 /// The word that stands for a variant in every file of Prony.
 pub(crate) fn word<T: Serialize>(variant: &T) -> String {
     let value = serde_json::to_value(variant).unwrap_or_default();
@@ -183,26 +139,6 @@ fn percent(share: f64) -> String {
     } else {
         format!("{percent:.0}%")
     }
-}
-
-/// Puts a comma between thousands of the integer part of a plain decimal number.
-fn separated(digits: &str) -> String {
-    let (integer, fraction) = match digits.split_once('.') {
-        Some((integer, fraction)) => (integer, Some(fraction)),
-        None => (digits, None),
-    };
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (position, digit) in integer.chars().enumerate() {
-        if position > 0 && (integer.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if let Some(fraction) = fraction {
-        text.push('.');
-        text.push_str(fraction);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -266,21 +202,6 @@ mod tests {
     }
 
     #[test]
-    fn thousands() {
-        for (value, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (1_234_567, "1,234,567"),
-        ] {
-            assert_eq!(count(value), text);
-        }
-        assert_eq!(plural(1, "row"), "1 row");
-        assert_eq!(plural(2000, "row"), "2,000 rows");
-        assert_eq!(separated("12345.6789"), "12,345.6789");
-    }
-
-    #[test]
     fn values_alone() {
         for (value, text) in [
             (0.0, "0"),
@@ -293,37 +214,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn amounts_of_memory() {
-        for (value, text) in [
-            (0, "0 B"),
-            (999, "999 B"),
-            (1000, "0.98 KiB"),
-            (8 << 20, "8.00 MiB"),
-            (12_900_000, "12.3 MiB"),
-            (150 << 20, "150 MiB"),
-            (1_048_000_000, "999 MiB"),
-            (3 << 40, "3.00 TiB"),
-            (5000 << 40, "5,000 TiB"),
-        ] {
-            assert_eq!(bytes(value), text);
-        }
-    }
-
-    #[test]
-    fn times() {
-        for (value, text) in [
-            (0, "0.0 s"),
-            (1234, "1.2 s"),
-            (61_500, "62 s"),
-            (1_200_000, "1,200 s"),
-        ] {
-            assert_eq!(seconds(value), text);
-        }
-    }
-
     proptest::proptest! {
-        /// What is shown is off by at most half a unit of its last place, which is at most the
+        /// A shown value is off by at most half a unit of its last place, which is at most the
         /// half range or a twentieth of the value.
         #[test]
         fn shown_values_are_near(low in 1e-3..1e9_f64, width in 0.0..0.5_f64) {

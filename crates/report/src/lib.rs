@@ -5,6 +5,7 @@
 //! figures from the result file, `page` decides which of them people see and in which words, and
 //! `format` writes them. The four formats are described in `docs/formats/report.md`.
 
+pub mod adhoc;
 mod analysis;
 mod calibration;
 mod document;
@@ -12,8 +13,9 @@ mod error;
 mod figures;
 mod format;
 mod page;
+pub mod words;
 
 pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
-pub use error::ReportError;
+pub use error::{HistogramError, ReportError};
 pub use format::{Format, effective_settings, render};

@@ -102,7 +102,7 @@ impl Adder<'_> {
         self.catalogue.with_entry(entry.clone())?;
         let file = new.catalogue.join(format!("{}.toml", entry.id));
         if file.exists() {
-            return Err(AddError::FileExists { file });
+            return Err(AddError::FileExists(file));
         }
         // What was unpacked to be looked at makes room for the build.
         drop(unpacked);
@@ -139,9 +139,8 @@ impl Adder<'_> {
         report: &mut dyn FnMut(FetchEvent),
     ) -> Result<(Entry, Option<Vec<String>>), AddError> {
         let tree = Tree::walk(unpacked.root())?;
-        let program = shape::program(&tree).ok_or_else(|| AddError::NoServer {
-            path: new.path.to_owned(),
-        })?;
+        let program =
+            shape::program(&tree).ok_or_else(|| AddError::NoServer(new.path.to_owned()))?;
         let elf = check_program(new.path, &tree, &program)?;
         let probe = Probe {
             launcher: self.launcher,
@@ -153,12 +152,7 @@ impl Adder<'_> {
         let linking = linking::find(&probe, &tree, &program, &elf, &mut |id| {
             depot.fetch_support(id, self.stop, report)
         })?
-        .map_err(|missing| AddError::Libraries {
-            path: new.path.to_owned(),
-            program: program.clone(),
-            missing,
-            archive: !new.path.is_dir(),
-        })?;
+        .map_err(|missing| AddError::libraries(new.path, &program, &missing, !new.path.is_dir()))?;
         let mut entry = skeleton(&program, linking);
         let supports = entry.support.iter();
         let supports = supports.map(|id| depot.fetch_support(id, self.stop, report));
@@ -180,9 +174,8 @@ impl Adder<'_> {
         entry.family = said.family;
         entry.version = said.version;
         entry.version_text = said.version_text;
-        entry.bootstrap = shape::bootstrap(&tree, help).ok_or_else(|| AddError::NoBootstrap {
-            path: new.path.to_owned(),
-        })?;
+        entry.bootstrap = shape::bootstrap(&tree, help)
+            .ok_or_else(|| AddError::NoBootstrap(new.path.to_owned()))?;
         entry.locations = shape::locations(&tree, &program, help);
         if !help.encrypts() {
             entry.lacks.push("tls".to_owned());
@@ -196,7 +189,7 @@ impl Adder<'_> {
         let own = || format!("{}-{}", said.family, said.version);
         let id = new.id.map_or_else(own, str::to_owned);
         match self.catalogue.get(&id) {
-            Some(_) => Err(AddError::Exists { id }),
+            Some(_) => Err(AddError::Exists(id)),
             None => Ok(id),
         }
     }
@@ -257,16 +250,11 @@ impl Adder<'_> {
 
 /// Looks at the program without running it.
 fn check_program(path: &Path, tree: &Tree, program: &Path) -> Result<Elf, AddError> {
-    let (path, program) = (path.to_owned(), program.to_owned());
-    let full = tree.root.join(&program);
+    let full = tree.root.join(program);
     match Elf::read(&full).at("read", &full)? {
-        None => Err(AddError::NoProgram { path, program }),
+        None => Err(AddError::no_program(path, program)),
         Some(elf) if elf.runs_on(std::env::consts::ARCH) => Ok(elf),
-        Some(elf) => Err(AddError::Processor {
-            path,
-            program,
-            made_for: elf.processor(),
-        }),
+        Some(elf) => Err(AddError::processor(path, program, &elf.processor())),
     }
 }
 
@@ -326,9 +314,7 @@ fn write(file: &Path, text: &str) -> Result<(), AddError> {
     let half = file.with_extension(format!("toml-{}", std::process::id()));
     let written = fs::write(&half, text).at("write", &half);
     let written = match written {
-        Ok(()) if file.exists() => Err(AddError::FileExists {
-            file: file.to_owned(),
-        }),
+        Ok(()) if file.exists() => Err(AddError::FileExists(file.to_owned())),
         Ok(()) => fs::rename(&half, file)
             .at("create", file)
             .map_err(AddError::from),

@@ -7,7 +7,7 @@ pub(crate) mod accounts;
 mod explain;
 mod facts;
 pub(crate) mod settle;
-mod statement;
+pub(crate) mod statement;
 mod status;
 mod tables;
 

@@ -8,8 +8,7 @@ mod glob;
 pub(crate) mod unpack;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::io::{self, Read};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -133,16 +132,6 @@ impl ServerBuild {
         wrapper: &[OsString],
     ) -> Command {
         let preload = self.preload.as_ref().map(|preload| &preload.library);
-        let folders = || {
-            let mut joined = OsString::new();
-            for folder in &self.libraries {
-                if !joined.is_empty() {
-                    joined.push(":");
-                }
-                joined.push(folder);
-            }
-            joined
-        };
         let begin = |program: &Path, placement: &Placement| {
             let Some((tool, arguments)) = wrapper.split_first() else {
                 return launcher.placed_command(program, placement);
@@ -154,7 +143,9 @@ impl ServerBuild {
         let mut command;
         if let Some(loader) = &self.loader {
             command = begin(loader, &placement);
-            command.arg("--library-path").arg(folders());
+            command
+                .arg("--library-path")
+                .arg(search_path(&self.libraries));
             if let Some(library) = preload {
                 command.arg("--preload").arg(library);
             }
@@ -163,28 +154,20 @@ impl ServerBuild {
             placement.preload = preload.cloned();
             command = begin(&self.program, &placement);
             if !self.libraries.is_empty() {
-                command.env("LD_LIBRARY_PATH", folders());
+                command.env("LD_LIBRARY_PATH", search_path(&self.libraries));
             }
         }
         command
     }
 }
 
+/// Folders as the loader takes them, `ld.so(8)`.
+pub(crate) fn search_path(folders: &[PathBuf]) -> OsString {
+    let folders: Vec<_> = folders.iter().map(|folder| folder.as_os_str()).collect();
+    folders.join(OsStr::new(":"))
+}
+
 /// The path without `.` in it: some old servers take it literally.
 fn tidy(path: &Path) -> PathBuf {
     path.components().collect()
-}
-
-/// Fills as much of `buffer` as the stream has left; returns how much that is.
-fn read_up_to(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut read = 0;
-    while read < buffer.len() {
-        match stream.read(&mut buffer[read..]) {
-            Ok(0) => break,
-            Ok(count) => read += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(read)
 }

@@ -1,12 +1,15 @@
-//! SHA-256, of texts and of files.
+//! SHA-256 of texts and of files, and what else deals with plain bytes.
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
 use prony_host::{At, IoError};
 use sha2::{Digest, Sha256};
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 256 * 1024;
 
 /// The hash of some bytes, as 64 lower-case hexadecimal digits.
 pub(crate) fn hex_of(bytes: &[u8]) -> String {
@@ -16,41 +19,12 @@ pub(crate) fn hex_of(bytes: &[u8]) -> String {
 /// Hash and size of a file.
 pub(crate) fn of_file(path: &Path) -> Result<(String, u64), IoError> {
     let mut file = File::open(path).at("open", path)?;
-    let mut hashing = Hashing::new(io::sink());
-    let size = io::copy(&mut file, &mut hashing).at("read", path)?;
-    Ok((hashing.finish(), size))
-}
-
-/// Writes through and hashes what it writes.
-pub(crate) struct Hashing<W> {
-    inner: W,
-    state: Sha256,
-}
-
-impl<W: Write> Hashing<W> {
-    pub(crate) fn new(inner: W) -> Self {
-        Self {
-            inner,
-            state: Sha256::new(),
-        }
-    }
-
-    /// The hash of everything written.
-    pub(crate) fn finish(self) -> String {
-        hex(&self.state.finalize())
-    }
-}
-
-impl<W: Write> Write for Hashing<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        self.state.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
+    let mut hasher = Sha256::new();
+    let size = each_chunk(&mut file, |chunk| -> io::Result<()> {
+        hasher.update(chunk);
+        Ok(())
+    });
+    Ok((hex(&hasher.finalize()), size.at("read", path)?))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -61,19 +35,34 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Random bytes of the system as hexadecimal digits, two for each byte.
-pub(crate) fn random_hex(count: usize) -> Result<String, IoError> {
-    let mut bytes = vec![0; count];
-    random_bytes(&mut bytes)?;
-    Ok(hex(&bytes))
+/// Hands the rest of a stream to `take`, chunk by chunk, and returns its size.
+pub(crate) fn each_chunk<E: From<io::Error>>(
+    stream: &mut dyn Read,
+    mut take: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<u64, E> {
+    let mut buffer = vec![0; CHUNK];
+    let mut size = 0;
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return Ok(size),
+            Ok(count) => {
+                take(&buffer[..count])?;
+                size += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
-/// Fills `bytes` with random ones of the system.
-pub(crate) fn random_bytes(bytes: &mut [u8]) -> Result<(), IoError> {
+/// A random number of the system.
+pub(crate) fn random() -> Result<u128, IoError> {
     let path = Path::new("/dev/urandom");
+    let mut bytes = [0; 16];
     File::open(path)
-        .and_then(|mut file| file.read_exact(bytes))
-        .at("read", path)
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .at("read", path)?;
+    Ok(u128::from_ne_bytes(bytes))
 }
 
 #[cfg(test)]
@@ -91,9 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn random_texts_differ() {
-        let one = random_hex(16).unwrap();
-        assert_eq!(one.len(), 32);
-        assert_ne!(one, random_hex(16).unwrap());
+    fn random_numbers_differ() {
+        assert_ne!(random().unwrap(), random().unwrap());
     }
 }

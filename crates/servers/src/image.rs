@@ -178,7 +178,7 @@ impl<'a> Images<'a> {
             // Whoever made it: this process, or another one in the last moment.
             (_, Some(image)) => Ok(image),
             (Err(error), None) => Err(error.into()),
-            (Ok(()), None) => Err(ImageError::Gone { key: key.clone() }),
+            (Ok(()), None) => Err(ImageError::Gone(key.clone())),
         }
     }
 

@@ -10,19 +10,18 @@ pub(crate) mod valgrind;
 pub(crate) mod verify;
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use prony_client::ClientError;
 use prony_host::{
     At, IoError, Launcher, OwnedFolder, Placement, Process, Roots, create_private, tail,
     write_private,
 };
-use prony_model::{Allocator, ProcessSettings, StopFlag, Transport};
+use prony_model::{ProcessSettings, StopFlag, Transport};
 
 use crate::build::ServerBuild;
 use crate::config::render::Rendered;
@@ -72,23 +71,13 @@ pub enum InstanceError {
     },
     /// There is no port for it.
     #[error(
-        "find a free port on {}: {tried} in a row of {} to {} are in use; end what listens there",
+        "find a free port on {}: {} in a row of {} to {} are in use; end what listens there",
         port::HOST,
+        port::ATTEMPTS,
         port::FIRST,
         port::FIRST + port::COUNT - 1
     )]
-    Ports {
-        /// The number of ports that were tried.
-        tried: u16,
-    },
-    /// The work of others on the process before it became the server failed.
-    #[error("prepare the process of {build} before it starts: {reason}")]
-    Birth {
-        /// The build's id.
-        build: String,
-        /// Their reason.
-        reason: String,
-    },
+    Ports,
     /// The server program can't be started or watched.
     #[error("run {build}: {source}")]
     Run {
@@ -97,81 +86,32 @@ pub enum InstanceError {
         /// The answer of the operating system.
         source: io::Error,
     },
-    /// No data directory could be made.
-    #[error("bootstrap {build}: the server {status}")]
-    Bootstrap {
-        /// The build's id.
-        build: String,
-        /// The end of the server.
-        status: String,
-        /// The end of its log.
-        log_tail: String,
-    },
-    /// The server ended before it answered.
-    #[error("start {build}: {died}")]
-    Died {
-        /// The build's id.
-        build: String,
-        /// Its end.
-        died: ServerDied,
-    },
-    /// The server did not answer in time.
-    #[error("start {build}: it does not answer after {seconds} s: {reason}")]
-    Silent {
-        /// The build's id.
-        build: String,
-        /// The time that was waited.
-        seconds: u64,
-        /// The last attempt's error.
-        reason: ClientError,
-        /// The end of the server's log.
-        log_tail: String,
-    },
-    /// The server answers and refuses the administrator, or the statements that make the accounts.
-    #[error("set up the accounts of {build}: {source}")]
-    Accounts {
-        /// The build's id.
-        build: String,
-        /// The client's error.
-        source: ClientError,
-        /// The end of the server's log.
-        log_tail: String,
-    },
-    /// It runs with another memory allocator than it should.
-    #[error(
-        "start {build} with {}: {reason}",
-        wanted.name()
-    )]
-    Allocator {
-        /// The build's id.
-        build: String,
-        /// The request.
-        wanted: Allocator,
-        /// The outcome.
-        reason: String,
-        /// The end of the server's log.
-        log_tail: String,
-    },
+    /// The server does not do what it is started for.
+    #[error(transparent)]
+    Server(#[from] ServerFailure),
     /// The user wished to stop.
     #[error("stopped")]
     Stopped,
+}
+
+/// A server that does not do what is asked of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{task}: {reason}")]
+pub struct ServerFailure {
+    /// The task, such as `start mysql-8.0.31`.
+    pub task: String,
+    /// The reason.
+    pub reason: String,
+    /// The end of the server's log.
+    pub log_tail: String,
 }
 
 impl InstanceError {
     /// The end of the server's own log, where there is one.
     pub fn log_tail(&self) -> Option<&str> {
         match self {
-            Self::Bootstrap { log_tail, .. }
-            | Self::Silent { log_tail, .. }
-            | Self::Allocator { log_tail, .. }
-            | Self::Accounts { log_tail, .. } => Some(log_tail),
-            Self::Died { died, .. } => Some(&died.log_tail),
-            Self::Io(_)
-            | Self::SocketPath { .. }
-            | Self::Ports { .. }
-            | Self::Birth { .. }
-            | Self::Run { .. }
-            | Self::Stopped => None,
+            Self::Server(failure) => Some(&failure.log_tail),
+            _ => None,
         }
     }
 }
@@ -189,18 +129,14 @@ impl Instance {
         build: &ServerBuild,
         rendered: &Rendered,
     ) -> Result<Self, InstanceError> {
-        allocator::check_build(build, &rendered.process)?;
-        let certificates = if rendered.tls {
-            Some(Certificates::ensure(roots)?)
-        } else {
-            None
-        };
+        allocator::check_build(build, rendered.process.allocator)?;
+        let certificates = rendered.tls.then(|| Certificates::ensure(roots));
         let instance = Self {
             folder: OwnedFolder::create(&roots.instances(), "")?,
             launcher: launcher.clone(),
             build: build.clone(),
             rendered: rendered.clone(),
-            certificates,
+            certificates: certificates.transpose()?,
             port: None,
         };
         let socket = instance.socket();
@@ -288,22 +224,19 @@ impl Instance {
     fn write_config(&self) -> Result<(), IoError> {
         let mut text = self.rendered.text();
         text.push_str("# places\n");
-        let places = [
+        let mut places = vec![
             ("datadir", self.data_dir()),
             ("tmpdir", self.path("tmp")),
             ("socket", self.socket()),
             ("pid-file", self.path("pid")),
             ("log-error", self.log_path()),
         ];
-        let places = places.iter().map(|(option, path)| (*option, path));
         let locations = self.build.locations.iter();
-        let locations = locations.map(|(option, path)| (option.as_str(), path));
-        let certificates = self.certificates.as_ref().map(Certificates::options);
-        let certificates = certificates.iter().flatten();
-        let certificates = certificates.map(|(option, path)| (*option, path));
-        for (option, path) in places.chain(locations).chain(certificates) {
+        places.extend(locations.map(|(option, path)| (option.as_str(), path.clone())));
+        places.extend(self.certificates.iter().flat_map(Certificates::options));
+        for (option, path) in places {
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{option}={}", quoted(path));
+            let _ = writeln!(text, "{option}={}", quoted(&path));
         }
         if let Some(port) = self.port {
             // Writing to a String cannot fail.
@@ -357,6 +290,15 @@ impl Instance {
         self.launcher
             .spawn(command)
             .map_err(|source| self.run_error(source))
+    }
+
+    /// The failure of a task, with the end of the log.
+    pub(crate) fn failure(&self, task: String, reason: impl Display) -> ServerFailure {
+        ServerFailure {
+            task,
+            reason: reason.to_string(),
+            log_tail: self.log_tail(LOG_LINES),
+        }
     }
 
     fn run_error(&self, source: io::Error) -> InstanceError {

@@ -37,4 +37,6 @@ pub use image::{
 };
 pub use instance::valgrind::{Callgrind, Valgrind, ValgrindError};
 pub use instance::verify::{Verified, VerifyError, verify};
-pub use instance::{Birth, Instance, InstanceError, OnBirth, Running, ServerDied, StopError};
+pub use instance::{
+    Birth, Instance, InstanceError, OnBirth, Running, ServerDied, ServerFailure, StopError,
+};

@@ -3,8 +3,7 @@
 use crate::SampleError;
 use crate::summary::check;
 
-/// How much larger one side of a set of pairs is than the other: the geometric mean of the
-/// quotients, with the lowest and the highest of them.
+/// The ratio of one side of a set of pairs to the other: the geometric mean of the quotients, with the lowest and the highest of them.
 ///
 /// Pairs share what varies from pair to pair (a time of day, a machine's mood), which the quotient
 /// removes. The geometric mean treats a quotient and its inverse alike: the ratio with both sides

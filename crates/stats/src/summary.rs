@@ -1,6 +1,6 @@
 //! A set of values in a few numbers.
 
-/// Why a sample can't be summarised.
+/// The reason why a sample can't be summarised.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum SampleError {
     /// There are no values.

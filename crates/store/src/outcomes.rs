@@ -1,4 +1,4 @@
-//! What the steps of trials yielded, group of clients by group of clients.
+//! Outcomes of the steps of trials, by group of clients.
 
 mod read;
 mod write;
@@ -18,7 +18,7 @@ pub struct OutcomeRow {
     pub step: usize,
     /// Index of the group in the step; 0 for the step's own clients.
     pub group: usize,
-    /// What carried the connections' bytes, of all groups of the step.
+    /// The backend that carried the connections of all groups of the step.
     pub backend: Backend,
     /// Threads of the load generator, which drove all groups of the step.
     pub threads: u32,
@@ -69,9 +69,9 @@ pub struct ErrorRow {
     pub group: usize,
     /// The server's error code.
     pub code: ErrorCode,
-    /// What it means for the operation.
+    /// Its meaning for the operation.
     pub class: ErrorClass,
-    /// How often it came.
+    /// Number of occurrences.
     pub count: u64,
     /// The message of the first.
     pub message: String,
@@ -99,6 +99,6 @@ pub struct ThreadUseRow {
     pub step: usize,
     /// Number of the thread, from 0.
     pub thread: usize,
-    /// What it used and waited for.
+    /// Its time, by use.
     pub used: ThreadUse,
 }

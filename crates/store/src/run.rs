@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 use prony_model::Backend;
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
 use crate::database::{change, first, rows};
+use crate::store::insert_host;
 use crate::values::{Time, Word, time};
 use crate::{Store, StoreError};
 
@@ -19,7 +20,7 @@ pub struct RunRow {
     pub started_at: Timestamp,
     /// When a program last stopped working on it in good order.
     pub ended_at: Option<Timestamp>,
-    /// What carries the connections of its load; `None` before that is decided.
+    /// The backend of its load; `None` before that is decided.
     pub backend: Option<Backend>,
 }
 
@@ -35,7 +36,7 @@ pub struct HostRow {
 /// The build of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildRow {
-    /// What the server answers to `SELECT VERSION()`.
+    /// The server's answer to `SELECT VERSION()`.
     pub server_version: String,
     /// Hash of everything that makes up the build.
     pub content_hash: String,
@@ -46,7 +47,7 @@ pub struct BuildRow {
 /// The server build of a target, once it has been fetched.
 #[derive(Debug, Clone, Copy)]
 pub struct BuildRecord<'a> {
-    /// What the server answers to `SELECT VERSION()`.
+    /// The server's answer to `SELECT VERSION()`.
     pub server_version: &'a str,
     /// Hash of everything that makes up the build: equal hash, equal bytes.
     pub content_hash: &'a str,
@@ -61,7 +62,7 @@ pub struct CellRow {
     pub target: usize,
     /// Index of the step in the plan.
     pub step: usize,
-    /// What makes two cells comparable, as [`Plan::fingerprints`](prony_model::Plan::fingerprints)
+    /// Equal in comparable cells; as [`Plan::fingerprints`](prony_model::Plan::fingerprints)
     /// gave it when the run began.
     pub fingerprint: String,
 }
@@ -95,8 +96,8 @@ impl Store {
     }
 
     /// Adds the facts of the host as they are now, as a JSON object; see
-    /// [`NewRun::host_json`](crate::NewRun::host_json). For runs that are resumed: trials that begin
-    /// from now on are of this host.
+    /// [`NewRun::host_json`](crate::NewRun::host_json). For runs that are resumed: trials that
+    /// begin from now on are of this host.
     ///
     /// # Errors
     /// When the file can't be written.
@@ -208,19 +209,4 @@ impl Store {
             },
         )
     }
-}
-
-/// Inserts the host under the next number, counted from 0.
-pub(crate) fn insert_host(
-    transaction: &Transaction<'_>,
-    facts: &str,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    change(
-        transaction,
-        "record the host",
-        "INSERT INTO host (id, recorded_at, facts) SELECT count(*), ?1, ?2 FROM host",
-        params![Time(at), facts],
-    )
-    .map(drop)
 }

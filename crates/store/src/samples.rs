@@ -6,12 +6,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use prony_model::{Counter, Gap, Moment, Plan, Sample, Source};
-use rusqlite::types::FromSqlError;
 use rusqlite::{Row, Transaction, params};
 
 use crate::database::{change, exists, insert, rows};
 use crate::trials::require_running;
-use crate::values::{Bits, Word};
+use crate::values::{Bits, Word, word};
 use crate::{Store, StoreError, TrialId};
 
 impl Store {
@@ -62,8 +61,8 @@ impl Store {
         })
     }
 
-    /// The absences of the run (`None`) and of its trials, but for discarded trials, in the order of
-    /// recording.
+    /// The absences of the run (`None`) and of its trials, but for discarded trials, in the order
+    /// of recording.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -231,7 +230,7 @@ impl<'a> Writer<'a> {
 /// Source and name, in two columns from `first` on.
 fn counter(row: &Row<'_>, first: usize) -> rusqlite::Result<Counter> {
     Ok(Counter {
-        source: source(row, first)?,
+        source: word(row, first)?,
         name: Cow::Owned(row.get(first + 1)?),
     })
 }
@@ -239,19 +238,7 @@ fn counter(row: &Row<'_>, first: usize) -> rusqlite::Result<Counter> {
 /// Source and reason, in two columns from `first` on.
 fn gap(row: &Row<'_>, first: usize) -> rusqlite::Result<Gap> {
     Ok(Gap {
-        source: source(row, first)?,
+        source: word(row, first)?,
         reason: row.get(first + 1)?,
     })
-}
-
-fn source(row: &Row<'_>, column: usize) -> rusqlite::Result<Source> {
-    let value = row.get_ref(column)?;
-    let known = |name: &str| Source::ALL.into_iter().find(|known| known.name() == name);
-    value
-        .as_str()
-        .and_then(|name| known(name).ok_or(FromSqlError::InvalidType))
-        .map_err(|error| {
-            let kind = value.data_type();
-            rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
-        })
 }

@@ -4,15 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, Transaction};
 
+use crate::StoreError;
 use crate::database::in_transaction;
 use crate::error::Context as _;
-use crate::{StoreError, header};
-
-/// Marks an SQLite file as a result file of Prony: the letters `PRON`. Shown by file(1).
-pub(crate) const APPLICATION_ID: i64 = 0x5052_4F4E;
-
-/// The mark of files whose layouts were never released: the letters `PRNY`.
-pub(crate) const UNRELEASED_ID: i64 = 0x5052_4E59;
+use crate::header::{self, APPLICATION_ID, UNRELEASED_ID};
 
 /// Scripts that each bring a file to the next version; the first one makes version 1. Scripts are
 /// only ever appended.
@@ -32,8 +27,8 @@ pub(crate) fn create(transaction: &Transaction<'_>) -> Result<(), StoreError> {
 /// The version of an existing file that this program can read.
 ///
 /// # Errors
-/// When the file is not a result file, was cut short or never filled, is of an unreleased layout, or
-/// is newer than this program.
+/// When the file is not a result file, was cut short or never filled, is of an unreleased layout,
+/// or is newer than this program.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     if !header::has_log(path) {
         header::check_length(path)?;

@@ -179,7 +179,8 @@ impl Store {
         })
     }
 
-    /// The images of all targets and the loads of all done timed trials, in the order of their recording.
+    /// The images of all targets and the loads of all done timed trials, in the order of their
+    /// recording.
     ///
     /// # Errors
     /// When the file can't be read.

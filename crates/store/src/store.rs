@@ -12,7 +12,6 @@ use serde_json::Value;
 use crate::database::{change, first, in_transaction};
 use crate::error::Context as _;
 use crate::lock::RunLock;
-use crate::run::insert_host;
 use crate::values::{Json, Time, Word, json};
 use crate::{StoreError, schema};
 
@@ -28,7 +27,7 @@ pub struct Store {
     lock: Option<RunLock>,
 }
 
-/// What is known when a run begins.
+/// Facts that are known when a run begins.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRun<'a> {
     /// Identifies the run for people, such as the name of its folder.
@@ -329,4 +328,19 @@ fn read_plan(connection: &Connection) -> Result<(Plan, Option<String>), StoreErr
     }
     let plan = serde_json::from_value(plan).map_err(|error| damaged(error.to_string()))?;
     Ok((plan, unknown))
+}
+
+/// Inserts the host under the next number, counted from 0.
+pub(crate) fn insert_host(
+    transaction: &Transaction<'_>,
+    facts: &str,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    change(
+        transaction,
+        "record the host",
+        "INSERT INTO host (id, recorded_at, facts) SELECT count(*), ?1, ?2 FROM host",
+        params![Time(at), facts],
+    )
+    .map(drop)
 }

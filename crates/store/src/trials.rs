@@ -45,7 +45,7 @@ pub struct TrialRow {
     pub began_at: Timestamp,
     /// When it ended; `None` while running, and where its program died.
     pub ended_at: Option<Timestamp>,
-    /// Why it failed or was discarded.
+    /// The reason for its failure or for discarding it.
     pub reason: Option<String>,
     /// The end of the server's log, where it failed.
     pub log_tail: Option<String>,

@@ -11,11 +11,11 @@ use prony_client::Address;
 use prony_host::{Launcher, OwnedFolder, Placement, Process, Roots};
 use prony_probe::{ProcessReading, Root, thread_cpu_ns};
 
-/// How long it may take to listen.
+/// Limit for it to listen.
 const STARTING: Duration = Duration::from_secs(20);
-/// How long it is given to end, when its clients say that it is gone.
+/// Limit for it to end once its clients have lost it.
 const DYING: Duration = Duration::from_secs(1);
-/// What it says when it listens.
+/// Its first line once it listens.
 const READY: &str = "ready";
 
 /// A null server that listens on a unix socket. Dropping it ends it and removes its folder.
@@ -72,7 +72,7 @@ impl NullServer {
         }
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) fn address(&self) -> Address {
         Address::Unix(socket(&self.folder))
     }
@@ -89,7 +89,7 @@ impl NullServer {
             .map_err(|error: prony_probe::ProbeError| error.to_string())
     }
 
-    /// What it said when it ended; `None` while it runs.
+    /// Its words when it ended; `None` while it runs.
     pub(crate) fn last_words(&mut self) -> Option<String> {
         self.process.wait_timeout(DYING).ok()??;
         let mut said = String::new();
@@ -113,11 +113,11 @@ fn report(
         Some(Ok(line)) if line == READY => Ok(errors),
         _ => {
             let mut said = String::new();
-            // What can't be read is missing from an explanation, nothing more.
+            // Unreadable words are missing from an explanation, nothing more.
             let _ = errors.read_to_string(&mut said);
             Err(said.trim().to_owned())
         }
     };
-    // Who asked may have lost patience.
+    // The receiver may have given up.
     let _ = sender.send(told);
 }

@@ -1,4 +1,4 @@
-//! What a calibration measures, and what of it is worth keeping.
+//! The points of a calibration, and the rule by which its result is kept.
 
 use prony_load::{DriveTask, Hello};
 use prony_model::{Backend, Calibration, CounterSet, Workload};
@@ -11,7 +11,7 @@ use crate::drive::GeneratorSetup;
 /// Files that a generator has open beside its connections, at most.
 const OTHER_FILES: u64 = 64;
 
-/// What is measured.
+/// The points to be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalibrationPoints {
     /// One after the other.
@@ -25,9 +25,9 @@ pub struct CalibrationPoints {
 }
 
 impl CalibrationPoints {
-    /// The numbers of clients that are measured where nobody wants others.
+    /// The numbers of clients that are measured by default.
     pub const CLIENTS: [u32; 5] = [1, 8, 64, 512, 1000];
-    /// Milliseconds of measured time for each point where nobody wants others.
+    /// Milliseconds of measured time for each point by default.
     pub const TIME_MS: u64 = 2_000;
     /// The same where a run calibrates for itself: enough to see whether the generator is near its
     /// ceiling. What took less is never kept.
@@ -63,7 +63,7 @@ impl CalibrationPoints {
             + price::predicted_ms(self.looking.len())
     }
 
-    /// Whether what comes out replaces what is in the cache. It must have all that a usual one has,
+    /// Tells whether the result replaces the one in the cache. It must have all that a usual one has,
     /// since it may stand for the generator in reports from then on. A short one makes way for a full
     /// one, and only takes the place of one that lacks a backend or the price of counters.
     pub(super) fn worth_keeping(&self, usual: &Self, kept: Option<&Calibration>) -> bool {
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// What was measured over these backends.
+    /// A calibration of these backends.
     fn calibration(backends: &[Backend]) -> Calibration {
         let counts = CalibrationCounts {
             queries: 1,

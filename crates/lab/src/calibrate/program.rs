@@ -1,4 +1,4 @@
-//! Which build of Prony is calibrated: versions have many.
+//! The identity of the calibrated build of Prony: versions have many.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// What tells one build of Prony from another of the same version.
+/// The difference between builds of Prony of the same version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Program {
     /// `debug` or `release`, which differ by a multiple.

@@ -1,7 +1,6 @@
 //! The load generator as a child process: a job goes in, messages come out, and where the job holds,
 //! the words to go on go in as well.
 
-use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -10,12 +9,14 @@ use std::thread;
 use std::time::Duration;
 
 use prony_host::{Launcher, Placement, Process, describe_exit};
-use prony_load::{Hello, Job, Message, ProtocolMismatch};
+use prony_load::{Hello, Job, Message};
 use prony_model::CpuSet;
 
-/// How long a generator that closed its output may take to end.
+use crate::error::GeneratorError;
+
+/// Limit for a generator that closed its output to end.
 const DYING: Duration = Duration::from_secs(2);
-/// How long a generator may take to say what its host has.
+/// Limit for a generator to say what its host has.
 const STARTING: Duration = Duration::from_secs(20);
 /// The line that lets a generator go on that holds. It takes any.
 const GO: &[u8] = b"go\n";
@@ -28,7 +29,7 @@ pub(crate) struct Generator {
     lines: Receiver<Line>,
 }
 
-/// What came, or did not come, from the generator.
+/// The next event from the generator.
 pub(crate) enum Next {
     /// A message.
     Message(Message),
@@ -36,28 +37,6 @@ pub(crate) enum Next {
     Quiet,
     /// The process ended without saying `Done`, `Filled` or `Failed`.
     Ended(String),
-}
-
-/// The reason why there is no load generator.
-#[derive(Debug, thiserror::Error)]
-pub enum GeneratorError {
-    /// It does not start, or does not say what it has to say at first.
-    #[error("start the load generator: {reason}")]
-    Start {
-        /// The reason.
-        reason: String,
-    },
-    /// It is of another version.
-    #[error(transparent)]
-    Protocol(#[from] ProtocolMismatch),
-}
-
-impl GeneratorError {
-    fn start(reason: &impl fmt::Display) -> Self {
-        Self::Start {
-            reason: reason.to_string(),
-        }
-    }
 }
 
 enum Line {
@@ -185,7 +164,7 @@ fn forward(output: ChildStdout, mut errors: ChildStderr, sender: &Sender<Line>) 
         }
     }
     let mut said = String::new();
-    // What can't be read is missing from an explanation, nothing more.
+    // Unreadable words are missing from an explanation, nothing more.
     let _ = errors.read_to_string(&mut said);
     let _ = sender.send(Line::Closed(said));
 }

@@ -23,7 +23,7 @@ pub(crate) struct Ready {
     /// The origin of its data; `None` for an external server, and for a target without missing
     /// trials.
     pub(crate) image: Option<Image>,
-    /// Whether the image was there before.
+    /// The image was there before.
     reused: bool,
 }
 
@@ -162,7 +162,7 @@ impl Preparation<'_> {
         Ok(images.check_room(needed)?)
     }
 
-    /// Whether trials of a target are wanted and its image is still to be made.
+    /// Tells whether trials of a target are wanted and its image is still to be made.
     fn lacks_image(&self, index: usize) -> bool {
         self.wanted.contains(&index)
             && self

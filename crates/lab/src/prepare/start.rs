@@ -95,11 +95,11 @@ pub(crate) fn start(lab: &Lab<'_>, instance: Instance) -> Result<Server, Fault> 
         .map_err(|error| server_fault(&error))
 }
 
-/// How a dataset was loaded.
+/// The outcome of loading a dataset.
 #[derive(Debug, Clone)]
 pub(crate) struct Loaded {
     pub(crate) load: LoadOutcome,
-    /// What came after it.
+    /// The settling after it.
     pub(crate) settle: SettleOutcome,
 }
 

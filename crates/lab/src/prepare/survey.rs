@@ -102,7 +102,7 @@ fn recall(path: &PathBuf, key: &str) -> Option<Variables> {
     (known.key == key).then_some(known.variables)
 }
 
-/// What can't be kept is asked again the next time.
+/// Writes the variables to the cache. Where that fails, they are read again the next time.
 fn remember(path: &PathBuf, key: String, variables: &Variables) {
     let known = Known {
         key,

@@ -7,7 +7,7 @@ use super::Server;
 use crate::fault::{Fault, Stop};
 use crate::lab::Lab;
 
-/// How a dataset is settled after its load. No minimum idle time: nothing runs alongside.
+/// The settling of a dataset after its load. No minimum idle time: nothing runs alongside.
 pub(crate) const AFTER_LOAD: Settle = Settle {
     idle_ms: 0,
     limit_ms: 600_000,

@@ -33,9 +33,8 @@ pub(crate) fn warmup_operations(operations: u64, clients: u32) -> u64 {
     (of_each / COUNTED_PER_WARMUP).clamp(1, WARMUP_MAX)
 }
 
-/// How many operations the counting trials of a step have: what the plan says, or what was decided
-/// before, or what the first timed trials make of it, which is then kept. `None` where there is no
-/// such trial.
+/// The number of operations of a step in counting trials: from the plan, or as decided before, or
+/// derived from the first timed trials and then kept. `None` where there is no such trial.
 pub(crate) fn operations(
     store: &mut Store,
     plan: &Plan,

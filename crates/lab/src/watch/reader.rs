@@ -53,7 +53,7 @@ impl EdgeReader for Callgrind {
 
 /// The server's own status.
 pub(super) struct Status {
-    /// How long the server may take to answer.
+    /// Limit for the server to answer.
     limit: Duration,
     /// The connection of a step. It is open through the whole step, so that no thread of the server
     /// comes or goes for it, and closed between steps, where the server may be idle for longer than

@@ -4,12 +4,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
 use prony_client::{ClientError, Opening, OpeningProgress, Socket, Stream};
-use prony_wire::append_quit;
 use rustix::io::ioctl_fionbio;
 
 use crate::LoadError;
-use crate::client::{Client, PreparedIds};
+use crate::client::Client;
 use crate::connection::statements::{check_params, opening_error, prepared_ids};
+use crate::operations::PreparedIds;
 use crate::program::Program;
 
 /// A client and its socket. Dropping it says goodbye to the server.
@@ -207,8 +207,7 @@ impl Link {
     }
 
     fn say_goodbye(&mut self) {
-        let mut goodbye = Vec::new();
-        append_quit(&mut goodbye);
+        let goodbye = self.client.wire().goodbye();
         // A server that is gone needs no goodbye.
         let _ = self
             .stream

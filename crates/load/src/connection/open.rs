@@ -11,6 +11,8 @@ use crate::choices::Choices;
 use crate::client::Client;
 use crate::connection::link::Link;
 use crate::connection::statements::{all_texts, prepare};
+use crate::message::Speaker;
+use crate::operations::Statements;
 use crate::program::Program;
 use crate::{DriveTask, Job, LoadError};
 
@@ -75,10 +77,11 @@ impl<'a> Opener<'a> {
     }
 
     /// Connects every client of every group and prepares its statements; group after group.
-    pub(crate) fn connect_all(&self) -> Result<Vec<Link>, LoadError> {
+    pub(crate) fn connect_all(&self, speaker: &Speaker<'_>) -> Result<Vec<Link>, LoadError> {
         let mut links = Vec::new();
         for group in 0..self.programs.len() {
             for number in 0..self.clients(group) {
+                speaker.check_input()?;
                 links.push(self.connect(group, number)?);
             }
         }
@@ -94,8 +97,8 @@ impl<'a> Opener<'a> {
             Connection::connect(&self.job.address, &self.login, timeout).map_err(connect_error)?;
         let prepared = prepare(&mut connection, program, number)?;
         let stream = connection.into_stream().map_err(connect_error)?;
-        let choices = Choices::new(program, number);
-        let client = Client::new(group, number, reconnect_every, choices, prepared);
+        let operations = Statements::new(Choices::new(program, number), prepared);
+        let client = Client::new(group, number, reconnect_every, operations, program.wire);
         Ok(Link::new(client, stream))
     }
 

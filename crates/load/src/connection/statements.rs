@@ -6,8 +6,9 @@ use prony_client::{ClientError, Connection, Opening};
 use prony_wire::codes::UNSUPPORTED_PS;
 
 use crate::LoadError;
-use crate::client::{PreparedId, PreparedIds};
+use crate::operations::PreparedIds;
 use crate::program::{Encoding, Program, Statement, tables_of_client};
+use crate::protocol::PreparedId;
 
 /// The texts of clients 0, 1 and so on, until they repeat.
 pub(super) fn all_texts(program: &Program) -> Vec<Arc<[String]>> {

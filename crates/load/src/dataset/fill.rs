@@ -150,7 +150,10 @@ impl Fill<'_, '_> {
         work_on_all(
             &mut self.connections[..used],
             |connection, halt| filler.fill(connection, halt),
-            &mut || say(speaker, filler.rows_done(), rows_total, "rows"),
+            &mut || {
+                speaker.check_input()?;
+                say(speaker, filler.rows_done(), rows_total, "rows")
+            },
         )?;
         Ok(used)
     }
@@ -186,6 +189,7 @@ impl Fill<'_, '_> {
     ) -> Result<(), LoadError> {
         let total = self.rows_total();
         self.say(total, phase)?;
+        let speaker = &*self.speaker;
         let next = AtomicUsize::new(0);
         let take = || things.get(next.fetch_add(1, Ordering::Relaxed));
         work_on_all(
@@ -198,7 +202,7 @@ impl Fill<'_, '_> {
                 }
                 Ok(())
             },
-            &mut || Ok(()),
+            &mut || speaker.check_input(),
         )
     }
 

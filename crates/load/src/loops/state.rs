@@ -9,8 +9,9 @@ use crate::client::{Client, Context, Next};
 use crate::connection::Link;
 use crate::loops::{HOUSEKEEPING_NS, Phase, Shared};
 use crate::pacer::{Begin, Pacer, Waiting};
-use crate::program::{Program, Values};
+use crate::program::Program;
 use crate::recorder::{Period, Recorder};
+use crate::values::Values;
 
 /// Pause of a connection that found the server's queue full, before it is tried again.
 const RETRY_NS: u64 = 1_000_000;
@@ -112,7 +113,7 @@ impl<'a> State<'a> {
         let state = &mut self.groups[group];
         Context {
             program: state.program,
-            values: state.values,
+            room: state.values,
             recorder: &mut state.recorder,
             stall_ns: self.shared.stall_ns,
             scheduled: state.scheduled,
@@ -268,7 +269,7 @@ impl<'a> State<'a> {
         if self.shared.failed.load(Ordering::Relaxed) {
             return Ok(ControlFlow::Break(()));
         }
-        if self.shared.is_abandoned.load(Ordering::Relaxed) {
+        if (self.shared.is_abandoned)() {
             return Err(LoadError::Abandoned);
         }
         while now_ns >= self.period_end_ns {

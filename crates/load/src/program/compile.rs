@@ -9,11 +9,14 @@ mod tests;
 use std::collections::BTreeMap;
 
 use prony_model::{Dataset, ExprError, Piece, Protocol, TableChoice, Workload};
-use prony_wire::WireError;
 
 use crate::DriveTask;
 use crate::program::compile::params::Params;
 use crate::program::{Program, Statement};
+use crate::protocol::{ProtocolError, Wire};
+
+/// The only protocol so far.
+const WIRE: Wire = Wire::Mysql;
 
 /// What is wrong with a statement of a workload. Fits after "failed to …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -106,7 +109,7 @@ pub enum CompileError {
     Mix,
     /// The statement may not fit one packet.
     #[error(transparent)]
-    TooLarge(#[from] WireError),
+    TooLarge(#[from] ProtocolError),
 }
 
 /// Which statement is wrong, and how.
@@ -186,6 +189,7 @@ impl Scope<'_> {
             statements,
             tables,
             transaction,
+            wire: WIRE,
             seed: self.seed,
             queries_per_operation: inner + if transaction { 2 } else { 0 },
             ordered: places.next,

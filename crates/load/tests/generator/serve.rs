@@ -10,7 +10,7 @@ use prony_load::{DriveTask, Job, LoadError, Message, Task, serve};
 use prony_model::{Length, Pace, Spacing, Think, Timing};
 
 use crate::drive::{answer, mixed, task};
-use crate::testkit::{Delivery, Door, FakeServer, Then};
+use crate::testkit::{Delivery, Door, FakeServer};
 
 crate::backend::behind_each_backend! {
     it_greets_and_runs_one_job,
@@ -40,7 +40,7 @@ impl Generator {
         let (output, far_output) = UnixStream::pair().unwrap();
         input.write_all(input_text).unwrap();
         let (ended, result) = channel();
-        thread::spawn(move || ended.send(serve(BufReader::new(far_input), far_output)));
+        thread::spawn(move || ended.send(serve(far_input, far_output)));
         let (sender, messages) = channel();
         thread::spawn(move || {
             for line in BufReader::new(output).split(b'\n') {
@@ -132,11 +132,13 @@ fn the_end_of_its_input_ends_it_while_it_warms_up() {
 }
 
 fn the_end_of_its_input_ends_it_while_it_connects() {
-    let door = |_| Door::Greeting(Vec::new(), Then::Silence);
+    // Each connection takes its time, and all of them a minute.
+    let door = |_| {
+        thread::sleep(Duration::from_millis(100));
+        Door::Open
+    };
     let server = FakeServer::start_behind(door, answer);
-    let mut task = long(2);
-    task.stall_ms = HOUR_MS;
-    let generator = Generator::of(&server, task);
+    let generator = Generator::of(&server, long(600));
     generator.wait_for(|message| matches!(message, Message::Hello(_)));
     generator.abandon();
 }

@@ -1,4 +1,4 @@
-//! Whether sources that measure the same agree.
+//! Agreement of sources that measure the same.
 
 use crate::metric::Alternatives;
 use crate::metric::table::CPU_OF_ALL;
@@ -11,7 +11,7 @@ const APART_NS: u64 = 20_000_000;
 /// Least difference that is worth a word, in percent of the greater.
 const APART_PERCENT: u64 = 2;
 
-/// What the task clock leaves out at each context switch at most: the switching itself, which the
+/// The most that the task clock leaves out at each context switch: the switching itself, which the
 /// other sources count. Seen: 0.25 to 0.62 µs in a virtual machine.
 const SWITCH_NS: u64 = 1_000;
 

@@ -38,9 +38,10 @@ pub struct ServiceTimes {
 }
 
 impl ServiceTimes {
-    /// True where so many operations are enough for a percentile: 100 ÷ (1 − p).
-    pub const fn supports(count: u64, percent: u8) -> bool {
-        count.saturating_mul(100_u64.saturating_sub(percent as u64)) >= 100 * BEYOND_MIN
+    /// True where so many operations are enough for a percentile: 100 ÷ (1 − p). The percentile is
+    /// in thousandths, so that 999 is the 99.9th.
+    pub const fn supports(count: u64, per_mille: u16) -> bool {
+        count.saturating_mul(1000_u64.saturating_sub(per_mille as u64)) >= 1000 * BEYOND_MIN
     }
 }
 
@@ -69,17 +70,17 @@ pub(super) fn mean(of: &GroupFigures) -> Result<Value, NoValue> {
 
 /// Median service time in microseconds.
 pub(super) fn p50(of: &GroupFigures) -> Result<Value, NoValue> {
-    percentile(of, 50, |times| times.p50_ns)
+    percentile(of, 500, |times| times.p50_ns)
 }
 
 /// 95th percentile of the service times in microseconds.
 pub(super) fn p95(of: &GroupFigures) -> Result<Value, NoValue> {
-    percentile(of, 95, |times| times.p95_ns)
+    percentile(of, 950, |times| times.p95_ns)
 }
 
 /// 99th percentile of the service times in microseconds.
 pub(super) fn p99(of: &GroupFigures) -> Result<Value, NoValue> {
-    percentile(of, 99, |times| times.p99_ns)
+    percentile(of, 990, |times| times.p99_ns)
 }
 
 /// Longest service time in microseconds.
@@ -94,11 +95,11 @@ fn times(of: &GroupFigures) -> Result<ServiceTimes, NoValue> {
 
 fn percentile(
     of: &GroupFigures,
-    percent: u8,
+    per_mille: u16,
     ns: fn(&ServiceTimes) -> u64,
 ) -> Result<Value, NoValue> {
     let times = times(of)?;
-    if ServiceTimes::supports(times.count, percent) {
+    if ServiceTimes::supports(times.count, per_mille) {
         Ok(microseconds(ns(&times) as f64))
     } else {
         Err(NoValue::TooFew)

@@ -67,7 +67,7 @@ const READ_BYTES: Alternatives = &[
     &[Counter::new(Source::Cgroup, "read_bytes")],
     &[Counter::new(Source::Device, "read_bytes")],
 ];
-/// What the kernel writes back later, and the file system's journal, are in no group of the server.
+/// Late write-back by the kernel and the file system's journal are in no group of the server.
 const WRITES: Alternatives = &[
     &[Counter::new(Source::Device, "writes")],
     &[Counter::new(Source::Cgroup, "writes")],

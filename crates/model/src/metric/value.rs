@@ -1,9 +1,10 @@
 //! The formulas of the catalogue, applied.
 
 use crate::metric::{Alternatives, Formula, Metric};
+use crate::words::words;
 use crate::{Counter, Moment, NoDifference, Pace, Sample, Source, StepSamples};
 
-/// What the load generator and the plan know of a step of a trial.
+/// Facts of a step of a trial from the load generator and the plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepCounts {
     /// Operations completed within the measured time.
@@ -16,10 +17,10 @@ pub struct StepCounts {
     pub busy_ns: u64,
     /// Processor time of the load generator, in nanoseconds.
     pub client_cpu_ns: u64,
-    /// How long the load generator's only thread was ready to run and had no processor, in
+    /// Time for which the load generator's only thread was ready to run and had no processor, in
     /// nanoseconds; `None` where that is not known, and where it has several.
     pub client_wait_ns: Option<u64>,
-    /// Whether connections are made within the busy time.
+    /// True where connections are made within the busy time.
     pub connects: bool,
     /// Rows that the server reports as changed.
     pub changed_rows: u64,
@@ -29,27 +30,18 @@ pub struct StepCounts {
     pub table_rows: Option<u64>,
     /// When operations begin.
     pub pace: Pace,
-    /// Whether other clients did other work at the same time: then nobody knows whose costs are
+    /// True where other clients did other work at the same time: then nobody knows whose costs are
     /// whose.
     pub accompanied: bool,
 }
 
-/// What costs are divided by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CostUnit {
-    /// Operations.
-    Operation,
-    /// Rows that a scan goes through.
-    Row,
-}
-
-impl CostUnit {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Operation => "operation",
-            Self::Row => "row",
-        }
+words! {
+    /// The divisor of costs.
+    pub enum CostUnit {
+        /// Operations.
+        Operation = "operation",
+        /// Rows that a scan goes through.
+        Row = "row",
     }
 }
 
@@ -66,7 +58,7 @@ pub struct Value {
     pub running: f64,
 }
 
-/// Why a metric has no value in a step.
+/// The reason why a metric has no value in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum NoValue {
     /// Its counters have no difference.
@@ -84,7 +76,7 @@ pub enum NoValue {
     /// The counter was opened and never had its turn on the processor.
     #[error("the counter never ran")]
     NeverRan,
-    /// What it is divided by did not grow.
+    /// The divisor did not grow.
     #[error("nothing to divide by")]
     NothingToDivideBy,
     /// Too few operations lie beyond the percentile.
@@ -99,7 +91,7 @@ pub enum NoValue {
 }
 
 impl StepCounts {
-    /// What costs are divided by.
+    /// The divisor of costs.
     pub const fn unit(&self) -> CostUnit {
         match self.scanned_rows {
             Some(_) => CostUnit::Row,
@@ -107,7 +99,7 @@ impl StepCounts {
         }
     }
 
-    /// How many operations or rows there were. An error below one, and where others worked too.
+    /// Number of operations or rows. An error below one, and where others worked too.
     pub(super) fn units(&self) -> Result<f64, NoValue> {
         if self.accompanied {
             return Err(NoValue::Accompanied);
@@ -298,7 +290,7 @@ pub(super) fn server_only(counts: &StepCounts, samples: &StepSamples) -> Result<
     Ok(Value::counted(whole - client - waited))
 }
 
-/// What the server only takes ÷ the round trip.
+/// The time of the server only ÷ the round trip.
 pub(super) fn server_share(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
     let whole = round_trip(counts, samples)?.amount;
     divide(server_only(counts, samples)?, whole)

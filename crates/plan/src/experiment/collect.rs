@@ -11,14 +11,6 @@ use crate::invalid::{Document, Problem, Read};
 /// Least time between two samples, in milliseconds: the sampler must not become a load itself.
 const PERIOD_LEAST_MS: u64 = 10;
 
-/// Which counters can ride along in timed trials.
-const COUNTERS: [(&str, RidingCounters); 4] = [
-    (RidingCounters::Auto.name(), RidingCounters::Auto),
-    (RidingCounters::Off.name(), RidingCounters::Off),
-    (RidingCounters::Software.name(), RidingCounters::Software),
-    (RidingCounters::Hardware.name(), RidingCounters::Hardware),
-];
-
 /// Reads `collect`: a table whose missing keys have their defaults, or `"nothing"`.
 pub(super) fn read<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
     let span = value.span();
@@ -45,7 +37,7 @@ fn read_table(mut fields: Fields<'_>) -> Read<Collect> {
     let system = fields.optional("system", Value::flag);
     let cgroup = fields.optional("cgroup", Value::flag);
     let status = fields.optional("status", Value::flag);
-    let counters = fields.optional("counters", |value| value.choice(&COUNTERS));
+    let counters = fields.optional("counters", |value| value.choice(&RidingCounters::NAMED));
     fields.finish()?;
     Ok(Collect {
         period_ms: period?.unwrap_or(default.period_ms),
@@ -112,7 +104,7 @@ pub(super) fn for_external(mut axis: Axis<'_>) -> Axis<'_> {
     axis
 }
 
-/// Whether counters are asked for that have to be opened, whatever the host.
+/// True where counters are asked for that have to be opened, whatever the host.
 const fn by_name(collect: Collect) -> bool {
     matches!(
         collect.counters,

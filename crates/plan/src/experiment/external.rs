@@ -46,8 +46,7 @@ pub(super) fn read(value: Value<'_>, folder: &Path) -> Read<ExternalServer> {
     let password = read_password(&mut fields, folder);
     let database = fields.optional("database", read_database);
     let tls = read_tls(&mut fields, folder);
-    let families = [("mysql", Family::Mysql), ("mariadb", Family::Mariadb)];
-    let family = fields.optional("family", |value| value.choice(&families));
+    let family = fields.optional("family", |value| value.choice(&Family::NAMED));
     let version = fields.optional("version", read_version);
     let document = fields.document();
     fields.finish()?;

@@ -9,7 +9,7 @@ use prony_model::{
 /// Most values of one prepared statement: the protocol has 16 bits for their number.
 const VALUES_MAX: u64 = 65_535;
 
-/// Why a workload can't run as asked.
+/// The reason why a workload can't run as asked.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Misfit {
     #[error("`{workload}` works on tables of {wanted}, and this dataset has tables of {found}")]

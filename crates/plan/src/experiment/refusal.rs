@@ -10,7 +10,7 @@ use super::setting::Setting;
 use crate::fields::Located;
 use crate::invalid::{Document, Problem, Read, Span};
 
-/// Why a setting of a target can't be had.
+/// The reason why a setting of a target can't be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// The setting: an intent or an option.
@@ -58,7 +58,7 @@ fn place(draft: &Draft<'_>, wanted: impl Fn(&Setting<'_>) -> bool) -> Option<Spa
     draft.settings.iter().find(found).map(|s| s.span.clone())
 }
 
-/// Whether a setting is the intent or option of this name, as written.
+/// True where a setting is the intent or option of this name, as written.
 fn sets(setting: &Setting<'_>, aspect: &Aspect) -> bool {
     match (setting, aspect) {
         (Setting::Intent(name, _), Aspect::Intent(wanted))

@@ -89,20 +89,15 @@ pub(super) fn read_build<'k>(
 }
 
 pub(super) fn read_engine<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
-    let engines = Engine::ALL.map(|engine| (engine.name(), engine));
-    Ok(value.choice(&engines)?.map(Setting::Engine))
+    Ok(value.choice(&Engine::NAMED)?.map(Setting::Engine))
 }
 
 pub(super) fn read_protocol<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
-    let protocols =
-        [Protocol::Prepared, Protocol::Text].map(|protocol| (protocol.name(), protocol));
-    Ok(value.choice(&protocols)?.map(Setting::Protocol))
+    Ok(value.choice(&Protocol::NAMED)?.map(Setting::Protocol))
 }
 
 pub(super) fn read_transport<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
-    let transports =
-        [Transport::Socket, Transport::Tcp].map(|transport| (transport.name(), transport));
-    Ok(value.choice(&transports)?.map(Setting::Transport))
+    Ok(value.choice(&Transport::NAMED)?.map(Setting::Transport))
 }
 
 /// `own` over `defaults`: what is left of the defaults comes first.

@@ -28,8 +28,6 @@ const SHAPES: [(&str, Shape, &[&str]); 7] = [
     ("unique", Shape::Unique, &[]),
 ];
 
-const HOT: [(&str, Hot); 2] = [("adjacent", Hot::Adjacent), ("scattered", Hot::Scattered)];
-
 /// Greatest exponent: beyond it, nearly every draw is the first value.
 const EXPONENT_MAX: Thousandths = Thousandths(100_000);
 
@@ -57,7 +55,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
     let exponent = fields.optional("exponent", |value| {
         value.thousandths(Thousandths(0)..=EXPONENT_MAX)
     });
-    let hot = fields.optional("hot", |value| value.choice(&HOT));
+    let hot = fields.optional("hot", |value| value.choice(&Hot::NAMED));
     let h = fields.optional("h", |value| {
         value.thousandths(Thousandths(1)..=Thousandths(999))
     });
@@ -74,7 +72,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
 }
 
 impl Written {
-    /// Whether nothing was said of a distribution.
+    /// True where nothing was said of a distribution.
     pub(super) fn is_empty(&self) -> bool {
         self.shape.is_none() && self.keys().next().is_none()
     }

@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// Whether an expression may use values that change from statement to statement.
+/// True where an expression may use values that change from statement to statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Uses {
     /// Only what is fixed for a whole step.

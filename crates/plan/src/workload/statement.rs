@@ -8,12 +8,6 @@ use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read, Span};
 use crate::suggest;
 
-const TABLES: [(&str, TableChoice); 3] = [
-    ("random", TableChoice::Random),
-    ("by-client", TableChoice::ByClient),
-    ("previous", TableChoice::Previous),
-];
-
 /// Names that the load generator gives to what it counts beside a workload's statements.
 const TAKEN: [&str; 3] = ["begin", "commit", "connect"];
 
@@ -43,7 +37,7 @@ pub(super) fn read<'a>(
     let name = fields.required("name", read_name);
     let sql = fields.required("sql", read_sql);
     let repeat = fields.optional("repeat", |value| value.count(1..=REPEAT_MAX));
-    let table = fields.optional("table", |value| value.choice(&TABLES));
+    let table = fields.optional("table", |value| value.choice(&TableChoice::NAMED));
     let taken_over = match &table {
         Ok(Some(table)) if table.value == TableChoice::Previous => {
             taken_over(document, &table.span, around.before)

@@ -10,8 +10,8 @@ use prony_report::{ReportError, calibration_json, calibration_text};
 use crate::cli::{CalibrateArgs, ListFormatArg};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 use crate::words::{duration, plural, rate};
 
 /// Measures, keeps the result in the cache and prints it.

@@ -1,6 +1,6 @@
 //! `prony generator`: the load generator.
 
-use std::io::{self, BufReader};
+use std::io;
 
 use prony_load::{LoadError, serve};
 
@@ -9,7 +9,7 @@ use crate::failure::{ExitStatus, Failure};
 /// Runs one job, a line of standard input, and writes what happens to standard output. Its result is
 /// both a message, for the program that reads them, and an exit code.
 pub(crate) fn generator() -> Result<(), Failure> {
-    serve(BufReader::new(io::stdin()), io::stdout()).map_err(|error| match error {
+    serve(io::stdin(), io::stdout()).map_err(|error| match error {
         LoadError::NoJob { .. } => Failure::to(ExitStatus::Usage, &error)
             .with_hint("this command is for `prony run`; it takes one job as a line of JSON"),
         _ => Failure::to(ExitStatus::Server, &error),

@@ -1,13 +1,5 @@
 //! `prony load`: load by hand against one server.
 
-mod figures;
-mod hdr_log;
-mod live;
-mod summary;
-#[cfg(test)]
-mod tests;
-mod text;
-mod times;
 mod watch;
 mod work;
 
@@ -15,18 +7,16 @@ use std::cell::RefCell;
 
 use prony_lab::{AdHoc, AdHocEnd, AdHocError, LabError};
 use prony_load::BackendError;
+use prony_report::adhoc::{AdHocLoad, HdrFile, Summary};
 
-use self::figures::Figures;
-use self::hdr_log::HdrFile;
-use self::summary::Summary;
 use self::watch::Watch;
 use crate::cli::{LoadArgs, SummaryFormatArg};
 use crate::commands::run::lab_failure;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 
 /// Drives the load and prints how it went.
 pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
@@ -45,14 +35,22 @@ pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
         &mut |event| watch.borrow_mut().event(&event),
         &mut |message| watch.borrow_mut().message(message),
     );
-    let seen = watch.into_inner().finish();
+    let watched = watch.into_inner().finish();
     let end = end.map_err(|error| adhoc_failure(&error))?;
-    let figures = match &end.outcome {
-        Some(outcome) => Some(Figures::of(outcome, end.server_cpu_ns)),
-        None => Figures::so_far(&seen.intervals, seen.service.as_ref()),
-    };
-    print(&Summary::new(&work, &end, figures, &seen.intervals), args)?;
-    if let Some(error) = seen.log_error {
+    let summary = Summary::of(&AdHocLoad {
+        target: &work.target,
+        dataset: &work.dataset,
+        step: &work.step,
+        seed: work.seed,
+        cpus: lab.cpus,
+        server_version: &end.server_version,
+        outcome: end.outcome.as_ref(),
+        server_cpu_ns: end.server_cpu_ns,
+        samples: &end.samples,
+        intervals: &watched.intervals,
+    });
+    print(&summary, args)?;
+    if let Some(error) = watched.log_error {
         return Err(host_failure(error));
     }
     interrupted(&work, &end, signals)
@@ -60,7 +58,7 @@ pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
 
 fn print(summary: &Summary, args: &LoadArgs) -> Result<(), Failure> {
     match args.output.format {
-        SummaryFormatArg::Text => output::data(&text::text(summary)),
+        SummaryFormatArg::Text => output::data(&summary.text()),
         SummaryFormatArg::Json => {
             let json = summary.json();
             output::data(&json.map_err(|error| Failure::to(ExitStatus::Defect, &error))?)
@@ -68,7 +66,7 @@ fn print(summary: &Summary, args: &LoadArgs) -> Result<(), Failure> {
     }
 }
 
-/// Says so where the user stopped it.
+/// Reports that the user stopped it.
 fn interrupted(work: &AdHoc, end: &AdHocEnd, signals: &Signals) -> Result<(), Failure> {
     if end.outcome.is_some() {
         return Ok(());
@@ -81,8 +79,8 @@ fn interrupted(work: &AdHoc, end: &AdHocEnd, signals: &Signals) -> Result<(), Fa
     Err(Failure::new(code, what))
 }
 
-/// The exit code of what ends a load. What is wrong with a definition here is wrong with the command
-/// line.
+/// The exit code of an error that ends a load. Definitions come from the command line here, so that
+/// their errors are errors of usage.
 fn adhoc_failure(error: &AdHocError) -> Failure {
     match error {
         AdHocError::Lab(

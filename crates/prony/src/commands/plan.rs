@@ -11,8 +11,8 @@ use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::progress::Progress;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 
 /// Prints targets, steps, the order of the trials and the predicted time.
 pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {

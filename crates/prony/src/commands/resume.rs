@@ -1,4 +1,4 @@
-//! `prony resume`: go on with an interrupted run.
+//! `prony resume`: continue an interrupted run.
 
 use jiff::Timestamp;
 use prony_store::Store;
@@ -9,8 +9,8 @@ use crate::commands::run::complete;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 use crate::words::plural;
 
 /// Runs what is missing and prints the report.
@@ -18,7 +18,7 @@ pub(crate) fn resume(args: &ResumeArgs, signals: &Signals) -> Result<(), Failure
     let catalogue = definitions::catalogue(&args.catalogue)?;
     let path = result_file(&args.run)?;
     let mut store = Store::open(&path).map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
-    // What failed may have failed for a reason that is mended by now.
+    // The reason of a failure may be mended by now.
     let again = store
         .retry_failed()
         .map_err(|error| Failure::to(ExitStatus::Host, &error))?;

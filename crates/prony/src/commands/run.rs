@@ -18,8 +18,8 @@ use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::progress::Progress;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 
 /// Runs an experiment and prints its report.
 pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
@@ -52,11 +52,11 @@ pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     })
 }
 
-/// Why a run is not complete.
+/// The reason why a run is not complete.
 pub(crate) struct Stopped {
-    /// What to tell the user.
+    /// The message for the user.
     pub(crate) failure: Failure,
-    /// Whether going on can't help: see [`LabError::is_before_loading`].
+    /// Continuing can't help: see [`LabError::is_before_loading`].
     before_loading: bool,
 }
 

@@ -14,8 +14,8 @@ use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::progress::Progress;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 
 /// Runs one of the sub-commands.
 pub(crate) fn servers(command: &ServersCommand, signals: &Signals) -> Result<(), Failure> {

@@ -11,8 +11,8 @@ use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::progress::Progress;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 use crate::words::plural;
 
 /// Checks every cell of an experiment once and prints what came out. No run is stored.

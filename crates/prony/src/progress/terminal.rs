@@ -9,7 +9,7 @@ use prony_servers::FetchEvent;
 use super::{CALIBRATING, Clock, trial_words};
 use crate::words::{mebibytes, plural, rate, whole};
 
-/// How often the live line is drawn while nothing happens, so that the clock moves.
+/// Period at which the live line is drawn while nothing happens, so that the clock moves.
 const REDRAW: Duration = Duration::from_millis(500);
 
 /// The live view.

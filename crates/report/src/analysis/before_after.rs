@@ -1,6 +1,6 @@
 //! Steps that are run before and after the writes, and the difference that the writes made.
 
-use prony_model::{Pace, Plan, Step};
+use prony_model::{Metric, Pace, Plan, Step};
 use prony_stats::Pairs;
 
 use crate::analysis::cell;
@@ -35,7 +35,13 @@ pub(crate) fn of(plan: &Plan, cells: &Cells) -> Vec<BeforeAfter> {
         };
         let (before, _) = measured().find(|(_, other)| same(other))?;
         let of_target = |step, target| &cells.at(GroupId::own(step), target).measurements[..];
-        let ratio = |target| cell::ratio(of_target(after, target), of_target(before, target));
+        let ratio = |target| {
+            cell::ratio(
+                Metric::Operations,
+                of_target(after, target),
+                of_target(before, target),
+            )
+        };
         (before < after).then(|| BeforeAfter {
             before,
             after,

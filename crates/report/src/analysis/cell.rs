@@ -1,9 +1,12 @@
 //! Figures of one cell: a target at a step, for one group of its clients.
 
-use prony_model::Display;
+use std::collections::BTreeMap;
+
+use prony_model::{Display, Metric, TrialKind};
 use prony_stats::{Pairs, Summary};
 
 use crate::analysis::debt::{self, Unequal};
+use crate::analysis::figure::Figure;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::pairing;
 
@@ -12,14 +15,10 @@ use crate::analysis::pairing;
 pub(crate) struct Cell {
     /// In the order of the blocks.
     pub(crate) measurements: Vec<Measurement>,
-    /// Queries per second over the blocks.
-    pub(crate) queries_per_second: Option<Summary>,
-    /// Operations per second.
-    pub(crate) operations_per_second: Option<Summary>,
+    /// Throughput and service times over the blocks.
+    pub(crate) figures: BTreeMap<Metric, Figure>,
     /// Milliseconds per operation over the blocks.
     pub(crate) milliseconds: Option<Summary>,
-    /// Operations per second ÷ those of the base. `None` for the base.
-    pub(crate) ratio: Option<Pairs>,
     /// Conditions to be shown beside the figures, each a fragment without final period.
     pub(crate) warnings: Vec<String>,
     /// Work left over that is not what the base had. Is shown in a section of its own.
@@ -33,15 +32,21 @@ impl Cell {
         base: Option<&[Measurement]>,
         warnings: Vec<String>,
     ) -> Self {
-        let summary = |metric: fn(&Measurement) -> Option<f64>| {
-            let values: Vec<f64> = measurements.iter().filter_map(metric).collect();
+        let summary = |value: &dyn Fn(&Measurement) -> Option<f64>| {
+            let values: Vec<f64> = measurements.iter().filter_map(value).collect();
             Summary::of(&values).ok()
         };
+        let figure = |metric| {
+            let figure = Figure {
+                summary: summary(&|measurement| measurement.value(metric))?,
+                ratio: base.and_then(|base| ratio(metric, &measurements, base)),
+                taken: TrialKind::Timed,
+            };
+            Some((metric, figure))
+        };
         Self {
-            queries_per_second: summary(Measurement::queries_per_second),
-            operations_per_second: summary(Measurement::operations_per_second),
-            milliseconds: summary(Measurement::milliseconds),
-            ratio: base.and_then(|base| ratio(&measurements, base)),
+            figures: Metric::figures().filter_map(figure).collect(),
+            milliseconds: summary(&Measurement::milliseconds),
             unequal: base.map_or_else(Vec::new, |base| debt::unequal(&measurements, base)),
             measurements,
             warnings,
@@ -53,27 +58,36 @@ impl Cell {
         !self.warnings.is_empty() || !self.unequal.is_empty()
     }
 
+    /// A metric over the blocks.
+    pub(crate) fn summary(&self, metric: Metric) -> Option<&Summary> {
+        self.figures.get(&metric).map(|figure| &figure.summary)
+    }
+
+    /// Operations per second ÷ those of the base. `None` for the base.
+    pub(crate) fn ratio(&self) -> Option<&Pairs> {
+        self.figures.get(&Metric::Operations)?.ratio.as_ref()
+    }
+
     /// The summary that people are shown.
     pub(crate) fn shown(&self, display: Display) -> Option<&Summary> {
         match display {
-            Display::Rate => self.queries_per_second.as_ref(),
-            Display::Transactions => self.operations_per_second.as_ref(),
+            Display::Rate => self.summary(Metric::Queries),
+            Display::Transactions => self.summary(Metric::Operations),
             Display::Milliseconds => self.milliseconds.as_ref(),
         }
     }
 }
 
-/// Operations per second ÷ those of `base`, from the blocks in which both were measured over the
-/// same backend: what carries the connections moves cost between client and server.
-pub(crate) fn ratio(measurements: &[Measurement], base: &[Measurement]) -> Option<Pairs> {
+/// A metric ÷ that of `base`, from the blocks in which both were measured over the same backend: what
+/// carries the connections moves cost between client and server.
+pub(crate) fn ratio(
+    metric: Metric,
+    measurements: &[Measurement],
+    base: &[Measurement],
+) -> Option<Pairs> {
     pairing::ratio(measurements, base, |mine, other| {
         let alike = mine.row().backend == other.row().backend;
-        let rates = || {
-            Some((
-                mine.operations_per_second()?,
-                other.operations_per_second()?,
-            ))
-        };
-        alike.then(rates).flatten()
+        let values = || Some((mine.value(metric)?, other.value(metric)?));
+        alike.then(values).flatten()
     })
 }

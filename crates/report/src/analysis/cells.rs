@@ -4,8 +4,8 @@ use prony_model::Plan;
 
 use crate::analysis::cell::Cell;
 use crate::analysis::group::GroupId;
+use crate::analysis::measured::Measured;
 use crate::analysis::measurement::Measurement;
-use crate::analysis::readings::Measured;
 use crate::analysis::warnings;
 
 /// A value for each group of clients and each target.

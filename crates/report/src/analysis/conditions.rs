@@ -1,6 +1,6 @@
 //! Conditions of a step that cast doubt on its figures: the load generator, or the rate that was
-//! asked of the server, was too much, or a hypervisor took time away. They are derived from stored
-//! readings; their bounds are documented in `docs/formats/report.md`.
+//! asked of the server, was too much, or a hypervisor took time away. They are derived from stored samples
+//! and counts; their bounds are documented in `docs/formats/report.md`.
 
 use std::fmt;
 
@@ -83,9 +83,9 @@ pub(crate) enum Condition {
     },
 }
 
-/// The readings of a step that conditions are derived from.
+/// The stored facts of a step that conditions are derived from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StepReadings<'a> {
+pub(crate) struct StepFacts<'a> {
     /// The use of the load generator's threads.
     pub(crate) thread_use: &'a [ThreadUse],
     /// The schedule of each client group, in the order of [`Step::groups`]; `None` where operations
@@ -99,21 +99,21 @@ pub(crate) struct StepReadings<'a> {
 
 /// Derives what must be shown beside the figures of a step of a timed trial. In counting trials
 /// times do not matter, and so none of this does.
-pub(crate) fn conditions(step: &Step, readings: &StepReadings<'_>) -> Vec<Condition> {
+pub(crate) fn conditions(step: &Step, facts: &StepFacts<'_>) -> Vec<Condition> {
     let mut found = Vec::new();
-    if let Some([start, end]) = readings.edges {
-        found.extend(steal(start, end, readings.cpus));
+    if let Some([start, end]) = facts.edges {
+        found.extend(steal(start, end, facts.cpus));
     }
-    found.extend(busy(readings.thread_use));
+    found.extend(busy(facts.thread_use));
     // Where many clients of a closed loop share the processors with the server, waiting is expected.
     let latencies_matter = step
         .groups
         .iter()
         .any(|group| group.clients == 1 || group.pace.is_scheduled());
     if latencies_matter {
-        found.extend(waited(readings.thread_use));
+        found.extend(waited(facts.thread_use));
     }
-    let groups = step.groups.iter().zip(readings.schedules).enumerate();
+    let groups = step.groups.iter().zip(facts.schedules).enumerate();
     for (index, (group, schedule)) in groups {
         if let Some(schedule) = schedule {
             found.extend(of_schedule(index, group, schedule, step.drain_ms()));

@@ -111,7 +111,7 @@ fn lost_metrics(trial: &TrialCosts) -> impl Iterator<Item = (Metric, NoValue)> {
 
 /// Counters of the processor that shared it.
 fn turns(trials: &CellTrials) -> Option<String> {
-    let metrics = Metric::all().map(|metric| running(trials, metric));
+    let metrics = Metric::costs().map(|metric| running(trials, metric));
     let least = metrics.min_by(f64::total_cmp)?;
     (least < RUNNING_MIN).then(|| {
         format!(
@@ -145,7 +145,7 @@ pub(crate) fn metrics(trials: &CellTrials) -> BTreeSet<Metric> {
     let lost = of_kind(&trials.timed, TrialKind::Timed)
         .into_iter()
         .chain(of_kind(&trials.counted, TrialKind::Counting));
-    let scaled = Metric::all().filter(|metric| running(trials, *metric) < RUNNING_MIN);
+    let scaled = Metric::costs().filter(|metric| running(trials, *metric) < RUNNING_MIN);
     let cpu = [
         Metric::ServerCpu,
         Metric::ServerUser,

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{CostUnit, Counter, Effect, Gap, Metric, Plan, Source, Step, TrialKind};
-use prony_stats::{Pairs, Summary};
+use prony_model::{CostUnit, Counter, Effect, Gap, Metric, Plan, Source, Step};
+use prony_stats::Summary;
 use prony_store::{Store, StoreError, TrialId};
 
 use crate::analysis::cell_trials::CellTrials;
 use crate::analysis::cells::Cells;
 use crate::analysis::cost_warnings;
+use crate::analysis::figure::Figure;
 use crate::analysis::group::GroupId;
-use crate::analysis::readings::Measured;
+use crate::analysis::measured::Measured;
 use crate::analysis::trial_costs::{TrialCosts, counts};
 
 /// Metrics that follow from the time of operations, and share the warnings about it.
@@ -28,7 +29,7 @@ pub(crate) struct Costs {
     cells: Vec<Vec<CellCosts>>,
     /// Whether anything was ever sampled.
     pub(crate) sampled: bool,
-    /// What trials, or the whole run, are without, and why.
+    /// Sources that trials, or the whole run, are without, and the reasons.
     pub(crate) absences: Vec<(Option<TrialId>, Gap)>,
 }
 
@@ -44,16 +45,6 @@ pub(crate) struct CellCosts {
     pub(crate) warnings: Vec<String>,
     /// The metrics that they are about.
     doubtful: BTreeSet<Metric>,
-}
-
-/// A metric over the blocks.
-#[derive(Debug, Clone)]
-pub(crate) struct Figure {
-    pub(crate) summary: Summary,
-    /// To the base. `None` for the base.
-    pub(crate) ratio: Option<Pairs>,
-    /// The kind of the trials behind it.
-    pub(crate) taken: TrialKind,
 }
 
 impl Costs {
@@ -160,7 +151,7 @@ impl CellCosts {
             status: trials.status(),
             warnings: cost_warnings::of(&trials),
             doubtful: cost_warnings::metrics(&trials),
-            figures: Metric::all().filter_map(figure).collect(),
+            figures: Metric::costs().filter_map(figure).collect(),
             trials,
         }
     }

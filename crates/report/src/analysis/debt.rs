@@ -4,7 +4,7 @@ use prony_model::DebtKind;
 
 use crate::analysis::measurement::Measurement;
 use crate::analysis::pairing;
-use crate::figures;
+use crate::words;
 
 /// A kind of work of which a target had more or less left than the base, beyond the bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +59,8 @@ impl Unequal {
 /// An amount of a kind, as people read it.
 pub(crate) fn amount(kind: DebtKind, value: u64) -> String {
     if kind.unit() == "bytes" {
-        figures::bytes(value)
+        words::bytes(value)
     } else {
-        figures::count(value)
+        words::count(value)
     }
 }

@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{DebtKind, Pace, SettleOutcome, ThreadUse};
+use prony_model::{DebtKind, Metric, Pace, SettleOutcome, ThreadUse};
 use prony_store::{ErrorRow, OutcomeRow, StatementRow};
 
 use crate::analysis::pairing::InBlock;
 use crate::analysis::times::Times;
-use crate::error::ReportError;
+use crate::error::HistogramError;
 
 /// Everything that one trial measured of a group of clients.
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
     pub(super) row: OutcomeRow,
+    /// Throughput and service times.
+    pub(super) values: BTreeMap<Metric, f64>,
     /// Work that the engine had left when the step began, as far as it is known.
     pub(crate) debt: BTreeMap<DebtKind, u64>,
     /// The settling before the step, where that was asked for.
     pub(crate) settle: Option<SettleOutcome>,
-    /// Where operations have intended starts.
+    /// The schedule, if operations have intended starts.
     pub(crate) schedule: Option<ScheduleTimes>,
-    /// Where clients connect anew.
+    /// The price of connecting, if clients connect anew.
     pub(crate) connects: Option<Connects>,
     /// Counts of the statements of the workload.
     pub(crate) statements: Vec<StatementRow>,
@@ -29,7 +31,7 @@ pub(crate) struct Measurement {
     pub(crate) warnings: Vec<String>,
     /// Use of the generator's threads, for all clients of the step.
     pub(crate) threads: Vec<ThreadUse>,
-    pub(super) service: Result<Option<Times>, BadHistogram>,
+    pub(super) service: Result<Option<Times>, HistogramError>,
     pub(super) pace: Pace,
     /// Whether other clients shared the generator with these.
     pub(super) accompanied: bool,
@@ -59,15 +61,6 @@ pub(crate) struct Connects {
     pub(crate) times: Option<Times>,
 }
 
-/// A histogram in the result file that can't be decoded. Only formats that show it are stopped.
-#[derive(Debug, Clone)]
-pub(super) struct BadHistogram {
-    pub(super) target: String,
-    pub(super) step: String,
-    pub(super) block: u32,
-    pub(super) problem: String,
-}
-
 impl InBlock for Measurement {
     fn block(&self) -> Option<u32> {
         Some(self.block_number())
@@ -84,14 +77,9 @@ impl Measurement {
         self.row.planned.block + 1
     }
 
-    /// Over all clients. `None` when nothing was done.
-    pub(crate) fn queries_per_second(&self) -> Option<f64> {
-        self.rate(self.row.queries)
-    }
-
-    /// Over all clients. `None` when nothing was done.
-    pub(crate) fn operations_per_second(&self) -> Option<f64> {
-        self.rate(self.row.operations)
+    /// Throughput, or a service time. `None` when nothing was done, or too little.
+    pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
+        self.values.get(&metric).copied()
     }
 
     /// Mean time that a client spent on an operation: service time where operations have an intended
@@ -101,7 +89,7 @@ impl Measurement {
         if self.pace.is_scheduled() {
             return Some(self.schedule?.service?.mean / 1e3);
         }
-        let rate = self.operations_per_second()?;
+        let rate = self.value(Metric::Operations)?;
         Some(f64::from(self.row.clients) * 1e3 / rate)
     }
 
@@ -119,23 +107,7 @@ impl Measurement {
     ///
     /// # Errors
     /// When the histogram in the result file is damaged.
-    pub(crate) fn service(&self) -> Result<Option<Times>, ReportError> {
-        self.service.clone().map_err(ReportError::from)
-    }
-
-    fn rate(&self, count: u64) -> Option<f64> {
-        let seconds = self.row.busy_ns as f64 / 1e9 / f64::from(self.row.clients);
-        (count > 0 && seconds > 0.0 && seconds.is_finite()).then(|| count as f64 / seconds)
-    }
-}
-
-impl From<BadHistogram> for ReportError {
-    fn from(bad: BadHistogram) -> Self {
-        Self::Histogram {
-            target: bad.target,
-            step: bad.step,
-            block: bad.block,
-            problem: bad.problem,
-        }
+    pub(crate) fn service(&self) -> Result<Option<Times>, HistogramError> {
+        self.service.clone()
     }
 }

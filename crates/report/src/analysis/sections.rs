@@ -19,7 +19,7 @@ const PHASES: [(Phase, &str); 4] = [
     (Phase::End, "Steps that shrink or grow the tables"),
 ];
 
-/// What is in no section, and in no phase.
+/// The title of steps in no section, and in no phase.
 const OTHERS: &str = "Other steps";
 
 /// The sections of a plan: its sections, else its phases, else all steps in one. Every step is in one

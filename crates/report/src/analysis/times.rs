@@ -3,10 +3,10 @@
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
+use prony_model::ServiceTimes;
 
-/// Operations beyond a percentile that it takes for the percentile to be shown: with fewer, it is a
-/// property of some operations and not of the server.
-const SUPPORT: u64 = 100;
+/// A histogram of nanoseconds.
+pub(crate) type NsHistogram = Histogram<u64>;
 
 /// Times in microseconds, with three decimals. A percentile p is there only where enough operations
 /// support it: 100 ÷ (1 − p), that is 200, 1 000, 2 000, 10 000 and 100 000 for the five here.
@@ -25,10 +25,10 @@ pub(crate) struct Times {
 
 impl Times {
     /// The times of a histogram in nanoseconds. `None` when it is empty.
-    pub(crate) fn of(histogram: &Histogram<u64>) -> Option<Self> {
-        let percentile = |per_mille: u64| {
-            supports(histogram.len(), per_mille).then(|| {
-                let quantile = per_mille as f64 / 1e3;
+    pub(crate) fn of(histogram: &NsHistogram) -> Option<Self> {
+        let percentile = |per_mille: u16| {
+            ServiceTimes::supports(histogram.len(), per_mille).then(|| {
+                let quantile = f64::from(per_mille) / 1e3;
                 microseconds(histogram.value_at_quantile(quantile) as f64)
             })
         };
@@ -45,18 +45,25 @@ impl Times {
     }
 }
 
+/// The service times that metrics are made of.
+pub(crate) fn service_times(histogram: &NsHistogram) -> ServiceTimes {
+    ServiceTimes {
+        count: histogram.len(),
+        mean_ns: histogram.mean(),
+        p50_ns: histogram.value_at_quantile(0.5),
+        p95_ns: histogram.value_at_quantile(0.95),
+        p99_ns: histogram.value_at_quantile(0.99),
+        max_ns: histogram.max(),
+    }
+}
+
 /// Decodes a histogram as the load generator writes it.
 ///
 /// # Errors
 /// When the bytes are no histogram, with the decoder's complaint.
-pub(crate) fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
+pub(crate) fn decode(mut bytes: &[u8]) -> Result<NsHistogram, String> {
     let decoded = Deserializer::new().deserialize(&mut bytes);
     decoded.map_err(|error| error.to_string())
-}
-
-/// Whether `operations` are enough for a percentile, in whole numbers.
-const fn supports(operations: u64, per_mille: u64) -> bool {
-    operations.saturating_mul(1000 - per_mille) >= SUPPORT * 1000
 }
 
 /// Whole nanoseconds.
@@ -70,15 +77,20 @@ mod tests {
 
     #[test]
     fn percentiles_need_support() {
-        for (per_mille, needed) in [
-            (500, 200),
-            (900, 1_000),
-            (950, 2_000),
-            (990, 10_000),
-            (999, 100_000),
-        ] {
-            assert!(supports(needed, per_mille));
-            assert!(!supports(needed - 1, per_mille));
+        type Percentile = fn(Times) -> Option<f64>;
+        let percentiles: [(Percentile, u64); 5] = [
+            (|times| times.p50, 200),
+            (|times| times.p90, 1_000),
+            (|times| times.p95, 2_000),
+            (|times| times.p99, 10_000),
+            (|times| times.p999, 100_000),
+        ];
+        for (percentile, needed) in percentiles {
+            let mut histogram = Histogram::<u64>::new(3).unwrap();
+            histogram.record_n(1_000, needed - 1).unwrap();
+            assert_eq!(percentile(Times::of(&histogram).unwrap()), None);
+            histogram.record(1_000).unwrap();
+            assert!(percentile(Times::of(&histogram).unwrap()).is_some());
         }
     }
 
@@ -92,9 +104,6 @@ mod tests {
         assert!((times.max / 1000.0 - 1.0).abs() < 1e-3);
         let percentiles = [times.p50, times.p90, times.p95, times.p99, times.p999];
         assert_eq!((times.count, percentiles), (1, [None; 5]));
-        histogram.record_n(1_000_000, 9_999).unwrap();
-        let times = Times::of(&histogram).unwrap();
-        assert!(times.p99.is_some() && times.p999.is_none());
     }
 
     #[test]

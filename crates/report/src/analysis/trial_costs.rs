@@ -20,7 +20,7 @@ pub(crate) struct TrialCosts {
     /// Operations, or rows in steps that scan.
     pub(crate) units: f64,
     pub(crate) values: BTreeMap<Metric, Value>,
-    /// Why the other metrics have none.
+    /// The reasons why the other metrics have none.
     pub(crate) without: BTreeMap<Metric, NoValue>,
     /// By how much the server's own counters grew.
     pub(crate) status: BTreeMap<Counter, u64>,
@@ -45,7 +45,7 @@ impl TrialCosts {
     pub(crate) fn of(row: &OutcomeRow, counts: &StepCounts, samples: &StepSamples) -> Self {
         let mut values = BTreeMap::new();
         let mut without = BTreeMap::new();
-        for metric in Metric::all() {
+        for metric in Metric::costs() {
             match metric.value(counts, samples) {
                 Ok(value) => drop(values.insert(metric, value)),
                 Err(why) => drop(without.insert(metric, why)),

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Backend, ErrorClass, Plan};
+use prony_model::{Backend, ErrorClass, Metric, Plan};
 use prony_store::ErrorRow;
 
 use crate::analysis::group::GroupId;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::{missed_rows, pairing};
-use crate::figures::{count, plural, seconds};
+use crate::words::{count, plural, seconds};
 
 /// The warnings of a cell: nothing done, other backends, unexpected answers, missed rows, server
 /// errors, engines that were not quiet, stored warnings.
@@ -40,7 +40,7 @@ pub(crate) fn of(
 fn nothing_done(measurements: &[Measurement]) -> Vec<String> {
     measurements
         .iter()
-        .filter(|measurement| measurement.operations_per_second().is_none())
+        .filter(|measurement| measurement.value(Metric::Operations).is_none())
         .map(|m| format!("no operation completed in block {}", m.block_number()))
         .collect()
 }

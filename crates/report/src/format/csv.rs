@@ -3,7 +3,7 @@
 mod costs;
 mod settings;
 
-use prony_model::{ClientGroup, DebtKind, Pace, Step, Target};
+use prony_model::{ClientGroup, DebtKind, Metric, Pace, Step, Target};
 use prony_store::Subject;
 
 use self::costs::CostColumn;
@@ -65,11 +65,11 @@ const FIRST: [Column; 24] = [
     }),
     ("queries", |row| count(row.measurement()?.row().queries)),
     ("queries_per_second", |row| {
-        figure(row.measurement()?.queries_per_second())
+        figure(row.measurement()?.value(Metric::Queries))
     }),
     ("operations_per_second", |row| match row.of {
         Of::Load(load) => figure(load.rows_per_second()),
-        Of::Measurement(_, measurement, _) => figure(measurement.operations_per_second()),
+        Of::Measurement(_, measurement, _) => figure(measurement.value(Metric::Operations)),
     }),
     ("latency_us_mean", |row| figure(Some(row.service()?.mean))),
     ("latency_us_p50", |row| figure(row.service()?.p50)),

@@ -1,13 +1,13 @@
-//! Readings that are missing in whole trials, or in the whole run.
+//! Sources that could not be read in whole trials, or in the whole run.
 
 use prony_model::Source;
 
 use crate::analysis::Analysis;
 use crate::document::Block;
-use crate::figures::sentence;
 use crate::page::{Detail, cost};
+use crate::words::sentence;
 
-/// The section on missing readings, each reason once.
+/// The section on sources that could not be read, each reason once.
 pub(crate) fn blocks(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     let mut by_gap: Vec<((Source, &str), Vec<usize>)> = Vec::new();
     for (trial, gap) in &analysis.costs.absences {

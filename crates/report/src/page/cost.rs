@@ -3,11 +3,13 @@
 use prony_model::{Metric, TrialKind};
 
 use crate::analysis::Analysis;
-use crate::analysis::costs::{self, CellCosts, Figure};
+use crate::analysis::costs::{self, CellCosts};
+use crate::analysis::figure::Figure;
 use crate::document::{Block, Cell, Table};
-use crate::figures::{self, plural};
+use crate::figures;
 use crate::page::Detail;
 use crate::page::view::{column_name, over_blocks, with_n};
+use crate::words::plural;
 
 /// The columns for a terminal: first those that studies by hand have always had, then the parts of
 /// the first, writes, and what only counters know.
@@ -28,7 +30,7 @@ const BRIEF: [Metric; 11] = [
 /// Shown where an operation has less of it, on average, in the unit of its column.
 const RARE: &str = "<0.01";
 
-/// What documents have room for besides.
+/// More columns, for documents.
 const MORE: [Metric; 10] = [
     Metric::KernelInstructions,
     Metric::Cycles,

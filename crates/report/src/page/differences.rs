@@ -4,9 +4,9 @@ use prony_equality::{Difference, DifferenceKind};
 
 use crate::analysis::settings::Settings;
 use crate::document::{Block, Cell, Table};
-use crate::figures::plural;
 use crate::page::Detail;
 use crate::page::settings::{COLUMNS_MAX, by_value, shown};
+use crate::words::plural;
 
 /// The variables that differ for another reason than that they were asked to.
 pub(super) fn blocks(all: &Settings, detail: Detail) -> Vec<Block> {
@@ -111,7 +111,7 @@ fn values(all: &Settings, differences: &[&Difference]) -> Block {
     Block::Table(Table::of_words(header, differences.iter().map(row)))
 }
 
-/// Why a variable matters, and how the difference came about.
+/// The reason why a variable matters, and the origin of the difference.
 fn reason(difference: &Difference) -> String {
     let standing = match difference {
         difference if difference.allowed => ", allowed",

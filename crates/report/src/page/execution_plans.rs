@@ -3,7 +3,7 @@
 use crate::analysis::Analysis;
 use crate::analysis::execution_plans::ExplainedStatement;
 use crate::document::Block;
-use crate::figures::plural;
+use crate::words::plural;
 
 /// The section of a report: differences one by one, the rest in a line.
 pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {

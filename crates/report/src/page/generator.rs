@@ -6,7 +6,8 @@ use prony_model::{Backend, Step, Target};
 
 use crate::analysis::Analysis;
 use crate::analysis::measurement::Measurement;
-use crate::figures::{plural, significant};
+use crate::figures::significant;
+use crate::words::plural;
 
 /// The load generator in one line. `None` where that is not decided yet.
 pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use crate::analysis::Analysis;
 use crate::document::{Cell, Table};
-use crate::figures::{plural, seconds};
 use crate::page::generator;
+use crate::words::{plural, seconds};
 
 /// Facts of the run as a whole.
 pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {

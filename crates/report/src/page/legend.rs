@@ -4,8 +4,8 @@ use prony_model::{ClientGroup, CountedBy, Display, Metric, Pace, Plan, Source, T
 
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
-use crate::figures::plural;
 use crate::page::{Detail, cost, round_trip};
+use crate::words::plural;
 
 /// The items of the legend.
 pub(crate) fn items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {

@@ -6,8 +6,10 @@ use prony_stats::Summary;
 use crate::analysis::Analysis;
 use crate::analysis::loads::{DoneLoad, Loads, summary};
 use crate::document::{Block, Cell, Table};
-use crate::figures::{self, plural};
+use crate::figures;
 use crate::page::view::by_target;
+use crate::words;
+use crate::words::plural;
 
 /// The section on loading, where it was ever measured.
 pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
@@ -129,7 +131,7 @@ pub(crate) fn unsettled(analysis: &Analysis<'_>) -> Vec<String> {
             };
             warnings.push(format!(
                 "{load_of}: settling after the load was given up after {}: {}",
-                figures::seconds(settle.took_ms),
+                words::seconds(settle.took_ms),
                 settle.unmet.join("; ")
             ));
         }

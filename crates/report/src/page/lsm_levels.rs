@@ -6,8 +6,9 @@ use prony_model::{Level, SettleOutcome};
 
 use crate::analysis::Analysis;
 use crate::document::{Block, Cell};
-use crate::figures::{self, plural};
 use crate::page::view::by_target;
+use crate::words;
+use crate::words::plural;
 
 /// The levels by target and number, each of the block in which it had the most bytes.
 type Levels = BTreeMap<(usize, u32), Level>;
@@ -71,6 +72,6 @@ fn rows_of<'a>(
 
 fn shown(level: &Level) -> Cell {
     let files = plural(level.files, "file");
-    let text = format!("{files}, {}", figures::bytes(level.bytes));
+    let text = format!("{files}, {}", words::bytes(level.bytes));
     Cell::figure(text, level.bytes as f64)
 }

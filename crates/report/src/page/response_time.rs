@@ -1,6 +1,6 @@
 //! The tables of steps whose operations have an intended start, and of the price of connecting anew.
 
-use prony_model::{Pace, Spacing};
+use prony_model::{Metric, Pace, Spacing};
 use prony_stats::Summary;
 
 use crate::analysis::Analysis;
@@ -9,8 +9,9 @@ use crate::analysis::group::GroupId;
 use crate::analysis::measurement::{Measurement, ScheduleTimes};
 use crate::analysis::times::Times;
 use crate::document::{Block, Cell, Table};
-use crate::figures::{self, count, plural, significant};
+use crate::figures::{self, significant};
 use crate::page::view::{by_target, column_name, over_blocks};
+use crate::words::{count, plural};
 
 /// A table for each group of clients whose operations have an intended start, in the order of the
 /// plan.
@@ -64,7 +65,7 @@ fn schedules(cell: &AnalysisCell) -> impl Iterator<Item = &ScheduleTimes> {
 }
 
 fn row(name: Cell, cell: &AnalysisCell) -> Vec<Cell> {
-    let done = cell.operations_per_second.as_ref();
+    let done = cell.summary(Metric::Operations);
     let done = done.map(|rate| Cell::figure(figures::mean(rate), rate.mean));
     let median = |times: &dyn Fn(&ScheduleTimes) -> Option<f64>| {
         let values: Vec<f64> = schedules(cell).filter_map(times).collect();

@@ -3,7 +3,8 @@
 use prony_model::{CostUnit, Metric, TrialKind};
 
 use crate::analysis::Analysis;
-use crate::analysis::costs::{self, CellCosts, Figure};
+use crate::analysis::costs::{self, CellCosts};
+use crate::analysis::figure::Figure;
 use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::cost::is_doubtful;
@@ -140,30 +141,31 @@ fn table(
     let rows = rows(analysis, view, shown);
     let figure = |row: &Row, target: usize| {
         let cell = analysis.costs.cell(row.step, target);
-        shown.of(cell.figures.get(&row.metric)?)
+        let figure = cell.figures.get(&row.metric)?;
+        Some((figure.taken, shown.of(figure)?))
     };
     let n_max = |kind| {
         let of_row = |row| columns.iter().map(move |&target| (row, target));
         let figures = rows.iter().flat_map(of_row);
-        let figures = figures.filter_map(|(row, target)| figure(row, target));
-        let of_kind = figures.filter(|figure| figure.taken == kind);
-        of_kind.map(|figure| figure.n).max()
+        let shown = figures.filter_map(|(row, target)| figure(row, target));
+        let of_kind = shown.filter(|(taken, _)| *taken == kind);
+        of_kind.map(|(_, (.., n))| n).max()
     };
     let (timed, counted) = (n_max(TrialKind::Timed), n_max(TrialKind::Counting));
     let n = timed.or(counted)?;
     let cell = |row: &Row, target: usize| {
-        let Some(figure) = figure(row, target) else {
+        let Some((taken, (text, value, n))) = figure(row, target) else {
             return Cell::none();
         };
         let base = analysis.costs.cell(row.step, analysis.plan.base);
         let base = (shown == Shown::Relative).then_some(base);
-        let n_max = match figure.taken {
+        let n_max = match taken {
             TrialKind::Timed => timed,
             TrialKind::Counting => counted,
         };
-        let text = with_n(figure.text, figure.n, n_max.unwrap_or(figure.n));
         let cell = analysis.costs.cell(row.step, target);
-        Cell::figure(text, figure.value).marked(is_doubtful(cell, base, row.metric))
+        let mark = is_doubtful(cell, base, row.metric);
+        Cell::figure(with_n(text, n, n_max.unwrap_or(n)), value).marked(mark)
     };
     let drawn = rows.iter().map(|row| {
         let cells = columns.iter().map(|&target| cell(row, target));
@@ -172,32 +174,17 @@ fn table(
     Some((by_target(analysis, view.first, columns, drawn), n))
 }
 
-/// A figure as a table shows it.
-struct ShownFigure {
-    text: String,
-    value: f64,
-    n: usize,
-    taken: TrialKind,
-}
-
 impl Shown {
-    fn of(self, figure: &Figure) -> Option<ShownFigure> {
-        let taken = figure.taken;
+    /// The text of a figure, its value and the number of blocks behind it.
+    fn of(self, figure: &Figure) -> Option<(String, f64, usize)> {
         Some(match self {
-            Self::Absolute => ShownFigure {
-                text: figures::amount(&figure.summary),
-                value: figure.summary.mean,
-                n: figure.summary.n,
-                taken,
-            },
+            Self::Absolute => {
+                let summary = &figure.summary;
+                (figures::amount(summary), summary.mean, summary.n)
+            }
             Self::Relative => {
                 let ratio = figure.ratio.as_ref()?.ratio();
-                ShownFigure {
-                    text: figures::ratio(&ratio),
-                    value: ratio.ratio,
-                    n: ratio.n,
-                    taken,
-                }
+                (figures::ratio(&ratio), ratio.ratio, ratio.n)
             }
         })
     }

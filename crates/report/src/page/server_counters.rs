@@ -6,9 +6,10 @@ use prony_stats::Summary;
 use crate::analysis::Analysis;
 use crate::analysis::costs::{self, CellCosts};
 use crate::document::{Block, Cell, Table};
-use crate::figures::{self, plural};
+use crate::figures;
 use crate::page::Detail;
 use crate::page::view::{by_target, more_rows, over_blocks};
+use crate::words::plural;
 
 /// Rows of the table of one step that the text report shows; the other formats show all.
 const ROWS_MAX: usize = 12;
@@ -29,7 +30,7 @@ const LEAST: f64 = 0.01;
 /// The same of bytes.
 const LEAST_BYTES: f64 = 1.0;
 
-/// How much less is enough per row, in steps that scan.
+/// The factor by which less is enough per row, in steps that scan.
 const ROWS: f64 = 10.0;
 
 /// Rows named longer than this stand without explanation in the text report: tables must fit.

@@ -5,8 +5,8 @@ use prony_model::{IntentValue, OptionOrigin};
 
 use crate::analysis::settings::Settings;
 use crate::document::{Block, Cell, NONE, Table};
-use crate::figures::plural;
 use crate::page::Detail;
+use crate::words::plural;
 
 /// Targets that are shown as columns of a table; of more, the values are listed.
 pub(super) const COLUMNS_MAX: usize = 8;

@@ -8,6 +8,7 @@ use crate::analysis::trial_costs::TrialCosts;
 use crate::document::{Block, Cell};
 use crate::figures;
 use crate::page::view::by_target;
+use crate::words;
 
 /// The parts of the data directory, and memory.
 const SIZES: [(Counter, &str); 5] = [
@@ -39,12 +40,12 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
     for (counter, name) in &SIZES {
         rows.push(row(format!("{name} at the end"), &|target| {
             let bytes = at_end(analysis, target, counter)?;
-            Some(Cell::figure(figures::bytes(bytes), bytes as f64))
+            Some(Cell::figure(words::bytes(bytes), bytes as f64))
         }));
     }
     // Sizes that no target has take no row, nor do those that could not be read. A size per row is
     // one even where it is 0.
-    let is_shown = |cell: &Cell| cell.value.is_some() && cell.to_string() != figures::bytes(0);
+    let is_shown = |cell: &Cell| cell.value.is_some() && cell.to_string() != words::bytes(0);
     rows.retain(|(_, cells)| cells.iter().any(is_shown));
     if rows.is_empty() {
         return Vec::new();

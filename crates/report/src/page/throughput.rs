@@ -55,7 +55,7 @@ pub(crate) fn relative(
 ) -> Vec<Block> {
     let columns: Vec<usize> = analysis.contenders().collect();
     let ratio = |group, target| {
-        let pairs = analysis.cells.at(group, target).ratio.as_ref()?;
+        let pairs = analysis.cells.at(group, target).ratio()?;
         Some(pairs.ratio())
     };
     let n_max = n_max(view, &columns, |group, target| {

@@ -8,7 +8,8 @@ use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
 use crate::analysis::sections::Section;
 use crate::document::{Block, Cell, Table};
-use crate::figures::{self, plural};
+use crate::words;
+use crate::words::plural;
 
 /// Steps that make up the rows of a table.
 pub(crate) struct View {
@@ -69,9 +70,7 @@ fn sweep(plan: &Plan, section: &Section, entry: usize) -> View {
         first: "clients",
         rows: steps
             .iter()
-            .flat_map(|(index, step)| {
-                rows(plan, *index, &figures::count(step.own().clients.into()))
-            })
+            .flat_map(|(index, step)| rows(plan, *index, &words::count(step.own().clients.into())))
             .collect(),
     }
 }

@@ -5,10 +5,10 @@ use prony_model::{PlannedTrial, TrialKind, TrialState};
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
 use crate::document::Block;
-use crate::figures::{count, plural, sentence};
 use crate::page::heading::host_line;
 use crate::page::loads;
 use crate::page::log_excerpt::excerpt;
+use crate::words::{count, plural, sentence};
 
 /// Warnings that are shown; the JSON report has them all.
 const WARNINGS_MAX: usize = 40;

@@ -1,7 +1,7 @@
 //! Errors of adding a server.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use prony_client::ClientError;
 use prony_host::IoError;
@@ -19,74 +19,32 @@ pub enum AddError {
     /// A file or folder can't be read or written.
     #[error(transparent)]
     Io(#[from] IoError),
-    /// There is no server in it.
+    /// There is no server in this folder or archive.
     #[error(
         "find a server in {}: it has no mariadbd or mysqld in bin, sbin, libexec, usr/sbin, usr/libexec or at its top; name the folder that such a folder lies in",
-        path.display()
+        .0.display()
     )]
-    NoServer {
-        /// The folder or archive.
-        path: PathBuf,
-    },
-    /// A file with a server's name is none.
-    #[error(
-        "use {} of {}: it is no program but a script or a text; name the folder of an unpacked server",
-        program.display(),
-        path.display()
-    )]
-    NoProgram {
+    NoServer(PathBuf),
+    /// Its program can't run here.
+    #[error("{verb} {} of {}: {reason}", program.display(), path.display())]
+    Program {
+        /// The attempt, such as `load`.
+        verb: &'static str,
         /// The folder or archive.
         path: PathBuf,
         /// The file in it.
         program: PathBuf,
-    },
-    /// The server is made for other machines.
-    #[error(
-        "use {} of {}: it is made for {made_for}, and this machine is {}; get the build for this machine",
-        program.display(),
-        path.display(),
-        std::env::consts::ARCH
-    )]
-    Processor {
-        /// The folder or archive.
-        path: PathBuf,
-        /// The program in it.
-        program: PathBuf,
-        /// The processor it is made for.
-        made_for: String,
-    },
-    /// Libraries that it needs are not there.
-    #[error(
-        "load {} of {}: there is no {}; install what has it, or {}",
-        program.display(),
-        path.display(),
-        missing.join(", no "),
-        bring_along(*archive)
-    )]
-    Libraries {
-        /// The folder or archive.
-        path: PathBuf,
-        /// The program in it.
-        program: PathBuf,
-        /// Names of libraries, and versions of the C library.
-        missing: Vec<String>,
-        /// True for an archive, which nothing can be put into.
-        archive: bool,
+        /// The reason, and the way out.
+        reason: String,
     },
     /// The program can't be started or watched.
-    #[error("run the server program: {source}")]
-    Run {
-        /// The answer of the operating system.
-        source: io::Error,
-    },
-    /// A program does not come to an end.
+    #[error("run the server program: {0}")]
+    Run(io::Error),
+    /// A program does not come to an end in so many seconds.
     #[error(
-        "ask the server program what it is: it did not come to an end in {seconds} s; start it by hand with --version to see why"
+        "ask the server program what it is: it did not come to an end in {0} s; start it by hand with --version to see why"
     )]
-    Silent {
-        /// The time that was waited.
-        seconds: u64,
-    },
+    Silent(u64),
     /// It does not say which version it is.
     #[error("ask {} of {} for its version: it says `{said}`; start it by hand with --version, or write its catalogue entry yourself", program.display(), path.display())]
     Version {
@@ -97,27 +55,18 @@ pub enum AddError {
         /// Its answer.
         said: String,
     },
-    /// No way to make a data directory is found.
+    /// No way to make a data directory is found in this folder or archive.
     #[error(
         "find out how {} makes a data directory: it does not know --initialize-insecure, and has neither a script mysql_system_tables.sql nor a data directory with mysql/user.frm; add the files that its release has beside it",
-        path.display()
+        .0.display()
     )]
-    NoBootstrap {
-        /// The folder or archive.
-        path: PathBuf,
-    },
+    NoBootstrap(PathBuf),
     /// The catalogue has a build of this name.
-    #[error("add a build `{id}`: the catalogue has one of this name; give it another by --id")]
-    Exists {
-        /// The name.
-        id: String,
-    },
-    /// The catalogue has a file of this name.
-    #[error("write {}: it exists; remove it, or give the build another name by --id", file.display())]
-    FileExists {
-        /// The file.
-        file: PathBuf,
-    },
+    #[error("add a build `{0}`: the catalogue has one of this name; give it another by --id")]
+    Exists(String),
+    /// The catalogue has this file.
+    #[error("write {}: it exists; remove it, or give the build another name by --id", .0.display())]
+    FileExists(PathBuf),
     /// The name is none that a build can have.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
@@ -134,23 +83,14 @@ pub enum AddError {
     #[error(transparent)]
     Instance(InstanceError),
     /// It does not answer.
-    #[error("ask the server for its engines: {source}")]
-    Ask {
-        /// The client's error.
-        source: ClientError,
-    },
+    #[error("ask the server for its engines: {0}")]
+    Ask(ClientError),
     /// It does not stop.
-    #[error("stop the server: {source}")]
-    Stop {
-        /// The failure.
-        source: StopError,
-    },
-    /// It has no engine that Prony can load data into.
-    #[error("find an engine of the server that Prony knows: it has {}; get a build with InnoDB or MyISAM", found.join(", "))]
-    NoEngines {
-        /// The engines it has.
-        found: Vec<String>,
-    },
+    #[error("stop the server: {0}")]
+    Stop(StopError),
+    /// It has only these engines, and Prony can load data into none of them.
+    #[error("find an engine of the server that Prony knows: it has {}; get a build with InnoDB or MyISAM", .0.join(", "))]
+    NoEngines(Vec<String>),
     /// It starts, and something else fails.
     #[error(transparent)]
     Verify(#[from] VerifyError),
@@ -159,22 +99,59 @@ pub enum AddError {
     Stopped,
 }
 
-/// The way to give libraries to a server.
-fn bring_along(archive: bool) -> &'static str {
-    if archive {
-        "unpack the archive, put it into a folder `lib` beside the server's other folders, and add the unpacked folder"
-    } else {
-        "put it into a folder `lib` beside the server's other folders"
-    }
-}
-
 impl AddError {
+    /// Its program is none, but a script or a text.
+    pub(super) fn no_program(path: &Path, program: &Path) -> Self {
+        let reason = "it is no program but a script or a text; name the folder of an unpacked \
+                      server";
+        Self::program("use", path, program, reason.to_owned())
+    }
+
+    /// Its program is made for another processor.
+    pub(super) fn processor(path: &Path, program: &Path, made_for: &str) -> Self {
+        let here = std::env::consts::ARCH;
+        let reason = format!(
+            "it is made for {made_for}, and this machine is {here}; get the build for this machine"
+        );
+        Self::program("use", path, program, reason)
+    }
+
+    /// Libraries, or versions of the C library, are not there. Nothing can be put into an archive.
+    pub(super) fn libraries(
+        path: &Path,
+        program: &Path,
+        missing: &[String],
+        archive: bool,
+    ) -> Self {
+        let (unpack, add) = if archive {
+            ("unpack the archive, ", ", and add the unpacked folder")
+        } else {
+            ("", "")
+        };
+        let reason = format!(
+            "there is no {}; install what has it, or {unpack}put it into a folder `lib` beside the \
+             server's other folders{add}",
+            missing.join(", no ")
+        );
+        Self::program("load", path, program, reason)
+    }
+
+    fn program(verb: &'static str, path: &Path, program: &Path, reason: String) -> Self {
+        let (path, program) = (path.to_owned(), program.to_owned());
+        Self::Program {
+            verb,
+            path,
+            program,
+            reason,
+        }
+    }
+
     /// The end of the server's own log, where there is one.
     pub fn log_tail(&self) -> Option<&str> {
         match self {
             Self::Instance(error) => error.log_tail(),
             Self::Verify(error) => error.log_tail(),
-            Self::Stop { source } => Some(source.log_tail()),
+            Self::Stop(error) => Some(error.log_tail()),
             _ => None,
         }
     }
@@ -192,7 +169,7 @@ impl From<FetchError> for AddError {
 impl From<UnpackError> for AddError {
     fn from(error: UnpackError) -> Self {
         match error {
-            UnpackError::Stopped { .. } => Self::Stopped,
+            UnpackError::Stopped => Self::Stopped,
             error => Self::Unpack(error),
         }
     }

@@ -6,6 +6,7 @@ use prony_client::{ClientError, Connection};
 use prony_model::{Config, Engine};
 
 use super::{AddError, Adder};
+use crate::admin::statement::pairs;
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
 use crate::config::render::Wanted;
@@ -32,14 +33,14 @@ pub(super) fn first_start(adder: &Adder<'_>, build: &ServerBuild) -> Result<Serv
     let mut instance = Instance::create(adder.roots, adder.launcher, build, &rendered)?;
     instance.bootstrap(adder.stop)?;
     let server = instance.start(adder.stop)?;
-    let (mut seen, found) = ask(&server).map_err(|source| AddError::Ask { source })?;
+    let (mut seen, found) = ask(&server).map_err(AddError::Ask)?;
     if seen.engines.is_empty() {
-        return Err(AddError::NoEngines { found });
+        return Err(AddError::NoEngines(found));
     }
     match server.stop(STOP) {
         Ok(_) => {}
         Err(StopError::TimedOut { .. }) => seen.shutdown = Shutdown::Command,
-        Err(source) => return Err(AddError::Stop { source }),
+        Err(error) => return Err(AddError::Stop(error)),
     }
     Ok(seen)
 }
@@ -52,18 +53,12 @@ fn ask(server: &Running) -> Result<(ServerFacts, Vec<String>), ClientError> {
     let version = version.single().unwrap_or_default();
     // 4.1 has no such variable.
     let comment = admin.query("SHOW VARIABLES LIKE 'version_comment'")?;
-    let comment = comment.rows.into_iter().flatten().flatten().nth(1);
+    let comment = pairs(comment).next().map(|(_, comment)| comment);
     // Some builds beg in it for attention.
     let comment = comment.filter(|comment| !comment.starts_with("--"));
-    let mut found = Vec::new();
-    for row in admin.query("SHOW STORAGE ENGINES")?.rows {
-        let mut cells = row.into_iter().map(Option::unwrap_or_default);
-        let name = cells.next().unwrap_or_default();
-        let support = cells.next().unwrap_or_default();
-        if matches!(support.as_str(), "YES" | "DEFAULT") {
-            found.push(name);
-        }
-    }
+    let engines = pairs(admin.query("SHOW STORAGE ENGINES")?);
+    let usable = engines.filter(|(_, support)| matches!(support.as_str(), "YES" | "DEFAULT"));
+    let found: Vec<_> = usable.map(|(name, _)| name).collect();
     let has = |engine: &Engine| {
         let mut names = found.iter();
         names.any(|name| name.eq_ignore_ascii_case(engine.sql_name()))

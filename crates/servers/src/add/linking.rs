@@ -1,14 +1,15 @@
 //! The libraries that a server program needs, and where they are.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+use object::elf::{EM_386, EM_X86_64};
 
 use super::AddError;
 use super::probe::Probe;
 use super::tree::Tree;
-use crate::build::InstalledSupport;
 use crate::build::elf::Elf;
 use crate::build::fetch::FetchError;
+use crate::build::{InstalledSupport, search_path};
 
 /// Rounds of looking for libraries that libraries need.
 const ROUNDS: usize = 10;
@@ -110,12 +111,10 @@ pub(super) fn find(
 
 /// The supports for programs of this kind; none for other processors.
 fn supports(elf: &Elf) -> Option<Supports> {
-    if elf.is_i386() {
-        Some(I386)
-    } else if elf.is_x86_64() {
-        Some(AMD64)
-    } else {
-        None
+    match elf.machine {
+        EM_386 => Some(I386),
+        EM_X86_64 => Some(AMD64),
+        _ => None,
     }
 }
 
@@ -173,22 +172,16 @@ impl Search<'_> {
 
     /// Asks the loader what it does not find, as `ldd(1)` does. Nothing of the program is run.
     fn missing(&self) -> Result<Vec<String>, AddError> {
-        let mut folders = OsString::new();
         let own = self.linking.libraries.iter();
         let own = own.map(|folder| self.tree.root.join(folder));
-        for folder in own.chain(self.foreign.iter().cloned()) {
-            if !folders.is_empty() {
-                folders.push(":");
-            }
-            folders.push(folder);
-        }
+        let folders: Vec<_> = own.chain(self.foreign.iter().cloned()).collect();
         // Set for the loader alone: whatever else sees it tells its libraries and ends.
         let mut command = self.probe.launcher.command("env");
         command
             .arg("LD_TRACE_LOADED_OBJECTS=1")
             .arg(&self.loader)
             .arg("--library-path")
-            .arg(folders)
+            .arg(search_path(&folders))
             .arg(&self.program);
         Ok(not_found(&self.probe.output(command)?))
     }

@@ -34,17 +34,14 @@ impl Probe<'_> {
             .stdout(said)
             .stderr(error_too)
             .current_dir(self.scratch);
-        let run = |source| AddError::Run { source };
-        let mut process = self.launcher.spawn(command).map_err(run)?;
+        let mut process = self.launcher.spawn(command).map_err(AddError::Run)?;
         let end = Instant::now() + self.limit;
-        while process.wait_timeout(LOOK).map_err(run)?.is_none() {
+        while process.wait_timeout(LOOK).map_err(AddError::Run)?.is_none() {
             if self.stop.requested() {
                 return Err(AddError::Stopped);
             }
             if Instant::now() >= end {
-                return Err(AddError::Silent {
-                    seconds: self.limit.as_secs(),
-                });
+                return Err(AddError::Silent(self.limit.as_secs()));
             }
         }
         drop(process);
@@ -76,7 +73,7 @@ mod tests {
             })
         };
         let error = probe(Duration::from_millis(200)).unwrap_err();
-        assert!(matches!(error, AddError::Silent { .. }), "{error}");
+        assert!(matches!(error, AddError::Silent(_)), "{error}");
         fs::write(folder.path().join("done"), "").unwrap();
         assert_eq!(probe(LIMIT).unwrap(), "half\n");
     }

@@ -7,7 +7,7 @@ use crate::testing::Stage;
 /// The start of a program for 64-bit ARM.
 fn foreign_program() -> Vec<u8> {
     let mut bytes = vec![0; 64];
-    bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    bytes[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
     bytes[18] = 183;
     bytes
 }

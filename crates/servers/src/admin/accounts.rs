@@ -4,7 +4,8 @@ use prony_client::{ClientError, Connection};
 use prony_host::IoError;
 use prony_wire::codes;
 
-use crate::digest::random_hex;
+use super::statement::pairs;
+use crate::digest::random;
 
 /// The load generator's account, and the database that it may use.
 pub(crate) const LOAD_USER: &str = "prony";
@@ -13,24 +14,17 @@ pub(crate) const ADMIN_USER: &str = "root";
 /// The hosts that the load's account connects from: the unix socket, and TCP without resolved
 /// names.
 const LOAD_HOSTS: [&str; 2] = ["localhost", "127.0.0.1"];
-/// Random bytes of the password.
-const PASSWORD_BYTES: usize = 16;
 
-/// A password for the load generator's account: hexadecimal digits, so that it needs no quoting.
+/// A password for the load generator's account: 32 hexadecimal digits, so that it needs no quoting.
 pub(crate) fn new_password() -> Result<String, IoError> {
-    random_hex(PASSWORD_BYTES)
+    Ok(format!("{:032x}", random()?))
 }
 
 /// Removes all accounts but the administrator's and the server's own, and makes those and the
 /// database for the load. A data directory that was used before may have brought some.
 pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), ClientError> {
     let accounts = admin.query("SELECT User, Host FROM mysql.user")?;
-    for row in accounts.rows {
-        let mut cells = row.into_iter().map(Option::unwrap_or_default);
-        let (user, host) = (
-            cells.next().unwrap_or_default(),
-            cells.next().unwrap_or_default(),
-        );
+    for (user, host) in pairs(accounts) {
         if !is_kept(&user, &host) {
             remove(admin, &user, &host)?;
         }
@@ -45,8 +39,7 @@ pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
 }
 
 /// True for an account that stays: the administrator's, and those that the server runs its own
-/// views and
-/// plugins as, which nobody can log in to.
+/// views and plugins as, which nobody can log in to.
 fn is_kept(user: &str, host: &str) -> bool {
     let own = user.starts_with("mysql.") || user == "mariadb.sys";
     host == "localhost" && (user == ADMIN_USER || own)
@@ -56,14 +49,12 @@ fn is_kept(user: &str, host: &str) -> bool {
 /// names drops those of named hosts; where there is a table of accounts, they are deleted from it.
 fn remove(admin: &mut Connection, user: &str, host: &str) -> Result<(), ClientError> {
     let host = host.replace('\\', "\\\\").replace('\'', "\\'");
-    match admin.query(format!("DROP USER '{user}'@'{host}'")) {
-        Err(ClientError::Server { .. }) => admin
-            .query(format!(
-                "DELETE FROM mysql.user WHERE User = '{user}' AND Host = '{host}'"
-            ))
-            .map(drop),
-        outcome => outcome.map(drop),
-    }
+    let delete = format!("DELETE FROM mysql.user WHERE User = '{user}' AND Host = '{host}'");
+    let outcome = match admin.query(format!("DROP USER '{user}'@'{host}'")) {
+        Err(ClientError::Server { .. }) => admin.query(delete),
+        outcome => outcome,
+    };
+    outcome.map(drop)
 }
 
 /// Makes the load's account for connections from `host`. `CREATE USER` came with 5.0; before it

@@ -29,10 +29,8 @@ impl Explainer {
         variables: &BTreeMap<String, String>,
     ) -> Result<Self, StatementError> {
         if variables.contains_key(FORMAT) {
-            run(
-                &mut connection,
-                &format!("SET SESSION {FORMAT} = 'TRADITIONAL'"),
-            )?;
+            let set = format!("SET SESSION {FORMAT} = 'TRADITIONAL'");
+            run(&mut connection, &set)?;
         }
         Ok(Self { connection })
     }
@@ -47,20 +45,18 @@ impl Explainer {
             return Ok(None);
         }
         match run(&mut self.connection, &format!("EXPLAIN {sql}")) {
-            Ok(answer) => Ok(Some(answer)),
-            Err(error) => match error.source {
-                ClientError::Server { code, .. } if code == codes::PARSE_ERROR => Ok(None),
-                _ => Err(error),
-            },
+            Err(StatementError {
+                source: ClientError::Server { code, .. },
+                ..
+            }) if code == codes::PARSE_ERROR => Ok(None),
+            outcome => outcome.map(Some),
         }
     }
 }
 
 fn is_explained(sql: &str) -> bool {
     let verb = sql.split_whitespace().next().unwrap_or_default();
-    EXPLAINED
-        .iter()
-        .any(|explained| verb.eq_ignore_ascii_case(explained))
+    EXPLAINED.contains(&verb.to_ascii_lowercase().as_str())
 }
 
 #[cfg(test)]

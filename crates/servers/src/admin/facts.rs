@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prony_client::{Answer, Connection};
 
-use super::statement::{StatementError, run};
+use super::statement::{StatementError, pairs, run};
 
 /// The answer to `SELECT VERSION()`.
 ///
@@ -24,12 +24,7 @@ pub fn variables(connection: &mut Connection) -> Result<BTreeMap<String, String>
 }
 
 fn by_name(answer: Answer) -> BTreeMap<String, String> {
-    let rows = answer.rows.into_iter();
-    rows.filter_map(|row| {
-        let mut cells = row.into_iter();
-        Some((cells.next()??, cells.next()?.unwrap_or_default()))
-    })
-    .collect()
+    pairs(answer).filter(|(name, _)| !name.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use prony_host::sync_filesystem;
 use prony_model::{Dataset, DebtKind, Engine, Settle, SettleOutcome, StopFlag};
 use prony_wire::codes;
 
-use super::statement::StatementError;
+use super::statement::{StatementError, pairs};
 use changed::Changed;
 pub use debt::debt;
 pub use error::SettleError;
@@ -127,8 +127,7 @@ fn quieten(
 /// When the server refuses it or is gone.
 pub fn empty_binlog(connection: &mut Connection) -> Result<(), ClientError> {
     let answer = connection.query("SHOW GLOBAL VARIABLES LIKE 'log_bin'")?;
-    let on = answer.rows.first().and_then(|row| row.get(1)?.as_deref());
-    if on != Some("ON") {
+    if !pairs(answer).any(|(_, value)| value == "ON") {
         return Ok(());
     }
     match connection.query(RESET) {
@@ -154,13 +153,11 @@ fn analyze(session: &mut Session<'_>, dataset: &Dataset) -> Result<Vec<String>, 
 fn flush_key_blocks(session: &mut Session<'_>) -> Result<Vec<String>, SettleError> {
     let debt = session.debt(Engine::Myisam)?;
     let waits = |debt: &prony_model::Debt| debt.kind == DebtKind::DirtyKeyBlocks && debt.value > 0;
-    if debt.iter().any(waits) {
-        return session.run(
-            "flush of the key cache",
-            vec!["FLUSH LOCAL TABLES".to_owned()],
-        );
-    }
-    Ok(Vec::new())
+    let flush = debt
+        .iter()
+        .any(waits)
+        .then(|| "FLUSH LOCAL TABLES".to_owned());
+    session.run("flush of the key cache", flush.into_iter().collect())
 }
 
 /// Waits until the engine is quiet or the time is over. Returns what is not as it should be.

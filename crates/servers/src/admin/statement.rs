@@ -12,6 +12,16 @@ pub struct StatementError {
     pub source: ClientError,
 }
 
+/// The first two cells of every row, which are a name and a value in most answers of servers; empty
+/// for NULL.
+pub(crate) fn pairs(answer: Answer) -> impl Iterator<Item = (String, String)> {
+    answer.rows.into_iter().map(|row| {
+        let mut cells = row.into_iter().map(Option::unwrap_or_default);
+        let mut next = || cells.next().unwrap_or_default();
+        (next(), next())
+    })
+}
+
 /// Runs one statement.
 pub(super) fn run(connection: &mut Connection, sql: &str) -> Result<Answer, StatementError> {
     connection.query(sql).map_err(|source| StatementError {

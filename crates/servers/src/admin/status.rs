@@ -7,6 +7,8 @@ use prony_client::{Answer, ClientError, Connection};
 use prony_model::{Counter, Source};
 use prony_wire::codes;
 
+use super::statement::pairs;
+
 /// Metrics that are counted; what a version says about that itself has other names in others. Who
 /// may not ask, and whose version has none, gets an error.
 const METRICS: &str = "SELECT NAME, COUNT FROM information_schema.INNODB_METRICS \
@@ -41,9 +43,7 @@ pub fn status(connection: &mut Connection) -> Result<BTreeMap<Counter, u64>, Cli
 
 /// The numbers in an answer of names and values.
 fn values(source: Source, answer: Answer) -> impl Iterator<Item = (Counter, u64)> {
-    answer.rows.into_iter().filter_map(move |row| {
-        let mut cells = row.into_iter();
-        let (name, value) = (cells.next()??, cells.next()??);
+    pairs(answer).filter_map(move |(name, value)| {
         let name = Cow::Owned(name.to_lowercase());
         Some((Counter { source, name }, value.parse().ok()?))
     })

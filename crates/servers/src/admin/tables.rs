@@ -10,11 +10,8 @@ use super::statement::{StatementError, run};
 /// # Errors
 /// When the server refuses it, or is gone.
 pub fn create_database(connection: &mut Connection, name: &str) -> Result<(), StatementError> {
-    run(
-        connection,
-        &format!("CREATE DATABASE IF NOT EXISTS `{name}`"),
-    )
-    .map(drop)
+    let create = format!("CREATE DATABASE IF NOT EXISTS `{name}`");
+    run(connection, &create).map(drop)
 }
 
 /// Reads a row of table `index` of the dataset, counted from 0, so that a table that is missing or
@@ -46,14 +43,12 @@ pub fn warm(connection: &mut Connection, dataset: &Dataset) -> Result<(), Statem
             Schema::Sbtest => "LENGTH(pad)",
             Schema::Foo => "l",
         };
-        run(
-            connection,
-            &format!("SELECT COUNT(*) FROM {table} FORCE INDEX ({key}) WHERE {other} < 0"),
-        )?;
-        run(
-            connection,
-            &format!("SELECT SUM(k) FROM {table} FORCE INDEX ({secondary}) WHERE k >= 0"),
-        )?;
+        for statement in [
+            format!("SELECT COUNT(*) FROM {table} FORCE INDEX ({key}) WHERE {other} < 0"),
+            format!("SELECT SUM(k) FROM {table} FORCE INDEX ({secondary}) WHERE k >= 0"),
+        ] {
+            run(connection, &statement)?;
+        }
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ impl<'a> Depot<'a> {
         let entry = self
             .catalogue
             .get(id)
-            .ok_or_else(|| FetchError::Unknown { id: id.to_owned() })?;
+            .ok_or_else(|| FetchError::Unknown(id.to_owned()))?;
         check_platform(entry, (std::env::consts::OS, std::env::consts::ARCH))?;
         for support in &entry.support {
             self.fetch_support(support, stop, report)?;
@@ -99,7 +99,7 @@ impl<'a> Depot<'a> {
             .map(|folder| folder.join(&entry.program));
         self.install(&self.build_item(entry), program.as_deref(), stop, report)?;
         self.installed(id)
-            .ok_or_else(|| FetchError::Vanished { id: id.to_owned() })
+            .ok_or_else(|| FetchError::Vanished(id.to_owned()))
     }
 
     /// The build, to be started with `allocator`: gets the library if it is not here. A build that
@@ -149,11 +149,11 @@ impl<'a> Depot<'a> {
         if let Some(installed) = self.installed_support(id) {
             return Ok(installed);
         }
-        let unknown = || FetchError::Unknown { id: id.to_owned() };
+        let unknown = || FetchError::Unknown(id.to_owned());
         let support = self.catalogue.support(id).ok_or_else(unknown)?;
         self.install(&self.support_item(support), None, stop, report)?;
         self.installed_support(id)
-            .ok_or_else(|| FetchError::Vanished { id: id.to_owned() })
+            .ok_or_else(|| FetchError::Vanished(id.to_owned()))
     }
 
     /// Gets one item while holding its lock. Of a folder of the user's own, `program` is noted.
@@ -195,7 +195,7 @@ impl<'a> Depot<'a> {
         Manifest::new(item, artefacts, user_program).write(staging.path())?;
         let target = item.folder();
         if target.exists() && !retire(&target)? {
-            return Err(FetchError::InTheWay { path: target });
+            return Err(FetchError::InTheWay(target));
         }
         Ok(staging.publish(&target)?)
     }

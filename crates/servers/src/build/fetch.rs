@@ -48,12 +48,9 @@ pub enum FetchEvent {
 /// The reason that a build was not fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The catalogue has no such build.
-    #[error("there is no build `{id}` in the catalogue")]
-    Unknown {
-        /// The request.
-        id: String,
-    },
+    /// The catalogue has no build of this name.
+    #[error("there is no build `{0}` in the catalogue")]
+    Unknown(String),
     /// There is no such allocator for it.
     #[error(
         "{id} can't be started with {}: its catalogue entry names no `allocators` that have it",
@@ -127,14 +124,11 @@ pub enum FetchError {
         /// The file that should be there.
         path: PathBuf,
     },
-    /// The machine's package configuration names no mirror to take the packages from.
+    /// The machine's package configuration names no mirror to take these packages from.
     #[error(
-        "{what} comes from a Debian mirror, and the package sources of this machine name none: add one with component main to them, or take the build from an archive or a folder"
+        "{0} comes from a Debian mirror, and the package sources of this machine name none: add one with component main to them, or take the build from an archive or a folder"
     )]
-    NoMirror {
-        /// The packages.
-        what: String,
-    },
+    NoMirror(String),
     /// Coordinates that are no coordinates.
     #[error("`{coordinates}` must look like {form}")]
     Coordinates {
@@ -180,17 +174,11 @@ pub enum FetchError {
     #[error(transparent)]
     Unpack(UnpackError),
     /// A folder without Prony's mark is where the build should be.
-    #[error("{} is in the way and was not made by Prony: move it elsewhere", path.display())]
-    InTheWay {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The build was removed right after it was fetched.
-    #[error("{id} was fetched and is gone again: does something else clean the cache folder?")]
-    Vanished {
-        /// The build.
-        id: String,
-    },
+    #[error("{} is in the way and was not made by Prony: move it elsewhere", .0.display())]
+    InTheWay(PathBuf),
+    /// This build was removed right after it was fetched.
+    #[error("{0} was fetched and is gone again: does something else clean the cache folder?")]
+    Vanished(String),
     /// The user wished to stop.
     #[error("stopped")]
     Stopped,
@@ -199,7 +187,7 @@ pub enum FetchError {
 impl From<UnpackError> for FetchError {
     fn from(error: UnpackError) -> Self {
         match error {
-            UnpackError::Stopped { .. } => Self::Stopped,
+            UnpackError::Stopped => Self::Stopped,
             error => Self::Unpack(error),
         }
     }

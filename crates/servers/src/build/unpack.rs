@@ -5,7 +5,7 @@ mod place;
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -16,7 +16,6 @@ use tar::EntryType;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::read_up_to;
 use crate::build::catalogue::Part;
 use place::{Content, PlaceError, Placer, Wanted};
 
@@ -51,11 +50,8 @@ pub enum UnpackError {
         part: String,
     },
     /// The user wished to stop.
-    #[error("unpack {}: stopped", archive.display())]
-    Stopped {
-        /// The archive.
-        archive: PathBuf,
-    },
+    #[error("stopped")]
+    Stopped,
 }
 
 /// The target of unpacking, and what is left out.
@@ -93,11 +89,11 @@ impl Unpacking<'_> {
 
     fn select(&self, archive: &Path, selected: &Selected<'_>) -> Result<Vec<String>, UnpackError> {
         let mut file = File::open(archive).at("open", archive)?;
-        let mut magic = [0; 262];
-        let read = read_up_to(&mut file, &mut magic).at("read", archive)?;
-        file.seek(SeekFrom::Start(0)).at("read", archive)?;
+        let mut magic = Vec::new();
+        let read = file.by_ref().take(262).read_to_end(&mut magic);
+        read.and_then(|_| file.rewind()).at("read", archive)?;
         let mut run = Run::new(self, archive, selected);
-        match &magic[..read] {
+        match magic.as_slice() {
             [b'P', b'K', 3 | 5, ..] => run.zip(file)?,
             [0x1f, 0x8b, ..] => run.tar(MultiGzDecoder::new(file))?,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => run.tar(XzDecoder::new_multi_decoder(file))?,
@@ -177,12 +173,10 @@ impl<'a> Run<'a> {
     }
 
     fn check_stop(&self) -> Result<(), UnpackError> {
-        if !self.unpacking.stop.requested() {
-            return Ok(());
+        if self.unpacking.stop.requested() {
+            return Err(UnpackError::Stopped);
         }
-        Err(UnpackError::Stopped {
-            archive: self.archive.to_owned(),
-        })
+        Ok(())
     }
 
     fn zip(&mut self, file: File) -> Result<(), UnpackError> {

@@ -24,11 +24,8 @@ pub enum ImageError {
         what: String,
     },
     /// It was removed as soon as it was there.
-    #[error("keep the image {}: another process removed it", key.as_str())]
-    Gone {
-        /// The image.
-        key: ImageKey,
-    },
+    #[error("keep the image {}: another process removed it", .0.as_str())]
+    Gone(ImageKey),
 }
 
 /// There is not enough room for the images of a run.

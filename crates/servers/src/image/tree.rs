@@ -1,17 +1,13 @@
 //! The files of a folder: paths, sizes, and checksums of the content.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use prony_host::{At, IoError};
 
-use crate::digest::hex_of;
-
-/// Bytes that are read at a time.
-pub(crate) const CHUNK: usize = 1 << 20;
+use crate::digest::{each_chunk, hex_of};
 
 /// The files of a folder by their paths relative to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,35 +55,23 @@ impl Tree {
 
     /// A digest of paths, sizes and checksums; `None` where a content was not read.
     pub(crate) fn digest(&self) -> Option<String> {
-        let mut list = String::new();
-        for (path, Content { size, crc }) in &self.files {
-            // Writing to a String cannot fail.
-            let _ = writeln!(list, "{size} {:08x} {path}", (*crc)?);
-        }
+        let line = |(path, content): (&String, &Content)| {
+            Some(format!("{} {:08x} {path}\n", content.size, content.crc?))
+        };
+        let list: String = self.files.iter().map(line).collect::<Option<_>>()?;
         Some(hex_of(list.as_bytes()))
     }
 }
 
 /// Copies everything from one to the other, and tells what it was.
-pub(crate) fn pass(from: &mut impl Read, to: &mut impl io::Write) -> io::Result<Content> {
+pub(crate) fn pass(from: &mut impl Read, to: &mut impl Write) -> io::Result<Content> {
     let mut hasher = crc32fast::Hasher::new();
-    let mut buffer = vec![0; CHUNK];
-    let mut size = 0;
-    loop {
-        let count = match from.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        hasher.update(&buffer[..count]);
-        to.write_all(&buffer[..count])?;
-        size += count as u64;
-    }
-    Ok(Content {
-        size,
-        crc: Some(hasher.finalize()),
-    })
+    let size = each_chunk(from, |chunk| {
+        hasher.update(chunk);
+        to.write_all(chunk)
+    })?;
+    let crc = Some(hasher.finalize());
+    Ok(Content { size, crc })
 }
 
 #[cfg(test)]

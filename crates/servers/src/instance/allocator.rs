@@ -4,43 +4,38 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use prony_model::{Allocator, ProcessSettings};
+use prony_model::Allocator;
 
-use super::InstanceError;
-use crate::build::ServerBuild;
+use super::{Instance, ServerFailure};
+use crate::build::{Preload, ServerBuild};
 
 /// Refuses an allocator that the build was not got with.
-pub(super) fn check_build(
-    build: &ServerBuild,
-    process: &ProcessSettings,
-) -> Result<(), InstanceError> {
-    let preloaded = build.preload.as_ref().map(|preload| preload.allocator);
-    if process.allocator == preloaded.unwrap_or(Allocator::Built) {
+pub(super) fn check_build(build: &ServerBuild, wanted: Allocator) -> Result<(), ServerFailure> {
+    let preloaded = build.preload.as_ref();
+    let preloaded = preloaded.map_or(Allocator::Built, |preload| preload.allocator);
+    if wanted == preloaded {
         return Ok(());
     }
-    Err(InstanceError::Allocator {
-        build: build.id.clone(),
-        wanted: process.allocator,
-        reason: format!(
-            "the build was got to be started with {}",
-            preloaded.unwrap_or(Allocator::Built).name()
-        ),
+    Err(ServerFailure {
+        task: format!("start {} with {}", build.id, wanted.name()),
+        reason: format!("the build was got to be started with {}", preloaded.name()),
         log_tail: String::new(),
     })
 }
 
-/// Makes sure that the allocator that was preloaded is there, and says why not.
-pub(super) fn check_running(build: &ServerBuild, pid: u32) -> Result<(), (Allocator, String)> {
-    let Some(preload) = &build.preload else {
+/// Makes sure that the allocator that was preloaded is there.
+pub(super) fn check_running(instance: &Instance, pid: u32) -> Result<(), ServerFailure> {
+    let build = &instance.build;
+    let Some(Preload { allocator, library }) = &build.preload else {
         return Ok(());
     };
-    let wanted = preload.allocator;
-    let maps = maps(pid).map_err(|error| (wanted, format!("look at its memory: {error}")))?;
-    if is_mapped(&maps, &preload.library) {
-        return Ok(());
-    }
-    let reason = format!("it did not load {}", preload.library.display());
-    Err((wanted, reason))
+    let reason = match maps(pid) {
+        Ok(maps) if is_mapped(&maps, library) => return Ok(()),
+        Ok(_) => format!("it did not load {}", library.display()),
+        Err(error) => format!("look at its memory: {error}"),
+    };
+    let task = format!("start {} with {}", build.id, allocator.name());
+    Err(instance.failure(task, reason))
 }
 
 /// The allocator in use. A preloaded one comes before one that the program was linked with.

@@ -70,9 +70,10 @@ fn execute(
     let mut process = instance.spawn(command, Stdio::piped())?;
     wait_for_guard(&mut process).map_err(|source| instance.run_error(source))?;
     // Where this fails, the process is ended before it has become the server.
-    on_birth(process.id()).map_err(|reason| InstanceError::Birth {
-        build: instance.build.id.clone(),
-        reason,
+    on_birth(process.id()).map_err(|reason| {
+        let build = &instance.build.id;
+        let task = format!("prepare the process of {build} before it starts");
+        instance.failure(task, reason)
     })?;
     // The guard waits for the end of its input.
     drop(process.child().stdin.take());

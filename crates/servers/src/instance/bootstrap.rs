@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use prony_host::{At, create_private, describe_exit};
 use prony_model::StopFlag;
 
-use super::{Instance, InstanceError, LOG_LINES};
+use super::{Instance, InstanceError};
 use crate::build::catalogue::Bootstrap;
 use crate::image::copy;
 
@@ -91,9 +91,8 @@ fn run(
             break format!("did not come to an end in {} s", LIMIT.as_secs());
         }
     };
-    Err(InstanceError::Bootstrap {
-        build: instance.build.id.clone(),
-        status,
-        log_tail: instance.log_tail(LOG_LINES),
-    })
+    let task = format!("bootstrap {}", instance.build.id);
+    Err(instance
+        .failure(task, format!("the server {status}"))
+        .into())
 }

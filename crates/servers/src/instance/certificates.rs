@@ -66,7 +66,7 @@ impl Certificates {
     }
 
     /// The server options, with their files.
-    pub(crate) fn options(&self) -> [(&'static str, PathBuf); 3] {
+    pub(crate) fn options(&self) -> [(&str, PathBuf); 3] {
         [
             ("ssl-ca", self.authority()),
             ("ssl-cert", self.folder.join("server-cert.pem")),

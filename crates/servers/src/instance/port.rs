@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 
 use super::InstanceError;
-use crate::digest::random_bytes;
+use crate::digest::random;
 
 /// The address that servers listen on: nobody else on the network can connect.
 pub(super) const HOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
@@ -13,14 +13,15 @@ pub(super) const HOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 pub(super) const FIRST: u16 = 20_000;
 pub(super) const COUNT: u16 = 12_000;
 /// Ports that are tried; so many in a row are not in use by chance.
-const ATTEMPTS: u16 = 100;
+pub(super) const ATTEMPTS: u16 = 100;
 
 /// A port that nobody listens on. Drawn by chance, so that two processes that look at the same
 /// time hardly find the same one.
 pub(super) fn free() -> Result<u16, InstanceError> {
-    let mut bytes = [0; 2];
-    random_bytes(&mut bytes)?;
-    free_from(u16::from_ne_bytes(bytes) % COUNT).ok_or(InstanceError::Ports { tried: ATTEMPTS })
+    // The lowest bits are as random as all others.
+    let [low, high, ..] = random()?.to_le_bytes();
+    let start = u16::from_le_bytes([low, high]) % COUNT;
+    free_from(start).ok_or(InstanceError::Ports)
 }
 
 /// The first free port of some, beginning `start` behind the first of all.

@@ -1,5 +1,6 @@
 //! A server that runs.
 
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
@@ -13,8 +14,7 @@ use prony_model::{StopFlag, Tls};
 use prony_wire::codes;
 
 use super::birth::{Birth, bear};
-use super::{Instance, InstanceError, LOG_LINES};
-use super::{allocator, port};
+use super::{Instance, InstanceError, LOG_LINES, ServerFailure, allocator, port};
 use crate::admin::accounts::{self, ADMIN_USER, LOAD_USER};
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
@@ -98,7 +98,7 @@ pub(super) fn start(
     let mut server = Running::unasked(process, instance);
     server.callgrind = callgrind;
     let mut admin = server.wait_until_ready(stop)?;
-    server.check_allocator()?;
+    allocator::check_running(&server.instance, server.pid())?;
     server.password = server.password(&mut admin)?;
     Ok(server)
 }
@@ -279,19 +279,6 @@ impl Running {
         drop(self);
     }
 
-    /// Makes sure that the preloaded allocator is in use.
-    fn check_allocator(&self) -> Result<(), InstanceError> {
-        let build = &self.instance.build;
-        allocator::check_running(build, self.pid()).map_err(|(wanted, reason)| {
-            InstanceError::Allocator {
-                build: self.id(),
-                wanted,
-                reason,
-                log_tail: self.log_tail(LOG_LINES),
-            }
-        })
-    }
-
     fn died(&self, status: String) -> ServerDied {
         ServerDied {
             status,
@@ -299,43 +286,35 @@ impl Running {
         }
     }
 
-    fn id(&self) -> String {
-        self.instance.build.id.clone()
+    /// The failure of a task, with the end of the log.
+    pub(crate) fn failure(&self, task: String, reason: impl Display) -> ServerFailure {
+        self.instance.failure(task, reason)
     }
 
     /// Connects and asks until there is an answer.
     fn wait_until_ready(&mut self, stop: &StopFlag) -> Result<Connection, InstanceError> {
         let limit = self.limit(START_LIMIT);
         let end = Instant::now() + limit;
+        let task = format!("start {}", self.build().id);
         loop {
             let error = match self.ask() {
                 Ok(connection) => return Ok(connection),
                 Err(error) => error,
             };
-            self.check().map_err(|died| InstanceError::Died {
-                build: self.id(),
-                died,
-            })?;
+            if let Err(died) = self.check() {
+                return Err(self.failure(task, died).into());
+            }
             if stop.requested() {
                 return Err(InstanceError::Stopped);
             }
-            let denied = matches!(
-                error,
-                ClientError::Login {
-                    code: codes::ACCESS_DENIED_ERROR,
-                    ..
-                }
-            );
-            if denied {
-                return Err(self.account_error(error));
+            if matches!(error, ClientError::Login { code, .. } if code == codes::ACCESS_DENIED_ERROR)
+            {
+                return Err(self.account_error(&error));
             }
             if Instant::now() >= end {
-                return Err(InstanceError::Silent {
-                    build: self.id(),
-                    seconds: limit.as_secs(),
-                    reason: error,
-                    log_tail: self.log_tail(LOG_LINES),
-                });
+                let seconds = limit.as_secs();
+                let reason = format!("it does not answer after {seconds} s: {error}");
+                return Err(self.failure(task, reason).into());
             }
             thread::sleep(ASK);
         }
@@ -358,16 +337,13 @@ impl Running {
         admin
             .set_timeout(Some(self.limit(STATEMENT_LIMIT)))
             .and_then(|()| accounts::set_up(admin, &password))
-            .map_err(|source| self.account_error(source))?;
+            .map_err(|source| self.account_error(&source))?;
         write_private(&path, password.as_bytes())?;
         Ok(password)
     }
 
-    fn account_error(&self, source: ClientError) -> InstanceError {
-        InstanceError::Accounts {
-            build: self.id(),
-            source,
-            log_tail: self.log_tail(LOG_LINES),
-        }
+    fn account_error(&self, source: &ClientError) -> InstanceError {
+        let task = format!("set up the accounts of {}", self.build().id);
+        self.failure(task, source).into()
     }
 }

@@ -197,7 +197,10 @@ fn bear_on(
 fn a_server_begins_when_its_birth_is_over() {
     let stage = Stage::with_clients(&[]);
     let (told, started) = bear_on(&stage, &mut |_| Ok(()));
-    assert!(matches!(started, Err(InstanceError::Died { .. })));
+    assert_eq!(
+        started.unwrap_err().to_string(),
+        "start it: the server ended with exit code 3"
+    );
     let born = fs::read_to_string(stage.path("born")).unwrap();
     assert_eq!(born.trim().parse(), Ok(told.unwrap()));
 }

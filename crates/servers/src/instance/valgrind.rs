@@ -48,22 +48,14 @@ pub struct Valgrind {
 #[derive(Debug, thiserror::Error)]
 pub enum ValgrindError {
     /// It is not installed.
-    #[error(
-        "find `{program}` on PATH: install valgrind, in most distributions the package `valgrind`"
-    )]
-    Missing {
-        /// The program.
-        program: &'static str,
-    },
+    #[error("find `{0}` on PATH: install valgrind, in most distributions the package `valgrind`")]
+    Missing(&'static str),
     /// A file can't be read or removed.
     #[error(transparent)]
     Io(#[from] IoError),
     /// The control program can't be run.
-    #[error("run vgdb: {source}")]
-    Run {
-        /// The answer of the operating system.
-        source: io::Error,
-    },
+    #[error("run vgdb: {0}")]
+    Run(io::Error),
     /// The control program does not reach the server.
     #[error("have vgdb tell process {pid} to `{command}`: {reason}")]
     Refused {
@@ -101,7 +93,7 @@ impl Valgrind {
     pub fn find(launcher: &Launcher) -> Result<Self, ValgrindError> {
         let find = |program| {
             let found = launcher.find_program(program);
-            found.ok_or(ValgrindError::Missing { program })
+            found.ok_or(ValgrindError::Missing(program))
         };
         Ok(Self {
             valgrind: find("valgrind")?,
@@ -193,26 +185,25 @@ impl Callgrind {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        let run = |source| ValgrindError::Run { source };
-        let mut process = self.launcher.spawn(vgdb).map_err(run)?;
-        let status = process.wait_timeout(LIMIT).map_err(run)?;
+        let mut process = self.launcher.spawn(vgdb).map_err(ValgrindError::Run)?;
+        let status = process.wait_timeout(LIMIT).map_err(ValgrindError::Run)?;
         let refused = |reason: String| ValgrindError::Refused {
             pid: self.pid,
             command,
             reason,
         };
         let Some(status) = status else {
-            return Err(refused(format!(
-                "it was not heeded in {} s",
-                LIMIT.as_secs()
-            )));
+            let seconds = LIMIT.as_secs();
+            return Err(refused(format!("it was not heeded in {seconds} s")));
         };
         if status.success() {
             return Ok(());
         }
         let mut said = String::new();
         if let Some(errors) = &mut process.child().stderr {
-            errors.read_to_string(&mut said).map_err(run)?;
+            errors
+                .read_to_string(&mut said)
+                .map_err(ValgrindError::Run)?;
         }
         Err(refused(said.trim().to_owned()))
     }

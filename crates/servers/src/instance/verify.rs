@@ -6,17 +6,16 @@ use prony_client::{ClientError, Connection};
 use prony_host::{Launcher, Roots};
 use prony_model::{Config, Engine, StopFlag};
 
+use crate::admin::statement::pairs;
 use crate::build::ServerBuild;
 use crate::build::catalogue::Catalogue;
 use crate::config::render::{RenderError, Wanted};
-use crate::instance::{Instance, InstanceError, Running, StopError};
+use crate::instance::{Instance, InstanceError, Running, ServerFailure};
 
 /// The time that one statement may take.
 const STATEMENT: Duration = Duration::from_mins(1);
 /// The time that the server may take to stop.
 const STOP: Duration = Duration::from_mins(1);
-/// Lines of the server's log that come with an error.
-const LOG_LINES: usize = 40;
 
 /// The facts of a build that was verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,87 +35,18 @@ pub enum VerifyError {
     /// It does not start.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// It answers with another version.
-    #[error("verify {build}: it answers version `{answered}`, the catalogue expects `{expected}`")]
-    Version {
-        /// The build's id.
-        build: String,
-        /// The answer.
-        answered: String,
-        /// The catalogue's text.
-        expected: String,
-    },
-    /// It does not say its version.
-    #[error("ask {build} for its version: {source}")]
-    Ask {
-        /// The build's id.
-        build: String,
-        /// The client's error.
-        source: ClientError,
-        /// The end of the server's log.
-        log_tail: String,
-    },
-    /// A statement fails.
-    #[error("verify {build} with engine {engine}: {source}")]
-    Statement {
-        /// The build's id.
-        build: String,
-        /// The engine of the table.
-        engine: Engine,
-        /// The client's error.
-        source: ClientError,
-        /// The end of the server's log.
-        log_tail: String,
-    },
-    /// A table is made in another engine than was asked for, as versions do that lack it.
-    #[error(
-        "verify {build} with engine {engine}: the server makes its table in `{found}`; take {engine} out of the `engines` of its catalogue entry, or correct its `engine_options`"
-    )]
-    OtherEngine {
-        /// The build's id.
-        build: String,
-        /// The engine that was asked for.
-        engine: Engine,
-        /// The engine that the server names.
-        found: String,
-        /// The end of the server's log.
-        log_tail: String,
-    },
-    /// A table gives back something else than what was put in.
-    #[error("verify {build} with engine {engine}: a row reads `{found}`, expected `{expected}`")]
-    Row {
-        /// The build's id.
-        build: String,
-        /// The engine of the table.
-        engine: Engine,
-        /// The row that was read.
-        found: String,
-        /// The row that was written.
-        expected: &'static str,
-        /// The end of the server's log.
-        log_tail: String,
-    },
-    /// It does not stop as it should.
-    #[error("verify {build}: {source}")]
-    Stop {
-        /// The build's id.
-        build: String,
-        /// The failure.
-        source: StopError,
-    },
+    /// The server does not do what the catalogue promises.
+    #[error(transparent)]
+    Server(#[from] ServerFailure),
 }
 
 impl VerifyError {
     /// The end of the server's own log, where there is one.
     pub fn log_tail(&self) -> Option<&str> {
         match self {
+            Self::Render(_) => None,
             Self::Instance(error) => error.log_tail(),
-            Self::Stop { source, .. } => Some(source.log_tail()),
-            Self::Ask { log_tail, .. }
-            | Self::Statement { log_tail, .. }
-            | Self::OtherEngine { log_tail, .. }
-            | Self::Row { log_tail, .. } => Some(log_tail),
-            Self::Render(_) | Self::Version { .. } => None,
+            Self::Server(failure) => Some(&failure.log_tail),
         }
     }
 }
@@ -138,12 +68,10 @@ pub fn verify(
     let plugin = |engine: &Engine| facts.engine_options.contains_key(engine);
     let (plugins, built_in): (Vec<Engine>, Vec<Engine>) =
         facts.engines.iter().copied().partition(plugin);
-    let starts = [built_in]
-        .into_iter()
-        .chain(plugins.into_iter().map(|engine| vec![engine]))
-        .filter(|engines| !engines.is_empty());
+    let starts = plugins.into_iter().map(|engine| vec![engine]);
+    let starts = [built_in].into_iter().chain(starts);
     let mut version = String::new();
-    for engines in starts {
+    for engines in starts.filter(|engines| !engines.is_empty()) {
         let config = Config::default();
         // The engine only decides the default for tables that do not name one, and its options.
         let wanted = Wanted::over_socket(engines[0], &config, 1);
@@ -164,122 +92,100 @@ fn try_start(
     engines: &[Engine],
     stop: &StopFlag,
 ) -> Result<String, VerifyError> {
-    let build = instance.build().id.clone();
+    let task = format!("verify {}", instance.build().id);
     let server = instance.start(stop)?;
-    let version = version(&server)?;
+    let version = version(&server, &task)?;
     for engine in engines {
         if stop.requested() {
             return Err(InstanceError::Stopped.into());
         }
-        try_engine(&server, *engine)?;
+        try_engine(&server, *engine)
+            .map_err(|reason| server.failure(format!("{task} with engine {engine}"), reason))?;
     }
-    server
-        .stop(STOP)
-        .map_err(|source| VerifyError::Stop { build, source })?;
+    server.stop(STOP).map_err(|error| ServerFailure {
+        task,
+        reason: error.to_string(),
+        log_tail: error.log_tail().to_owned(),
+    })?;
     Ok(version)
 }
 
-fn version(server: &Running) -> Result<String, VerifyError> {
+fn version(server: &Running, task: &str) -> Result<String, ServerFailure> {
     let build = server.build();
     let answer = Connection::connect(&server.admin_address(), &server.admin_login(), STATEMENT)
         .and_then(|mut admin| admin.query("SELECT VERSION()"))
-        .map_err(|source| VerifyError::Ask {
-            build: build.id.clone(),
-            source,
-            log_tail: server.log_tail(LOG_LINES),
-        })?;
-    let answered = answer.single().unwrap_or_default().to_owned();
-    if build.answers_with(&answered) {
-        return Ok(answered);
+        .map_err(|error| server.failure(format!("ask {} for its version", build.id), error))?;
+    let answered = answer.single().unwrap_or_default();
+    if build.answers_with(answered) {
+        return Ok(answered.to_owned());
     }
-    Err(VerifyError::Version {
-        build: build.id.clone(),
-        answered,
-        expected: build.version_text.clone(),
-    })
+    let expected = &build.version_text;
+    Err(server.failure(
+        task.to_owned(),
+        format!("it answers version `{answered}`, the catalogue expects `{expected}`"),
+    ))
 }
 
-/// The contents of a table as they were read back.
-struct Tried {
-    /// The engine that it is in.
-    engine: String,
-    rows: String,
-}
-
-fn try_engine(server: &Running, engine: Engine) -> Result<(), VerifyError> {
+/// Uses a table of the engine. An error is the reason that it can't be used.
+fn try_engine(server: &Running, engine: Engine) -> Result<(), String> {
     const EXPECTED: &str = "1:one,2:zwei";
-    let build = || server.build().id.clone();
-    let log_tail = || server.log_tail(LOG_LINES);
-    let tried = use_table(server, engine).map_err(|source| VerifyError::Statement {
-        build: build(),
-        engine,
-        source,
-        log_tail: log_tail(),
-    })?;
-    if !is_called(engine, &tried.engine) {
-        return Err(VerifyError::OtherEngine {
-            build: build(),
-            engine,
-            found: tried.engine,
-            log_tail: log_tail(),
-        });
+    let (found, rows) = use_table(server, engine).map_err(|error| error.to_string())?;
+    if !is_called(engine, &found) {
+        return Err(other_engine(engine, &found));
     }
-    if tried.rows != EXPECTED {
-        return Err(VerifyError::Row {
-            build: build(),
-            engine,
-            found: tried.rows,
-            expected: EXPECTED,
-            log_tail: log_tail(),
-        });
+    if rows != EXPECTED {
+        return Err(format!("a row reads `{rows}`, expected `{EXPECTED}`"));
     }
     Ok(())
 }
 
-/// Makes, fills, changes and reads a table as the load account.
-fn use_table(server: &Running, engine: Engine) -> Result<Tried, ClientError> {
+/// Versions that lack an engine make a table in another one than was asked for.
+fn other_engine(engine: Engine, found: &str) -> String {
+    format!(
+        "the server makes its table in `{found}`; take {engine} out of the `engines` of its \
+         catalogue entry, or correct its `engine_options`"
+    )
+}
+
+/// Makes, fills, changes and reads a table as the load account. Returns its engine as the server
+/// names it, and its rows.
+fn use_table(server: &Running, engine: Engine) -> Result<(String, String), ClientError> {
     let mut load = Connection::connect(&server.address(), &server.load_login(), STATEMENT)?;
-    let name = engine.sql_name();
+    let table = format!("check_{engine}");
     load.query(format!(
-        "CREATE TABLE check_{engine} (id INT NOT NULL PRIMARY KEY, word CHAR(10) NOT NULL) ENGINE = {name}"
+        "CREATE TABLE {table} (id INT NOT NULL PRIMARY KEY, word CHAR(10) NOT NULL) ENGINE = {}",
+        engine.sql_name()
     ))?;
     // Its second column is the engine; 4.1 calls it first Type and then Engine.
-    let status = load.query(format!("SHOW TABLE STATUS LIKE 'check_{engine}'"))?;
-    let found = status.rows.into_iter().next().unwrap_or_default();
-    load.query(format!(
-        "INSERT INTO check_{engine} VALUES (2, 'two'), (1, 'one')"
-    ))?;
-    load.query(format!(
-        "UPDATE check_{engine} SET word = 'zwei' WHERE id = 2"
-    ))?;
-    let rows = load.query(format!("SELECT id, word FROM check_{engine} ORDER BY id"))?;
-    let rows: Vec<String> = rows
-        .rows
-        .into_iter()
-        .map(|row| {
-            let cells: Vec<_> = row.into_iter().map(Option::unwrap_or_default).collect();
-            cells.join(":")
-        })
+    let status = load.query(format!("SHOW TABLE STATUS LIKE '{table}'"))?;
+    let found = pairs(status).next().unwrap_or_default().1;
+    load.query(format!("INSERT INTO {table} VALUES (2, 'two'), (1, 'one')"))?;
+    load.query(format!("UPDATE {table} SET word = 'zwei' WHERE id = 2"))?;
+    let rows = load.query(format!("SELECT id, word FROM {table} ORDER BY id"))?;
+    let rows: Vec<_> = pairs(rows)
+        .map(|(id, word)| format!("{id}:{word}"))
         .collect();
-    Ok(Tried {
-        engine: found.into_iter().nth(1).flatten().unwrap_or_default(),
-        rows: rows.join(","),
-    })
+    Ok((found, rows.join(",")))
 }
 
 /// True where `name` is what servers call the engine: MEMORY was called HEAP before 4.1.
 fn is_called(engine: Engine, name: &str) -> bool {
-    let name = if name.eq_ignore_ascii_case("HEAP") {
-        Engine::Memory.sql_name()
-    } else {
-        name
-    };
-    name.eq_ignore_ascii_case(engine.sql_name())
+    let heap = engine == Engine::Memory && name.eq_ignore_ascii_case("HEAP");
+    heap || name.eq_ignore_ascii_case(engine.sql_name())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_in_another_engine_is_explained() {
+        assert_eq!(
+            other_engine(Engine::Innodb, "MyISAM"),
+            "the server makes its table in `MyISAM`; take innodb out of the `engines` of its \
+             catalogue entry, or correct its `engine_options`"
+        );
+    }
 
     #[test]
     fn engines_are_known_by_their_names() {

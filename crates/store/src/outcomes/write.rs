@@ -12,8 +12,8 @@ impl Store {
     /// Records what one step yielded, all of it or nothing.
     ///
     /// # Errors
-    /// When the trial is not running, the step or one of the groups is not in the plan, the step has
-    /// an outcome already, or a count exceeds 2⁶³ − 1.
+    /// When the trial is not running, the step or one of the groups is not in the plan, the step
+    /// has an outcome already, or a count exceeds 2⁶³ − 1.
     pub fn record_step(
         &mut self,
         trial: TrialId,

@@ -1,17 +1,14 @@
 //! A statement's text, compiled to what is left to do for each request.
 
 use prony_model::Piece;
-use prony_wire::{PAYLOAD_MAX, WireError};
 
-use crate::program::compile::CompileError;
 use crate::program::compile::params::{Found, Params};
-use crate::program::encode::{Encoding, Hole, Prepared, TextPiece};
+use crate::program::compile::{CompileError, WIRE};
+use crate::program::encode::{Encoding, Prepared, TextPiece};
+use crate::values::Hole;
 
 /// The most bytes that an integer takes in a statement's text.
 const INTEGER_SIZE_MAX: usize = 20;
-
-/// The most parameters of a prepared statement: the protocol counts them with 16 bits.
-const PARAMS_MAX: usize = u16::MAX as usize;
 
 impl Params<'_> {
     /// The request as text.
@@ -38,9 +35,8 @@ impl Params<'_> {
                 TextPiece::List(slots) => slots.len() * (INTEGER_SIZE_MAX + 1),
             })
             .sum();
-        if size + 1 >= PAYLOAD_MAX {
-            let max = PAYLOAD_MAX - 1;
-            return Err(WireError::RequestTooLarge { size, max }.into());
+        if size >= WIRE.text_size_limit() {
+            return Err(WIRE.too_large(size).into());
         }
         Ok(Encoding::Text(compiled))
     }
@@ -59,10 +55,11 @@ impl Params<'_> {
                 Piece::Text(_) | Piece::Table => {}
             }
         }
-        if holes.len() > PARAMS_MAX {
+        let max = WIRE.params_max();
+        if holes.len() > max {
             return Err(CompileError::TooManyParams {
                 count: holes.len(),
-                max: PARAMS_MAX,
+                max,
             });
         }
         let sql = tables
@@ -70,6 +67,7 @@ impl Params<'_> {
             .map(|table| self.prepared_text(pieces, table))
             .collect::<Result<_, _>>()?;
         Ok(Encoding::Prepared(Prepared::new(
+            WIRE,
             sql,
             &holes,
             &self.text_sizes(),

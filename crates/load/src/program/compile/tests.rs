@@ -4,11 +4,12 @@ use prony_model::{
     Backend, Display, Distribution, Effect, Expect, Generator, Group, Hot, Length,
     Param as ModelParam, Statement as ModelStatement, Thousandths,
 };
-use prony_wire::{PAYLOAD_MAX, Types};
+use prony_wire::{PAYLOAD_MAX, WireError};
 
 use super::*;
 use crate::choices::Choices;
 use crate::program::Encoding;
+use crate::protocol::{PreparedId, Request};
 
 fn compile_task(task: &DriveTask) -> Result<Program, StatementError> {
     Program::compile(task, 0)
@@ -99,8 +100,8 @@ fn texts(task: &DriveTask, count: usize) -> Vec<String> {
         .map(|_| {
             choices.choose(&program, 0, 0, &mut values[0]);
             let mut request = Vec::new();
-            crate::program::append_text(pieces, &mut request, &program.tables[0], &values[0]);
-            String::from_utf8(request[5..].to_vec()).unwrap()
+            crate::program::append_sql(pieces, &mut request, &program.tables[0], &values[0]);
+            String::from_utf8(request).unwrap()
         })
         .collect()
 }
@@ -251,7 +252,7 @@ fn values_and_requests_must_fit() {
         let task = task(protocol, "SELECT {t}", &[("t", digits(&long))]);
         assert!(matches!(
             compile_task(&task).unwrap_err().source,
-            CompileError::TooLarge(WireError::RequestTooLarge { .. })
+            CompileError::TooLarge(ProtocolError::Mysql(WireError::RequestTooLarge { .. }))
         ));
     }
 }
@@ -334,8 +335,10 @@ fn prepared_lists_are_many_parameters() {
     assert_eq!(prepared.params(), 4);
     let mut values = program.new_values();
     Choices::new(&program, 0).choose(&program, 0, 0, &mut values[0]);
-    let mut request = Vec::new();
-    prepared.append(&mut request, 1, Types::Omitted, &values[0]);
+    let mut request = Request::new(Wire::Mysql);
+    let mut id = PreparedId::new(1);
+    request.execute(0, &prepared.execution, &mut id, &values[0]);
+    let request = request.bytes();
     let ids: Vec<i64> = request[request.len() - 24..]
         .chunks(8)
         .map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap()))

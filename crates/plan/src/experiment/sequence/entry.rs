@@ -11,13 +11,6 @@ use crate::duration::Milliseconds;
 use crate::fields::{Fields, Value};
 use crate::invalid::{Document, Problem, Read, Span};
 
-const PHASES: [(&str, Phase); 4] = [
-    ("read-before", Phase::ReadBefore),
-    ("write", Phase::Write),
-    ("read-after", Phase::ReadAfter),
-    ("end", Phase::End),
-];
-
 /// After how long settling is given up where nothing is written: as long as the longest wait of the
 /// scripts that the presets come from.
 const DEFAULT_SETTLE_LIMIT: Milliseconds = Milliseconds(20 * 60_000);
@@ -132,7 +125,7 @@ fn read_run(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
     let ramp = fields.optional("ramp", |value| read_time(&value, 0));
     let limit = read_limit(&mut fields);
     let clients = fields.optional("clients", clients::read);
-    let phase = fields.optional("phase", |value| value.choice(&PHASES));
+    let phase = fields.optional("phase", |value| value.choice(&Phase::NAMED));
     let warm_only = fields.optional("warm_only", Value::flag);
     let timing = fields.optional("timing", read_timing);
     let step = work.as_ref().ok().map(|work| &work.name);

@@ -334,7 +334,7 @@ impl Expansion<'_> {
     }
 }
 
-/// Whether a step, or a group beside it, leaves fewer rows.
+/// True where a step, or a group beside it, leaves fewer rows.
 fn shrinks(run: &Run) -> bool {
     run.works()
         .any(|work| work.workload.effect == Effect::Shrink)

@@ -7,9 +7,6 @@ use crate::duration::Microseconds;
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Problem, Read, Span};
 
-const SPACINGS: [(&str, Spacing); 2] =
-    [("poisson", Spacing::Poisson), ("regular", Spacing::Regular)];
-
 /// Least and most operations per second: a million are more than any generator sends from one
 /// machine.
 const RATES: (Thousandths, Thousandths) = (Thousandths(1), Thousandths(1_000_000_000));
@@ -99,7 +96,7 @@ fn either(fields: &Fields<'_>, rate: &Span, think: &Span) -> crate::invalid::Rep
 }
 
 fn read_spacing(value: Value<'_>) -> Read<Located<Spacing>> {
-    value.choice(&SPACINGS)
+    value.choice(&Spacing::NAMED)
 }
 
 /// Reads a think time in microseconds.

@@ -7,11 +7,6 @@ use super::time::{Limit, read_limit, read_time};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Problem, Read};
 
-const TIMINGS: [(&str, Timing); 2] = [
-    ("operations", Timing::Operations),
-    ("whole-run", Timing::WholeRun),
-];
-
 /// What holds for the steps that do not set it themselves.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
@@ -61,5 +56,5 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<Settings> {
 
 /// Reads which time counts.
 pub(super) fn read_timing(value: Value<'_>) -> Read<Timing> {
-    value.choice(&TIMINGS).map(|timing| timing.value)
+    value.choice(&Timing::NAMED).map(|timing| timing.value)
 }

@@ -1,17 +1,15 @@
-//! What is seen of a load while it runs: shown, kept, and written to the log of histograms.
+//! Watches a load while it runs: shows it, keeps its intervals, and writes the log of histograms.
 
 use std::time::SystemTime;
 
-use hdrhistogram::Histogram;
 use prony_lab::{AdHoc, Event};
 use prony_load::Message;
 use prony_model::Interval;
+use prony_report::adhoc::{HdrFile, HdrLog, HdrLogError, Intervals, interval_line};
 
-use super::hdr_log::{HdrFile, HdrLog, HdrLogError};
-use super::live;
-use super::times::decode;
 use crate::output::talk;
 use crate::progress::Progress;
+use crate::words::{duration, plural};
 
 /// Watches one load.
 pub(super) struct Watch<'a> {
@@ -19,16 +17,14 @@ pub(super) struct Watch<'a> {
     /// Until the clients are connected.
     progress: Option<Progress>,
     log: Log<'a>,
-    seen: Seen,
+    end: Watched,
 }
 
-/// What was seen in the end.
+/// The intervals of a load that has ended.
 #[derive(Default)]
-pub(super) struct Seen {
-    pub(super) intervals: Vec<Interval>,
-    /// Latencies of the operations in these intervals, in nanoseconds.
-    pub(super) service: Option<Histogram<u64>>,
-    /// Why the log ends early, if it does.
+pub(super) struct Watched {
+    pub(super) intervals: Intervals,
+    /// The reason why the log ends early, if it does.
     pub(super) log_error: Option<HdrLogError>,
 }
 
@@ -44,39 +40,36 @@ impl<'a> Watch<'a> {
             work,
             progress: Some(Progress::start(0, 0)),
             log: log.map_or(Log::None, Log::Waiting),
-            seen: Seen::default(),
+            end: Watched::default(),
         }
     }
 
-    /// Shows how the server is made ready.
+    /// Shows the preparation of the server.
     pub(super) fn event(&mut self, event: &Event<'_>) {
         if let Some(progress) = &mut self.progress {
             progress.show(event);
         }
     }
 
-    /// Shows what the load generator says.
+    /// Shows a message of the load generator.
     pub(super) fn message(&mut self, message: &Message) {
         match message {
             Message::Connected { clients, threads } => {
                 self.end_progress();
-                talk(&live::connected(self.work, *clients, *threads));
+                talk(&connected(self.work, *clients, *threads));
             }
             Message::MeasureStart { .. } => self.begin_log(),
             Message::Interval {
                 interval,
                 histogram,
-            } => {
-                let histogram = decode(histogram);
-                self.interval(interval, histogram.as_ref());
-            }
+            } => self.interval(interval, histogram),
             _ => {}
         }
     }
 
-    pub(super) fn finish(mut self) -> Seen {
+    pub(super) fn finish(mut self) -> Watched {
         self.end_progress();
-        self.seen
+        self.end
     }
 
     fn end_progress(&mut self) {
@@ -89,27 +82,35 @@ impl<'a> Watch<'a> {
         if let Log::Waiting(file) = std::mem::replace(&mut self.log, Log::None) {
             match file.begin(SystemTime::now()) {
                 Ok(log) => self.log = Log::Begun(log),
-                Err(error) => self.seen.log_error = Some(error),
+                Err(error) => self.end.log_error = Some(error),
             }
         }
     }
 
-    fn interval(&mut self, interval: &Interval, histogram: Option<&Histogram<u64>>) {
-        talk(&live::interval(self.work, interval));
-        self.seen.intervals.push(interval.clone());
-        let Some(histogram) = histogram else {
+    fn interval(&mut self, interval: &Interval, histogram: &[u8]) {
+        let scheduled = self.work.step.own().pace.is_scheduled();
+        talk(&interval_line(interval, self.work.interval_ms, scheduled));
+        let Some(histogram) = self.end.intervals.add(interval, histogram) else {
             return;
         };
-        match &mut self.seen.service {
-            // Both have the same precision, and the sum grows where it must.
-            Some(sum) => drop(sum.add(histogram)),
-            None => self.seen.service = Some(histogram.clone()),
-        }
         if let Log::Begun(log) = &mut self.log
-            && let Err(error) = log.add(interval, histogram)
+            && let Err(error) = log.add(interval, &histogram)
         {
-            self.seen.log_error = Some(error);
+            self.end.log_error = Some(error);
             self.log = Log::None;
         }
     }
+}
+
+/// The line that appears when the clients are connected.
+fn connected(work: &AdHoc, clients: u32, threads: u32) -> String {
+    let warmup = match work.step.warmup_ms.max(work.step.ramp_ms) {
+        0 => String::new(),
+        ms => format!("; warming up for {}", duration(ms)),
+    };
+    format!(
+        "{} on {}{warmup}",
+        plural(clients.into(), "client"),
+        plural(threads.into(), "thread")
+    )
 }

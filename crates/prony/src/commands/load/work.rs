@@ -1,11 +1,11 @@
-//! From arguments to what the lab drives.
+//! From arguments to the load that the lab drives.
 
 use std::collections::BTreeMap;
 
 use prony_lab::{AdHoc, Tables};
 use prony_model::{
-    Address, Backend, BuildFacts, Config, Dataset, External, Family, Length, Pace, PasswordSource,
-    Step, Target, Think, Timing, Tls, Transport, Version, Workload,
+    Address, Backend, BuildFacts, ClientGroup, Config, Dataset, External, Family, Groups, Length,
+    Pace, PasswordSource, Step, Target, Think, Timing, Tls, Transport, Version, Workload,
 };
 use prony_plan::{BadArgument, parse_intent, workload_on};
 use prony_servers::Catalogue;
@@ -15,9 +15,9 @@ use crate::commands::servers::known;
 use crate::commands::workloads;
 use crate::failure::{ExitStatus, Failure};
 
-/// Measures so long where nothing is said, in milliseconds.
+/// The measured time where no argument sets it, in milliseconds.
 const TIME_MS: u64 = 10_000;
-/// Warms up so long where nothing is said, in milliseconds.
+/// The warm-up where no argument sets it, in milliseconds.
 const WARMUP_MS: u64 = 1_000;
 /// The seed of the tables: those of experiments that set none.
 const DATASET_SEED: u64 = 1;
@@ -139,19 +139,21 @@ fn step(args: &LoadArgs, workload: &Workload, dataset: &Dataset) -> Result<Step,
     Ok(Step {
         name: workload.name.clone(),
         entry: 0,
-        workload,
-        parameters,
-        clients: args.work.clients,
+        groups: Groups::new(ClientGroup {
+            name: None,
+            workload,
+            parameters,
+            clients: args.work.clients,
+            pace: pace(args),
+            reconnect_every: args.pace.reconnect_every,
+        }),
         warmup_ms: args.work.warmup.unwrap_or(warmup_ms),
         length,
         phase: None,
         warm_only: false,
         settle: None,
         timing: Timing::Operations,
-        pace: pace(args),
-        reconnect_every: args.pace.reconnect_every,
         ramp_ms: args.pace.ramp,
-        beside: Vec::new(),
     })
 }
 

@@ -52,7 +52,7 @@ pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> St
     lines.join("\n")
 }
 
-/// What carries the connections, where the experiment says so.
+/// The backend, where the experiment names one.
 fn backend(plan: &Plan) -> Option<String> {
     let backend = plan.backend?;
     Some(format!("Load generator: {backend}"))
@@ -85,14 +85,14 @@ fn targets(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// What is read of the targets, where that is the same for all and not as ever.
+/// The readings of the targets, where they are the same for all and not the default.
 fn collected(plan: &Plan) -> Option<String> {
     let first = plan.targets.first()?.collect;
     let alike = plan.targets.iter().all(|target| target.collect == first);
     (alike && first != Collect::default()).then(|| format!("\nCollected: {first}"))
 }
 
-/// Which targets want counters of the processor that can't be read here.
+/// The targets that want counters of the processor which can't be read here.
 fn uncollected(plan: &Plan, why: &str) -> Option<String> {
     let targets = plan.targets.iter();
     let wanting: Vec<_> = targets
@@ -202,7 +202,7 @@ fn entry_line(first: &Step, entry: &[Step]) -> String {
     line
 }
 
-/// How long an entry measures: the same at all numbers of clients, or as much for each client.
+/// The length of an entry: the same at all numbers of clients, or as much for each client.
 fn length(entry: &[Step]) -> String {
     let one = |step: &Step| match step.length {
         Length::Time { ms } => duration(ms),
@@ -222,7 +222,7 @@ fn length(entry: &[Step]) -> String {
     }
 }
 
-/// How reports group the steps, where the sequence says so.
+/// The sections of reports, where the sequence has them.
 fn sections(plan: &Plan) -> Vec<String> {
     if plan.sections.is_empty() {
         return Vec::new();
@@ -265,7 +265,7 @@ fn trials(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// What is counted apart from measuring, or why nothing is.
+/// The counting trials, or the reason why there are none.
 fn counting(plan: &Plan) -> Option<String> {
     let Some(counting) = plan.counting else {
         let note = plan.counting_note.as_ref()?;

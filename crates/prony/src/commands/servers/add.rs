@@ -13,8 +13,8 @@ use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::progress::Progress;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 
 /// Adds the server and says what was found.
 pub(super) fn add(args: &ServersAddArgs, signals: &Signals) -> Result<(), Failure> {
@@ -63,7 +63,7 @@ fn folder(args: &ServersAddArgs) -> Result<PathBuf, Failure> {
         })
 }
 
-/// What there is already. A folder that is yet to be made has nothing.
+/// The entries so far. A folder that is yet to be made has none.
 fn catalogue(args: &ServersAddArgs, folder: &std::path::Path) -> Result<Catalogue, Failure> {
     if folder.is_dir() {
         return definitions::catalogue(&args.catalogue);
@@ -83,7 +83,7 @@ fn failure(error: &AddError) -> Failure {
     Failure::to(status, error).with_log(error.log_tail())
 }
 
-/// What was found, and how it is used.
+/// The new entry, and its use.
 fn found(added: &Added) -> String {
     let entry = &added.entry;
     let mut text = format!(

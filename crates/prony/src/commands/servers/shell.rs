@@ -11,12 +11,12 @@ use crate::cli::ServersShellArgs;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
-use crate::session::Surroundings;
 use crate::signals::Signals;
+use crate::surroundings::Surroundings;
 
-/// How often the server and the user's wishes are looked at.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long the server may take to stop.
+/// Time between two looks at the server and at the wish to stop.
+const POLL: Duration = Duration::from_millis(100);
+/// Limit for the server to stop.
 const STOP_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Starts an instance, says how to connect, and stops it when the user asks to.
@@ -61,7 +61,7 @@ pub(super) fn shell(args: &ServersShellArgs, signals: &Signals) -> Result<(), Fa
     wait(server, signals)
 }
 
-/// How to connect, as text for people that scripts can read too.
+/// The ways to connect, as text for people that scripts can read too.
 fn connecting(server: &Running) -> String {
     let socket = server.socket();
     let admin = server.admin_login();
@@ -86,7 +86,7 @@ fn wait(mut server: Running, signals: &Signals) -> Result<(), Failure> {
         server.check().map_err(|died| {
             Failure::new(ExitStatus::Server, died.to_string()).with_log(Some(&died.log_tail))
         })?;
-        thread::sleep(LOOK);
+        thread::sleep(POLL);
     }
     output::talk("stopping the server");
     server

@@ -96,34 +96,34 @@ fn step(groups: usize, clients: u32, pace: Pace) -> Step {
 
 /// The conditions of the generator's threads for this many clients of one group.
 fn of_threads(thread_use: &[ThreadUse], clients: u32, pace: Pace) -> Vec<Condition> {
-    let readings = StepReadings {
+    let facts = StepFacts {
         thread_use,
         schedules: &[],
         edges: None,
         cpus: 2,
     };
-    conditions(&step(1, clients, pace), &readings)
+    conditions(&step(1, clients, pace), &facts)
 }
 
 /// The conditions of one group of four clients that work at a rate.
 fn of_one(schedule: &Schedule) -> Vec<Condition> {
-    let readings = StepReadings {
+    let facts = StepFacts {
         thread_use: &[],
         schedules: &[Some(schedule)],
         edges: None,
         cpus: 2,
     };
-    conditions(&step(1, 4, OPEN), &readings)
+    conditions(&step(1, 4, OPEN), &facts)
 }
 
 fn of_steal(start: &Sample, end: &Sample) -> Vec<Condition> {
-    let readings = StepReadings {
+    let facts = StepFacts {
         thread_use: &[],
         schedules: &[],
         edges: Some([start, end]),
         cpus: 2,
     };
-    conditions(&step(1, 4, OPEN), &readings)
+    conditions(&step(1, 4, OPEN), &facts)
 }
 
 #[test]
@@ -204,13 +204,13 @@ fn backlogs_count_beyond_the_clients_and_one_in_a_hundred() {
 fn a_condition_names_the_group_whose_schedule_it_is_about() {
     let (kept, mut late) = (schedule(1000, 1000), schedule(1000, 1000));
     late.left = 1;
-    let readings = StepReadings {
+    let facts = StepFacts {
         thread_use: &[],
         schedules: &[Some(&kept), None, Some(&late)],
         edges: None,
         cpus: 2,
     };
-    let found = conditions(&step(3, 4, OPEN), &readings);
+    let found = conditions(&step(3, 4, OPEN), &facts);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].group(), Some(2));
 }
@@ -219,13 +219,13 @@ fn a_condition_names_the_group_whose_schedule_it_is_about() {
 fn a_closed_loop_has_no_backlog() {
     let mut thinking = schedule(1000, 1000);
     thinking.backlog = 5_000;
-    let readings = StepReadings {
+    let facts = StepFacts {
         thread_use: &[],
         schedules: &[Some(&thinking)],
         edges: None,
         cpus: 2,
     };
-    assert_eq!(conditions(&step(1, 4, Pace::default()), &readings), []);
+    assert_eq!(conditions(&step(1, 4, Pace::default()), &facts), []);
 }
 
 #[test]

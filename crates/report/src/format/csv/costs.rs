@@ -35,7 +35,7 @@ pub(super) fn columns<'a>(analysis: &'a Analysis<'_>) -> Vec<CostColumn<'a>> {
         CostColumn::Periods("period_written_kb", |period| period.written_kb),
         CostColumn::Periods("period_resident_kb", |period| period.resident_kb),
     ];
-    let metrics = Metric::all().map(CostColumn::Metric);
+    let metrics = Metric::costs().map(CostColumn::Metric);
     metrics.chain(beside).chain(counters).collect()
 }
 

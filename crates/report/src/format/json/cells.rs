@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    Backend, ClientGroup, DebtKind, Display, Group, Pace, Phase, SettleOutcome, Spacing, ThreadUse,
-    Timing,
+    Backend, ClientGroup, DebtKind, Display, Group, Metric, Pace, Phase, SettleOutcome, Spacing,
+    ThreadUse, Timing,
 };
 use serde::Serialize;
 
@@ -200,10 +200,10 @@ impl FiguresEntry {
         let unequal = cell.unequal.iter().map(|unequal| unequal.warning(base));
         Self {
             display: group.display(analysis.plan),
-            queries_per_second: cell.queries_per_second.as_ref().map(summary),
-            operations_per_second: cell.operations_per_second.as_ref().map(summary),
+            queries_per_second: cell.summary(Metric::Queries).map(summary),
+            operations_per_second: cell.summary(Metric::Operations).map(summary),
             milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
-            ratio: cell.ratio.as_ref().map(ratio),
+            ratio: cell.ratio().map(ratio),
             notes: cell.warnings.iter().cloned().chain(unequal).collect(),
         }
     }
@@ -224,8 +224,8 @@ fn measurements<'a>(
             backend: row.backend,
             operations: row.operations,
             queries: row.queries,
-            queries_per_second: measurement.queries_per_second().map(thousandths),
-            operations_per_second: measurement.operations_per_second().map(thousandths),
+            queries_per_second: measurement.value(Metric::Queries).map(thousandths),
+            operations_per_second: measurement.value(Metric::Operations).map(thousandths),
             latency_us: measurement.service()?.map(TimesEntry::from),
             errors: row.errors,
             unexpected: row.unexpected,

@@ -104,7 +104,7 @@ pub(crate) fn metrics(analysis: &Analysis<'_>) -> Vec<MetricEntry> {
         let mut cells = analysis.costs.cells();
         cells.any(|cell| cell.figures.contains_key(metric))
     };
-    Metric::all()
+    Metric::costs()
         .filter(has)
         .map(|metric| {
             let facts = metric.facts();
@@ -179,7 +179,7 @@ fn figures(cell: &CellCosts) -> BTreeMap<&'static str, CostEntry> {
 fn counted(trial: &TrialCosts) -> CountedEntry {
     let counts = |metric: &Metric| metric.facts().taken == TrialKind::Counting;
     let mut metrics = values(trial);
-    metrics.retain(|id, _| Metric::all().any(|m| m.facts().id == *id && counts(&m)));
+    metrics.retain(|id, _| Metric::costs().any(|m| m.facts().id == *id && counts(&m)));
     CountedEntry {
         block: trial.block,
         operations: trial.operations,

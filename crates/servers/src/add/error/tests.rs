@@ -1,6 +1,7 @@
-use prony_model::{Engine, IntentKind};
+use prony_model::IntentKind;
 
 use super::*;
+use crate::instance::ServerFailure;
 
 fn io_error() -> IoError {
     IoError {
@@ -18,12 +19,9 @@ fn render_error() -> RenderError {
 }
 
 fn libraries(archive: bool) -> AddError {
-    AddError::Libraries {
-        path: "mysql.tar.xz".into(),
-        program: "bin/mysqld".into(),
-        missing: vec!["libaio.so.1".into(), "GLIBC_2.43".into()],
-        archive,
-    }
+    let missing = ["libaio.so.1".to_owned(), "GLIBC_2.43".to_owned()];
+    let (path, program) = (Path::new("mysql.tar.xz"), Path::new("bin/mysqld"));
+    AddError::libraries(path, program, &missing, archive)
 }
 
 #[test]
@@ -33,25 +31,18 @@ fn every_error_reads_well_after_failed_to() {
     let errors: [(AddError, &str); 21] = [
         (io_error().into(), "read x.tar: entity not found"),
         (
-            AddError::NoServer { path: path.clone() },
+            AddError::NoServer(path.clone()),
             "find a server in mysql: it has no mariadbd or mysqld in bin, sbin, libexec, \
              usr/sbin, usr/libexec or at its top; name the folder that such a folder lies \
              in",
         ),
         (
-            AddError::NoProgram {
-                path: path.clone(),
-                program: program.clone(),
-            },
+            AddError::no_program(&path, &program),
             "use bin/mysqld of mysql: it is no program but a script or a text; name the \
              folder of an unpacked server",
         ),
         (
-            AddError::Processor {
-                path: path.clone(),
-                program: program.clone(),
-                made_for: "IBM Z".into(),
-            },
+            AddError::processor(&path, &program, "IBM Z"),
             "use bin/mysqld of mysql: it is made for IBM Z, and this machine is PROCESSOR; \
              get the build for this machine",
         ),
@@ -68,13 +59,11 @@ fn every_error_reads_well_after_failed_to() {
              the server's other folders, and add the unpacked folder",
         ),
         (
-            AddError::Run {
-                source: io::ErrorKind::PermissionDenied.into(),
-            },
+            AddError::Run(io::ErrorKind::PermissionDenied.into()),
             "run the server program: permission denied",
         ),
         (
-            AddError::Silent { seconds: 60 },
+            AddError::Silent(60),
             "ask the server program what it is: it did not come to an end in 60 s; start it \
              by hand with --version to see why",
         ),
@@ -88,32 +77,27 @@ fn every_error_reads_well_after_failed_to() {
              it by hand with --version, or write its catalogue entry yourself",
         ),
         (
-            AddError::NoBootstrap { path },
+            AddError::NoBootstrap(path),
             "find out how mysql makes a data directory: it does not know \
              --initialize-insecure, and has neither a script mysql_system_tables.sql nor a \
              data directory with mysql/user.frm; add the files that its release has beside \
              it",
         ),
         (
-            AddError::Exists { id: "mine".into() },
+            AddError::Exists("mine".into()),
             "add a build `mine`: the catalogue has one of this name; give it another by \
              --id",
         ),
         (
-            AddError::FileExists {
-                file: "mine.toml".into(),
-            },
+            AddError::FileExists("mine.toml".into()),
             "write mine.toml: it exists; remove it, or give the build another name by --id",
         ),
         (
-            CatalogueError::Entry {
-                reason: "the id is none".into(),
-            }
-            .into(),
+            CatalogueError::Entry("the id is none".into()).into(),
             "make a catalogue entry: the id is none",
         ),
         (
-            FetchError::Unknown { id: "mine".into() }.into(),
+            FetchError::Unknown("mine".into()).into(),
             "get the files of the server: there is no build `mine` in the catalogue",
         ),
         (
@@ -133,14 +117,12 @@ fn every_error_reads_well_after_failed_to() {
             "configure the server: the intent `redo_log` takes a size",
         ),
         (
-            InstanceError::Ports { tried: 100 }.into(),
+            InstanceError::Ports.into(),
             "find a free port on 127.0.0.1: 100 in a row of 20000 to 31999 are in use; end \
              what listens there",
         ),
         (
-            AddError::NoEngines {
-                found: vec!["CSV".into()],
-            },
+            AddError::NoEngines(vec!["CSV".into()]),
             "find an engine of the server that Prony knows: it has CSV; get a build with \
              InnoDB or MyISAM",
         ),
@@ -149,16 +131,13 @@ fn every_error_reads_well_after_failed_to() {
             "configure the server: the intent `redo_log` takes a size",
         ),
         (
-            VerifyError::OtherEngine {
-                build: "mine".into(),
-                engine: Engine::Innodb,
-                found: "MyISAM".into(),
+            VerifyError::Server(ServerFailure {
+                task: "verify mine with engine innodb".into(),
+                reason: "a row reads ``, expected `1:one,2:zwei`".into(),
                 log_tail: String::new(),
-            }
+            })
             .into(),
-            "verify mine with engine innodb: the server makes its table in `MyISAM`; take \
-             innodb out of the `engines` of its catalogue entry, or correct its \
-             `engine_options`",
+            "verify mine with engine innodb: a row reads ``, expected `1:one,2:zwei`",
         ),
     ];
     for (error, expected) in errors {

@@ -2,61 +2,39 @@
 
 use prony_model::{Debt, DebtKind, Engine};
 
-/// The conditions of a quiet engine.
-struct Criterion {
-    engine: Engine,
-    kind: DebtKind,
-    at_most: u64,
-}
-
 const KIB: u64 = 1024;
 
-const CRITERIA: [Criterion; 9] = [
+/// The conditions of a quiet engine: each kind of debt, and how much of it a quiet one may have.
+const CRITERIA: [(Engine, DebtKind, u64); 9] = [
     // All but a few pages that servers change by themselves.
-    criterion(Engine::Innodb, DebtKind::DirtyBytes, 256 * KIB),
+    (Engine::Innodb, DebtKind::DirtyBytes, 256 * KIB),
     // What servers write to their log by themselves; quiet ones showed up to 20 KiB.
-    criterion(Engine::Innodb, DebtKind::CheckpointAge, 1024 * KIB),
+    (Engine::Innodb, DebtKind::CheckpointAge, 1024 * KIB),
     // 5.5 and 5.6 leave their last batches until new transactions come: up to 714 were seen.
-    criterion(Engine::Innodb, DebtKind::HistoryList, 1000),
+    (Engine::Innodb, DebtKind::HistoryList, 1000),
     // Empty: reading every index has merged all there was.
-    criterion(Engine::Innodb, DebtKind::ChangeBuffer, 0),
+    (Engine::Innodb, DebtKind::ChangeBuffer, 0),
     // Empty: one of 10.5 takes 728 bytes, one of 10.11 takes 2048, with one row a mebibyte.
-    criterion(Engine::Rocksdb, DebtKind::Memtable, 64 * KIB),
+    (Engine::Rocksdb, DebtKind::Memtable, 64 * KIB),
     // Level 0 has been compacted. Its files overlap, so that reads look into every one.
-    criterion(Engine::Rocksdb, DebtKind::L0Files, 0),
-    criterion(Engine::Rocksdb, DebtKind::PendingCompaction, 0),
+    (Engine::Rocksdb, DebtKind::L0Files, 0),
+    (Engine::Rocksdb, DebtKind::PendingCompaction, 0),
     // Everything is written.
-    criterion(Engine::Myisam, DebtKind::DirtyKeyBlocks, 0),
-    criterion(Engine::Aria, DebtKind::DirtyKeyBlocks, 0),
+    (Engine::Myisam, DebtKind::DirtyKeyBlocks, 0),
+    (Engine::Aria, DebtKind::DirtyKeyBlocks, 0),
 ];
-
-const fn criterion(engine: Engine, kind: DebtKind, at_most: u64) -> Criterion {
-    Criterion {
-        engine,
-        kind,
-        at_most,
-    }
-}
 
 /// The criteria that are not met, in words; empty when the engine is quiet.
 pub(super) fn unmet(engine: Engine, debt: &[Debt]) -> Vec<String> {
-    let of_engine = CRITERIA
-        .iter()
-        .filter(|criterion| criterion.engine == engine);
-    of_engine
-        .filter_map(|criterion| {
-            let debt = debt.iter().find(|debt| debt.kind == criterion.kind)?;
-            (debt.value > criterion.at_most).then(|| {
-                format!(
-                    "{}: {} {}, at most {} is quiet",
-                    debt.kind.name(),
-                    debt.value,
-                    debt.kind.unit(),
-                    criterion.at_most
-                )
-            })
-        })
-        .collect()
+    let mut unmet = Vec::new();
+    for (_, kind, at_most) in CRITERIA.iter().filter(|(of, ..)| *of == engine) {
+        let found = debt.iter().find(|debt| debt.kind == *kind);
+        unmet.extend(found.filter(|debt| debt.value > *at_most).map(|debt| {
+            let (name, unit) = (kind.name(), kind.unit());
+            format!("{name}: {} {unit}, at most {at_most} is quiet", debt.value)
+        }));
+    }
+    unmet
 }
 
 #[cfg(test)]
@@ -80,7 +58,7 @@ mod tests {
     #[test]
     fn every_engine_that_puts_work_off_has_criteria() {
         for engine in Engine::ALL {
-            let has = CRITERIA.iter().any(|criterion| criterion.engine == engine);
+            let has = CRITERIA.iter().any(|(of, ..)| *of == engine);
             assert_eq!(has, engine.persistent(), "{engine}");
         }
     }

@@ -3,8 +3,8 @@
 use prony_client::{ClientError, Connection};
 use prony_model::{Debt, DebtKind, Engine};
 
-use super::monitor::Monitor;
-use super::rocksdb;
+use super::{monitor, rocksdb};
+use crate::admin::statement::pairs;
 
 /// `ER_SPECIFIC_ACCESS_DENIED_ERROR` and `ER_TABLEACCESS_DENIED_ERROR`.
 const DENIED: [u16; 2] = [1227, 1142];
@@ -39,15 +39,16 @@ fn read(connection: &mut Connection, engine: Engine) -> Result<Vec<Debt>, Client
 }
 
 fn innodb(connection: &mut Connection) -> Result<Vec<Debt>, ClientError> {
-    let size = number(connection, "VARIABLES", "innodb_page_size")?;
+    let size = number(connection, "VARIABLES", "innodb_page_size")?.unwrap_or(monitor::PAGE_SIZE);
     let answer = connection.query("SHOW ENGINE INNODB STATUS")?;
     // One column in 4.1 and 5.0, three since.
     let text = answer.rows.first().and_then(|row| row.last()?.as_deref());
-    let mut monitor = Monitor::parse(text.unwrap_or_default());
-    if monitor.change_buffer_pages.is_none() {
-        monitor.change_buffer_pages = change_buffer_pages(connection)?;
+    let mut debt = monitor::debt(text.unwrap_or_default(), size);
+    if debt.iter().all(|debt| debt.kind != DebtKind::ChangeBuffer) {
+        let pages = change_buffer_pages(connection)?;
+        debt.extend(pages.map(|pages| monitor::change_buffer(pages, size)));
     }
-    Ok(monitor.debt(size.unwrap_or(Monitor::PAGE_SIZE)))
+    Ok(debt)
 }
 
 /// The size of the change buffer, for versions that keep it out of the monitor (MariaDB 10.6 to
@@ -66,22 +67,16 @@ fn change_buffer_pages(connection: &mut Connection) -> Result<Option<u64>, Clien
 fn blocks(connection: &mut Connection, count: &str, size: &str) -> Result<Vec<Debt>, ClientError> {
     let count = number(connection, "STATUS", count)?;
     let size = number(connection, "VARIABLES", size)?;
-    let value = count
-        .zip(size)
-        .map(|(count, size)| count.saturating_mul(size));
-    Ok(value
-        .map(|value| Debt {
-            kind: DebtKind::DirtyKeyBlocks,
-            value,
-        })
-        .into_iter()
-        .collect())
+    let debt = count.zip(size).map(|(count, size)| Debt {
+        kind: DebtKind::DirtyKeyBlocks,
+        value: count.saturating_mul(size),
+    });
+    Ok(debt.into_iter().collect())
 }
 
 /// A number of `SHOW VARIABLES` or `SHOW STATUS`; `None` where the server does not have it. The
 /// form without `GLOBAL`, which 4.1 does not know of the status.
 fn number(connection: &mut Connection, list: &str, name: &str) -> Result<Option<u64>, ClientError> {
     let answer = connection.query(format!("SHOW {list} LIKE '{name}'"))?;
-    let row = answer.rows.first();
-    Ok(row.and_then(|row| row.get(1)?.as_deref()?.parse().ok()))
+    Ok(pairs(answer).find_map(|(_, value)| value.parse().ok()))
 }

@@ -8,11 +8,8 @@ use crate::admin::statement::StatementError;
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {
     /// There is no connection.
-    #[error("settle the engine: failed to {source}")]
-    Connect {
-        /// The reason.
-        source: ClientError,
-    },
+    #[error("settle the engine: failed to {0}")]
+    Connect(ClientError),
     /// The server refused a statement, or was gone.
     #[error("settle the engine: failed to {0}")]
     Statement(#[from] StatementError),

@@ -3,74 +3,60 @@
 
 use prony_model::{Debt, DebtKind};
 
-/// The monitor's text; `None` where a version has none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Monitor {
-    pub(super) dirty_pages: Option<u64>,
-    /// The length of the list of transactions whose old row versions may be needed.
-    pub(super) history: Option<u64>,
-    /// The number that the next transaction gets.
-    pub(super) next_transaction: Option<u64>,
-    /// Transactions with lower numbers are purged.
-    pub(super) purged_below: Option<u64>,
-    pub(super) current_lsn: Option<u64>,
-    pub(super) checkpoint_lsn: Option<u64>,
-    /// Pages of the change buffer's tree, its root included, which is always there.
-    pub(super) change_buffer_pages: Option<u64>,
+/// The size of a page in versions that have no variable for it.
+pub(super) const PAGE_SIZE: u64 = 16_384;
+
+/// The debt in the monitor's text, as far as a version writes it there.
+pub(super) fn debt(text: &str, page_size: u64) -> Vec<Debt> {
+    // The first of each counts: the lines of single parts of the buffer pool follow later.
+    let after = |label: &str| text.lines().find_map(|line| line.strip_prefix(label));
+    let bytes = |pages: u64| pages.saturating_mul(page_size);
+    let dirty_pages = after("Modified db pages").and_then(first_number);
+    let current = after("Log sequence number").and_then(log_position);
+    let checkpoint = after("Last checkpoint at").and_then(log_position);
+    let purge = after("Purge done for trx's n:o <");
+    // Since 5.6 this line ends with a state, and its numbers are decimal.
+    let decimal = purge.is_some_and(|line| line.contains("state:"));
+    let next = after("Trx id counter").and_then(|line| transaction_number(line, decimal));
+    // Transactions with lower numbers are purged.
+    let purged = purge.and_then(|line| line.split_once(" undo"));
+    let purged = purged.and_then(|(numbers, _)| transaction_number(numbers, decimal));
+    // From 5.5 on the list is cut rarely, so that most of it may be purged already.
+    let behind = next
+        .zip(purged)
+        .map(|(next, purged)| next.saturating_sub(purged));
+    let history = after("History list length").and_then(first_number);
+    let buffer = after("Ibuf: size ").or_else(|| after("Ibuf for space 0: size "));
+    let values = [
+        (DebtKind::DirtyBytes, dirty_pages.map(bytes)),
+        (
+            DebtKind::CheckpointAge,
+            current
+                .zip(checkpoint)
+                .map(|(current, checkpoint)| current.saturating_sub(checkpoint)),
+        ),
+        (
+            DebtKind::HistoryList,
+            history.map(|length| length.min(behind.unwrap_or(u64::MAX))),
+        ),
+    ];
+    let values = values.into_iter();
+    values
+        .filter_map(|(kind, value)| value.map(|value| Debt { kind, value }))
+        .chain(
+            buffer
+                .and_then(first_number)
+                .map(|pages| change_buffer(pages, page_size)),
+        )
+        .collect()
 }
 
-impl Monitor {
-    /// The size of a page in versions that have no variable for it.
-    pub(super) const PAGE_SIZE: u64 = 16_384;
-
-    pub(super) fn parse(text: &str) -> Self {
-        // The first of each counts: the lines of single parts of the buffer pool follow later.
-        let after = |label: &str| text.lines().find_map(|line| line.strip_prefix(label));
-        let purge = after("Purge done for trx's n:o <");
-        // Since 5.6 this line ends with a state, and its numbers are decimal.
-        let decimal = purge.is_some_and(|line| line.contains("state:"));
-        Self {
-            next_transaction: after("Trx id counter")
-                .and_then(|line| transaction_number(line, decimal)),
-            purged_below: purge
-                .and_then(|line| line.split_once(" undo").map(|(numbers, _)| numbers))
-                .and_then(|line| transaction_number(line, decimal)),
-            dirty_pages: after("Modified db pages").and_then(first_number),
-            history: after("History list length").and_then(first_number),
-            current_lsn: after("Log sequence number").and_then(log_position),
-            checkpoint_lsn: after("Last checkpoint at").and_then(log_position),
-            change_buffer_pages: after("Ibuf: size ")
-                .or_else(|| after("Ibuf for space 0: size "))
-                .and_then(first_number),
-        }
-    }
-
-    /// The same as debt.
-    pub(super) fn debt(&self, page_size: u64) -> Vec<Debt> {
-        let age = self
-            .current_lsn
-            .zip(self.checkpoint_lsn)
-            .map(|(current, checkpoint)| current.saturating_sub(checkpoint));
-        // From 5.5 on the list is cut rarely, so that most of it may be purged already.
-        let behind = self
-            .next_transaction
-            .zip(self.purged_below)
-            .map_or(u64::MAX, |(next, below)| next.saturating_sub(below));
-        let history = self.history.map(|length| length.min(behind));
-        let buffered = self
-            .change_buffer_pages
-            .map(|pages| pages.saturating_sub(1));
-        let pages = |count: Option<u64>| count.map(|count| count.saturating_mul(page_size));
-        let values = [
-            (DebtKind::DirtyBytes, pages(self.dirty_pages)),
-            (DebtKind::CheckpointAge, age),
-            (DebtKind::HistoryList, history),
-            (DebtKind::ChangeBuffer, pages(buffered)),
-        ];
-        values
-            .into_iter()
-            .filter_map(|(kind, value)| value.map(|value| Debt { kind, value }))
-            .collect()
+/// The debt of a change buffer whose tree has so many pages, its root included, which is always
+/// there.
+pub(super) fn change_buffer(pages: u64, page_size: u64) -> Debt {
+    Debt {
+        kind: DebtKind::ChangeBuffer,
+        value: pages.saturating_sub(1).saturating_mul(page_size),
     }
 }
 
@@ -104,8 +90,8 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<(DebtKind, u64)> {
-        let debt = Monitor::parse(text).debt(Monitor::PAGE_SIZE);
-        debt.into_iter()
+        debt(text, PAGE_SIZE)
+            .into_iter()
             .map(|debt| (debt.kind, debt.value))
             .collect()
     }

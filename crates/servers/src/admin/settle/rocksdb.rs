@@ -6,6 +6,7 @@ use prony_model::{Debt, DebtKind, Engine, Level};
 use super::changed::Changed;
 use super::error::SettleError;
 use super::session::Session;
+use crate::admin::statement::pairs;
 
 /// The column family of the engine's own dictionary. Refreshing statistics writes to it; no
 /// statement of a workload reads it.
@@ -34,13 +35,13 @@ pub(super) fn flush_and_compact(
         return Ok(unmet);
     }
     let families = pairs(session.ask(TRIGGERS)?);
-    for (family, trigger) in families.iter().filter(|(name, _)| name != OWN_FAMILY) {
+    for (family, trigger) in families.filter(|(name, _)| name != OWN_FAMILY) {
         let set = |trigger: &str| {
             format!(
                 "SET GLOBAL {OPTIONS} = '{family}={{level0_file_num_compaction_trigger={trigger};}}'"
             )
         };
-        changed.run(session, &set("1"), set(trigger))?;
+        changed.run(session, &set("1"), set(&trigger))?;
     }
     Ok(unmet)
 }
@@ -55,15 +56,13 @@ pub(super) fn debt(connection: &mut Connection) -> Result<Vec<Debt>, ClientError
         .map(|level| level.files)
         .sum();
     let pending = sum_of(&figures, "COMPACTION_PENDING") + running_compactions(&status);
-    let debt = |kind, value| Debt { kind, value };
-    Ok(vec![
-        debt(
-            DebtKind::Memtable,
-            sum_of(&figures, "CUR_SIZE_ALL_MEM_TABLES"),
-        ),
-        debt(DebtKind::L0Files, l0_files),
-        debt(DebtKind::PendingCompaction, pending),
-    ])
+    let memtables = sum_of(&figures, "CUR_SIZE_ALL_MEM_TABLES");
+    let values = [
+        (DebtKind::Memtable, memtables),
+        (DebtKind::L0Files, l0_files),
+        (DebtKind::PendingCompaction, pending),
+    ];
+    Ok(values.map(|(kind, value)| Debt { kind, value }).to_vec())
 }
 
 /// The shape of the tree; nothing for other engines.
@@ -76,42 +75,35 @@ pub(super) fn levels(session: &mut Session<'_>, engine: Engine) -> Result<Vec<Le
 
 /// The sum of one statistic over all column families of tables.
 fn sum_of(stats: &Answer, kind: &str) -> u64 {
-    let values = stats.rows.iter().filter_map(|row| match row.as_slice() {
-        [Some(family), Some(name), Some(value)] if family != OWN_FAMILY && name == kind => {
-            value.parse::<u64>().ok()
-        }
-        _ => None,
-    });
-    values.sum()
+    let of_kind = triples(stats).filter(|[family, name, _]| *family != OWN_FAMILY && *name == kind);
+    of_kind
+        .filter_map(|[.., value]| value.parse::<u64>().ok())
+        .sum()
 }
 
-/// The text of each row of the status that has this type: type, name, text.
-fn texts<'a>(status: &'a Answer, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-    status
-        .rows
-        .iter()
-        .filter_map(move |row| match row.as_slice() {
-            [Some(of), Some(name), Some(text)] if of == kind => {
-                Some((name.as_str(), text.as_str()))
-            }
-            _ => None,
-        })
+/// The rows of an answer with three columns; those of the status are type, name and text.
+fn triples(answer: &Answer) -> impl Iterator<Item = [&str; 3]> {
+    answer.rows.iter().filter_map(|row| match row.as_slice() {
+        [Some(one), Some(two), Some(three)] => Some([one.as_str(), two, three]),
+        _ => None,
+    })
 }
 
 fn running_compactions(status: &Answer) -> u64 {
-    let threads = texts(status, "BG_THREADS");
-    let compacting = threads.filter(|(_, text)| {
+    let compacts = |text: &str| {
         let mut lines = text.lines();
         lines.any(|line| line.trim() == "operation_type: Compaction")
-    });
-    compacting.count() as u64
+    };
+    let threads = triples(status).filter(|[kind, ..]| *kind == "BG_THREADS");
+    threads.filter(|[.., text]| compacts(text)).count() as u64
 }
 
 /// Files and bytes of each level, over all column families of tables.
 fn parse_levels(status: &Answer) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
-    let families = texts(status, "CF_COMPACTION").filter(|(name, _)| *name != OWN_FAMILY);
-    for line in families.flat_map(|(_, text)| text.lines()) {
+    let families =
+        triples(status).filter(|[kind, name, _]| *kind == "CF_COMPACTION" && *name != OWN_FAMILY);
+    for line in families.flat_map(|[.., text]| text.lines()) {
         let Some(found) = level_in(line).filter(|level| level.files > 0) else {
             continue;
         };
@@ -134,13 +126,12 @@ fn level_in(line: &str) -> Option<Level> {
     let level = words.next()?.strip_prefix('L')?.parse().ok()?;
     let (files, _) = words.next()?.split_once('/')?;
     let size: f64 = words.next()?.parse().ok()?;
-    let unit = match words.next()? {
-        "KB" => 1024.0,
-        "MB" => 1024.0 * 1024.0,
-        "GB" => 1024.0 * 1024.0 * 1024.0,
-        "TB" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
+    let unit = words.next()?;
+    let power = ["KB", "MB", "GB", "TB"]
+        .into_iter()
+        .zip(1..)
+        .find(|(name, _)| *name == unit)?
+        .1;
     Some(Level {
         level,
         files: files.parse().ok()?,
@@ -149,17 +140,8 @@ fn level_in(line: &str) -> Option<Level> {
             clippy::cast_sign_loss,
             reason = "sizes of files are far below 2^53 and not negative"
         )]
-        bytes: (size * unit) as u64,
+        bytes: (size * 1024_f64.powi(power)) as u64,
     })
-}
-
-fn pairs(answer: Answer) -> Vec<(String, String)> {
-    let rows = answer.rows.into_iter();
-    rows.filter_map(|row| {
-        let mut cells = row.into_iter();
-        Some((cells.next()??, cells.next()??))
-    })
-    .collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use prony_model::{Debt, Engine, StopFlag};
 
 use super::debt::debt;
 use super::error::SettleError;
-use crate::admin::statement::{StatementError, run};
+use crate::admin::statement::{StatementError, pairs, run};
 
 /// The time between two readings of the state, and of the user's wish to stop.
 const POLL: Duration = Duration::from_millis(100);
@@ -31,7 +31,7 @@ impl<'a> Session<'a> {
         end: Instant,
         stop: &'a StopFlag,
     ) -> Result<Self, SettleError> {
-        let connection = control().map_err(|source| SettleError::Connect { source })?;
+        let connection = control().map_err(SettleError::Connect)?;
         Ok(Self {
             control,
             connection,
@@ -53,8 +53,7 @@ impl<'a> Session<'a> {
     /// The global value of a variable; `None` where the server does not have it.
     pub(super) fn variable(&mut self, name: &str) -> Result<Option<String>, SettleError> {
         let answer = self.ask(&format!("SHOW GLOBAL VARIABLES LIKE '{name}'"))?;
-        let row = answer.rows.into_iter().next();
-        Ok(row.and_then(|row| row.into_iter().nth(1).flatten()))
+        Ok(pairs(answer).next().map(|(_, value)| value))
     }
 
     /// The work that the engine has put off.
@@ -80,7 +79,7 @@ impl<'a> Session<'a> {
         let mut ids = Vec::new();
         let mut threads = Vec::new();
         for _ in 0..left.min(CONNECTIONS) {
-            let connection = (self.control)().map_err(|source| SettleError::Connect { source })?;
+            let connection = (self.control)().map_err(SettleError::Connect)?;
             ids.push(connection.connection_id());
             let (queue, sender) = (Arc::clone(&queue), sender.clone());
             threads.push(thread::spawn(move || {

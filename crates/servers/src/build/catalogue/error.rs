@@ -11,11 +11,8 @@ pub enum CatalogueError {
     #[error(transparent)]
     Io(#[from] IoError),
     /// An entry that was made up does not say what it must say.
-    #[error("make a catalogue entry: {reason}")]
-    Entry {
-        /// The mistake, and how to put it right.
-        reason: String,
-    },
+    #[error("make a catalogue entry: {0}")]
+    Entry(String),
     /// A file does not say what a catalogue file must say.
     #[error("read the catalogue: {}, line {line}: {reason}", file.display())]
     Invalid {

@@ -65,7 +65,7 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<CatalogueFile, CatalogueE
 
 /// Checks an entry that comes from no file.
 pub(super) fn check(entry: &Entry) -> Result<(), CatalogueError> {
-    check_entry(entry, false).map_err(|reason| CatalogueError::Entry { reason })
+    check_entry(entry, false).map_err(CatalogueError::Entry)
 }
 
 /// The line of a byte offset, counted from 1.

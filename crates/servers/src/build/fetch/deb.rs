@@ -86,7 +86,7 @@ impl Getter<'_> {
         );
         let mirrors = self.mirrors(&origin.suite)?;
         state.create(&origin.architecture)?;
-        let mut failure = FetchError::NoMirror { what: what.clone() };
+        let mut failure = FetchError::NoMirror(what.clone());
         for mirror in mirrors {
             let path = state.folder.join("mirror.sources");
             fs::write(&path, mirror.stanza(origin)).at("write", &path)?;

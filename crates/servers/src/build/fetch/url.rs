@@ -1,7 +1,8 @@
 //! Archives at an address.
 
+use std::error::Error;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,6 +13,7 @@ use prony_host::At;
 
 use super::{FetchError, Getter};
 use crate::build::catalogue::Source;
+use crate::digest::each_chunk;
 
 const LOOK: Duration = Duration::from_millis(200);
 const CONNECT: Duration = Duration::from_secs(30);
@@ -37,7 +39,9 @@ impl Getter<'_> {
         let reader = {
             let (url, target) = (url.to_owned(), target.clone());
             let progress = Arc::clone(&progress);
-            thread::spawn(move || download(&url, &target, &progress))
+            thread::spawn(move || {
+                download(&url, &target, &progress).map_err(|error| error.to_string())
+            })
         };
         while !reader.is_finished() {
             thread::sleep(LOOK);
@@ -75,37 +79,26 @@ pub(super) fn name(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-fn download(url: &str, target: &Path, progress: &Progress) -> Result<(), String> {
+fn download(url: &str, target: &Path, progress: &Progress) -> Result<(), Box<dyn Error>> {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_connect(Some(CONNECT))
         .timeout_recv_response(Some(ANSWER))
         .build()
         .into();
-    let mut response = agent.get(url).call().map_err(|error| error.to_string())?;
+    let mut response = agent.get(url).call()?;
     let length = response.body().content_length();
     progress.total.store(length.unwrap_or(0), Ordering::Relaxed);
-    let write = |result: io::Result<()>| {
-        result
-            .at("write", target)
-            .map_err(|error| error.to_string())
-    };
-    let mut file = File::create(target)
-        .at("create", target)
-        .map_err(|error| error.to_string())?;
-    let mut reader = response.body_mut().as_reader();
-    let mut buffer = vec![0; 128 * 1024];
-    while !progress.abandoned.load(Ordering::Relaxed) {
-        match reader.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => {
-                write(file.write_all(&buffer[..count]))?;
-                progress.bytes.fetch_add(count as u64, Ordering::Relaxed);
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.to_string()),
+    let mut file = File::create(target).at("create", target)?;
+    each_chunk(&mut response.body_mut().as_reader(), |chunk| {
+        if progress.abandoned.load(Ordering::Relaxed) {
+            return Err("stopped".into());
         }
-    }
-    Ok(())
+        file.write_all(chunk).at("write", target)?;
+        let count = chunk.len() as u64;
+        progress.bytes.fetch_add(count, Ordering::Relaxed);
+        Ok(())
+    })
+    .map(drop)
 }
 
 #[cfg(test)]
@@ -132,7 +125,8 @@ mod tests {
     fn a_full_disk_is_named_with_the_remedy() {
         let url = crate::testing::serve("200 OK", vec![7; 4096], 4096);
         let full = Path::new("/dev/full");
-        let error = download(&url, full, &Progress::default()).unwrap_err();
+        let error = download(&url, full, &Progress::default());
+        let error = error.unwrap_err().to_string();
         assert!(
             error.starts_with("write /dev/full: No space left"),
             "{error}"

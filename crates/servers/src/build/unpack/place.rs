@@ -9,6 +9,7 @@ use prony_host::{At, IoError, create_private};
 
 use crate::build::catalogue::Part;
 use crate::build::glob;
+use crate::digest::each_chunk;
 
 /// The kind of an entry, with its content.
 pub(super) enum Content<'a> {
@@ -33,19 +34,17 @@ pub(super) enum Wanted<'a> {
 }
 
 /// The reason that an entry was not put.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum PlaceError {
     /// It would lie outside the folder. The text is what to add to the entry's name.
+    #[error("it leads out of the folder{0}")]
     Escape(String),
     /// The archive can't be read on.
-    Read(io::Error),
+    #[error(transparent)]
+    Read(#[from] io::Error),
     /// The place can't be written.
-    Write(IoError),
-}
-
-impl From<IoError> for PlaceError {
-    fn from(error: IoError) -> Self {
-        Self::Write(error)
-    }
+    #[error(transparent)]
+    Write(#[from] IoError),
 }
 
 /// Puts entries of one archive below a folder.
@@ -191,8 +190,7 @@ pub(super) fn inside(name: &str) -> Option<String> {
 }
 
 /// True where a link at `target` to `to` stays below the root. Only leading `..` are allowed:
-/// behind
-/// a name they would be counted from wherever that name leads.
+/// behind a name they would be counted from wherever that name leads.
 fn stays_inside(target: &str, to: &Path) -> bool {
     let depth = Path::new(target).components().count() - 1;
     let mut ups = 0;
@@ -220,10 +218,7 @@ fn remove_old(path: &Path) -> Result<(), IoError> {
 /// the owner may write.
 fn write_file(path: &Path, reader: &mut dyn Read, mode: Option<u32>) -> Result<(), PlaceError> {
     let mut head = Vec::new();
-    reader
-        .take(4)
-        .read_to_end(&mut head)
-        .map_err(PlaceError::Read)?;
+    reader.take(4).read_to_end(&mut head)?;
     let program = head.starts_with(b"\x7fELF") || head.starts_with(b"#!");
     let executable = program || mode.is_some_and(|mode| mode & 0o111 != 0);
     let mut file = OpenOptions::new()
@@ -238,13 +233,8 @@ fn write_file(path: &Path, reader: &mut dyn Read, mode: Option<u32>) -> Result<(
 
 /// Tells errors of the archive from errors of the disk.
 pub(super) fn copy(reader: &mut dyn Read, file: &mut File, path: &Path) -> Result<(), PlaceError> {
-    let mut buffer = vec![0; 128 * 1024];
-    loop {
-        match reader.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(count) => file.write_all(&buffer[..count]).at("write", path)?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(PlaceError::Read(error)),
-        }
-    }
+    each_chunk(reader, |chunk| {
+        Ok(file.write_all(chunk).at("write", path)?)
+    })
+    .map(drop)
 }

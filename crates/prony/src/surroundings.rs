@@ -1,4 +1,4 @@
-//! What `run`, `resume` and `servers` have in common: the surroundings of a lab.
+//! The surroundings of a lab: where things are, and how processes are started. Commands share them.
 
 use std::env;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ const IMAGES_LIMIT: u64 = 50 << 30;
 /// The variable with another limit.
 const IMAGES_LIMIT_VARIABLE: &str = "PRONY_IMAGES_LIMIT";
 
-/// Where things are and how processes are started.
+/// The paths, the host and the means to start processes.
 pub(crate) struct Surroundings {
     pub(crate) roots: Roots,
     pub(crate) launcher: Launcher,

@@ -16,31 +16,34 @@ use prony_model::Interval;
 /// Nanoseconds of a millisecond, in which the log shows maxima to people.
 const NS_PER_MS: f64 = 1e6;
 
-/// Why the log can't be written.
+/// The reason why the log can't be written.
 #[derive(Debug, thiserror::Error)]
 #[error("write {path}: {reason}")]
-pub(super) struct HdrLogError {
+pub struct HdrLogError {
     path: PathBuf,
     reason: String,
 }
 
-/// The file, and what writes histograms into it.
-pub(super) struct HdrFile {
+/// The file, and the writer of histograms.
+pub struct HdrFile {
     path: PathBuf,
     file: File,
     serializer: V2DeflateSerializer,
 }
 
 /// A log that has begun.
-pub(super) struct HdrLog<'a> {
+pub struct HdrLog<'a> {
     path: &'a Path,
     writer: IntervalLogWriter<'a, 'a, File, V2DeflateSerializer>,
 }
 
 impl HdrFile {
-    /// Opens or makes the file, so that a wrong path is noticed at once. What is in it stays until
+    /// Opens or makes the file, so that a wrong path is noticed at once. Its content stays until
     /// there is something to write.
-    pub(super) fn open(path: &Path) -> Result<Self, HdrLogError> {
+    ///
+    /// # Errors
+    /// When it can't be opened for writing.
+    pub fn open(path: &Path) -> Result<Self, HdrLogError> {
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).open(path);
         let file = file.map_err(|error| failure(path, &error))?;
@@ -52,7 +55,10 @@ impl HdrFile {
     }
 
     /// Empties the file and writes the heading. Times of intervals count from `start`.
-    pub(super) fn begin(&mut self, start: SystemTime) -> Result<HdrLog<'_>, HdrLogError> {
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn begin(&mut self, start: SystemTime) -> Result<HdrLog<'_>, HdrLogError> {
         let path = self.path.as_path();
         empty(&self.file).map_err(|error| failure(path, &error))?;
         let writer = IntervalLogWriterBuilder::new()
@@ -69,7 +75,10 @@ impl HdrFile {
 
 impl HdrLog<'_> {
     /// Adds a line.
-    pub(super) fn add(
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn add(
         &mut self,
         interval: &Interval,
         histogram: &Histogram<u64>,
@@ -92,7 +101,7 @@ impl HdrLog<'_> {
     }
 }
 
-/// Removes what is in the file. Pipes and devices keep nothing, and can't be cut.
+/// Removes the file's content. Pipes and devices keep nothing, and can't be cut.
 fn empty(file: &File) -> io::Result<()> {
     if file.metadata()?.is_file() {
         file.set_len(0)?;

@@ -2,28 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{DebtKind, Moment, Plan, Schedule, SettleOutcome, StepSamples, ThreadUse};
+use prony_model::{
+    DebtKind, GroupFigures, Metric, Moment, Plan, Schedule, SettleOutcome, StepSamples, ThreadUse,
+};
 use prony_store::{
     ErrorRow, HostRow, OutcomeRow, StatementRow, Store, StoreError, Subject, TrialId, WarningRow,
 };
 use serde::Deserialize;
 
-use crate::analysis::conditions::{Condition, StepReadings, conditions};
+use crate::analysis::conditions::{Condition, StepFacts, conditions};
 use crate::analysis::group::GroupId;
-use crate::analysis::measurement::{BadHistogram, Connects, Measurement, ScheduleTimes};
+use crate::analysis::measurement::{Connects, Measurement, ScheduleTimes};
 use crate::analysis::times::{self, Times};
 use crate::analysis::trial_costs::{TrialCosts, counts};
 use crate::analysis::trials::Trials;
-use crate::error::ReportError;
+use crate::error::{HistogramError, ReportError};
 
 /// The name under which connecting is counted.
 const CONNECT: &str = "connect";
 
 /// All done timed trials.
-pub(crate) struct Readings {
+pub(crate) struct MeasuredTrials {
     /// By block, target, step and group.
-    pub(crate) measured: Vec<Measured>,
-    /// Stored warnings, then those that follow from readings.
+    pub(crate) all: Vec<Measured>,
+    /// Stored warnings, then those that follow from samples and counts.
     pub(crate) warnings: Vec<WarningRow>,
 }
 
@@ -51,7 +53,7 @@ struct Rows<'a> {
     processors: Vec<Option<u32>>,
 }
 
-impl Readings {
+impl MeasuredTrials {
     pub(crate) fn read(
         store: &Store,
         trials: &Trials,
@@ -59,7 +61,7 @@ impl Readings {
     ) -> Result<Self, ReportError> {
         let rows = Rows::read(store, hosts)?;
         let mut warnings = store.warnings()?;
-        let mut measured = Vec::new();
+        let mut all = Vec::new();
         for row in store.outcomes()? {
             let group = GroupId {
                 step: row.step,
@@ -75,13 +77,13 @@ impl Readings {
             } else {
                 None
             };
-            measured.push(Measured {
+            all.push(Measured {
                 group,
                 measurement: rows.measurement(group, row, statements, &warnings)?,
                 costs,
             });
         }
-        Ok(Self { measured, warnings })
+        Ok(Self { all, warnings })
     }
 }
 
@@ -126,7 +128,7 @@ impl<'a> Rows<'a> {
         threads.map_or(&[], Vec::as_slice)
     }
 
-    /// The warnings that follow from the readings of a step.
+    /// The warnings that follow from the samples and counts of a step.
     fn derived_warnings(
         &self,
         row: &OutcomeRow,
@@ -138,7 +140,7 @@ impl<'a> Rows<'a> {
         let schedules: Vec<Option<&Schedule>> = (0..step.groups.len()).map(of_group).collect();
         let cpus = host.and_then(|host| *self.processors.get(host)?);
         let edges = || Some([samples.at(Moment::Start)?, samples.at(Moment::End)?]);
-        let readings = StepReadings {
+        let facts = StepFacts {
             thread_use: self.threads(row),
             schedules: &schedules,
             edges: cpus.and_then(|_| edges()),
@@ -152,7 +154,7 @@ impl<'a> Rows<'a> {
             code: condition.code().to_owned(),
             text: condition.to_string(),
         };
-        conditions(step, &readings).iter().map(warning).collect()
+        conditions(step, &facts).iter().map(warning).collect()
     }
 
     fn measurement(
@@ -164,7 +166,9 @@ impl<'a> Rows<'a> {
     ) -> Result<Measurement, ReportError> {
         let key = (row.trial, group.step, group.position);
         let clients = group.of(self.plan);
-        let service = self.times(&row, &self.histogram(&row, 0)?);
+        let service = self.decode(&row, &self.histogram(&row, 0)?);
+        let values = values(&row, service.as_ref().ok());
+        let service = service.map(|histogram| Times::of(&histogram));
         let schedule = match self.schedules.get(&key) {
             None => None,
             Some(schedule) => Some(ScheduleTimes {
@@ -203,6 +207,7 @@ impl<'a> Rows<'a> {
                 .collect(),
             threads: self.threads.get(&key).cloned().unwrap_or_default(),
             service,
+            values,
             pace: clients.pace,
             accompanied: self.plan.steps[group.step].groups.len() > 1,
             row,
@@ -216,15 +221,36 @@ impl<'a> Rows<'a> {
         Ok(histogram.unwrap_or_default())
     }
 
-    fn times(&self, row: &OutcomeRow, histogram: &[u8]) -> Result<Option<Times>, BadHistogram> {
-        let decoded = times::decode(histogram).map_err(|problem| BadHistogram {
+    fn times(&self, row: &OutcomeRow, histogram: &[u8]) -> Result<Option<Times>, HistogramError> {
+        let decoded = self.decode(row, histogram);
+        decoded.map(|histogram| Times::of(&histogram))
+    }
+
+    fn decode(
+        &self,
+        row: &OutcomeRow,
+        histogram: &[u8],
+    ) -> Result<times::NsHistogram, HistogramError> {
+        times::decode(histogram).map_err(|problem| HistogramError {
             target: self.plan.targets[row.planned.target].name.clone(),
             step: self.plan.steps[row.step].name.clone(),
             block: row.planned.block + 1,
             problem,
-        })?;
-        Ok(Times::of(&decoded))
+        })
     }
+}
+
+/// Throughput and service times.
+fn values(row: &OutcomeRow, service: Option<&times::NsHistogram>) -> BTreeMap<Metric, f64> {
+    let figures = GroupFigures {
+        clients: row.clients,
+        operations: row.operations,
+        queries: row.queries,
+        busy_ns: row.busy_ns,
+        service: service.map(times::service_times),
+    };
+    let value = |metric: Metric| Some((metric, metric.figure(&figures).ok()?.amount));
+    Metric::figures().filter_map(value).collect()
 }
 
 /// Processors of a host, where they are known.

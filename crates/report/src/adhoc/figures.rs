@@ -1,24 +1,25 @@
-//! What was measured, as figures: of the whole load, or of its intervals until it was stopped.
+//! The figures of a load: of the whole, or of its intervals until it was stopped.
 
 use hdrhistogram::Histogram;
-use prony_model::{Interval, Schedule, StatementOutcome, StepOutcome, ThreadUse};
+use prony_model::{ErrorCode, Interval, Schedule, StatementOutcome, StepOutcome, ThreadUse};
 use serde::Serialize;
 
-use super::times::{Times, decode};
+use crate::analysis::times::{Times, decode};
+use crate::figures::thousandths;
 
 /// The figures of a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Figures {
-    /// Time that rates are made of: what a client was busy on average.
+    /// Mean busy time of a client, which rates are made of.
     pub(super) seconds: f64,
     pub(super) operations: u64,
     pub(super) queries: u64,
     pub(super) operations_per_second: Option<f64>,
     pub(super) queries_per_second: Option<f64>,
     /// Send to last byte, of whole operations.
-    pub(super) service_us: Option<Times>,
+    pub(super) service_us: Option<TimesEntry>,
     /// Intended start to last byte, where operations have one.
-    pub(super) response_us: Option<Times>,
+    pub(super) response_us: Option<TimesEntry>,
     pub(super) schedule: Option<ScheduleFigures>,
     pub(super) statements: Vec<StatementFigures>,
     /// Errors of all codes.
@@ -29,14 +30,14 @@ pub(super) struct Figures {
     pub(super) server_cpu_us_per_query: Option<f64>,
 }
 
-/// How a schedule was kept.
+/// The schedule as it was kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct ScheduleFigures {
     pub(super) planned: u64,
     pub(super) backlog: u64,
     pub(super) left: u64,
     /// Send minus intended start where a client was idle in time.
-    pub(super) error_us: Option<Times>,
+    pub(super) error_us: Option<TimesEntry>,
 }
 
 /// One kind of statement.
@@ -47,20 +48,20 @@ pub(super) struct StatementFigures {
     pub(super) rows: u64,
     pub(super) affected: u64,
     pub(super) unexpected: u64,
-    pub(super) service_us: Option<Times>,
+    pub(super) service_us: Option<TimesEntry>,
 }
 
 /// Errors of one code.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct ErrorFigures {
-    pub(super) code: u16,
+    pub(super) code: ErrorCode,
     pub(super) class: &'static str,
     pub(super) count: u64,
     /// The message of the first.
     pub(super) message: String,
 }
 
-/// What the load generator took.
+/// The use of processors by the load generator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct ClientFigures {
     pub(super) threads: u32,
@@ -71,7 +72,7 @@ pub(super) struct ClientFigures {
     pub(super) thread_use: Vec<ThreadFigures>,
 }
 
-/// What one of its threads took.
+/// The use of a processor by one of its threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct ThreadFigures {
     /// Processor time as a share of the measured time.
@@ -80,29 +81,38 @@ pub(super) struct ThreadFigures {
     pub(super) run_queue_share: Option<f64>,
 }
 
+/// Times in microseconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct TimesEntry {
+    /// Number of operations.
+    pub(super) count: u64,
+    pub(super) mean: Option<f64>,
+    pub(super) p50: Option<f64>,
+    pub(super) p90: Option<f64>,
+    pub(super) p95: Option<f64>,
+    pub(super) p99: Option<f64>,
+    pub(super) p999: Option<f64>,
+    pub(super) max: Option<f64>,
+}
+
 impl Figures {
     /// Those of a load that came to its end. The server took `server_cpu_ns` of processor time.
     pub(super) fn of(outcome: &StepOutcome, server_cpu_ns: Option<u64>) -> Self {
-        let per_query = |ns: u64| us_per_query(ns, outcome.queries);
+        let own = outcome.groups.own();
+        let per_query = |ns: u64| us_per_query(ns, own.queries);
+        let schedule = own.schedule.as_ref();
         Self {
-            seconds: rounded(outcome.busy_seconds()),
-            operations: outcome.operations,
-            queries: outcome.queries,
-            operations_per_second: outcome.operations_per_second().map(rounded),
-            queries_per_second: outcome.queries_per_second().map(rounded),
-            service_us: times(&outcome.histogram),
-            response_us: outcome
-                .schedule
-                .as_ref()
-                .and_then(|schedule| times(&schedule.response)),
-            schedule: outcome.schedule.as_ref().map(ScheduleFigures::of),
-            statements: outcome
-                .statements
-                .iter()
-                .map(StatementFigures::of)
-                .collect(),
-            error_count: outcome.errors.iter().map(|error| error.count).sum(),
-            errors: outcome.errors.iter().map(ErrorFigures::of).collect(),
+            seconds: thousandths(own.busy_seconds()),
+            operations: own.operations,
+            queries: own.queries,
+            operations_per_second: own.operations_per_second().map(thousandths),
+            queries_per_second: own.queries_per_second().map(thousandths),
+            service_us: times(&own.histogram),
+            response_us: schedule.and_then(|schedule| times(&schedule.response)),
+            schedule: schedule.map(ScheduleFigures::of),
+            statements: own.statements.iter().map(StatementFigures::of).collect(),
+            error_count: own.errors.iter().map(|error| error.count).sum(),
+            errors: own.errors.iter().map(ErrorFigures::of).collect(),
             client: Some(ClientFigures::of(outcome)),
             server_cpu_us_per_query: server_cpu_ns.and_then(per_query),
         }
@@ -115,14 +125,14 @@ impl Figures {
         let sum = |value: fn(&Interval) -> u64| intervals.iter().map(value).sum();
         let operations: u64 = sum(|interval| interval.operations);
         let queries: u64 = sum(|interval| interval.queries);
-        let rate = |count: u64| (seconds > 0.0).then(|| rounded(count as f64 / seconds));
+        let rate = |count: u64| (seconds > 0.0).then(|| thousandths(count as f64 / seconds));
         Some(Self {
-            seconds: rounded(seconds),
+            seconds: thousandths(seconds),
             operations,
             queries,
             operations_per_second: rate(operations),
             queries_per_second: rate(queries),
-            service_us: service.map(Times::of),
+            service_us: service.map(TimesEntry::of),
             response_us: None,
             schedule: None,
             statements: Vec::new(),
@@ -173,7 +183,7 @@ impl ClientFigures {
     fn of(outcome: &StepOutcome) -> Self {
         let cpu_ns = outcome.client_user_ns + outcome.client_system_ns;
         let of_thread = |thread: &ThreadUse| {
-            let share = |ns: u64| rounded(ns as f64 / thread.wall_ns.max(1) as f64);
+            let share = |ns: u64| thousandths(ns as f64 / thread.wall_ns.max(1) as f64);
             ThreadFigures {
                 cpu_share: share(thread.cpu_ns),
                 run_queue_share: thread.run_queue_ns.map(share),
@@ -184,21 +194,33 @@ impl ClientFigures {
             backend: outcome.backend.name(),
             user_us: outcome.client_user_ns as f64 / 1e3,
             system_us: outcome.client_system_ns as f64 / 1e3,
-            cpu_us_per_query: us_per_query(cpu_ns, outcome.queries),
+            cpu_us_per_query: us_per_query(cpu_ns, outcome.groups.own().queries),
             thread_use: outcome.thread_use.iter().map(of_thread).collect(),
         }
     }
 }
 
 fn us_per_query(ns: u64, queries: u64) -> Option<f64> {
-    (queries > 0).then(|| rounded(ns as f64 / 1e3 / queries as f64))
+    (queries > 0).then(|| thousandths(ns as f64 / 1e3 / queries as f64))
 }
 
-fn times(histogram: &[u8]) -> Option<Times> {
-    decode(histogram).as_ref().map(Times::of)
+fn times(histogram: &[u8]) -> Option<TimesEntry> {
+    decode(histogram).ok().as_ref().map(TimesEntry::of)
 }
 
-/// With three decimals.
-pub(super) fn rounded(value: f64) -> f64 {
-    (value * 1e3).round() / 1e3
+impl TimesEntry {
+    fn of(histogram: &Histogram<u64>) -> Self {
+        let times = Times::of(histogram);
+        let figure = |of: fn(Times) -> Option<f64>| times.and_then(of);
+        Self {
+            count: histogram.len(),
+            mean: figure(|times| Some(times.mean)),
+            p50: figure(|times| times.p50),
+            p90: figure(|times| times.p90),
+            p95: figure(|times| times.p95),
+            p99: figure(|times| times.p99),
+            p999: figure(|times| times.p999),
+            max: figure(|times| Some(times.max)),
+        }
+    }
 }

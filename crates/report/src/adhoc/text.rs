@@ -2,13 +2,19 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{ClientFigures, Figures, ScheduleFigures};
+use super::figures::{ClientFigures, Figures, ScheduleFigures, TimesEntry};
 use super::summary::Summary;
-use super::times::Times;
-use crate::words::{listed, plural, rate};
+use crate::document::NONE;
+use crate::words::{count, listed, plural, whole};
 
-/// The whole summary.
-pub(super) fn text(summary: &Summary) -> String {
+impl Summary {
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        text(self)
+    }
+}
+
+fn text(summary: &Summary) -> String {
     let mut text = heading(summary);
     match &summary.figures {
         None => text.push_str("\nNothing was measured.\n"),
@@ -55,7 +61,7 @@ fn heading(summary: &Summary) -> String {
         "{workload} on {}{version}, {} of {} rows, {}, {}, {}\n",
         name.map_or("a server", String::as_str),
         plural(work.tables.into(), "table"),
-        rate(work.rows as f64),
+        count(work.rows),
         work.engine,
         work.protocol,
         plural(work.clients.into(), "client"),
@@ -64,11 +70,11 @@ fn heading(summary: &Summary) -> String {
 
 fn totals(figures: &Figures) -> String {
     let per_second = |value: Option<f64>| {
-        value.map_or("-".to_owned(), |value| {
+        value.map_or(NONE.to_owned(), |value| {
             if value < 100.0 {
                 format!("{value:.1}")
             } else {
-                rate(value)
+                whole(value)
             }
         })
     };
@@ -78,11 +84,11 @@ fn totals(figures: &Figures) -> String {
          queries      {} ({} per second)\n\
          errors       {}\n",
         figures.seconds,
-        rate(figures.operations as f64),
+        count(figures.operations),
         per_second(figures.operations_per_second),
-        rate(figures.queries as f64),
+        count(figures.queries),
         per_second(figures.queries_per_second),
-        rate(figures.error_count as f64),
+        count(figures.error_count),
     )
 }
 
@@ -101,7 +107,7 @@ fn latencies(figures: &Figures) -> String {
         for value in [
             times.mean, times.p50, times.p90, times.p95, times.p99, times.p999, times.max,
         ] {
-            let _ = write!(text, " {:>9}", value.map_or("-".to_owned(), milliseconds));
+            let _ = write!(text, " {:>9}", value.map_or(NONE.to_owned(), milliseconds));
         }
         text.push('\n');
     }
@@ -111,7 +117,7 @@ fn latencies(figures: &Figures) -> String {
 /// Above the names of the rows.
 const HEAD: &str = "time in ms";
 
-fn latency_rows(figures: &Figures) -> Vec<(String, &Times)> {
+fn latency_rows(figures: &Figures) -> Vec<(String, &TimesEntry)> {
     let mut rows = Vec::new();
     let whole = [
         ("operation", &figures.service_us),
@@ -144,9 +150,9 @@ fn schedule_line(schedule: &ScheduleFigures) -> String {
     if schedule.planned > 0 {
         parts.push(format!(
             "{} planned, {} waiting at the end, {} never begun",
-            rate(schedule.planned as f64),
-            rate(schedule.backlog as f64),
-            rate(schedule.left as f64),
+            count(schedule.planned),
+            count(schedule.backlog),
+            count(schedule.left),
         ));
     }
     if let Some(p99) = schedule.error_us.as_ref().and_then(|times| times.p99) {
@@ -158,7 +164,7 @@ fn schedule_line(schedule: &ScheduleFigures) -> String {
     format!("\nschedule     {}\n", parts.join("; "))
 }
 
-/// What a query took of the processors. Connecting anew is not a query, but in all that was used.
+/// Processor time of a query. Connecting anew is no query, but part of the time.
 fn processor_time(figures: &Figures, reconnects: bool) -> String {
     let per = if reconnects {
         "of processor time per query, connecting included"
@@ -178,7 +184,7 @@ fn processor_time(figures: &Figures, reconnects: bool) -> String {
 fn client_line(client: &ClientFigures, per: &str) -> String {
     let per_query = client
         .cpu_us_per_query
-        .map_or("-".to_owned(), |us| format!("{us:.1}"));
+        .map_or(NONE.to_owned(), |us| format!("{us:.1}"));
     let shares: Vec<String> = client
         .thread_use
         .iter()

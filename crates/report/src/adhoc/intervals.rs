@@ -1,35 +1,43 @@
-//! Lines on standard error while a load runs.
+//! The intervals of a load while it runs.
 
 use std::fmt::Write as _;
 
-use prony_lab::AdHoc;
+use hdrhistogram::Histogram;
 use prony_model::Interval;
 
 use super::text::milliseconds;
-use crate::words::{duration, plural, rate};
+use crate::analysis::times::decode;
+use crate::words::{count, whole};
 
-/// Said when the clients are connected.
-pub(super) fn connected(work: &AdHoc, clients: u32, threads: u32) -> String {
-    let warmup = match work.step.warmup_ms.max(work.step.ramp_ms) {
-        0 => String::new(),
-        ms => format!("; warming up for {}", duration(ms)),
-    };
-    format!(
-        "{} on {}{warmup}",
-        plural(clients.into(), "client"),
-        plural(threads.into(), "thread")
-    )
+/// The intervals of a load so far.
+#[derive(Debug, Default)]
+pub struct Intervals {
+    pub(super) all: Vec<Interval>,
+    /// Service times of the operations in them, in nanoseconds.
+    pub(super) service: Option<Histogram<u64>>,
 }
 
-/// The line of an interval.
-pub(super) fn interval(work: &AdHoc, interval: &Interval) -> String {
-    line(interval, work.interval_ms, work.step.pace.is_scheduled())
+impl Intervals {
+    /// Adds an interval with the encoded histogram of its operations, and decodes that. `None` where
+    /// it is no histogram.
+    pub fn add(&mut self, interval: &Interval, histogram: &[u8]) -> Option<Histogram<u64>> {
+        self.all.push(interval.clone());
+        let histogram = decode(histogram).ok()?;
+        match &mut self.service {
+            // Both have the same precision, and the sum grows where it must.
+            Some(sum) => drop(sum.add(&histogram)),
+            None => self.service = Some(histogram.clone()),
+        }
+        Some(histogram)
+    }
 }
 
-fn line(interval: &Interval, length_ms: u64, scheduled: bool) -> String {
+/// An interval of about `length_ms` milliseconds in one line; with response times where operations
+/// are `scheduled`.
+pub fn interval_line(interval: &Interval, length_ms: u64, scheduled: bool) -> String {
     let decimals = if length_ms.is_multiple_of(100) { 1 } else { 3 };
     let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
-    let per_second = |count: u64| rate(count as f64 / seconds.max(1e-9));
+    let per_second = |operations: u64| whole(operations as f64 / seconds.max(1e-9));
     let ms = |ns: u64| milliseconds(ns as f64 / 1e3);
     let mut line = format!(
         "{:>9.decimals$} s {:>9} operations/s {:>9} queries/s  p99 {} ms  max {} ms",
@@ -45,7 +53,7 @@ fn line(interval: &Interval, length_ms: u64, scheduled: bool) -> String {
             line,
             "  response p99 {} ms  backlog {}",
             ms(interval.response_ns_p99),
-            rate(interval.backlog as f64)
+            count(interval.backlog)
         );
     }
     let _ = write!(line, "  errors {}", interval.errors);
@@ -57,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_tells_of_a_schedule_where_there_is_one() {
+    fn a_line_shows_the_schedule_where_there_is_one() {
         let second = Interval {
             start_ns: 1_000_000_000,
             end_ns: 2_000_000_000,
@@ -70,11 +78,11 @@ mod tests {
             backlog: 1_200,
         };
         assert_eq!(
-            line(&second, 1_000, false),
+            interval_line(&second, 1_000, false),
             "      2.0 s    12,345 operations/s    24,690 queries/s  p99 0.210 ms  max 15.4 ms  \
              errors 3"
         );
-        let scheduled = line(&second, 50, true);
+        let scheduled = interval_line(&second, 50, true);
         assert!(scheduled.starts_with("    2.000 s "), "{scheduled}");
         let end = "response p99 0.320 ms  backlog 1,200  errors 3";
         assert!(scheduled.ends_with(end), "{scheduled}");

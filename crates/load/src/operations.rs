@@ -1,0 +1,227 @@
+//! The statements of a client, operation after operation.
+
+use prony_model::Expect;
+
+use crate::choices::Choices;
+use crate::program::{Encoding, Program, append_sql};
+use crate::protocol::{PreparedId, Request, Tally};
+use crate::values::Values;
+
+const NO_EXPECTATION: Expect = Expect {
+    rows: None,
+    affected: None,
+};
+
+/// The statements prepared on one connection: by statement, then by table. A statement that the
+/// client sends to one table only has one entry.
+pub(crate) type PreparedIds = Vec<Vec<PreparedId>>;
+
+/// How an operation goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// With the request that was made.
+    Ask,
+    /// Not at all: all its statements are answered.
+    Complete,
+}
+
+/// The source of a client's statements. It decides the next request when an answer has come, and
+/// knows neither time nor sockets.
+pub(crate) trait Operations {
+    /// What was decided before the start. Clients share it and only read it.
+    type Program;
+    /// Room for the making of requests, which the clients of a thread share.
+    type Room: ?Sized;
+
+    /// Makes the first request of a new operation.
+    fn begin(&mut self, request: &mut Request, program: &Self::Program, room: &mut Self::Room);
+
+    /// Makes the first request of the same operation again, with the same values.
+    fn repeat(&mut self, request: &mut Request, program: &Self::Program, room: &mut Self::Room);
+
+    /// Makes the next request after an answer without error.
+    fn next(
+        &mut self,
+        answer: Tally,
+        request: &mut Request,
+        program: &Self::Program,
+        room: &mut Self::Room,
+    ) -> Step;
+
+    /// Makes the request that leaves an operation which an error has ended, where one is needed.
+    fn leave(&mut self, request: &mut Request, program: &Self::Program) -> Step;
+
+    /// The kind that the answer just read is recorded as, and what is expected of it; `None` where
+    /// it is not recorded.
+    fn answered<'a>(&self, program: &'a Self::Program) -> Option<(usize, &'a Expect)>;
+
+    /// The kind that connecting is recorded as.
+    fn connect_kind(program: &Self::Program) -> usize;
+
+    /// The name of the statement under way.
+    fn statement_name<'a>(&self, program: &'a Self::Program) -> &'a str;
+
+    /// Goes on over a new connection, with the statements prepared there.
+    fn reconnect(&mut self, prepared: PreparedIds);
+}
+
+/// The operations of a compiled workload.
+#[derive(Debug)]
+pub(crate) struct Statements {
+    choices: Choices,
+    prepared: PreparedIds,
+    position: Position,
+}
+
+/// The statement under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    Begin,
+    /// A statement of the workload, in one of its repetitions.
+    Statement {
+        index: usize,
+        repetition: u32,
+    },
+    Commit,
+    Rollback,
+}
+
+impl Statements {
+    /// Operations from a client's first on, over a connection on which its statements are prepared.
+    pub(crate) const fn new(choices: Choices, prepared: PreparedIds) -> Self {
+        Self {
+            choices,
+            prepared,
+            position: Position::Begin,
+        }
+    }
+
+    #[inline]
+    fn ask_first(&mut self, request: &mut Request, program: &Program, room: &mut [Values]) {
+        if program.transaction {
+            self.ask_control(Position::Begin, b"BEGIN", request);
+        } else {
+            self.ask_first_statement(request, program, room);
+        }
+    }
+
+    #[inline]
+    fn ask_first_statement(
+        &mut self,
+        request: &mut Request,
+        program: &Program,
+        room: &mut [Values],
+    ) {
+        let first = self.choices.first(program);
+        self.ask_statement((first, 0), request, program, room);
+    }
+
+    fn ask_control(&mut self, position: Position, sql: &[u8], request: &mut Request) {
+        self.position = position;
+        request.query(|out| out.extend_from_slice(sql));
+    }
+
+    #[inline]
+    fn ask_statement(
+        &mut self,
+        (index, repetition): (usize, u32),
+        request: &mut Request,
+        program: &Program,
+        room: &mut [Values],
+    ) {
+        let statement = &program.statements[index];
+        let values = &mut room[index];
+        self.choices.choose(program, index, repetition, values);
+        let table = self.choices.table();
+        match &statement.encoding {
+            Encoding::Text(pieces) => {
+                let table = &program.tables[table];
+                request.query(|out| append_sql(pieces, out, table, values));
+            }
+            Encoding::Prepared(prepared) => {
+                let ids = &mut self.prepared[index];
+                let last = ids.len() - 1;
+                let id = &mut ids[table.min(last)];
+                request.execute(index, &prepared.execution, id, values);
+            }
+        }
+        self.position = Position::Statement { index, repetition };
+    }
+}
+
+impl Operations for Statements {
+    type Program = Program;
+    type Room = [Values];
+
+    #[inline]
+    fn begin(&mut self, request: &mut Request, program: &Program, room: &mut [Values]) {
+        self.choices.begin_operation();
+        self.ask_first(request, program, room);
+    }
+
+    fn repeat(&mut self, request: &mut Request, program: &Program, room: &mut [Values]) {
+        self.choices.repeat_operation();
+        self.ask_first(request, program, room);
+    }
+
+    #[inline]
+    fn next(
+        &mut self,
+        _: Tally,
+        request: &mut Request,
+        program: &Program,
+        room: &mut [Values],
+    ) -> Step {
+        match self.position {
+            Position::Begin => self.ask_first_statement(request, program, room),
+            Position::Statement { index, repetition } => {
+                if repetition + 1 < program.statements[index].repeat {
+                    self.ask_statement((index, repetition + 1), request, program, room);
+                } else if program.goes_on_after(index) {
+                    self.ask_statement((index + 1, 0), request, program, room);
+                } else if program.transaction {
+                    self.ask_control(Position::Commit, b"COMMIT", request);
+                } else {
+                    return Step::Complete;
+                }
+            }
+            Position::Commit | Position::Rollback => return Step::Complete,
+        }
+        Step::Ask
+    }
+
+    fn leave(&mut self, request: &mut Request, program: &Program) -> Step {
+        if !program.transaction {
+            return Step::Complete;
+        }
+        self.ask_control(Position::Rollback, b"ROLLBACK", request);
+        Step::Ask
+    }
+
+    #[inline]
+    fn answered<'a>(&self, program: &'a Program) -> Option<(usize, &'a Expect)> {
+        match self.position {
+            Position::Begin => Some((program.begin_kind(), &NO_EXPECTATION)),
+            Position::Commit => Some((program.commit_kind(), &NO_EXPECTATION)),
+            Position::Statement { index, .. } => Some((index, &program.statements[index].expect)),
+            Position::Rollback => None,
+        }
+    }
+
+    fn connect_kind(program: &Program) -> usize {
+        program.connect_kind()
+    }
+
+    fn statement_name<'a>(&self, program: &'a Program) -> &'a str {
+        match self.position {
+            Position::Begin => "begin",
+            Position::Statement { index, .. } => &program.statements[index].name,
+            Position::Commit => "commit",
+            Position::Rollback => "rollback",
+        }
+    }
+
+    fn reconnect(&mut self, prepared: PreparedIds) {
+        self.prepared = prepared;
+    }
+}
