@@ -1,5 +1,5 @@
-//! `docs/settings.md`: where neighbouring versions differ after the common baseline is applied, as
-//! real servers say it.
+//! `docs/settings.md`: differences between neighbouring versions after the common baseline is
+//! applied, as real servers report them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -56,7 +56,8 @@ struct Difference {
     kind: String,
     matters: Option<String>,
     stops: bool,
-    values: Vec<Option<String>>,
+    /// In the older and in the newer version.
+    values: [Option<String>; 2],
 }
 
 /// Writes the page again.
@@ -64,15 +65,13 @@ pub(crate) fn write(root: &Path) -> Result<(), String> {
     let prony = cargo::build(root, "--package prony")?.join("debug/prony");
     let mut page = INTRODUCTION.to_owned();
     for line in LINES {
-        for pair in line.windows(2) {
-            if let [older, newer] = pair {
-                println!("{older} and {newer}");
-                section(&mut page, older, newer, &ask(&prony, older, newer)?);
-            }
+        for [older, newer] in line.array_windows() {
+            println!("{older} and {newer}");
+            section(&mut page, older, newer, &ask(&prony, older, newer)?);
         }
     }
     let path = root.join("docs/settings.md");
-    fs::write(&path, page).map_err(|error| format!("write {}: {error}", path.display()))
+    fs::write(&path, page).map_err(|error| format!("failed to write {}: {error}", path.display()))
 }
 
 fn ask(prony: &Path, older: &str, newer: &str) -> Result<Vec<Difference>, String> {
@@ -82,14 +81,15 @@ fn ask(prony: &Path, older: &str, newer: &str) -> Result<Vec<Difference>, String
          [[step]]\nworkload = \"point-query\"\ntime = \"1s\"\n"
     );
     let path = env::temp_dir().join(format!("prony-settings-{}.toml", std::process::id()));
-    fs::write(&path, experiment).map_err(|error| format!("write {}: {error}", path.display()))?;
+    fs::write(&path, experiment)
+        .map_err(|error| format!("failed to write {}: {error}", path.display()))?;
     let output = Command::new(prony)
         .arg("plan")
         .arg(&path)
         .args(["--effective", "--format", "json"])
         .output()
-        .map_err(|error| format!("run {}: {error}", prony.display()));
-    // The file has served its purpose whatever came of it.
+        .map_err(|error| format!("failed to run {}: {error}", prony.display()));
+    // The file is no longer needed; a failed removal is harmless.
     let _ = fs::remove_file(&path);
     let output = output?;
     if !output.status.success() {
@@ -97,7 +97,7 @@ fn ask(prony: &Path, older: &str, newer: &str) -> Result<Vec<Difference>, String
     }
     serde_json::from_slice::<Answer>(&output.stdout)
         .map(|answer| answer.differences)
-        .map_err(|error| format!("read what prony says of {older} and {newer}: {error}"))
+        .map_err(|error| format!("failed to read the plan of {older} and {newer}: {error}"))
 }
 
 fn section(page: &mut String, older: &str, newer: &str, differences: &[Difference]) {
@@ -125,7 +125,7 @@ fn section(page: &mut String, older: &str, newer: &str, differences: &[Differenc
     for (index, name) in [older, newer].into_iter().enumerate() {
         let names: Vec<_> = only
             .iter()
-            .filter(|difference| difference.values.get(index).is_some_and(Option::is_some))
+            .filter(|difference| difference.values[index].is_some())
             .map(|difference| match difference.matters {
                 Some(_) => format!("**`{}`**", difference.variable),
                 None => format!("`{}`", difference.variable),
@@ -151,19 +151,13 @@ fn table(page: &mut String, older: &str, newer: &str, rows: &[&Difference]) {
         "| variable | {older} | {newer} | how |\n|---|---|---|---|"
     );
     for row in rows {
-        let cell = |index: usize| match row.values.get(index) {
-            Some(Some(value)) if value.is_empty() => "(empty)".to_owned(),
-            Some(Some(value)) => format!("`{}`", value.replace('|', "\\|")),
-            _ => String::new(),
-        };
-        let how = row.kind.replace('-', " ");
-        let _ = writeln!(
-            page,
-            "| `{}` | {} | {} | {how} |",
-            row.variable,
-            cell(0),
-            cell(1)
-        );
+        let [older, newer] = row.values.each_ref().map(|value| match value.as_deref() {
+            None => String::new(),
+            Some("") => "(empty)".to_owned(),
+            Some(value) => format!("`{}`", value.replace('|', "\\|")),
+        });
+        let (variable, how) = (&row.variable, row.kind.replace('-', " "));
+        let _ = writeln!(page, "| `{variable}` | {older} | {newer} | {how} |");
     }
     page.push('\n');
 }

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write, read_to_string};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use prony_client::{Address, Login};
 use prony_host::{Launcher, Process};
 use prony_load::{DriveTask, Job, Task, choose_backend};
@@ -33,26 +33,18 @@ const LIMIT_CLIENTS: u32 = 64;
 /// Count the instructions that Prony executes for a point query
 #[derive(Args)]
 pub(crate) struct Options {
-    #[arg(long, hide = true)]
-    counter: Counter,
+    /// The processor's counter, or a simulator's
+    #[arg(long, hide = true, value_parser = ["perf", "callgrind"])]
+    counter: String,
     /// Other binary of Prony, counted beside the current one; for callgrind, built with the feature
     /// rustix/use-libc
     #[arg(long, value_name = "PATH")]
     prony: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Counter {
-    /// The processor's, if it is readable.
-    Perf,
-    /// A simulator's.
-    Callgrind,
-}
-
 /// One case.
 struct Case {
     is_other: bool,
-    counter: Counter,
     clients: u32,
     protocol: Protocol,
     backend: Backend,
@@ -86,7 +78,6 @@ pub(crate) fn run(options: &Options) {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("null.sock");
     let _server = start_server(&launcher, &prony, &socket);
-    let counter = options.counter;
     let mut cases = Vec::new();
     for clients in CLIENTS {
         for protocol in [Protocol::Prepared, Protocol::Text] {
@@ -99,13 +90,12 @@ pub(crate) fn run(options: &Options) {
                     let Some(prony) = prony else { continue };
                     let case = Case {
                         is_other,
-                        counter,
                         clients,
                         protocol,
                         backend,
                         instructions: OPERATIONS.map(|operations| {
                             let job = job_of(&socket, clients, protocol, backend, operations);
-                            counter.count(&launcher, prony, &job)
+                            count(&options.counter, &launcher, prony, &job)
                         }),
                     };
                     let per_query = case.per_query();
@@ -116,7 +106,7 @@ pub(crate) fn run(options: &Options) {
             }
         }
     }
-    print!("{}", table(&cases));
+    print!("{}", table(&options.counter, &cases));
 }
 
 /// The null server, which ends when the process is dropped.
@@ -157,46 +147,34 @@ fn job_of(
     job(address, login, Task::Drive(Box::new(task)))
 }
 
-impl Counter {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Perf => "perf",
-            Self::Callgrind => "callgrind",
-        }
-    }
-
-    /// Instructions of a generator process from its start to its end.
-    fn count(self, launcher: &Launcher, prony: &Path, job: &Job) -> u64 {
-        let (program, arguments) = match self {
-            Self::Perf => ("perf", "stat -x, -e instructions:u"),
-            Self::Callgrind => (
-                "valgrind",
-                "--tool=callgrind --callgrind-out-file=/dev/null",
-            ),
-        };
-        let mut command = launcher.command(program);
-        command
-            .args(arguments.split(' '))
-            .arg(prony)
-            .arg("generator")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        let mut process = launcher.spawn(command).unwrap();
-        // The pipe stays open: its end would end the generator.
-        let mut input = process.child().stdin.take().unwrap();
-        serde_json::to_writer(&mut input, job).unwrap();
-        input.write_all(b"\n").unwrap();
-        let report = process.child().stderr.take().unwrap();
-        let report = read_to_string(report).unwrap();
-        assert!(process.wait().unwrap().success(), "{report}");
-        drop(input);
-        let count = match self {
-            Self::Perf => parse_perf(&report),
-            Self::Callgrind => parse_callgrind(&report),
-        };
-        count.unwrap()
-    }
+/// Instructions of a generator process from its start to its end.
+fn count(counter: &str, launcher: &Launcher, prony: &Path, job: &Job) -> u64 {
+    let (program, arguments, parse): (_, _, fn(&str) -> Option<u64>) = match counter {
+        "perf" => ("perf", "stat -x, -e instructions:u", parse_perf),
+        _ => (
+            "valgrind",
+            "--tool=callgrind --callgrind-out-file=/dev/null",
+            parse_callgrind,
+        ),
+    };
+    let mut command = launcher.command(program);
+    command
+        .args(arguments.split(' '))
+        .arg(prony)
+        .arg("generator")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut process = launcher.spawn(command).unwrap();
+    // The pipe stays open: its end would end the generator.
+    let mut input = process.child().stdin.take().unwrap();
+    serde_json::to_writer(&mut input, job).unwrap();
+    input.write_all(b"\n").unwrap();
+    let report = process.child().stderr.take().unwrap();
+    let report = read_to_string(report).unwrap();
+    assert!(process.wait().unwrap().success(), "{report}");
+    drop(input);
+    parse(&report).unwrap()
 }
 
 /// Parses the fields of perf-stat(1), `-x`: value, unit, event.
@@ -212,7 +190,7 @@ fn parse_callgrind(report: &str) -> Option<u64> {
     count.split_whitespace().next()?.parse().ok()
 }
 
-fn table(cases: &[Case]) -> String {
+fn table(counter: &str, cases: &[Case]) -> String {
     let words = ["backend", "protocol", "counted by"];
     let headings = [&words[..], &["clients", "instructions/query", ""]].concat();
     let mut table = Table::new(words.len(), &headings);
@@ -221,7 +199,7 @@ fn table(cases: &[Case]) -> String {
         table.push(vec![
             format!("{}{other}", case.backend),
             case.protocol.name().to_owned(),
-            case.counter.name().to_owned(),
+            counter.to_owned(),
             case.clients.to_string(),
             format!("{:.0}", case.per_query()),
             case.verdict(),
@@ -238,7 +216,6 @@ mod tests {
     fn what_is_done_once_does_not_count() {
         let case = |clients, protocol, long| Case {
             is_other: false,
-            counter: Counter::Callgrind,
             clients,
             protocol,
             backend: Backend::Epoll,
@@ -250,7 +227,7 @@ mod tests {
             case(64, Protocol::Prepared, 61_000_000),
             case(64, Protocol::Text, 61_000_000),
         ];
-        insta::assert_snapshot!(table(&cases));
+        insta::assert_snapshot!(table("callgrind", &cases));
     }
 
     #[test]

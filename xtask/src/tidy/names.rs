@@ -129,7 +129,7 @@ fn item(line: &str) -> Option<(&str, &str)> {
             "unsafe" | "async" => {}
             "const" | "static" | "mut" | "fn" | "struct" | "enum" | "trait" | "mod" | "type"
             | "union" => keyword = Some(word),
-            _ if word.starts_with("pub") => {}
+            _ if keyword.is_none() && word.starts_with("pub") => {}
             _ => return keyword.zip(identifier(word)),
         }
     }
@@ -201,6 +201,7 @@ mod tests {
                 "SUITE_LOCK",
             ),
             ("mod suite;", "suite"),
+            ("fn publish_suite()", "publish_suite"),
             ("type HttpSuite = u8;", "HttpSuite"),
         ] {
             let expected =
