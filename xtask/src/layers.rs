@@ -5,7 +5,7 @@ use std::path::Path;
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// Every crate of the workspace with its layer. `ARCHITECTURE.md` describes them.
-const LAYERS: [(&str, u8); 16] = [
+const LAYERS: [(&str, u8); 17] = [
     ("prony-model", 0),
     ("prony-stats", 0),
     ("prony-wire", 0),
@@ -20,6 +20,7 @@ const LAYERS: [(&str, u8); 16] = [
     ("prony-probe", 2),
     ("prony-lab", 3),
     ("prony-report", 3),
+    ("prony-bench", 3),
     ("prony", 4),
     ("xtask", 5),
 ];

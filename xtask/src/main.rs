@@ -5,13 +5,11 @@
     reason = "this is a command for developers; talking to them is its purpose"
 )]
 
+mod bench;
+mod cargo;
 mod ci;
-mod instructions;
 mod layers;
-mod peers;
-mod programs;
 mod settings;
-mod table;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -23,11 +21,11 @@ usage: cargo xtask COMMAND
   ci                    everything that CI runs: format, tidy, lints, documentation, all tests
   quick                 the same without the tests that start real servers
   tidy                  sizes, names, links, causes, comments, circles, layers; --all: exempt code too
-  settings              write docs/settings.md anew, from real servers
-  bench-load            fill tables by turns with sysbench's prepare and with Prony; options: --help
-  bench-peers           what point queries cost sysbench, Prony and bare loops; options: --help
-  bench-instructions    instructions that Prony executes for a point query
-  record-conversations  write crates/wire/tests/conversations anew, from real servers
+  settings              write docs/settings.md again, from real servers
+  bench-load            fill tables alternately with sysbench's prepare and Prony; options: --help
+  bench-peers           compare costs of point queries: sysbench, Prony, bare loops; options: --help
+  bench-instructions    count instructions that Prony executes for a point query; options: --help
+  record-conversations  write crates/wire/tests/conversations again, from real servers
 ";
 
 fn main() -> ExitCode {
@@ -37,10 +35,13 @@ fn main() -> ExitCode {
         Some("quick") => ci::run(ci::Live::No),
         Some("tidy") => tidy(std::env::args().skip(2)),
         Some("settings") => settings::write(&workspace_root()),
-        Some("bench-load") => ci::bench_load(std::env::args().skip(2)),
-        Some("bench-peers") => peers::run(&workspace_root(), std::env::args().skip(2)),
-        Some("bench-instructions") => instructions::run(&workspace_root()),
-        Some("record-conversations") => ci::record_conversations(),
+        Some(name @ ("bench-load" | "bench-peers" | "bench-instructions")) => {
+            bench::run(&workspace_root(), name, std::env::args().skip(2))
+        }
+        Some(name @ "record-conversations") => cargo::run(
+            name,
+            &mut cargo::command("run --package prony-client --example record_conversations"),
+        ),
         _ => Err(USAGE.to_owned()),
     };
     match result {

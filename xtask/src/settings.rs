@@ -1,12 +1,14 @@
-//! `docs/settings.md`: where neighbouring versions differ after the common baseline is applied, as
-//! real servers say it.
+//! `docs/settings.md`: differences between neighbouring versions after the common baseline is
+//! applied, as real servers report them.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
 use serde::Deserialize;
+
+use crate::cargo;
 
 /// One build of every series, oldest first; only builds of one line are neighbours.
 const LINES: [&[&str]; 2] = [
@@ -54,38 +56,22 @@ struct Difference {
     kind: String,
     matters: Option<String>,
     stops: bool,
-    values: Vec<Option<String>>,
+    /// In the older and in the newer version.
+    values: [Option<String>; 2],
 }
 
-/// Writes the page anew.
+/// Writes the page again.
 pub(crate) fn write(root: &Path) -> Result<(), String> {
-    let prony = build(root)?;
+    let prony = cargo::build(root, "--package prony")?.join("debug/prony");
     let mut page = INTRODUCTION.to_owned();
     for line in LINES {
-        for pair in line.windows(2) {
-            if let [older, newer] = pair {
-                println!("{older} and {newer}");
-                section(&mut page, older, newer, &ask(&prony, older, newer)?);
-            }
+        for [older, newer] in line.array_windows() {
+            println!("{older} and {newer}");
+            section(&mut page, older, newer, &ask(&prony, older, newer)?);
         }
     }
     let path = root.join("docs/settings.md");
-    fs::write(&path, page).map_err(|error| format!("write {}: {error}", path.display()))
-}
-
-/// Builds the program and says where it is.
-fn build(root: &Path) -> Result<PathBuf, String> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["build", "--package", "prony"])
-        .current_dir(root)
-        .status()
-        .map_err(|error| format!("run cargo: {error}"))?;
-    if !status.success() {
-        return Err("cargo build failed".to_owned());
-    }
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("debug/prony"))
+    fs::write(&path, page).map_err(|error| format!("failed to write {}: {error}", path.display()))
 }
 
 fn ask(prony: &Path, older: &str, newer: &str) -> Result<Vec<Difference>, String> {
@@ -95,14 +81,15 @@ fn ask(prony: &Path, older: &str, newer: &str) -> Result<Vec<Difference>, String
          [[step]]\nworkload = \"point-query\"\ntime = \"1s\"\n"
     );
     let path = env::temp_dir().join(format!("prony-settings-{}.toml", std::process::id()));
-    fs::write(&path, experiment).map_err(|error| format!("write {}: {error}", path.display()))?;
+    fs::write(&path, experiment)
+        .map_err(|error| format!("failed to write {}: {error}", path.display()))?;
     let output = Command::new(prony)
         .arg("plan")
         .arg(&path)
         .args(["--effective", "--format", "json"])
         .output()
-        .map_err(|error| format!("run {}: {error}", prony.display()));
-    // The file has served its purpose whatever came of it.
+        .map_err(|error| format!("failed to run {}: {error}", prony.display()));
+    // The file is no longer needed; a failed removal is harmless.
     let _ = fs::remove_file(&path);
     let output = output?;
     if !output.status.success() {
@@ -110,7 +97,7 @@ fn ask(prony: &Path, older: &str, newer: &str) -> Result<Vec<Difference>, String
     }
     serde_json::from_slice::<Answer>(&output.stdout)
         .map(|answer| answer.differences)
-        .map_err(|error| format!("read what prony says of {older} and {newer}: {error}"))
+        .map_err(|error| format!("failed to read the plan of {older} and {newer}: {error}"))
 }
 
 fn section(page: &mut String, older: &str, newer: &str, differences: &[Difference]) {
@@ -138,7 +125,7 @@ fn section(page: &mut String, older: &str, newer: &str, differences: &[Differenc
     for (index, name) in [older, newer].into_iter().enumerate() {
         let names: Vec<_> = only
             .iter()
-            .filter(|difference| difference.values.get(index).is_some_and(Option::is_some))
+            .filter(|difference| difference.values[index].is_some())
             .map(|difference| match difference.matters {
                 Some(_) => format!("**`{}`**", difference.variable),
                 None => format!("`{}`", difference.variable),
@@ -164,19 +151,13 @@ fn table(page: &mut String, older: &str, newer: &str, rows: &[&Difference]) {
         "| variable | {older} | {newer} | how |\n|---|---|---|---|"
     );
     for row in rows {
-        let cell = |index: usize| match row.values.get(index) {
-            Some(Some(value)) if value.is_empty() => "(empty)".to_owned(),
-            Some(Some(value)) => format!("`{}`", value.replace('|', "\\|")),
-            _ => String::new(),
-        };
-        let how = row.kind.replace('-', " ");
-        let _ = writeln!(
-            page,
-            "| `{}` | {} | {} | {how} |",
-            row.variable,
-            cell(0),
-            cell(1)
-        );
+        let [older, newer] = row.values.each_ref().map(|value| match value.as_deref() {
+            None => String::new(),
+            Some("") => "(empty)".to_owned(),
+            Some(value) => format!("`{}`", value.replace('|', "\\|")),
+        });
+        let (variable, how) = (&row.variable, row.kind.replace('-', " "));
+        let _ = writeln!(page, "| `{variable}` | {older} | {newer} | {how} |");
     }
     page.push('\n');
 }

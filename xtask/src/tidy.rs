@@ -53,26 +53,16 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A habit of the house.
-struct Rule {
-    find: fn(&Tree) -> Vec<Finding>,
-    /// Beginnings of the paths that are older than the rule. A crate that is put in
-    /// order leaves, and none joins again.
-    exempt: &'static [&'static str],
-}
+/// A rule, and the beginnings of the paths that are older than it. A crate that is put in order
+/// leaves, and none joins again.
+type Rule = (fn(&Tree) -> Vec<Finding>, &'static [&'static str]);
 
 const RULES: [Rule; 8] = [
-    Rule {
-        find: sizes::of_code,
-        exempt: &[],
-    },
-    Rule {
-        find: sizes::of_inline_tests,
-        exempt: &["crates/model/"],
-    },
-    Rule {
-        find: names::check,
-        exempt: &[
+    (sizes::of_code, &[]),
+    (sizes::of_inline_tests, &["crates/model/"]),
+    (
+        names::check,
+        &[
             "crates/load/",
             "crates/model/",
             "crates/probe/",
@@ -81,32 +71,20 @@ const RULES: [Rule; 8] = [
             "crates/servers/",
             "crates/store/",
         ],
-    },
-    Rule {
-        find: lints::check,
-        exempt: &[],
-    },
-    Rule {
-        find: links::check,
-        exempt: &[],
-    },
-    Rule {
-        find: comments::loose_ends,
-        exempt: &[],
-    },
-    Rule {
-        find: causes::check,
-        exempt: &[],
-    },
-    Rule {
-        find: circles::check,
-        exempt: &[
+    ),
+    (lints::check, &[]),
+    (links::check, &[]),
+    (comments::loose_ends, &[]),
+    (causes::check, &[]),
+    (
+        circles::check,
+        &[
             "crates/load/",
             "crates/model/",
             "crates/null/",
             "crates/servers/",
         ],
-    },
+    ),
 ];
 
 /// Everything that `cargo xtask tidy` reports.
@@ -122,10 +100,9 @@ pub(crate) struct Report {
 pub(crate) fn check(root: &Path) -> Result<Report, String> {
     let tree = Tree::read(root)?;
     let (mut findings, mut exempt) = (Vec::new(), Vec::new());
-    for rule in &RULES {
-        for finding in (rule.find)(&tree) {
-            let path = finding.path.to_string_lossy();
-            let is_exempt = rule.exempt.iter().any(|start| path.starts_with(start));
+    for (find, older) in RULES {
+        for finding in find(&tree) {
+            let is_exempt = older.iter().any(|start| finding.path.starts_with(start));
             let list = if is_exempt {
                 &mut exempt
             } else {

@@ -11,6 +11,7 @@ use super::tree::{File, Tree};
 pub(super) type Path = Vec<String>;
 
 /// The modules of one crate, without those that are tests.
+#[derive(Default)]
 pub(super) struct Modules {
     modules: BTreeMap<Path, Module>,
 }
@@ -26,36 +27,25 @@ pub(super) struct Module {
 impl Modules {
     /// The modules of every crate of the workspace, by the folder of their sources.
     pub(super) fn of_crates(tree: &Tree) -> BTreeMap<String, Self> {
-        let mut crates: BTreeMap<String, BTreeMap<Path, &File>> = BTreeMap::new();
-        let mut tests: BTreeSet<(String, Path)> = BTreeSet::new();
+        let mut crates: BTreeMap<String, Self> = BTreeMap::new();
+        let mut tests = Vec::new();
         for file in tree.sources() {
             let shown = file.path.to_string_lossy();
             let Some((folder, inside)) = shown.split_once("/src/") else {
                 continue;
             };
             let path = module_path(inside);
-            for name in test_modules(&file.text) {
-                let child = [path.as_slice(), &[name.to_owned()]].concat();
-                tests.insert((folder.to_owned(), child));
-            }
-            let modules = crates.entry(folder.to_owned()).or_default();
-            modules.insert(path, file);
+            let children = test_modules(&file.text).map(|name| child(&path, name));
+            tests.extend(children.map(|child| (folder.to_owned(), child)));
+            let modules = &mut crates.entry(folder.to_owned()).or_default().modules;
+            modules.insert(path, Module::read(file));
         }
-        for (folder, modules) in &mut crates {
-            modules.retain(|path, _| {
-                let mut up = (1..=path.len()).map(|length| path[..length].to_vec());
-                !up.any(|path| tests.contains(&(folder.clone(), path)))
-            });
+        for (folder, test) in tests {
+            if let Some(Self { modules }) = crates.get_mut(&folder) {
+                modules.retain(|path, _| !path.starts_with(&test));
+            }
         }
         crates
-            .into_iter()
-            .map(|(folder, files)| {
-                let modules = files.into_iter();
-                let modules = modules.map(|(path, file)| (path, Module::read(file)));
-                let modules = modules.collect();
-                (folder, Self { modules })
-            })
-            .collect()
     }
 
     pub(super) fn get(&self, path: &Path) -> Option<&Module> {
@@ -109,8 +99,7 @@ impl Modules {
     }
 
     fn is_module(&self, parent: &Path, name: &str) -> bool {
-        let child = [parent.as_slice(), &[name.to_owned()]].concat();
-        self.modules.contains_key(&child)
+        self.modules.contains_key(&child(parent, name))
     }
 
     fn import(&self, module: &Path, name: &str) -> Option<&[String]> {
@@ -147,6 +136,10 @@ impl Module {
             mentions,
         }
     }
+}
+
+fn child(parent: &Path, name: &str) -> Path {
+    [parent.as_slice(), &[name.to_owned()]].concat()
 }
 
 /// Names of the modules that the text declares for tests only.

@@ -123,25 +123,15 @@ fn declared(file: &File) -> Vec<(usize, &str)> {
 
 /// Keyword and name of the item that a line declares.
 fn item(line: &str) -> Option<(&str, &str)> {
-    const QUALIFIERS: [&str; 5] = ["const", "static", "unsafe", "async", "mut"];
-    const KEYWORDS: [&str; 7] = ["fn", "struct", "enum", "trait", "mod", "type", "union"];
-    let mut qualifier = None;
+    let mut keyword = None;
     for word in line.split(' ') {
-        if word.starts_with("pub") {
-            continue;
+        match word {
+            "unsafe" | "async" => {}
+            "const" | "static" | "mut" | "fn" | "struct" | "enum" | "trait" | "mod" | "type"
+            | "union" => keyword = Some(word),
+            _ if keyword.is_none() && word.starts_with("pub") => {}
+            _ => return keyword.zip(identifier(word)),
         }
-        if QUALIFIERS.contains(&word) {
-            qualifier = Some(word);
-            continue;
-        }
-        if KEYWORDS.contains(&word) {
-            let (_, rest) = line.split_once(&format!("{word} "))?;
-            return identifier(rest).map(|name| (word, name));
-        }
-        // A constant, or no item.
-        return qualifier
-            .filter(|word| matches!(*word, "const" | "static" | "mut"))
-            .and_then(|keyword| identifier(word).map(|name| (keyword, name)));
     }
     None
 }
@@ -211,6 +201,7 @@ mod tests {
                 "SUITE_LOCK",
             ),
             ("mod suite;", "suite"),
+            ("fn publish_suite()", "publish_suite"),
             ("type HttpSuite = u8;", "HttpSuite"),
         ] {
             let expected =

@@ -1,0 +1,189 @@
+//! The programs that are compared, and their start.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use prony_client::Address;
+use prony_host::{Launcher, Process};
+use prony_load::{DriveTask, Job, Task, choose_backend};
+use prony_model::{Backend, Protocol};
+use serde::{Deserialize, Serialize};
+
+/// A program that is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Contestant {
+    Sysbench,
+    PronyIoUring,
+    PronyEpoll,
+    /// The binary of `--prony`.
+    OtherIoUring,
+    OtherEpoll,
+    BareIoUring,
+    BareEpoll,
+    BareBlocking,
+}
+
+impl Contestant {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Sysbench => "sysbench",
+            Self::PronyIoUring => "Prony, io_uring",
+            Self::PronyEpoll => "Prony, epoll",
+            Self::OtherIoUring => "other Prony, io_uring",
+            Self::OtherEpoll => "other Prony, epoll",
+            Self::BareIoUring => "bare loop, io_uring",
+            Self::BareEpoll => "bare loop, epoll",
+            Self::BareBlocking => "bare loop, blocking",
+        }
+    }
+
+    /// The bare loop that does the same work with this number of clients.
+    pub(super) const fn bare(self, clients: u32) -> Option<Self> {
+        match self {
+            Self::PronyIoUring | Self::OtherIoUring => Some(Self::BareIoUring),
+            Self::PronyEpoll | Self::OtherEpoll if clients == 1 => Some(Self::BareBlocking),
+            Self::PronyEpoll | Self::OtherEpoll => Some(Self::BareEpoll),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn backend(self) -> Backend {
+        match self {
+            Self::PronyIoUring | Self::OtherIoUring | Self::BareIoUring => Backend::IoUring,
+            _ => Backend::Epoll,
+        }
+    }
+
+    /// All that run with this number of clients. The first one changes from round to round.
+    pub(super) fn all(clients: u32, round: usize, with_other: bool) -> Vec<Self> {
+        let bare = match clients {
+            1 => Self::BareBlocking,
+            _ => Self::BareEpoll,
+        };
+        let all = [
+            Self::Sysbench,
+            Self::PronyEpoll,
+            Self::OtherEpoll,
+            bare,
+            Self::PronyIoUring,
+            Self::OtherIoUring,
+            Self::BareIoUring,
+        ];
+        available(&all, round, with_other)
+    }
+
+    /// Those whose times are compared, with one client.
+    pub(super) fn timed(round: usize, with_other: bool) -> Vec<Self> {
+        let all = [
+            Self::PronyEpoll,
+            Self::OtherEpoll,
+            Self::BareBlocking,
+            Self::PronyIoUring,
+            Self::OtherIoUring,
+        ];
+        available(&all, round, with_other)
+    }
+}
+
+fn available(all: &[Contestant], round: usize, with_other: bool) -> Vec<Contestant> {
+    let has_io_uring = choose_backend(Some(Backend::IoUring), false).is_ok();
+    let all = all.iter().copied().filter(|contestant| {
+        let is_other = matches!(
+            contestant,
+            Contestant::OtherIoUring | Contestant::OtherEpoll
+        );
+        (with_other || !is_other) && (has_io_uring || contestant.backend() != Backend::IoUring)
+    });
+    let mut all: Vec<_> = all.collect();
+    let first = round % all.len();
+    all.rotate_left(first);
+    all
+}
+
+/// The programs' binaries.
+pub(super) struct Programs {
+    pub(super) launcher: Launcher,
+    pub(super) prony: PathBuf,
+    /// The binary of `--prony`.
+    pub(super) other: Option<PathBuf>,
+}
+
+impl Programs {
+    /// Starts a contestant, which runs until it is killed.
+    pub(super) fn start(&self, contestant: Contestant, job: &Job) -> Process {
+        self.start_with(contestant, "blocking", job, Stdio::null())
+    }
+
+    /// Starts a contestant that times one client's queries for the length of the job, and prints
+    /// the times at the end.
+    pub(super) fn start_timed(&self, contestant: Contestant, job: &Job) -> Process {
+        self.start_with(contestant, "timed", job, Stdio::piped())
+    }
+
+    fn start_with(&self, contestant: Contestant, one: &str, job: &Job, stdout: Stdio) -> Process {
+        let generator = |prony: &PathBuf| {
+            let mut command = self.launcher.command(prony);
+            command.arg("generator");
+            command
+        };
+        let bare = |waiting| {
+            let bench = std::env::current_exe().unwrap();
+            let mut command = self.launcher.command(bench);
+            command.args(["bare", waiting]);
+            command
+        };
+        let mut command = match contestant {
+            Contestant::Sysbench => self.sysbench(job),
+            Contestant::PronyIoUring | Contestant::PronyEpoll => generator(&self.prony),
+            Contestant::OtherIoUring | Contestant::OtherEpoll => {
+                generator(self.other.as_ref().unwrap())
+            }
+            Contestant::BareIoUring => bare("io-uring"),
+            Contestant::BareEpoll => bare("epoll"),
+            Contestant::BareBlocking => bare(one),
+        };
+        command.stdin(Stdio::piped()).stdout(stdout);
+        let mut process = self.launcher.spawn(command).unwrap();
+        if contestant != Contestant::Sysbench {
+            let mut line = serde_json::to_vec(job).unwrap();
+            line.push(b'\n');
+            // The pipe stays open: its end would end the generator.
+            let input = process.child().stdin.as_mut().unwrap();
+            input.write_all(&line).unwrap();
+        }
+        process
+    }
+
+    /// sysbench without a limit of time or queries.
+    fn sysbench(&self, job: &Job) -> Command {
+        let (Address::Unix(socket), task) = (&job.address, drive_task(job)) else {
+            unreachable!("the benchmark's own server has a socket");
+        };
+        let ps_mode = match task.protocol {
+            Protocol::Prepared => "auto",
+            Protocol::Text => "disable",
+        };
+        let mut command = self.launcher.command("sysbench");
+        command
+            .args(["oltp_point_select", "--tables=1", "--rand-type=uniform"])
+            .args(["--time=0", "--events=0"])
+            .arg(format!("--mysql-socket={}", socket.display()))
+            .arg(format!("--mysql-user={}", job.user))
+            .arg(format!("--mysql-db={}", job.database))
+            .arg(format!("--db-ps-mode={ps_mode}"))
+            .arg(format!("--table-size={}", task.dataset.rows))
+            .arg(format!("--threads={}", task.groups.own().clients))
+            .arg("run");
+        command
+    }
+}
+
+/// The work of a contestant's job.
+fn drive_task(job: &Job) -> &DriveTask {
+    match &job.task {
+        Task::Drive(task) => task,
+        _ => unreachable!("contestants send queries"),
+    }
+}

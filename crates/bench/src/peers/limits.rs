@@ -1,0 +1,159 @@
+//! Limits of the load generator's cost, and the verdicts.
+
+use prony_model::Protocol;
+
+use super::contestant::Contestant;
+use super::measured::{Cell, Figures, Measured};
+use crate::spread::Spread;
+
+const PRONY: [Contestant; 2] = [Contestant::PronyIoUring, Contestant::PronyEpoll];
+
+/// Client CPU per query, as a multiple of sysbench's.
+const AGAINST_SYSBENCH: [(Contestant, Protocol, u32, f64); 10] = [
+    (Contestant::PronyIoUring, Protocol::Prepared, 1, 0.95),
+    (Contestant::PronyIoUring, Protocol::Prepared, 64, 0.45),
+    (Contestant::PronyIoUring, Protocol::Prepared, 512, 0.40),
+    (Contestant::PronyIoUring, Protocol::Prepared, 1000, 0.35),
+    (Contestant::PronyEpoll, Protocol::Prepared, 1, 1.0),
+    (Contestant::PronyEpoll, Protocol::Prepared, 64, 0.60),
+    (Contestant::PronyEpoll, Protocol::Prepared, 512, 0.45),
+    (Contestant::PronyEpoll, Protocol::Prepared, 1000, 0.40),
+    (Contestant::PronyIoUring, Protocol::Text, 64, 0.50),
+    (Contestant::PronyEpoll, Protocol::Text, 64, 0.50),
+];
+/// Client CPU per query, as a multiple of that of the bare loop of the same kind ...
+const AGAINST_BARE: f64 = 1.25;
+/// ... with at least this many clients.
+const BARE_CLIENTS_MIN: u32 = 64;
+/// Microseconds by which the median time of one client may exceed the bare loop's.
+const LATENCY_US: f64 = 1.0;
+/// Memory in megabytes and threads at the greatest number of clients.
+const CLIENTS_MAX: u32 = 1000;
+const MEMORY_MB: f64 = 64.0;
+const THREADS: f64 = 2.0;
+
+/// A limit and the measured value.
+#[derive(Debug, PartialEq)]
+pub(super) struct Verdict {
+    pub(super) what: String,
+    pub(super) limit: f64,
+    pub(super) seen: Spread,
+}
+
+impl Verdict {
+    /// A verdict if the value was measured.
+    fn of(
+        name: &str,
+        contestant: Contestant,
+        cell: &Cell<'_>,
+        limit: f64,
+        seen: Option<Spread>,
+    ) -> Option<Self> {
+        let noun = if cell.clients == 1 {
+            "client"
+        } else {
+            "clients"
+        };
+        let (clients, protocol) = (cell.clients, cell.protocol.name());
+        Some(Self {
+            what: format!(
+                "{name}: {}, {clients} {noun}, {protocol}",
+                contestant.name()
+            ),
+            limit,
+            seen: seen?,
+        })
+    }
+
+    /// `met`, or the amount by which the limit was missed.
+    pub(super) fn words(&self) -> String {
+        let above = self.seen.median - self.limit;
+        if above <= 0.0 {
+            "met".to_owned()
+        } else {
+            format!("missed by {above:.3}")
+        }
+    }
+}
+
+/// Verdicts on all limits that were measured.
+pub(super) fn verdicts(measured: &Measured) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for (contestant, protocol, clients, limit) in AGAINST_SYSBENCH {
+        let cell = measured.cell(clients, protocol);
+        let seen = cell.ratio(contestant, Contestant::Sysbench, Figures::client_us);
+        let name = "client CPU ÷ sysbench's";
+        verdicts.extend(Verdict::of(name, contestant, &cell, limit, seen));
+    }
+    let cells = measured.cells().into_iter();
+    for cell in cells.filter(|cell| cell.clients >= BARE_CLIENTS_MIN) {
+        for contestant in PRONY {
+            let bare = contestant.bare(cell.clients);
+            let seen = bare.and_then(|bare| cell.ratio(contestant, bare, Figures::client_us));
+            let name = "client CPU ÷ bare loop's";
+            verdicts.extend(Verdict::of(name, contestant, &cell, AGAINST_BARE, seen));
+        }
+    }
+    let cell = measured.cell(CLIENTS_MAX, Protocol::Prepared);
+    for contestant in PRONY {
+        let memory = cell.spread(contestant, Figures::memory_mb);
+        verdicts.extend(Verdict::of(
+            "memory, MB",
+            contestant,
+            &cell,
+            MEMORY_MB,
+            memory,
+        ));
+        let threads = cell.spread(contestant, Figures::threads);
+        verdicts.extend(Verdict::of("threads", contestant, &cell, THREADS, threads));
+    }
+    let cell = measured.cell(1, Protocol::Prepared);
+    for contestant in PRONY {
+        let seen = measured.behind_bare_us(contestant);
+        let name = "median time − bare loop's, µs";
+        verdicts.extend(Verdict::of(name, contestant, &cell, LATENCY_US, seen));
+    }
+    verdicts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measured::tests::measured;
+    use super::*;
+
+    #[test]
+    fn limits_concern_measured_values() {
+        let found: Vec<(String, String)> = verdicts(&measured())
+            .iter()
+            .map(|verdict| (verdict.what.clone(), verdict.words()))
+            .collect();
+        let pair = |what: &str, words: &str| (what.to_owned(), words.to_owned());
+        let expected = [
+            pair(
+                "client CPU ÷ sysbench's: Prony, epoll, 64 clients, prepared",
+                "met",
+            ),
+            pair(
+                "client CPU ÷ bare loop's: Prony, epoll, 64 clients, prepared",
+                "missed by 0.417",
+            ),
+            pair(
+                "median time − bare loop's, µs: Prony, epoll, 1 client, prepared",
+                "missed by 0.500",
+            ),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_limit_that_is_reached_is_met() {
+        let seen = Spread::of([0.45].into_iter()).unwrap();
+        let verdict = |limit| Verdict {
+            what: String::new(),
+            limit,
+            seen,
+        };
+        assert_eq!(verdict(0.45).words(), "met");
+        assert_eq!(verdict(0.40).words(), "missed by 0.050");
+    }
+}

@@ -1,0 +1,196 @@
+//! The figures as tables.
+
+use std::fmt::Write as _;
+
+use prony_model::Protocol;
+
+use super::contestant::Contestant;
+use super::limits::verdicts;
+use super::measured::{Cell, Figures, Measured, Setting};
+use crate::spread::Spread;
+use crate::table::Table;
+
+/// The mark in place of a missing figure.
+const NONE: &str = "–";
+
+/// All figures, as the documentation shows them.
+pub(super) fn page(measured: &Measured) -> String {
+    let mut out = setting(&measured.setting);
+    let cells = measured.cells();
+    for protocol in [Protocol::Prepared, Protocol::Text] {
+        let mut cells = cells
+            .iter()
+            .filter(|cell| cell.protocol == protocol)
+            .peekable();
+        if cells.peek().is_some() {
+            let name = protocol.name();
+            let _ = write!(out, "\nPoint queries, {name}:\n\n{}", costs(cells));
+        }
+    }
+    if !measured.latencies.is_empty() {
+        let _ = write!(out, "\nOne client's times:\n\n{}", latencies(measured));
+    }
+    if let Some(table) = against_other(&cells) {
+        let _ = write!(out, "\nBeside the other Prony:\n\n{table}");
+    }
+    let mut limits = Table::new(1, &["what", "at most", "seen", ""]);
+    for verdict in verdicts(measured) {
+        let (limit, words) = (format!("{:.2}", verdict.limit), verdict.words());
+        limits.push(vec![verdict.what, limit, verdict.seen.to_string(), words]);
+    }
+    let _ = write!(out, "\nWhat it should keep to:\n\n{}", limits.markdown());
+    out
+}
+
+/// The date, the machine and the choices.
+fn setting(setting: &Setting) -> String {
+    let host = &setting.host;
+    let date = jiff::Timestamp::from_second(setting.at_unix_s)
+        .map_or_else(|_| NONE.to_owned(), |at| at.strftime("%F").to_string());
+    let gigabytes = |bytes| format!(", {:.0} GB", bytes as f64 / 1e9);
+    let memory = host.memory_bytes.map(gigabytes).unwrap_or_default();
+    // The additions of distributors to the release carry no information here.
+    let release = host
+        .kernel
+        .as_deref()
+        .and_then(|kernel| kernel.split('-').next());
+    let kernel = release
+        .map(|release| format!(", Linux {release}"))
+        .unwrap_or_default();
+    format!(
+        "{date}; {} cores of {}{}{memory}{kernel}; {}, InnoDB, {} rows, unix socket; {}; {} \
+         rounds of {} s; medians, with the range over the rounds.\n",
+        host.cpus,
+        host.cpu_model.as_deref().unwrap_or("an unknown kind"),
+        if host.virtual_machine == Some(true) {
+            ", virtual"
+        } else {
+            ""
+        },
+        setting.build,
+        setting.rows,
+        setting.sysbench,
+        setting.rounds,
+        setting.seconds,
+    )
+}
+
+/// Costs of each contestant.
+fn costs<'a>(cells: impl Iterator<Item = &'a Cell<'a>>) -> String {
+    let headings = [
+        "clients",
+        "who",
+        "CPU, µs/query",
+        "of it user",
+        "÷ sysbench",
+        "÷ bare loop",
+        "queries/s",
+        "÷ sysbench",
+        "server CPU, µs/query",
+        "switches/query",
+        "memory, MB",
+        "threads",
+    ];
+    let mut table = Table::new(2, &headings);
+    for cell in cells {
+        for contestant in cell.contestants() {
+            table.push(cost(cell, contestant));
+        }
+    }
+    table.markdown()
+}
+
+fn cost(cell: &Cell<'_>, contestant: Contestant) -> Vec<String> {
+    let median = |quantity, digits: usize| {
+        let spread = cell.spread(contestant, quantity);
+        spread.map_or_else(
+            || NONE.to_owned(),
+            |spread| format!("{:.digits$}", spread.median),
+        )
+    };
+    let ratio = |other: Option<Contestant>, quantity| {
+        let other = other.filter(|other| *other != contestant);
+        shown(other.and_then(|other| cell.ratio(contestant, other, quantity)))
+    };
+    let sysbench = Some(Contestant::Sysbench);
+    vec![
+        cell.clients.to_string(),
+        contestant.name().to_owned(),
+        median(Figures::client_us, 2),
+        median(Figures::client_user_us, 2),
+        ratio(sysbench, Figures::client_us),
+        ratio(contestant.bare(cell.clients), Figures::client_us),
+        median(Figures::throughput, 0),
+        ratio(sysbench, Figures::throughput),
+        median(Figures::server_us, 2),
+        median(Figures::switches, 2),
+        median(Figures::memory_mb, 0),
+        median(Figures::threads, 0),
+    ]
+}
+
+fn latencies(measured: &Measured) -> String {
+    let headings = ["who", "median, µs", "99 %, µs", "median − bare loop's, µs"];
+    let mut table = Table::new(1, &headings);
+    for first in measured.latencies.iter().filter(|turn| turn.round == 0) {
+        let contestant = first.contestant;
+        let times = || measured.latencies_of(contestant).map(|turn| turn.figures);
+        let behind = match contestant {
+            Contestant::BareBlocking => None,
+            _ => measured.behind_bare_us(contestant),
+        };
+        table.push(vec![
+            contestant.name().to_owned(),
+            shown(Spread::of(times().map(|times| times.p50 as f64 / 1e3))),
+            shown(Spread::of(times().map(|times| times.p99 as f64 / 1e3))),
+            shown(behind),
+        ]);
+    }
+    table.markdown()
+}
+
+/// Prony's cost as a multiple of that of the binary of `--prony`. `None` without this option.
+fn against_other(cells: &[Cell<'_>]) -> Option<String> {
+    let headings = [
+        "who",
+        "protocol",
+        "clients",
+        "CPU ÷ other's",
+        "queries/s ÷ other's",
+    ];
+    let mut table = Table::new(2, &headings);
+    let mut found = false;
+    for cell in cells {
+        for (prony, other) in [
+            (Contestant::PronyEpoll, Contestant::OtherEpoll),
+            (Contestant::PronyIoUring, Contestant::OtherIoUring),
+        ] {
+            if let Some(cpu) = cell.ratio(prony, other, Figures::client_us) {
+                found = true;
+                table.push(vec![
+                    prony.name().to_owned(),
+                    cell.protocol.name().to_owned(),
+                    cell.clients.to_string(),
+                    cpu.to_string(),
+                    shown(cell.ratio(prony, other, Figures::throughput)),
+                ]);
+            }
+        }
+    }
+    found.then(|| table.markdown())
+}
+
+fn shown(spread: Option<Spread>) -> String {
+    spread.map_or_else(|| NONE.to_owned(), |spread| spread.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measured::tests::measured;
+    use super::*;
+
+    #[test]
+    fn the_page() {
+        insta::assert_snapshot!(page(&measured()));
+    }
+}
