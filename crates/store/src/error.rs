@@ -188,6 +188,21 @@ pub enum StoreError {
         /// Number of steps without an outcome.
         missing: usize,
     },
+    /// Every planned group of clients has an outcome, and no other.
+    #[error(
+        "record step `{step}` in trial {trial}: the number of its groups of clients is {found}, \
+         that of the plan is {planned}"
+    )]
+    GroupsDiffer {
+        /// Number of the trial.
+        trial: i64,
+        /// Name of the step.
+        step: String,
+        /// Number of groups with an outcome.
+        found: usize,
+        /// Number of groups in the plan.
+        planned: usize,
+    },
     /// The samples of a step are recorded all at once.
     #[error(
         "record the samples of step `{step}` at {clients} clients in trial {trial}: they are on \

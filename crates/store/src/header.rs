@@ -9,7 +9,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::StoreError;
-use crate::schema::{APPLICATION_ID, UNRELEASED_ID};
+
+/// Marks an SQLite file as a result file of Prony: the letters `PRON`. Shown by file(1).
+pub(crate) const APPLICATION_ID: i64 = 0x5052_4F4E;
+
+/// The mark of files whose layouts were never released: the letters `PRNY`.
+pub(crate) const UNRELEASED_ID: i64 = 0x5052_4E59;
 
 /// The first bytes of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";

@@ -6,13 +6,8 @@ use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::database::in_transaction;
 use crate::error::Context as _;
+use crate::header::{APPLICATION_ID, UNRELEASED_ID};
 use crate::{StoreError, header};
-
-/// Marks an SQLite file as a result file of Prony: the letters `PRON`. Shown by file(1).
-pub(crate) const APPLICATION_ID: i64 = 0x5052_4F4E;
-
-/// The mark of files whose layouts were never released: the letters `PRNY`.
-pub(crate) const UNRELEASED_ID: i64 = 0x5052_4E59;
 
 /// Scripts that each bring a file to the next version; the first one makes version 1. Scripts are
 /// only ever appended.
