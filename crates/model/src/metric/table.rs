@@ -10,80 +10,51 @@ use crate::metric::{
 };
 use crate::{Counter, Source, StepSamples, TrialKind};
 
-const CGROUP_CPU: Counter = Counter::new(Source::Cgroup, "cpu_ns");
-const CLOCK_CPU: Counter = Counter::new(Source::Process, "cpu_ns");
-const USER_TICKS: Counter = Counter::new(Source::Process, "user_ns");
-const SYSTEM_TICKS: Counter = Counter::new(Source::Process, "system_ns");
-const TASK_CLOCK: Counter = Counter::new(Source::Perf, "task_clock_ns");
+/// Makes [`Alternatives`]: sets apart by `|`, counters of a set by `&`.
+macro_rules! counters {
+    ($($($source:ident $name:ident)&+)|+) => {
+        &[$(&[$(Counter::new(Source::$source, stringify!($name))),+]),+]
+    };
+}
 
 /// The group and the process clocks are exact; `/proc` counts in ticks, mostly of 10 ms.
-const CPU: Alternatives = &[&[CGROUP_CPU], &[CLOCK_CPU], &[USER_TICKS, SYSTEM_TICKS]];
+const CPU: Alternatives =
+    counters!(Cgroup cpu_ns | Process cpu_ns | Process user_ns & Process system_ns);
 
 /// Every source of the server's processor time.
-pub(super) const CPU_OF_ALL: Alternatives = &[
-    &[CGROUP_CPU],
-    &[CLOCK_CPU],
-    &[USER_TICKS, SYSTEM_TICKS],
-    &[TASK_CLOCK],
-];
+pub(super) const CPU_OF_ALL: Alternatives = counters!(
+    Cgroup cpu_ns | Process cpu_ns | Process user_ns & Process system_ns | Perf task_clock_ns
+);
 
-const USER: Alternatives = &[&[Counter::new(Source::Cgroup, "user_ns")], &[USER_TICKS]];
-const SYSTEM: Alternatives = &[
-    &[Counter::new(Source::Cgroup, "system_ns")],
-    &[SYSTEM_TICKS],
-];
-const RUN_QUEUE: Alternatives = &[&[Counter::new(Source::Threads, "run_queue_ns")]];
+const USER: Alternatives = counters!(Cgroup user_ns | Process user_ns);
+const SYSTEM: Alternatives = counters!(Cgroup system_ns | Process system_ns);
+const RUN_QUEUE: Alternatives = counters!(Threads run_queue_ns);
 /// perf counts threads that have ended as well.
-const SWITCHES: Alternatives = &[
-    &[Counter::new(Source::Perf, "context_switches")],
-    &[
-        Counter::new(Source::Threads, "voluntary_switches"),
-        Counter::new(Source::Threads, "involuntary_switches"),
-    ],
-];
-const MIGRATIONS: Alternatives = &[&[Counter::new(Source::Perf, "migrations")]];
-const FAULTS: Alternatives = &[
-    &[Counter::new(Source::Perf, "page_faults")],
-    &[
-        Counter::new(Source::Process, "minor_faults"),
-        Counter::new(Source::Process, "major_faults"),
-    ],
-];
-const INSTRUCTIONS: Alternatives = &[
-    &[Counter::new(Source::Perf, "instructions_user")],
-    &[Counter::new(Source::Valgrind, "instructions_user")],
-];
-const USER_INSTRUCTIONS_OF_PERF: Alternatives =
-    &[&[Counter::new(Source::Perf, "instructions_user")]];
-const KERNEL_INSTRUCTIONS: Alternatives = &[&[Counter::new(Source::Perf, "instructions_kernel")]];
-const CYCLES: Alternatives = &[&[Counter::new(Source::Perf, "cycles_user")]];
-const KERNEL_CYCLES: Alternatives = &[&[Counter::new(Source::Perf, "cycles_kernel")]];
-const CACHE_MISSES: Alternatives = &[&[Counter::new(Source::Perf, "cache_misses")]];
-const BRANCH_MISSES: Alternatives = &[&[Counter::new(Source::Perf, "branch_misses")]];
-const READS: Alternatives = &[
-    &[Counter::new(Source::Cgroup, "reads")],
-    &[Counter::new(Source::Device, "reads")],
-];
+const SWITCHES: Alternatives = counters!(
+    Perf context_switches | Threads voluntary_switches & Threads involuntary_switches
+);
+const MIGRATIONS: Alternatives = counters!(Perf migrations);
+const FAULTS: Alternatives =
+    counters!(Perf page_faults | Process minor_faults & Process major_faults);
+const INSTRUCTIONS: Alternatives = counters!(Perf instructions_user | Valgrind instructions_user);
+const USER_INSTRUCTIONS_OF_PERF: Alternatives = counters!(Perf instructions_user);
+const KERNEL_INSTRUCTIONS: Alternatives = counters!(Perf instructions_kernel);
+const CYCLES: Alternatives = counters!(Perf cycles_user);
+const KERNEL_CYCLES: Alternatives = counters!(Perf cycles_kernel);
+const CACHE_MISSES: Alternatives = counters!(Perf cache_misses);
+const BRANCH_MISSES: Alternatives = counters!(Perf branch_misses);
+const READS: Alternatives = counters!(Cgroup reads | Device reads);
 /// The kernel knows for each process what it had fetched from storage.
-const READ_BYTES: Alternatives = &[
-    &[Counter::new(Source::Process, "read_bytes")],
-    &[Counter::new(Source::Cgroup, "read_bytes")],
-    &[Counter::new(Source::Device, "read_bytes")],
-];
+const READ_BYTES: Alternatives =
+    counters!(Process read_bytes | Cgroup read_bytes | Device read_bytes);
 /// Late write-back by the kernel and the file system's journal are in no group of the server.
-const WRITES: Alternatives = &[
-    &[Counter::new(Source::Device, "writes")],
-    &[Counter::new(Source::Cgroup, "writes")],
-];
-const WRITTEN_BYTES: Alternatives = &[
-    &[Counter::new(Source::Process, "written_bytes")],
-    &[Counter::new(Source::Cgroup, "written_bytes")],
-    &[Counter::new(Source::Device, "written_bytes")],
-];
-const DATA_BYTES: Alternatives = &[&[Counter::new(Source::Files, "data_bytes")]];
-const RESIDENT: Alternatives = &[&[Counter::new(Source::Memory, "resident_bytes")]];
-const SAMPLING: Alternatives = &[&[Counter::new(Source::Lab, "sampler_ns")]];
-const LAB: Alternatives = &[&[Counter::new(Source::Lab, "cpu_ns")]];
+const WRITES: Alternatives = counters!(Device writes | Cgroup writes);
+const WRITTEN_BYTES: Alternatives =
+    counters!(Process written_bytes | Cgroup written_bytes | Device written_bytes);
+const DATA_BYTES: Alternatives = counters!(Files data_bytes);
+const RESIDENT: Alternatives = counters!(Memory resident_bytes);
+const SAMPLING: Alternatives = counters!(Lab sampler_ns);
+const LAB: Alternatives = counters!(Lab cpu_ns);
 const NO_COUNTERS: Alternatives = &[];
 
 /// Below so many storage requests, kilobytes or switches an operation, they are somebody
