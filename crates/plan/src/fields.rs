@@ -67,6 +67,22 @@ fn plural(noun: &str) -> String {
     }
 }
 
+/// Reads each of several parts of a file: all of them, so that every problem is reported.
+pub(crate) fn read_each<P, T>(
+    parts: impl IntoIterator<Item = P>,
+    read: impl FnMut(P) -> Read<T>,
+) -> Read<Vec<T>> {
+    let read: Vec<_> = parts.into_iter().map(read).collect();
+    read.into_iter().collect()
+}
+
+/// The problem of a value or name that stands in two places.
+pub(crate) fn twice(message: impl Into<String>, again: &Span, first: &Span) -> Problem {
+    Problem::new(message)
+        .at(again, "here again")
+        .at(first, "first here")
+}
+
 /// What [`is_name`] asks for, in words.
 pub(crate) const NAME_RULE: &str = "a name has letters, digits, `-`, `_` and `.`, at most 80 of them, and begins with a letter or digit";
 
@@ -171,11 +187,10 @@ impl<'a> Fields<'a> {
             return Ok(Vec::new());
         };
         if !value.inner.is_array() {
-            return Err(self.document.report(
-                Problem::new(format!("`{key}` must be a list of tables"))
-                    .at(&value.span, "there may be several")
-                    .help(format!("write [[{key}]] above each, in double brackets")),
-            ));
+            return Problem::new(format!("`{key}` must be a list of tables"))
+                .at(&value.span, "there may be several")
+                .help(format!("write [[{key}]] above each, in double brackets"))
+                .fail(self.document);
         }
         let values = value.list()?;
         values.into_iter().map(|value| value.table(kind)).collect()
@@ -201,7 +216,7 @@ impl<'a> Fields<'a> {
         self.refused.push(key);
         match self.table.get_key_value(key) {
             None => Ok(()),
-            Some((written, _)) => Err(self.document.report(problem(&written.span()))),
+            Some((written, _)) => problem(&written.span()).fail(self.document),
         }
     }
 
@@ -211,11 +226,10 @@ impl<'a> Fields<'a> {
         for key in self.table.keys() {
             let name = key.get_ref().as_ref();
             if !self.known.contains(&name) && !self.refused.contains(&name) {
-                outcome = Err(self.document.report(
-                    Problem::new(format!("unknown key `{name}`"))
-                        .at(&key.span(), format!("{} has no such key", self.kind))
-                        .help(suggest::help(name, "keys", &self.known)),
-                ));
+                outcome = Problem::new(format!("unknown key `{name}`"))
+                    .at(&key.span(), format!("{} has no such key", self.kind))
+                    .help(suggest::help(name, "keys", &self.known))
+                    .fail(self.document);
             }
         }
         outcome
@@ -338,11 +352,10 @@ impl<'a> Value<'a> {
         if is_name(text.value) {
             return Ok(text);
         }
-        Err(document.report(
-            Problem::new(format!("`{}` can't be a {key}", text.value))
-                .at(&text.span, "not a name")
-                .help(NAME_RULE),
-        ))
+        Problem::new(format!("`{}` can't be a {key}", text.value))
+            .at(&text.span, "not a name")
+            .help(NAME_RULE)
+            .fail(document)
     }
 
     /// A text, or a whole number as text.
@@ -366,7 +379,7 @@ impl<'a> Value<'a> {
             return Ok(text.map(|_| *value));
         }
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-        Err(document.report(unknown(key, &text, &names)))
+        unknown(key, &text, &names).fail(document)
     }
 
     pub(crate) fn table(self, kind: &'static str) -> Read<Fields<'a>> {

@@ -78,11 +78,12 @@ fn with_spacing<T: Copy>(
             Ok(Some((value.value, spacing)))
         }
         (None, None) => Ok(None),
-        (None, Some(spacing)) => Err(fields.document().report(
+        (None, Some(spacing)) => {
             Problem::new(format!("`{spacing_key}` needs `{value_key}` beside it"))
                 .at(&spacing.span, "of what?")
-                .help(format!("write `{value_key}`, or remove `{spacing_key}`")),
-        )),
+                .help(format!("write `{value_key}`, or remove `{spacing_key}`"))
+                .fail(fields.document())
+        }
     }
 }
 
@@ -103,20 +104,18 @@ fn read_spacing(value: Value<'_>) -> Read<Located<Spacing>> {
 fn read_think(value: &Value<'_>) -> Read<Located<u64>> {
     let document = value.document();
     if matches!(value.inner(), DeValue::Integer(_) | DeValue::Float(_)) {
-        return Err(document.report(
-            Problem::new("a length of time needs its unit")
-                .at(&value.span(), "milliseconds? seconds?")
-                .help(THINK_RULE),
-        ));
+        return Problem::new("a length of time needs its unit")
+            .at(&value.span(), "milliseconds? seconds?")
+            .help(THINK_RULE)
+            .fail(document);
     }
     let text = value.clone().text()?;
     match text.value.parse::<Microseconds>() {
         Ok(time) if time.0 > 0 => Ok(text.map(|_| time.0)),
         Ok(_) => Err(value.report("must be longer than 0", "no time to think")),
-        Err(error) => Err(document.report(
-            Problem::new(error.to_string())
-                .at(&text.span, "not a length of time")
-                .help(THINK_RULE),
-        )),
+        Err(error) => Problem::new(error.to_string())
+            .at(&text.span, "not a length of time")
+            .help(THINK_RULE)
+            .fail(document),
     }
 }

@@ -84,21 +84,19 @@ impl Scale {
 pub(crate) fn read_time(value: &Value<'_>, least_ms: u64) -> Read<u64> {
     let document = value.document();
     if matches!(value.inner(), DeValue::Integer(_) | DeValue::Float(_)) {
-        return Err(document.report(
-            Problem::new("a length of time needs its unit")
-                .at(&value.span(), "seconds? minutes?")
-                .help(TIME_RULE),
-        ));
+        return Problem::new("a length of time needs its unit")
+            .at(&value.span(), "seconds? minutes?")
+            .help(TIME_RULE)
+            .fail(document);
     }
     let text = value.clone().text()?;
     match text.value.parse::<Milliseconds>() {
         Ok(time) if time.0 >= least_ms => Ok(time.0),
         Ok(_) => Err(value.report("must be longer than 0", "nothing would be measured")),
-        Err(error) => Err(document.report(
-            Problem::new(error.to_string())
-                .at(&text.span, "not a length of time")
-                .help(TIME_RULE),
-        )),
+        Err(error) => Problem::new(error.to_string())
+            .at(&text.span, "not a length of time")
+            .help(TIME_RULE)
+            .fail(document),
     }
 }
 
@@ -126,12 +124,11 @@ pub(super) fn read_limit(fields: &mut Fields<'_>) -> Read<Option<Located<Limit>>
     let (Some(one), Some(other)) = (&first, &second) else {
         return Ok(first);
     };
-    Err(document.report(
-        Problem::new("a step ends after a `time` or after a number of `operations`, not both")
-            .at(&one.span, "this")
-            .at(&other.span, "or this")
-            .help("remove one of them"),
-    ))
+    Problem::new("a step ends after a `time` or after a number of `operations`, not both")
+        .at(&one.span, "this")
+        .at(&other.span, "or this")
+        .help("remove one of them")
+        .fail(document)
 }
 
 fn located<T>(span: Span, value: T) -> Located<T> {
