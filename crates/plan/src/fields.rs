@@ -3,10 +3,12 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use prony_model::Thousandths;
 use toml::de::{DeTable, DeValue};
 
+use crate::duration::DurationError;
 use crate::invalid::{Document, Problem, Read, Reported, Span};
 use crate::suggest;
 
@@ -342,6 +344,22 @@ impl<'a> Value<'a> {
                 "this can't be used",
             )),
         }
+    }
+
+    /// A length of time; `units` are examples for one without, `rule` says how to write one.
+    pub(crate) fn time<T: FromStr<Err = DurationError>>(self, units: &str, rule: &str) -> Read<T> {
+        let problem = match self.inner {
+            DeValue::Integer(_) | DeValue::Float(_) => {
+                Problem::new("a length of time needs its unit").at(&self.span, units)
+            }
+            _ => match self.clone().text()?.value.parse() {
+                Ok(time) => return Ok(time),
+                Err(error) => {
+                    Problem::new(error.to_string()).at(&self.span, "not a length of time")
+                }
+            },
+        };
+        problem.help(rule).fail(self.document)
     }
 
     /// A name: something that can stand in a file name and in a table's heading.

@@ -1,7 +1,6 @@
 //! When clients begin their operations, and when they connect anew.
 
 use prony_model::{Pace, Spacing, Think, Thousandths};
-use toml::de::DeValue;
 
 use crate::duration::Microseconds;
 use crate::fields::{Fields, Located, Value};
@@ -102,20 +101,11 @@ fn read_spacing(value: Value<'_>) -> Read<Located<Spacing>> {
 
 /// Reads a think time in microseconds.
 fn read_think(value: &Value<'_>) -> Read<Located<u64>> {
-    let document = value.document();
-    if matches!(value.inner(), DeValue::Integer(_) | DeValue::Float(_)) {
-        return Problem::new("a length of time needs its unit")
-            .at(&value.span(), "milliseconds? seconds?")
-            .help(THINK_RULE)
-            .fail(document);
-    }
-    let text = value.clone().text()?;
-    match text.value.parse::<Microseconds>() {
-        Ok(time) if time.0 > 0 => Ok(text.map(|_| time.0)),
-        Ok(_) => Err(value.report("must be longer than 0", "no time to think")),
-        Err(error) => Problem::new(error.to_string())
-            .at(&text.span, "not a length of time")
-            .help(THINK_RULE)
-            .fail(document),
+    match value.clone().time("milliseconds? seconds?", THINK_RULE)? {
+        Microseconds(0) => Err(value.report("must be longer than 0", "no time to think")),
+        Microseconds(us) => Ok(Located {
+            value: us,
+            span: value.span(),
+        }),
     }
 }
