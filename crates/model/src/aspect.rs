@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::{External, Target, Tls};
+use crate::{External, Plan, Target, Tls};
 
 /// One thing in which targets can differ. Ordered as reports and default names list them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -84,6 +84,13 @@ impl fmt::Display for Aspect {
             Self::Option(name) => write!(f, "--{name}"),
             Self::Collect => f.write_str("collect"),
         }
+    }
+}
+
+impl Plan {
+    /// The aspects in which at least two targets differ, in the order of [`Aspect`].
+    pub fn varying(&self) -> Vec<Aspect> {
+        Aspect::varying(&self.targets)
     }
 }
 

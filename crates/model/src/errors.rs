@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::written_as_text;
 use crate::words::words;
 
 words! {
@@ -76,19 +77,7 @@ impl FromStr for ErrorCode {
     }
 }
 
-impl TryFrom<String> for ErrorCode {
-    type Error = ErrorCodeError;
-
-    fn try_from(text: String) -> Result<Self, ErrorCodeError> {
-        text.parse()
-    }
-}
-
-impl From<ErrorCode> for String {
-    fn from(code: ErrorCode) -> Self {
-        code.as_str().to_owned()
-    }
-}
+written_as_text!(ErrorCode, ErrorCodeError);
 
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

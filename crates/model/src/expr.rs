@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::written_as_text;
+
 /// A sum of products of whole numbers and names. A quotient is cut off to a whole number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -195,19 +197,7 @@ fn parse_factor(word: &str) -> Option<Factor> {
     is_name.then(|| Factor::Name(word.to_owned()))
 }
 
-impl TryFrom<String> for Expr {
-    type Error = ExprError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<Expr> for String {
-    fn from(expr: Expr) -> Self {
-        expr.to_string()
-    }
-}
+written_as_text!(Expr, ExprError);
 
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,12 +2,12 @@
 
 use std::ops::{Deref, DerefMut};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// One value for each client group of a step. The first is of the step's own clients, so that there
 /// always is one; the others are of the groups beside them, in the order of the sequence file.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<T>", bound(deserialize = "T: Deserialize<'de>"))]
 pub struct Groups<T>(Vec<T>);
 
 /// A step without clients.
@@ -82,13 +82,6 @@ impl<'a, T> IntoIterator for &'a Groups<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Groups<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let values = Vec::deserialize(deserializer)?;
-        Self::try_from(values).map_err(serde::de::Error::custom)
     }
 }
 

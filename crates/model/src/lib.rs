@@ -28,6 +28,7 @@ mod reading;
 mod status;
 mod stop;
 mod template;
+mod text;
 mod trial;
 mod version;
 mod words;

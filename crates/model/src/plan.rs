@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 use crate::{
-    Aspect, Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External,
-    Groups, IntentValue, Pace, Tls, Transport, TrialKind,
+    Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External, Groups,
+    IntentValue, Pace, Tls, Transport, TrialKind,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -272,10 +272,6 @@ impl Plan {
             .map(|trial| trial.block + 1)
             .max()
             .unwrap_or(0)
-    }
-    /// The aspects in which at least two targets differ, in the order of [`Aspect`].
-    pub fn varying(&self) -> Vec<Aspect> {
-        Aspect::varying(&self.targets)
     }
 }
 

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::written_as_text;
 use crate::words::words;
 
 /// Settings of a server's process and of the load generator's.
@@ -94,19 +95,7 @@ impl FromStr for CpuSet {
     }
 }
 
-impl TryFrom<String> for CpuSet {
-    type Error = CpuSetError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<CpuSet> for String {
-    fn from(set: CpuSet) -> Self {
-        set.to_string()
-    }
-}
+written_as_text!(CpuSet, CpuSetError);
 
 impl fmt::Display for CpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::written_as_text;
+
 /// A statement's text split at its holes. Two pieces of text never follow each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -107,19 +109,7 @@ fn parse_hole(hole: &str) -> Result<Piece, TemplateError> {
     }
 }
 
-impl TryFrom<String> for SqlTemplate {
-    type Error = TemplateError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<SqlTemplate> for String {
-    fn from(template: SqlTemplate) -> Self {
-        template.to_string()
-    }
-}
+written_as_text!(SqlTemplate, TemplateError);
 
 impl fmt::Display for SqlTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

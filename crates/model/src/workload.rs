@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::written_as_text;
 use crate::words::words;
 use crate::{Distribution, Expr, ExprError, Schema, SqlTemplate};
 
@@ -263,19 +264,7 @@ impl FromStr for CountRange {
     }
 }
 
-impl TryFrom<String> for CountRange {
-    type Error = CountRangeError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<CountRange> for String {
-    fn from(range: CountRange) -> Self {
-        range.to_string()
-    }
-}
+written_as_text!(CountRange, CountRangeError);
 
 impl fmt::Display for CountRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -309,19 +298,7 @@ impl FromStr for ExprRange {
     }
 }
 
-impl TryFrom<String> for ExprRange {
-    type Error = ExprError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<ExprRange> for String {
-    fn from(range: ExprRange) -> Self {
-        range.to_string()
-    }
-}
+written_as_text!(ExprRange, ExprError);
 
 impl fmt::Display for ExprRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

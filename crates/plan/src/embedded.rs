@@ -4,21 +4,17 @@ use prony_model::Workload;
 
 use crate::{Definition, Invalid, Preset, parse_definitions, parse_preset};
 
+/// Makes a table of files of a folder: their names and texts.
+macro_rules! embedded {
+    ($folder:literal: $($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../../", $folder, "/", $name)))),*]
+    };
+}
+
 /// The files of the folder `workloads`, by name.
-const FILES: [(&str, &str); 6] = [
-    ("point.toml", include_str!("../../../workloads/point.toml")),
-    (
-        "in-list.toml",
-        include_str!("../../../workloads/in-list.toml"),
-    ),
-    ("range.toml", include_str!("../../../workloads/range.toml")),
-    (
-        "aggregate.toml",
-        include_str!("../../../workloads/aggregate.toml"),
-    ),
-    ("write.toml", include_str!("../../../workloads/write.toml")),
-    ("mixed.toml", include_str!("../../../workloads/mixed.toml")),
-];
+const FILES: [(&str, &str); 6] = embedded! { "workloads":
+    "point.toml" "in-list.toml" "range.toml" "aggregate.toml" "write.toml" "mixed.toml"
+};
 
 /// The workloads that come with Prony, read by the same reader as a user's.
 ///
@@ -45,32 +41,10 @@ pub fn embedded_definitions() -> Result<Vec<Definition>, Invalid> {
 }
 
 /// The files of the folder `sequences`, by name, in the order of their studies.
-const SEQUENCES: [(&str, &str); 6] = [
-    (
-        "shootout-2011.toml",
-        include_str!("../../../sequences/shootout-2011.toml"),
-    ),
-    (
-        "heap-2014.toml",
-        include_str!("../../../sequences/heap-2014.toml"),
-    ),
-    (
-        "pk-lookup-2016.toml",
-        include_str!("../../../sequences/pk-lookup-2016.toml"),
-    ),
-    (
-        "smalldatum-2017.toml",
-        include_str!("../../../sequences/smalldatum-2017.toml"),
-    ),
-    (
-        "smalldatum-2021.toml",
-        include_str!("../../../sequences/smalldatum-2021.toml"),
-    ),
-    (
-        "smalldatum-2025.toml",
-        include_str!("../../../sequences/smalldatum-2025.toml"),
-    ),
-];
+const SEQUENCES: [(&str, &str); 6] = embedded! { "sequences":
+    "shootout-2011.toml" "heap-2014.toml" "pk-lookup-2016.toml" "smalldatum-2017.toml"
+    "smalldatum-2021.toml" "smalldatum-2025.toml"
+};
 
 /// The presets that come with Prony. Their steps run the workloads that come with it, whatever
 /// others have the same names.

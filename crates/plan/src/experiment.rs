@@ -23,7 +23,7 @@ use prony_model::{
     Workload,
 };
 
-use crate::fields::{Fields, Located, Value, is_name_char};
+use crate::fields::{Fields, Located, Value, is_name_char, twice};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
 
 pub(crate) use fit::resolve as resolve_workload;
@@ -216,22 +216,20 @@ fn read_allow(value: Value<'_>) -> Read<Vec<String>> {
         let document = item.document();
         let written = item.text()?;
         if written.value.is_empty() || !written.value.chars().all(is_name_char) {
-            return Err(document.report(
-                Problem::new(format!("`{}` is not the name of a variable", written.value))
-                    .at(&written.span, "not a name")
-                    .help(
-                        "write names as SHOW VARIABLES lists them, such as \"innodb_io_capacity\"",
-                    ),
-            ));
+            return Problem::new(format!("`{}` is not the name of a variable", written.value))
+                .at(&written.span, "not a name")
+                .help("write names as SHOW VARIABLES lists them, such as \"innodb_io_capacity\"")
+                .fail(document);
         }
         let name = written.map(|name| name.to_ascii_lowercase().replace('-', "_"));
         if let Some(first) = names.iter().find(|other| other.value == name.value) {
-            return Err(document.report(
-                Problem::new(format!("`allow` has {} twice", name.value))
-                    .at(&name.span, "here again")
-                    .at(&first.span, "first here")
-                    .help("remove one"),
-            ));
+            return twice(
+                format!("`allow` has {} twice", name.value),
+                &name.span,
+                &first.span,
+            )
+            .help("remove one")
+            .fail(document);
         }
         names.push(name);
     }

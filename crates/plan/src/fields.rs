@@ -3,10 +3,12 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use prony_model::Thousandths;
 use toml::de::{DeTable, DeValue};
 
+use crate::duration::DurationError;
 use crate::invalid::{Document, Problem, Read, Reported, Span};
 use crate::suggest;
 
@@ -65,6 +67,22 @@ fn plural(noun: &str) -> String {
         None if noun.ends_with('s') => format!("values of {noun}"),
         None => format!("{noun}s"),
     }
+}
+
+/// Reads each of several parts of a file: all of them, so that every problem is reported.
+pub(crate) fn read_each<P, T>(
+    parts: impl IntoIterator<Item = P>,
+    read: impl FnMut(P) -> Read<T>,
+) -> Read<Vec<T>> {
+    let read: Vec<_> = parts.into_iter().map(read).collect();
+    read.into_iter().collect()
+}
+
+/// The problem of a value or name that stands in two places.
+pub(crate) fn twice(message: impl Into<String>, again: &Span, first: &Span) -> Problem {
+    Problem::new(message)
+        .at(again, "here again")
+        .at(first, "first here")
 }
 
 /// What [`is_name`] asks for, in words.
@@ -171,11 +189,10 @@ impl<'a> Fields<'a> {
             return Ok(Vec::new());
         };
         if !value.inner.is_array() {
-            return Err(self.document.report(
-                Problem::new(format!("`{key}` must be a list of tables"))
-                    .at(&value.span, "there may be several")
-                    .help(format!("write [[{key}]] above each, in double brackets")),
-            ));
+            return Problem::new(format!("`{key}` must be a list of tables"))
+                .at(&value.span, "there may be several")
+                .help(format!("write [[{key}]] above each, in double brackets"))
+                .fail(self.document);
         }
         let values = value.list()?;
         values.into_iter().map(|value| value.table(kind)).collect()
@@ -201,7 +218,7 @@ impl<'a> Fields<'a> {
         self.refused.push(key);
         match self.table.get_key_value(key) {
             None => Ok(()),
-            Some((written, _)) => Err(self.document.report(problem(&written.span()))),
+            Some((written, _)) => problem(&written.span()).fail(self.document),
         }
     }
 
@@ -211,11 +228,10 @@ impl<'a> Fields<'a> {
         for key in self.table.keys() {
             let name = key.get_ref().as_ref();
             if !self.known.contains(&name) && !self.refused.contains(&name) {
-                outcome = Err(self.document.report(
-                    Problem::new(format!("unknown key `{name}`"))
-                        .at(&key.span(), format!("{} has no such key", self.kind))
-                        .help(suggest::help(name, "keys", &self.known)),
-                ));
+                outcome = Problem::new(format!("unknown key `{name}`"))
+                    .at(&key.span(), format!("{} has no such key", self.kind))
+                    .help(suggest::help(name, "keys", &self.known))
+                    .fail(self.document);
             }
         }
         outcome
@@ -330,6 +346,22 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// A length of time; `units` are examples for one without, `rule` says how to write one.
+    pub(crate) fn time<T: FromStr<Err = DurationError>>(self, units: &str, rule: &str) -> Read<T> {
+        let problem = match self.inner {
+            DeValue::Integer(_) | DeValue::Float(_) => {
+                Problem::new("a length of time needs its unit").at(&self.span, units)
+            }
+            _ => match self.clone().text()?.value.parse() {
+                Ok(time) => return Ok(time),
+                Err(error) => {
+                    Problem::new(error.to_string()).at(&self.span, "not a length of time")
+                }
+            },
+        };
+        problem.help(rule).fail(self.document)
+    }
+
     /// A name: something that can stand in a file name and in a table's heading.
     pub(crate) fn name(self) -> Read<Located<&'a str>> {
         let document = self.document;
@@ -338,11 +370,10 @@ impl<'a> Value<'a> {
         if is_name(text.value) {
             return Ok(text);
         }
-        Err(document.report(
-            Problem::new(format!("`{}` can't be a {key}", text.value))
-                .at(&text.span, "not a name")
-                .help(NAME_RULE),
-        ))
+        Problem::new(format!("`{}` can't be a {key}", text.value))
+            .at(&text.span, "not a name")
+            .help(NAME_RULE)
+            .fail(document)
     }
 
     /// A text, or a whole number as text.
@@ -366,7 +397,7 @@ impl<'a> Value<'a> {
             return Ok(text.map(|_| *value));
         }
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-        Err(document.report(unknown(key, &text, &names)))
+        unknown(key, &text, &names).fail(document)
     }
 
     pub(crate) fn table(self, kind: &'static str) -> Read<Fields<'a>> {

@@ -88,6 +88,11 @@ impl Problem {
         self.help = Some(help.into());
         self
     }
+
+    /// Reports it: the part of the file that has it can't be read.
+    pub(crate) fn fail<T>(self, document: &Document<'_>) -> Read<T> {
+        Err(document.report(self))
+    }
 }
 
 impl<'a> Document<'a> {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use prony_model::{Change, Display, Effect, Expr, Generator, Group, Schema, Statement, Workload};
 
 use self::param::{Scope, Uses, read_expr};
-use crate::fields::{Fields, Located, Value};
+use crate::fields::{Fields, Located, Value, read_each, twice};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 
 /// Names with a value in every workload.
@@ -90,8 +90,7 @@ fn read_workloads(file_name: &str, text: &str) -> Result<Vec<Found>, Invalid> {
         let mut root = Fields::root(document, "a workload file", table);
         let tables = root.tables("workload", "a workload");
         let unknown = root.finish();
-        let workloads: Vec<_> = tables?.into_iter().map(read_workload).collect();
-        let workloads: Vec<_> = workloads.into_iter().collect::<Read<_>>()?;
+        let workloads = read_each(tables?, read_workload)?;
         check_unique(document, &workloads)?;
         unknown?;
         Ok(workloads)
@@ -152,16 +151,11 @@ fn read_workload(mut fields: Fields<'_>) -> Read<Found> {
 
 fn read_parameters(value: Value<'_>) -> Read<Parameters> {
     let entries = value.table("the parameters")?.entries();
-    let read: Vec<_> = entries
-        .into_iter()
-        .map(|(name, value)| {
-            let document = value.document();
-            check_parameter_name(document, &name)?;
-            let number = value.integer(-PARAMETER_MAX..=PARAMETER_MAX)?;
-            Ok(name.map(|name| (name.to_owned(), number.value)))
-        })
-        .collect();
-    read.into_iter().collect()
+    read_each(entries, |(name, value)| {
+        check_parameter_name(value.document(), &name)?;
+        let number = value.integer(-PARAMETER_MAX..=PARAMETER_MAX)?;
+        Ok(name.map(|name| (name.to_owned(), number.value)))
+    })
 }
 
 fn name_of(parameter: &Parameter) -> &str {
@@ -198,7 +192,7 @@ fn check_parameter_name(document: &Document<'_>, name: &Located<&str>) -> Read<(
     } else {
         return Ok(());
     };
-    Err(document.report(problem))
+    problem.fail(document)
 }
 
 fn read_statements(
@@ -209,11 +203,10 @@ fn read_statements(
     schema: Schema,
 ) -> Read<Vec<Statement>> {
     if tables.is_empty() {
-        return Err(document.report(
-            Problem::new("a workload needs at least one statement")
-                .at(workload, "no [[workload.statement]] follows")
-                .help("write [[workload.statement]] with `name` and `sql` below it"),
-        ));
+        return Problem::new("a workload needs at least one statement")
+            .at(workload, "no [[workload.statement]] follows")
+            .help("write [[workload.statement]] with `name` and `sql` below it")
+            .fail(document);
     }
     let mut read: Vec<Read<(Located<&str>, Statement)>> = Vec::new();
     for fields in tables {
@@ -232,16 +225,12 @@ fn read_statements(
     let statements: Vec<_> = read.into_iter().collect::<Read<_>>()?;
     check_weights(document, &statements)?;
     for (index, (name, _)) in statements.iter().enumerate() {
-        if let Some((first, _)) = statements[..index]
-            .iter()
-            .find(|(n, _)| n.value == name.value)
-        {
-            return Err(document.report(
-                Problem::new(format!("two statements are named `{}`", name.value))
-                    .at(&name.span, "here again")
-                    .at(&first.span, "first here")
-                    .help("counters and histograms are kept by name: give each its own"),
-            ));
+        let mut earlier = statements[..index].iter();
+        if let Some((first, _)) = earlier.find(|(n, _)| n.value == name.value) {
+            let message = format!("two statements are named `{}`", name.value);
+            return twice(message, &name.span, &first.span)
+                .help("counters and histograms are kept by name: give each its own")
+                .fail(document);
         }
     }
     Ok(statements
@@ -259,15 +248,14 @@ fn check_weights(document: &Document<'_>, statements: &[(Located<&str>, Statemen
     let (Some((weighted, _)), Some((other, _))) = (with(true), with(false)) else {
         return Ok(());
     };
-    Err(document.report(
-        Problem::new(format!("`{}` has no `weight`", other.value))
-            .at(&other.span, "how often?")
-            .at(&weighted.span, "has one")
-            .help(
-                "with weights an operation runs one statement, drawn by weight; without, all of \
+    Problem::new(format!("`{}` has no `weight`", other.value))
+        .at(&other.span, "how often?")
+        .at(&weighted.span, "has one")
+        .help(
+            "with weights an operation runs one statement, drawn by weight; without, all of \
                  them: write `weight` in all statements of the workload, or in none",
-            ),
-    ))
+        )
+        .fail(document)
 }
 
 /// Checks that every parameter of the workload has an effect on a statement.
@@ -284,11 +272,10 @@ fn check_used(
             .iter()
             .any(|expr| expr.names().any(|used| used == name))
         {
-            outcome = Err(document.report(
-                Problem::new(format!("the parameter `{name}` is not used"))
-                    .at(&parameter.span, "changes nothing")
-                    .help("use it in a statement's `params`, or remove it"),
-            ));
+            outcome = Problem::new(format!("the parameter `{name}` is not used"))
+                .at(&parameter.span, "changes nothing")
+                .help("use it in a statement's `params`, or remove it")
+                .fail(document);
         }
     }
     outcome
@@ -304,11 +291,12 @@ fn check_effect(
         .iter()
         .find(|statement| statement.change != Change::default());
     match changes {
-        Some(statement) if effect.value == Effect::None => Err(document.report(
+        Some(statement) if effect.value == Effect::None => {
             Problem::new(format!("`{}` changes its table", statement.name))
                 .at(&effect.span, "changes nothing")
-                .help("write the effect that its `change` has, or remove `change`"),
-        )),
+                .help("write the effect that its `change` has, or remove `change`")
+                .fail(document)
+        }
         _ => Ok(()),
     }
 }
@@ -335,12 +323,10 @@ fn check_unique(document: &Document<'_>, workloads: &[Found]) -> Read<()> {
     let mut outcome = Ok(());
     for Found { name, workload, .. } in workloads {
         if let Some(first) = seen.insert(workload.name.as_str(), name) {
-            outcome = Err(document.report(
-                Problem::new(format!("two workloads are named `{}`", workload.name))
-                    .at(name, "here again")
-                    .at(first, "first here")
-                    .help("experiments refer to workloads by name: give each its own"),
-            ));
+            let message = format!("two workloads are named `{}`", workload.name);
+            outcome = twice(message, name, first)
+                .help("experiments refer to workloads by name: give each its own")
+                .fail(document);
         }
     }
     outcome

@@ -1,8 +1,6 @@
 //! Files beside the result file that belong to trials.
 
-use rusqlite::params;
-
-use crate::database::{change, rows};
+use crate::database::{insert_row, read_row, rows};
 use crate::{Store, StoreError, TrialId};
 
 /// A file beside the result file.
@@ -27,20 +25,10 @@ impl Store {
     /// When the trial or the step does not exist, or the path is on record.
     pub fn record_artefact(&mut self, artefact: &Artefact) -> Result<(), StoreError> {
         self.write("record an artefact", |transaction, _| {
-            change(
-                transaction,
-                "record an artefact",
-                "INSERT INTO artefact (trial_id, step_id, kind, path, bytes)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![
-                    artefact.trial,
-                    artefact.step,
-                    artefact.kind,
-                    artefact.path,
-                    artefact.bytes
-                ],
-            )
-            .map(drop)
+            insert_row! { transaction, "record an artefact", artefact {
+                trial_id: artefact.trial, step_id: artefact.step, kind: artefact.kind,
+                path: artefact.path, bytes: artefact.bytes,
+            } }
         })
     }
 
@@ -56,15 +44,7 @@ impl Store {
             "SELECT trial_id, step_id, kind, path, bytes FROM artefact
              WHERE trial_id = ?1 ORDER BY step_id, id",
             [trial],
-            |row| {
-                Ok(Artefact {
-                    trial: row.get(0)?,
-                    step: row.get(1)?,
-                    kind: row.get(2)?,
-                    path: row.get(3)?,
-                    bytes: row.get(4)?,
-                })
-            },
+            |row| read_row! { row, 0 => Artefact { trial, step, kind, path, bytes } },
         )
     }
 }

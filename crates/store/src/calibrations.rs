@@ -2,9 +2,8 @@
 
 use jiff::Timestamp;
 use prony_model::{Backend, Calibration};
-use rusqlite::params;
 
-use crate::database::{change, first};
+use crate::database::{change, first, insert_row};
 use crate::values::{Json, Time, Word, json};
 use crate::{Store, StoreError};
 
@@ -39,13 +38,9 @@ impl Store {
         at: Timestamp,
     ) -> Result<(), StoreError> {
         self.write("record the calibration", |transaction, _| {
-            change(
-                transaction,
-                "record the calibration",
-                "INSERT INTO calibration (recorded_at, ceiling) VALUES (?1, ?2)",
-                params![Time(at), Json(calibration)],
-            )
-            .map(drop)
+            insert_row! { transaction, "record the calibration", calibration {
+                recorded_at: Time(at), ceiling: Json(calibration),
+            } }
         })
     }
 

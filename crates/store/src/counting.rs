@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::database::{change, first};
+use crate::database::{first, insert_row};
 use crate::{Store, StoreError};
 
 impl Store {
@@ -17,13 +17,9 @@ impl Store {
         operations: u64,
     ) -> Result<u64, StoreError> {
         self.write("record the operations to count", |transaction, _| {
-            change(
-                transaction,
-                "record the operations to count",
-                "INSERT INTO counting_operations (step_id, operations) VALUES (?1, ?2)
-                 ON CONFLICT DO NOTHING",
-                (step, operations),
-            )?;
+            insert_row! { transaction, "record the operations to count", counting_operations {
+                step_id: step, operations: operations,
+            } " ON CONFLICT DO NOTHING" }?;
             Ok(operations_of(transaction, step)?.unwrap_or(operations))
         })
     }

@@ -86,3 +86,53 @@ pub(crate) fn exists(
         .and_then(|mut statement| statement.exists(params))
         .during(action, connection)
 }
+
+/// Inserts a row into a table, with the value of each column beside its name. What can't be
+/// written that way, such as the treatment of conflicts, follows as text.
+macro_rules! insert_row {
+    ($connection:expr, $action:expr, $table:ident {
+        $first:ident: $first_value:expr $(, $column:ident: $value:expr)* $(,)?
+    } $($rest:literal)?) => {
+        $crate::database::change(
+            $connection,
+            $action,
+            concat!(
+                "INSERT INTO ", stringify!($table),
+                " (", stringify!($first), $(", ", stringify!($column),)* ")",
+                " VALUES (?", $($crate::database::insert_row!(@mark $column),)* ")",
+                $($rest)?
+            ),
+            rusqlite::params![$first_value, $($value),*],
+        )
+        .map(drop)
+    };
+    (@mark $column:ident) => {
+        ", ?"
+    };
+}
+
+/// Reads columns of a row, from one on and in this order, into the fields of a struct; `as` names
+/// the wrapper whose content a field is. Fields that are not columns of that order follow after
+/// `with`.
+macro_rules! read_row {
+    ($row:expr, $first:expr => $type:ident { $($field:ident $(as $wrapper:ty)?),* $(,)? }
+        $(with { $($other:ident: $value:expr),* $(,)? })?) => {{
+        let mut next = $first;
+        let mut column = || {
+            next += 1;
+            next - 1
+        };
+        Ok::<_, rusqlite::Error>($type {
+            $($field: $crate::database::read_row!(@get $row, column() $(, $wrapper)?),)*
+            $($($other: $value,)*)?
+        })
+    }};
+    (@get $row:expr, $column:expr) => {
+        $row.get($column)?
+    };
+    (@get $row:expr, $column:expr, $wrapper:ty) => {
+        $row.get::<_, $wrapper>($column)?.0
+    };
+}
+
+pub(crate) use {insert_row, read_row};

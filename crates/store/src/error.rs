@@ -12,13 +12,13 @@ use rusqlite::Connection;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is a file already where a new one was to be created.
-    #[error("create {path}: the file exists already; choose another folder or resume that run", path = path.display())]
+    #[error("create {path}: the file exists already; choose another folder or resume that run")]
     Exists {
         /// The path asked for.
         path: PathBuf,
     },
     /// There is no file to open.
-    #[error("open {path}: there is no such file; name the folder of a run", path = path.display())]
+    #[error("open {path}: there is no such file; name the folder of a run")]
     Missing {
         /// The path asked for.
         path: PathBuf,
@@ -26,7 +26,6 @@ pub enum StoreError {
     /// Another program works on this run.
     #[error(
         "lock {path}: this run is in use{owner}; wait for that program or stop it",
-        path = path.display(),
         owner = pid.map(|pid| format!(" by process {pid}")).unwrap_or_default()
     )]
     InUse {
@@ -38,7 +37,6 @@ pub enum StoreError {
     /// The lock file could not be created or locked.
     #[error(
         "lock {path}: {source}{remedy}",
-        path = path.display(),
         remedy = remedy::for_system(source, path)
     )]
     Lock {
@@ -50,7 +48,6 @@ pub enum StoreError {
     /// The result file can't be looked at.
     #[error(
         "open {path}: {source}{remedy}",
-        path = path.display(),
         remedy = remedy::for_system(source, path)
     )]
     Inaccessible {
@@ -63,7 +60,6 @@ pub enum StoreError {
     #[error(
         "open {path}: the file was cut short, it has {found} bytes{expected}; restore it from a \
          copy, or run the experiment again",
-        path = path.display(),
         expected = expected.map(|bytes| format!(" of {bytes}")).unwrap_or_default()
     )]
     CutShort {
@@ -75,16 +71,15 @@ pub enum StoreError {
         expected: Option<u64>,
     },
     /// The file is something else.
-    #[error(
-        "open {path}: this is not a result file of Prony; name the folder of a run",
-        path = path.display()
-    )]
+    #[error("open {path}: this is not a result file of Prony; name the folder of a run")]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// The file was created, but its program died before the run began.
-    #[error("open {path}: the run was cut short before it began; delete its folder and run the experiment again", path = path.display())]
+    #[error(
+        "open {path}: the run was cut short before it began; delete its folder and run the experiment again"
+    )]
     NeverBegun {
         /// The file.
         path: PathBuf,
@@ -92,8 +87,7 @@ pub enum StoreError {
     /// The file has one of the layouts that came before the first release.
     #[error(
         "open {path}: it was made by a Prony from before the first release, whose layout this one \
-         does not read; run the experiment again, or make its report with the Prony that made it",
-        path = path.display()
+         does not read; run the experiment again, or make its report with the Prony that made it"
     )]
     Unreleased {
         /// The file.
@@ -102,8 +96,7 @@ pub enum StoreError {
     /// The plan has trials of a kind that only later versions of Prony know.
     #[error(
         "go on with {path}: its plan has trials of the kind {kind}, which this Prony does not know; \
-         use a newer Prony",
-        path = path.display()
+         use a newer Prony"
     )]
     UnknownKind {
         /// The file.
@@ -112,7 +105,9 @@ pub enum StoreError {
         kind: String,
     },
     /// The file is from a later version of Prony.
-    #[error("open {path}: its schema has version {found}, this Prony knows versions up to {known}; use a newer Prony", path = path.display())]
+    #[error(
+        "open {path}: its schema has version {found}, this Prony knows versions up to {known}; use a newer Prony"
+    )]
     Newer {
         /// The file.
         path: PathBuf,
@@ -127,7 +122,6 @@ pub enum StoreError {
     /// A database operation failed.
     #[error(
         "{action} in {path}: {source}{remedy}",
-        path = path.display(),
         remedy = remedy::for_database(source, path)
     )]
     Database {
@@ -141,8 +135,7 @@ pub enum StoreError {
     /// A value in the file does not mean anything.
     #[error(
         "read {place} in {path}: {problem}; the file is damaged or was edited by hand: restore it \
-         from a copy, or run the experiment again",
-        path = path.display()
+         from a copy, or run the experiment again"
     )]
     Damaged {
         /// The file.
@@ -187,6 +180,21 @@ pub enum StoreError {
         trial: i64,
         /// Number of steps without an outcome.
         missing: usize,
+    },
+    /// Every planned group of clients has an outcome, and no other.
+    #[error(
+        "record step `{step}` in trial {trial}: the number of its groups of clients is {found}, \
+         that of the plan is {planned}"
+    )]
+    GroupsDiffer {
+        /// Number of the trial.
+        trial: i64,
+        /// Name of the step.
+        step: String,
+        /// Number of groups with an outcome.
+        found: usize,
+        /// Number of groups in the plan.
+        planned: usize,
     },
     /// The samples of a step are recorded all at once.
     #[error(

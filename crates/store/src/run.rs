@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use prony_model::Backend;
 use rusqlite::params;
 
-use crate::database::{change, first, rows};
+use crate::database::{change, first, read_row, rows};
 use crate::store::insert_host;
 use crate::values::{Time, Word, time};
 use crate::{Store, StoreError};
@@ -117,12 +117,7 @@ impl Store {
             "read the hosts",
             "SELECT recorded_at, facts FROM host ORDER BY id",
             [],
-            |row| {
-                Ok(HostRow {
-                    recorded_at: time(row, 0)?,
-                    facts_json: row.get(1)?,
-                })
-            },
+            |row| read_row! { row, 0 => HostRow { recorded_at as Time, facts_json } },
         )
     }
 
@@ -200,13 +195,7 @@ impl Store {
             "read the cells",
             "SELECT target_id, step_id, fingerprint FROM cell ORDER BY target_id, step_id",
             [],
-            |row| {
-                Ok(CellRow {
-                    target: row.get(0)?,
-                    step: row.get(1)?,
-                    fingerprint: row.get(2)?,
-                })
-            },
+            |row| read_row! { row, 0 => CellRow { target, step, fingerprint } },
         )
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use prony_model::{Counter, Gap, Moment, Plan, Sample, Source};
 use rusqlite::{Row, Transaction, params};
 
-use crate::database::{change, exists, insert, rows};
+use crate::database::{exists, insert, insert_row, read_row, rows};
 use crate::trials::require_running;
 use crate::values::{Bits, Word, word};
 use crate::{Store, StoreError, TrialId};
@@ -50,14 +50,9 @@ impl Store {
     /// When there is no such trial.
     pub fn record_absence(&mut self, trial: Option<TrialId>, gap: &Gap) -> Result<(), StoreError> {
         self.write("record what could not be read", |transaction, _| {
-            change(
-                transaction,
-                "record what could not be read",
-                "INSERT INTO absence (trial_id, source, reason) VALUES (?1, ?2, ?3)
-                 ON CONFLICT DO NOTHING",
-                params![trial, gap.source.name(), gap.reason],
-            )
-            .map(drop)
+            insert_row! { transaction, "record what could not be read", absence {
+                trial_id: trial, source: gap.source.name(), reason: gap.reason,
+            } " ON CONFLICT DO NOTHING" }
         })
     }
 
@@ -189,13 +184,9 @@ impl<'a> Writer<'a> {
         value: Option<u64>,
     ) -> Result<(), StoreError> {
         let counter = self.number(counter)?;
-        change(
-            self.transaction,
-            "record a value of a counter",
-            "INSERT INTO sample_value (sample_id, counter_id, value) VALUES (?1, ?2, ?3)",
-            params![id, counter, value.map(Bits)],
-        )
-        .map(drop)
+        insert_row! { self.transaction, "record a value of a counter", sample_value {
+            sample_id: id, counter_id: counter, value: value.map(Bits),
+        } }
     }
 
     /// The number of a counter, which is given one where it has none yet.
@@ -214,16 +205,11 @@ impl<'a> Writer<'a> {
     }
 
     fn write_gaps(&self, id: i64, gaps: &[Gap]) -> Result<(), StoreError> {
-        for (position, gap) in gaps.iter().enumerate() {
-            change(
-                self.transaction,
-                "record a gap of a sample",
-                "INSERT INTO sample_gap (sample_id, position, source, reason)
-                 VALUES (?1, ?2, ?3, ?4)",
-                params![id, position, gap.source.name(), gap.reason],
-            )?;
-        }
-        Ok(())
+        gaps.iter().enumerate().try_for_each(|(position, gap)| {
+            insert_row! { self.transaction, "record a gap of a sample", sample_gap {
+                sample_id: id, position: position, source: gap.source.name(), reason: gap.reason,
+            } }
+        })
     }
 }
 
@@ -237,8 +223,5 @@ fn counter(row: &Row<'_>, first: usize) -> rusqlite::Result<Counter> {
 
 /// Source and reason, in two columns from `first` on.
 fn gap(row: &Row<'_>, first: usize) -> rusqlite::Result<Gap> {
-    Ok(Gap {
-        source: word(row, first)?,
-        reason: row.get(first + 1)?,
-    })
+    read_row! { row, first => Gap { source as Word<_>, reason } }
 }

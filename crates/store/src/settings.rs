@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use prony_model::RenderedOption;
 use rusqlite::params;
 
-use crate::database::{change, rows};
+use crate::database::{change, insert_row, read_row, rows};
 use crate::trials::{DONE_TIMED, require_running};
-use crate::values::{Word, word};
+use crate::values::Word;
 use crate::{Store, StoreError, TrialId};
 
 /// The execution plan of a statement of the sequence on the server of a target.
@@ -47,25 +47,16 @@ impl Store {
             });
         }
         self.write("record the options of a target", |transaction, _| {
-            for (position, option) in options.iter().enumerate() {
-                change(
-                    transaction,
-                    "record the options of a target",
-                    "INSERT INTO rendered_option
-                         (target_id, position, name, value, origin, intent, why)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
-                    params![
-                        target,
-                        position,
-                        option.name,
-                        option.value,
-                        Word(&option.origin),
-                        option.intent,
-                        option.why
-                    ],
-                )?;
-            }
-            Ok(())
+            options
+                .iter()
+                .enumerate()
+                .try_for_each(|(position, option)| {
+                    insert_row! { transaction, "record the options of a target", rendered_option {
+                        target_id: target, position: position, name: option.name,
+                        value: option.value, origin: Word(&option.origin), intent: option.intent,
+                        why: option.why,
+                    } " ON CONFLICT DO NOTHING" }
+                })
         })
     }
 
@@ -82,13 +73,9 @@ impl Store {
         self.write(action, |transaction, _| {
             require_running(transaction, trial)?;
             for (name, value) in variables {
-                change(
-                    transaction,
-                    action,
-                    "INSERT INTO server_variable (name, value) VALUES (?1, ?2)
-                     ON CONFLICT DO NOTHING",
-                    [name, value],
-                )?;
+                insert_row! { transaction, action, server_variable {
+                    name: name, value: value,
+                } " ON CONFLICT DO NOTHING" }?;
                 change(
                     transaction,
                     action,
@@ -157,13 +144,7 @@ impl Store {
              WHERE target_id = ?1 ORDER BY position",
             [target],
             |row| {
-                Ok(RenderedOption {
-                    name: row.get(0)?,
-                    value: row.get(1)?,
-                    origin: word(row, 2)?,
-                    intent: row.get(3)?,
-                    why: row.get(4)?,
-                })
+                read_row! { row, 0 => RenderedOption { name, value, origin as Word<_>, intent, why } }
             },
         )
     }
@@ -180,12 +161,7 @@ impl Store {
              ORDER BY entry, statement, target_id",
             [],
             |row| {
-                Ok(PlanTextRow {
-                    target: row.get(0)?,
-                    entry: row.get(1)?,
-                    statement: row.get(2)?,
-                    answer_json: row.get(3)?,
-                })
+                read_row! { row, 0 => PlanTextRow { target, entry, statement, answer_json } }
             },
         )
     }

@@ -3,9 +3,9 @@
 use prony_model::{Debt, LoadOutcome, SettleOutcome};
 use rusqlite::{Row, Transaction, params};
 
-use crate::database::{change, exists, rows};
+use crate::database::{exists, insert_row, read_row, rows};
 use crate::trials::{DONE_TIMED, require_running};
-use crate::values::{Json, Word, json, word};
+use crate::values::{Json, Word};
 use crate::{Store, StoreError, TrialId};
 
 /// The image that a target's trials start from.
@@ -135,22 +135,11 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write("record how settling went", |transaction, _| {
             require_running(transaction, trial)?;
-            change(
-                transaction,
-                "record how settling went",
-                "INSERT INTO settle (trial_id, step_id, took_ms, waited_ms, unmet, debt, levels)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                params![
-                    trial,
-                    step,
-                    outcome.took_ms,
-                    outcome.waited_ms,
-                    Json(&outcome.unmet),
-                    Json(&outcome.debt),
-                    Json(&outcome.levels)
-                ],
-            )
-            .map(drop)
+            insert_row! { transaction, "record how settling went", settle {
+                trial_id: trial, step_id: step, took_ms: outcome.took_ms,
+                waited_ms: outcome.waited_ms, unmet: Json(&outcome.unmet),
+                debt: Json(&outcome.debt), levels: Json(&outcome.levels),
+            } }
         })
     }
 
@@ -167,15 +156,11 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write("record what an engine left undone", |transaction, _| {
             require_running(transaction, trial)?;
-            for debt in debts {
-                change(
-                    transaction,
-                    "record what an engine left undone",
-                    "INSERT INTO debt (trial_id, step_id, kind, value) VALUES (?1, ?2, ?3, ?4)",
-                    params![trial, step, Word(&debt.kind), debt.value],
-                )?;
-            }
-            Ok(())
+            debts.iter().try_for_each(|debt| {
+                insert_row! { transaction, "record what an engine left undone", debt {
+                    trial_id: trial, step_id: step, kind: Word(&debt.kind), value: debt.value,
+                } }
+            })
         })
     }
 
@@ -196,14 +181,10 @@ impl Store {
             ),
             [],
             |row| {
-                Ok(LoadRow {
-                    target: row.get(0)?,
-                    trial: row.get(1)?,
-                    image: row.get(2)?,
-                    reused: row.get(3)?,
-                    outcome: load_outcome(row, 4)?,
-                    settle: load_settle(row, 8)?,
-                })
+                let (outcome, settle) = (load_outcome(row, 4)?, load_settle(row, 8)?);
+                read_row! { row, 0 => LoadRow { target, trial, image, reused } with {
+                    outcome: outcome, settle: settle,
+                } }
             },
         )
     }
@@ -223,11 +204,8 @@ impl Store {
             ),
             [],
             |row| {
-                Ok(SettleRow {
-                    trial: row.get(0)?,
-                    step: row.get(1)?,
-                    outcome: settle_outcome(row, 2)?,
-                })
+                let outcome = settle_outcome(row, 2)?;
+                read_row! { row, 0 => SettleRow { trial, step } with { outcome: outcome } }
             },
         )
     }
@@ -246,14 +224,8 @@ impl Store {
             ),
             [],
             |row| {
-                Ok(DebtRow {
-                    trial: row.get(0)?,
-                    step: row.get(1)?,
-                    debt: Debt {
-                        kind: word(row, 2)?,
-                        value: row.get(3)?,
-                    },
-                })
+                let debt = read_row! { row, 2 => Debt { kind as Word<_>, value } }?;
+                read_row! { row, 0 => DebtRow { trial, step } with { debt: debt } }
             },
         )
     }
@@ -273,43 +245,25 @@ fn insert_load(transaction: &Transaction<'_>, load: &NewLoad<'_>) -> Result<(), 
     let NewLoad {
         outcome, settle, ..
     } = load;
-    change(
-        transaction,
-        "record a load",
-        "INSERT INTO load (target_id, trial_id, image, reused, rows, rows_ns, index_ns, method,
-             settle_took_ms, settle_waited_ms, settle_unmet, settle_debt, settle_levels)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        params![
-            load.target,
-            load.trial,
-            load.image,
-            load.reused,
-            outcome.map(|outcome| outcome.rows),
-            outcome.map(|outcome| outcome.rows_ns),
-            outcome.map(|outcome| outcome.index_ns),
-            outcome.map(|outcome| outcome.method.as_str()),
-            settle.map(|settle| settle.took_ms),
-            settle.map(|settle| settle.waited_ms),
-            settle.map(|settle| Json(&settle.unmet)),
-            settle.map(|settle| Json(&settle.debt)),
-            settle.map(|settle| Json(&settle.levels)),
-        ],
-    )
-    .map(drop)
+    insert_row! { transaction, "record a load", load {
+        target_id: load.target, trial_id: load.trial, image: load.image, reused: load.reused,
+        rows: outcome.map(|outcome| outcome.rows),
+        rows_ns: outcome.map(|outcome| outcome.rows_ns),
+        index_ns: outcome.map(|outcome| outcome.index_ns),
+        method: outcome.map(|outcome| outcome.method.as_str()),
+        settle_took_ms: settle.map(|settle| settle.took_ms),
+        settle_waited_ms: settle.map(|settle| settle.waited_ms),
+        settle_unmet: settle.map(|settle| Json(&settle.unmet)),
+        settle_debt: settle.map(|settle| Json(&settle.debt)),
+        settle_levels: settle.map(|settle| Json(&settle.levels)),
+    } }
 }
 
 /// The four columns of a load from `first` on, all of them or none.
 fn load_outcome(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<LoadOutcome>> {
     let rows: Option<u64> = row.get(first)?;
-    rows.map(|rows| {
-        Ok(LoadOutcome {
-            rows,
-            rows_ns: row.get(first + 1)?,
-            index_ns: row.get(first + 2)?,
-            method: row.get(first + 3)?,
-        })
-    })
-    .transpose()
+    rows.map(|_| read_row! { row, first => LoadOutcome { rows, rows_ns, index_ns, method } })
+        .transpose()
 }
 
 /// The five columns of settling from `first` on, all of them or none.
@@ -319,11 +273,7 @@ fn load_settle(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<SettleOut
 }
 
 fn settle_outcome(row: &Row<'_>, first: usize) -> rusqlite::Result<SettleOutcome> {
-    Ok(SettleOutcome {
-        took_ms: row.get(first)?,
-        waited_ms: row.get(first + 1)?,
-        unmet: json(row, first + 2)?,
-        debt: json(row, first + 3)?,
-        levels: json(row, first + 4)?,
-    })
+    read_row! { row, first => SettleOutcome {
+        took_ms, waited_ms, unmet as Json<_>, debt as Json<_>, levels as Json<_>,
+    } }
 }

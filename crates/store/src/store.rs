@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, params};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use crate::database::{change, first, in_transaction};
+use crate::database::{change, first, in_transaction, insert_row};
 use crate::error::Context as _;
 use crate::lock::RunLock;
 use crate::values::{Json, Time, Word, json};
@@ -98,7 +98,7 @@ impl Store {
     ///
     /// # Errors
     /// When there is no such file, it is not a result file, or it is newer than this program.
-    pub fn open_for_reading(path: &Path) -> Result<Self, StoreError> {
+    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         must_exist(path)?;
         // Not opened as read-only: the reader of a run that was killed must be allowed to take in
         // the write-ahead log.
@@ -189,22 +189,28 @@ fn write_ahead(connection: &Connection) -> Result<(), StoreError> {
         .during("open the result file for writing", connection)
 }
 
+/// Inserts the host under the next number, counted from 0.
+pub(crate) fn insert_host(
+    transaction: &Transaction<'_>,
+    facts: &str,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    change(
+        transaction,
+        "record the host",
+        "INSERT INTO host (id, recorded_at, facts) SELECT count(*), ?1, ?2 FROM host",
+        params![Time(at), facts],
+    )
+    .map(drop)
+}
+
 /// Inserts the run with everything that its plan decides.
 fn insert_run(transaction: &Transaction<'_>, run: &NewRun<'_>) -> Result<(), StoreError> {
     let NewRun { plan, .. } = run;
-    change(
-        transaction,
-        "store the new run",
-        "INSERT INTO run (id, run_id, name, prony_version, started_at, plan)
-         VALUES (1, ?1, ?2, ?3, ?4, ?5)",
-        params![
-            run.id,
-            plan.name,
-            run.prony_version,
-            Time(run.started_at),
-            Json(*plan)
-        ],
-    )?;
+    insert_row! { transaction, "store the new run", run {
+        id: 1, run_id: run.id, name: plan.name, prony_version: run.prony_version,
+        started_at: Time(run.started_at), plan: Json(*plan),
+    } }?;
     for (index, target) in plan.targets.iter().enumerate() {
         insert_target(transaction, index, target, index == plan.base)?;
     }
@@ -216,12 +222,9 @@ fn insert_run(transaction: &Transaction<'_>, run: &NewRun<'_>) -> Result<(), Sto
     }
     for (target, fingerprints) in plan.fingerprints().iter().enumerate() {
         for (step, fingerprint) in fingerprints.iter().enumerate() {
-            change(
-                transaction,
-                "store the cells",
-                "INSERT INTO cell (target_id, step_id, fingerprint) VALUES (?1, ?2, ?3)",
-                params![target, step, fingerprint],
-            )?;
+            insert_row! { transaction, "store the cells", cell {
+                target_id: target, step_id: step, fingerprint: fingerprint,
+            } }?;
         }
     }
     Ok(())
@@ -233,22 +236,11 @@ fn insert_target(
     target: &Target,
     is_base: bool,
 ) -> Result<(), StoreError> {
-    change(
-        transaction,
-        "store the targets",
-        "INSERT INTO target (id, name, is_base, build, engine, protocol, config)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![
-            index,
-            target.name,
-            is_base,
-            target.build.id,
-            target.engine.name(),
-            Word(&target.protocol),
-            Json(&target.config)
-        ],
-    )
-    .map(drop)
+    insert_row! { transaction, "store the targets", target {
+        id: index, name: target.name, is_base: is_base, build: target.build.id,
+        engine: target.engine.name(), protocol: Word(&target.protocol),
+        config: Json(&target.config),
+    } }
 }
 
 fn insert_step(transaction: &Transaction<'_>, index: usize, step: &Step) -> Result<(), StoreError> {
@@ -256,25 +248,11 @@ fn insert_step(transaction: &Transaction<'_>, index: usize, step: &Step) -> Resu
         Length::Time { ms } => (Some(ms), None),
         Length::Count { operations } => (None, Some(operations)),
     };
-    change(
-        transaction,
-        "store the steps",
-        "INSERT INTO step (id, name, clients, entry, warmup_ms, measure_ms, measure_operations,
-             phase, warm_only)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        params![
-            index,
-            step.name,
-            step.own().clients,
-            step.entry,
-            step.warmup_ms,
-            ms,
-            operations,
-            step.phase.as_ref().map(Word),
-            step.warm_only
-        ],
-    )
-    .map(drop)
+    insert_row! { transaction, "store the steps", step {
+        id: index, name: step.name, clients: step.own().clients, entry: step.entry,
+        warmup_ms: step.warmup_ms, measure_ms: ms, measure_operations: operations,
+        phase: step.phase.as_ref().map(Word), warm_only: step.warm_only,
+    } }
 }
 
 fn insert_group(
@@ -283,23 +261,11 @@ fn insert_group(
     position: usize,
     group: &ClientGroup,
 ) -> Result<(), StoreError> {
-    change(
-        transaction,
-        "store the steps",
-        "INSERT INTO client_group (step_id, position, name, clients, workload, workload_group,
-             parameters)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![
-            step,
-            position,
-            group.name,
-            group.clients,
-            group.workload.name,
-            Word(&group.workload.group),
-            Json(&group.parameters)
-        ],
-    )
-    .map(drop)
+    insert_row! { transaction, "store the steps", client_group {
+        step_id: step, position: position, name: group.name, clients: group.clients,
+        workload: group.workload.name, workload_group: Word(&group.workload.group),
+        parameters: Json(&group.parameters),
+    } }
 }
 
 /// The plan without the trials whose kind is not known here, and the first such kind.

@@ -1,8 +1,6 @@
 //! Conditions that must be shown beside the figures.
 
-use rusqlite::params;
-
-use crate::database::{change, rows};
+use crate::database::{insert_row, read_row, rows};
 use crate::{Store, StoreError, TrialId};
 
 /// The part of a run that a warning is about.
@@ -77,14 +75,10 @@ impl Store {
         text: &str,
     ) -> Result<(), StoreError> {
         self.write("record a warning", |transaction, _| {
-            change(
-                transaction,
-                "record a warning",
-                "INSERT INTO warning (trial_id, step_id, group_position, code, text)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![subject.trial(), subject.step(), subject.group(), code, text],
-            )
-            .map(drop)
+            insert_row! { transaction, "record a warning", warning {
+                trial_id: subject.trial(), step_id: subject.step(),
+                group_position: subject.group(), code: code, text: text,
+            } }
         })
     }
 
@@ -101,11 +95,8 @@ impl Store {
              WHERE state IS NULL OR state <> 'discarded' ORDER BY warning.id",
             [],
             |row| {
-                Ok(WarningRow {
-                    subject: Subject::of(row.get(0)?, row.get(1)?, row.get(2)?),
-                    code: row.get(3)?,
-                    text: row.get(4)?,
-                })
+                let subject = Subject::of(row.get(0)?, row.get(1)?, row.get(2)?);
+                read_row! { row, 3 => WarningRow { code, text } with { subject: subject } }
             },
         )
     }

@@ -52,5 +52,5 @@ name one of them, or add a [[target]] with this build",
                 .help(format!("write one of their names: {}", names.join(", ")))
         }
     };
-    Err(document.report(problem))
+    problem.fail(document)
 }

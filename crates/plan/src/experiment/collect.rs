@@ -18,11 +18,10 @@ pub(super) fn read<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
         DeValue::String(word) if word == "nothing" => Collect::NOTHING,
         DeValue::Table(_) => read_table(value.table("what is collected")?)?,
         _ => {
-            return Err(value.document().report(
-                Problem::new("`collect` must be a table, or \"nothing\"")
-                    .at(&span, "neither of them")
-                    .help("write what differs from the defaults, such as { status = false }"),
-            ));
+            return Problem::new("`collect` must be a table, or \"nothing\"")
+                .at(&span, "neither of them")
+                .help("write what differs from the defaults, such as { status = false }")
+                .fail(value.document());
         }
     };
     Ok(Located {
@@ -72,14 +71,13 @@ pub(super) fn check_external(document: &Document<'_>, own: &[Axis<'_>]) -> Read<
             continue;
         };
         if by_name(*collect) {
-            outcome = Err(document.report(
-                Problem::new(format!(
-                    "{} counters can't be had: Prony does not start this server",
-                    collect.counters.name()
-                ))
-                .at(&value.span, "asked for here")
-                .help("counters are opened when a server is born; leave `counters` out"),
-            ));
+            outcome = Problem::new(format!(
+                "{} counters can't be had: Prony does not start this server",
+                collect.counters.name()
+            ))
+            .at(&value.span, "asked for here")
+            .help("counters are opened when a server is born; leave `counters` out")
+            .fail(document);
         }
     }
     outcome

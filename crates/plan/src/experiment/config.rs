@@ -4,29 +4,24 @@ use prony_model::{CpuSet, IntentFacts, IntentKind, IntentValue};
 use toml::de::DeValue;
 
 use super::setting::{Axis, Setting};
-use crate::fields::{Located, Value, is_name_char};
+use crate::fields::{Located, Value, is_name_char, read_each};
 use crate::invalid::{Document, Problem, Read};
 use crate::suggest;
 
 /// Reads `config`, checked against the known intents.
 pub(super) fn read_intents<'k>(value: Value<'_>, facts: &'k [IntentFacts]) -> Read<Vec<Axis<'k>>> {
     let entries = value.table("the configuration")?.entries();
-    let read: Vec<_> = entries
-        .into_iter()
-        .map(|(name, value)| {
-            let Some(intent) = find(name.value, facts) else {
-                let known: Vec<_> = facts.iter().map(|intent| intent.name.as_str()).collect();
-                let help = suggest::help(name.value, "intents", &known);
-                return Err(value.document().report(
-                    Problem::new(format!("unknown intent `{}`", name.value))
-                        .at(&name.span, "no such intent")
-                        .help(format!("{help}\noptions of one server go into `options`")),
-                ));
-            };
-            Ok(Axis::single(&name, read_intent(value, intent)?))
-        })
-        .collect();
-    read.into_iter().collect()
+    read_each(entries, |(name, value)| {
+        let Some(intent) = find(name.value, facts) else {
+            let known: Vec<_> = facts.iter().map(|intent| intent.name.as_str()).collect();
+            let help = suggest::help(name.value, "intents", &known);
+            return Problem::new(format!("unknown intent `{}`", name.value))
+                .at(&name.span, "no such intent")
+                .help(format!("{help}\noptions of one server go into `options`"))
+                .fail(value.document());
+        };
+        Ok(Axis::single(&name, read_intent(value, intent)?))
+    })
 }
 
 /// The intent of this name.
@@ -66,10 +61,12 @@ fn read_intent_value(value: Value<'_>, intent: &IntentFacts) -> Read<IntentValue
             let text = value.text()?;
             match text.value.parse::<CpuSet>() {
                 Ok(set) => Ok(IntentValue::Text(set.to_string())),
-                Err(error) => Err(document.report(Problem::new(format!("{error}")).at(
-                    &text.span,
-                    format!("`{}` is a set of processors", intent.name),
-                ))),
+                Err(error) => Problem::new(format!("{error}"))
+                    .at(
+                        &text.span,
+                        format!("`{}` is a set of processors", intent.name),
+                    )
+                    .fail(document),
             }
         }
         IntentKind::Text if intent.choices.is_empty() => {
@@ -90,14 +87,10 @@ fn read_intent_value(value: Value<'_>, intent: &IntentFacts) -> Read<IntentValue
 /// Reads `options`: server options by name, passed on as written.
 pub(super) fn read_options<'k>(value: Value<'_>) -> Read<Vec<Axis<'k>>> {
     let entries = value.table("the options")?.entries();
-    let read: Vec<_> = entries
-        .into_iter()
-        .map(|(name, value)| {
-            check_option_name(value.document(), &name)?;
-            Ok(Axis::single(&name, read_option(name.value, value)?))
-        })
-        .collect();
-    read.into_iter().collect()
+    read_each(entries, |(name, value)| {
+        check_option_name(value.document(), &name)?;
+        Ok(Axis::single(&name, read_option(name.value, value)?))
+    })
 }
 
 /// Reads one value of a server option.
@@ -116,11 +109,10 @@ pub(super) fn check_option_name(document: &Document<'_>, name: &Located<&str>) -
     if well_formed {
         return Ok(());
     }
-    Err(document.report(
-        Problem::new(format!("`{}` is not the name of an option", name.value))
-            .at(&name.span, "not a name")
-            .help("write it as in a configuration file, without leading dashes"),
-    ))
+    Problem::new(format!("`{}` is not the name of an option", name.value))
+        .at(&name.span, "not a name")
+        .help("write it as in a configuration file, without leading dashes")
+        .fail(document)
 }
 
 /// The value as the server reads it. Flags become numbers, which versions before 5.1 need.
@@ -136,10 +128,9 @@ fn read_option_value(value: Value<'_>) -> Read<String> {
 /// A configuration file has one option on each line.
 fn one_line(document: &Document<'_>, text: Located<String>) -> Read<String> {
     if text.value.chars().any(char::is_control) {
-        return Err(document.report(
-            Problem::new("the value of an option is one line without control characters")
-                .at(&text.span, "more than that"),
-        ));
+        return Problem::new("the value of an option is one line without control characters")
+            .at(&text.span, "more than that")
+            .fail(document);
     }
     Ok(text.value)
 }

@@ -58,11 +58,10 @@ pub(super) fn read(value: Value<'_>) -> Read<Written> {
             ..Written::default()
         }),
         DeValue::Table(_) => read_table(value.table("the counting")?),
-        _ => Err(value.document().report(
-            Problem::new("`counting` must be a table, or \"off\"")
-                .at(&place, "neither of them")
-                .help("write [counting] with `blocks`, `with` or `operations` below it"),
-        )),
+        _ => Problem::new("`counting` must be a table, or \"off\"")
+            .at(&place, "neither of them")
+            .help("write [counting] with `blocks`, `with` or `operations` below it")
+            .fail(value.document()),
     }
 }
 
@@ -88,11 +87,10 @@ fn read_with(value: Value<'_>) -> Read<Located<With>> {
         return Ok(word.map(|_| *with));
     }
     let names = WITH.map(|(name, _)| name);
-    Err(document.report(
-        Problem::new(format!("can't count with `{}`", word.value))
-            .at(&word.span, "nothing that counts")
-            .help(suggest::help(word.value, "words", &names)),
-    ))
+    Problem::new(format!("can't count with `{}`", word.value))
+        .at(&word.span, "nothing that counts")
+        .help(suggest::help(word.value, "words", &names))
+        .fail(document)
 }
 
 /// Decides what is counted in an experiment of `blocks` blocks on this host.
@@ -143,16 +141,15 @@ pub(super) fn decide(
 
 fn check_blocks(document: &Document<'_>, written: &Written, blocks: u32) -> Read<()> {
     match &written.blocks {
-        Some(counted) if counted.value > blocks => Err(document.report(
-            Problem::new(format!(
-                "targets can't be counted in {} blocks: the experiment has {blocks}",
-                counted.value
-            ))
-            .at(&counted.span, "more than there are")
-            .help(format!(
-                "write a number from 1 to {blocks}, or leave it out"
-            )),
-        )),
+        Some(counted) if counted.value > blocks => Problem::new(format!(
+            "targets can't be counted in {} blocks: the experiment has {blocks}",
+            counted.value
+        ))
+        .at(&counted.span, "more than there are")
+        .help(format!(
+            "write a number from 1 to {blocks}, or leave it out"
+        ))
+        .fail(document),
         _ => Ok(()),
     }
 }
@@ -166,26 +163,24 @@ fn check_asked_for(
     knowledge: &Knowledge<'_>,
 ) -> Read<()> {
     if let Some(external) = targets.iter().find(|target| target.external.is_some()) {
-        return Err(document.report(
-            Problem::new(format!(
-                "`{}` can't be counted: Prony does not start its server",
-                external.name
-            ))
-            .at(&written.place, "asked for here")
-            .help(
-                "leave this target out, or write `with = \"auto\"`, which counts the other \
+        return Problem::new(format!(
+            "`{}` can't be counted: Prony does not start its server",
+            external.name
+        ))
+        .at(&written.place, "asked for here")
+        .help(
+            "leave this target out, or write `with = \"auto\"`, which counts the other \
                  targets where the processor has counters",
-            ),
-        ));
+        )
+        .fail(document);
     }
     match (by, knowledge.hardware_counters) {
-        (CountedBy::Hardware, Err(why)) => Err(document.report(
-            Problem::new(format!(
-                "the processor's counters can't be read here: {why}"
-            ))
-            .at(&written.place, "asked for here")
-            .help("write `with = \"valgrind\"`, which counts without them, or `with = \"auto\"`"),
-        )),
+        (CountedBy::Hardware, Err(why)) => Problem::new(format!(
+            "the processor's counters can't be read here: {why}"
+        ))
+        .at(&written.place, "asked for here")
+        .help("write `with = \"valgrind\"`, which counts without them, or `with = \"auto\"`")
+        .fail(document),
         _ => Ok(()),
     }
 }

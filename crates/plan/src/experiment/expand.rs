@@ -50,14 +50,13 @@ pub(super) fn check_count(document: &Document<'_>, written: &[Written<'_>]) -> R
             } else {
                 "one too many".to_owned()
             };
-            return Err(document.report(
-                Problem::new(format!("an experiment has at most {TARGETS_MAX} targets"))
-                    .at(&target.place, label)
-                    .help(
-                        "every target is started and measured in every block: vary less at a \
+            return Problem::new(format!("an experiment has at most {TARGETS_MAX} targets"))
+                .at(&target.place, label)
+                .help(
+                    "every target is started and measured in every block: vary less at a \
                          time, or split the experiment",
-                    ),
-            ));
+                )
+                .fail(document);
         }
     }
     Ok(())

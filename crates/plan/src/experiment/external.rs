@@ -54,11 +54,10 @@ pub(super) fn read(value: Value<'_>, folder: &Path) -> Read<ExternalServer> {
     let address = address?;
     let tls = tls?;
     if let (Address::Unix(_), Tls::VerifyFull(_)) = (&address.value, &tls) {
-        return Err(document.report(
-            Problem::new("`verify-full` needs an address that a certificate can name")
-                .at(&address.span, "a socket has none")
-                .help("write `tls = \"verify-ca\"`, or an address and port"),
-        ));
+        return Problem::new("`verify-full` needs an address that a certificate can name")
+            .at(&address.span, "a socket has none")
+            .help("write `tls = \"verify-ca\"`, or an address and port")
+            .fail(document);
     }
     Ok(ExternalServer {
         login: External {
@@ -80,7 +79,7 @@ fn read_address(value: Value<'_>) -> Read<Located<Address>> {
     let text = value.text()?;
     match endpoint::address(text.value) {
         Ok(address) => Ok(text.map(|_| address)),
-        Err(rejected) => Err(document.report(problem(rejected, &text.span))),
+        Err(rejected) => problem(rejected, &text.span).fail(document),
     }
 }
 
@@ -130,12 +129,13 @@ fn read_password(fields: &mut Fields<'_>, folder: &Path) -> Read<PasswordSource>
         (None, None) => Ok(PasswordSource::None),
         (Some(env), None) => Ok(PasswordSource::Env(env.value)),
         (None, Some(file)) => Ok(PasswordSource::File(file.value)),
-        (Some(env), Some(file)) => Err(document.report(
+        (Some(env), Some(file)) => {
             Problem::new("the password is in a variable or in a file, not in both")
                 .at(&file.span, "and here")
                 .at(&env.span, "here")
-                .help("remove one of the two"),
-        )),
+                .help("remove one of the two")
+                .fail(document)
+        }
     }
 }
 
@@ -154,11 +154,10 @@ fn read_variable(value: Value<'_>) -> Read<Located<String>> {
     }
     // The text may be the password itself.
     document.hide(&name.span);
-    Err(document.report(
-        Problem::new("`password_env` is the name of an environment variable")
-            .at(&name.span, "not a name")
-            .help("such a name has letters, digits and `_`: write \"PRONY_PASSWORD\" and set that"),
-    ))
+    Problem::new("`password_env` is the name of an environment variable")
+        .at(&name.span, "not a name")
+        .help("such a name has letters, digits and `_`: write \"PRONY_PASSWORD\" and set that")
+        .fail(document)
 }
 
 fn read_path(value: Value<'_>, folder: &Path) -> Read<Located<PathBuf>> {
@@ -175,7 +174,7 @@ fn read_database(value: Value<'_>) -> Read<String> {
     let name = value.text()?;
     match endpoint::check_database(name.value) {
         Ok(()) => Ok(name.value.to_owned()),
-        Err(rejected) => Err(document.report(problem(rejected, &name.span))),
+        Err(rejected) => problem(rejected, &name.span).fail(document),
     }
 }
 
@@ -208,5 +207,5 @@ fn read_tls(fields: &mut Fields<'_>, folder: &Path) -> Read<Tls> {
                 .help("write `ca = \"ca.pem\"`: a file of certificates, those of the authorities")
         }
     };
-    Err(document.report(problem))
+    problem.fail(document)
 }

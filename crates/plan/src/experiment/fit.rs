@@ -18,56 +18,12 @@ pub(crate) enum Misfit {
         wanted: &'static str,
         found: &'static str,
     },
-    #[error("`{workload}` needs {expr} rows in each table: that is {needed}{values}")]
-    Rows {
-        workload: String,
-        needed: i64,
-        expr: String,
-        values: String,
-    },
-    #[error("`{workload}` can't draw `{param}` from {bounds}: that is {low}..{high}{values}")]
-    Empty {
-        workload: String,
-        param: String,
-        bounds: String,
-        low: i64,
-        high: i64,
-        values: String,
-    },
-    #[error("`{workload}` can't answer with {expr} rows: that is {rows}{values}")]
-    Negative {
-        workload: String,
-        expr: String,
-        rows: i64,
-        values: String,
-    },
-    #[error("`{workload}` can't answer with {expr} rows: that is {low}..{high}{values}")]
-    Reversed {
-        workload: String,
-        expr: String,
-        low: u64,
-        high: u64,
-        values: String,
-    },
-    #[error(
-        "`{workload}` can't draw {expr} values for the list `{param}`: that is {count}{values}"
-    )]
-    Count {
-        workload: String,
-        param: String,
-        expr: String,
-        count: i64,
-        values: String,
-    },
-    #[error(
-        "`{workload}` can't send {found} values with `{statement}`: a prepared statement takes at \
-         most {VALUES_MAX}"
-    )]
-    Values {
-        workload: String,
-        statement: String,
-        found: u64,
-    },
+    /// Other rows or parameters mend it.
+    #[error("`{workload}` {problem}")]
+    Rows { workload: String, problem: String },
+    /// Other parameters mend it, and rows have nothing to do with it.
+    #[error("`{workload}` {problem}")]
+    Parameters { workload: String, problem: String },
     #[error("`{workload}`: {source}")]
     Arithmetic { workload: String, source: ExprError },
 }
@@ -78,7 +34,7 @@ impl Misfit {
     pub(super) fn about(&self, dataset: &Dataset) -> Option<String> {
         match self {
             Self::Schema { found, .. } => Some(format!("tables of {found}")),
-            Self::Count { .. } | Self::Values { .. } => None,
+            Self::Parameters { .. } => None,
             _ => Some(format!("with {} rows", dataset.rows)),
         }
     }
@@ -90,9 +46,7 @@ impl Misfit {
                 "write schema = \"{wanted}\" in [dataset], or choose another workload: \
                  `prony workloads list` says what each works on"
             ),
-            Self::Count { .. } | Self::Values { .. } => {
-                "set other `parameters` in the step".to_owned()
-            }
+            Self::Parameters { .. } => "set other `parameters` in the step".to_owned(),
             _ => "raise `rows`, or set other `parameters` in the step".to_owned(),
         }
     }
@@ -133,10 +87,13 @@ pub(crate) fn resolve(
         constants.check_bounds(statement)?;
         let values = constants.values_of(statement)?;
         if values > VALUES_MAX && !workload.text_only {
-            return Err(Misfit::Values {
+            return Err(Misfit::Parameters {
                 workload: workload.name.clone(),
-                statement: statement.name.clone(),
-                found: values,
+                problem: format!(
+                    "can't send {values} values with `{}`: a prepared statement takes at most \
+                     {VALUES_MAX}",
+                    statement.name
+                ),
             });
         }
         if let Some(range) = &statement.expect_rows {
@@ -156,12 +113,8 @@ impl Constants<'_> {
         };
         let needed = self.eval(expr)?;
         if u64::try_from(needed).is_ok_and(|needed| needed > self.dataset.rows) {
-            return Err(Misfit::Rows {
-                workload: self.workload.to_owned(),
-                needed,
-                expr: expr.to_string(),
-                values: self.values(&[expr]),
-            });
+            let problem = format!("needs {expr} rows in each table: that is {needed}");
+            return Err(self.misfit(&problem, &[expr]));
         }
         Ok(())
     }
@@ -173,14 +126,10 @@ impl Constants<'_> {
             };
             let (from, to) = (self.eval(low)?, self.eval(high)?);
             if from > to {
-                return Err(Misfit::Empty {
-                    workload: self.workload.to_owned(),
-                    param: param.name.clone(),
-                    bounds: format!("{low}..{high}"),
-                    low: from,
-                    high: to,
-                    values: self.values(&[low, high]),
-                });
+                let name = &param.name;
+                let problem =
+                    format!("can't draw `{name}` from {low}..{high}: that is {from}..{to}");
+                return Err(self.misfit(&problem, &[low, high]));
             }
         }
         Ok(())
@@ -216,12 +165,13 @@ impl Constants<'_> {
         let count = self.eval(expr)?;
         match u64::try_from(count) {
             Ok(count) if count > 0 => Ok(count),
-            _ => Err(Misfit::Count {
+            _ => Err(Misfit::Parameters {
                 workload: self.workload.to_owned(),
-                param: param.name.clone(),
-                expr: expr.to_string(),
-                count,
-                values: self.values(&[expr]),
+                problem: format!(
+                    "can't draw {expr} values for the list `{}`: that is {count}{}",
+                    param.name,
+                    self.values(&[expr])
+                ),
             }),
         }
     }
@@ -229,13 +179,8 @@ impl Constants<'_> {
     fn count_range(&self, range: &ExprRange) -> Result<CountRange, Misfit> {
         let (low, high) = (self.rows(&range.low)?, self.rows(&range.high)?);
         if low > high {
-            return Err(Misfit::Reversed {
-                workload: self.workload.to_owned(),
-                expr: range.to_string(),
-                low,
-                high,
-                values: self.values(&[&range.low, &range.high]),
-            });
+            let problem = format!("can't answer with {range} rows: that is {low}..{high}");
+            return Err(self.misfit(&problem, &[&range.low, &range.high]));
         }
         Ok(CountRange {
             min: low,
@@ -245,12 +190,17 @@ impl Constants<'_> {
 
     fn rows(&self, expr: &Expr) -> Result<u64, Misfit> {
         let rows = self.eval(expr)?;
-        u64::try_from(rows).map_err(|_| Misfit::Negative {
-            workload: self.workload.to_owned(),
-            expr: expr.to_string(),
-            rows,
-            values: self.values(&[expr]),
+        u64::try_from(rows).map_err(|_| {
+            let problem = format!("can't answer with {expr} rows: that is {rows}");
+            self.misfit(&problem, &[expr])
         })
+    }
+
+    fn misfit(&self, problem: &str, exprs: &[&Expr]) -> Misfit {
+        Misfit::Rows {
+            workload: self.workload.to_owned(),
+            problem: format!("{problem}{}", self.values(exprs)),
+        }
     }
 
     fn eval(&self, expr: &Expr) -> Result<i64, Misfit> {

@@ -2,7 +2,7 @@
 
 use super::setting::{self, Axis, Setting};
 use super::{Knowledge, collect, config};
-use crate::fields::{Located, Value};
+use crate::fields::{Located, Value, read_each, twice};
 use crate::invalid::{Document, Problem, Read, Reported};
 use crate::suggest;
 
@@ -23,11 +23,7 @@ pub(super) fn read<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<
     if entries.is_empty() {
         return Err(whole.report("must not be empty", "nothing varies"));
     }
-    let read: Vec<_> = entries
-        .into_iter()
-        .map(|(key, value)| read_entry(&key, value, knowledge))
-        .collect();
-    let axes: Vec<_> = read.into_iter().collect::<Read<_>>()?;
+    let axes = read_each(entries, |(key, value)| read_entry(&key, value, knowledge))?;
     Ok(axes.into_iter().flatten().collect())
 }
 
@@ -58,14 +54,10 @@ fn read_entry<'k>(
 /// Reads the matrix of the raw options.
 fn read_options<'k>(value: Value<'_>) -> Read<Vec<Axis<'k>>> {
     let entries = value.table("the options")?.entries();
-    let read: Vec<_> = entries
-        .into_iter()
-        .map(|(key, value)| {
-            config::check_option_name(value.document(), &key)?;
-            axis(&key, value, |value| config::read_option(key.value, value))
-        })
-        .collect();
-    read.into_iter().collect()
+    read_each(entries, |(key, value)| {
+        config::check_option_name(value.document(), &key)?;
+        axis(&key, value, |value| config::read_option(key.value, value))
+    })
 }
 
 /// Reads a list: at least one value, none twice.
@@ -76,21 +68,18 @@ fn axis<'v, 'k>(
 ) -> Read<Axis<'k>> {
     let document = value.document();
     let whole = value.clone();
-    let read: Vec<_> = value.list()?.into_iter().map(read).collect();
-    let values: Vec<_> = read.into_iter().collect::<Read<_>>()?;
+    let values = read_each(value.list()?, read)?;
     let Some(first) = values.first() else {
         return Err(whole.report("must not be empty", "no value"));
     };
     let aspect = first.value.aspect();
     for (index, value) in values.iter().enumerate() {
-        let earlier = values[..index].iter();
-        if let Some(first) = earlier.clone().find(|other| other.value == value.value) {
-            return Err(document.report(
-                Problem::new(format!("`{}` has {} twice", key.value, value.value))
-                    .at(&value.span, "here again")
-                    .at(&first.span, "first here")
-                    .help("each value makes targets of its own: remove one"),
-            ));
+        let mut earlier = values[..index].iter();
+        if let Some(first) = earlier.find(|other| other.value == value.value) {
+            let message = format!("`{}` has {} twice", key.value, value.value);
+            return twice(message, &value.span, &first.span)
+                .help("each value makes targets of its own: remove one")
+                .fail(document);
         }
     }
     Ok(Axis {

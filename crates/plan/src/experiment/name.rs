@@ -29,11 +29,10 @@ pub(super) fn name_all(document: &Document<'_>, mut drafts: Vec<Draft<'_>>) -> R
     };
     for (draft, name) in drafts.iter_mut().zip(names) {
         if !is_name(&name) {
-            return Err(document.report(
-                Problem::new(format!("`{name}` can't be the name of a target"))
-                    .at(&draft.place, "needs a `name`")
-                    .help(NAME_RULE),
-            ));
+            return Problem::new(format!("`{name}` can't be the name of a target"))
+                .at(&draft.place, "needs a `name`")
+                .help(NAME_RULE)
+                .fail(document);
         }
         draft.target.name = name;
     }
@@ -58,7 +57,7 @@ fn check_distinct(document: &Document<'_>, drafts: &[Draft<'_>]) -> Read<()> {
                 .at(&first.place, "first here")
                 .help("set `name` in one of them")
         };
-        return Err(document.report(problem));
+        return problem.fail(document);
     }
     Ok(())
 }

@@ -37,11 +37,10 @@ pub(super) fn lay<'t, 'd>(
             .map(|key| key.get_ref().as_ref())
             .collect();
         let place = table.get("profile").map_or(0..0, Spanned::span);
-        return Err(document.report(
-            Problem::new(format!("the experiment has no profile `{name}`"))
-                .at(&place, "asked for on the command line")
-                .help(suggest::help(name, "profiles", &known)),
-        ));
+        return Problem::new(format!("the experiment has no profile `{name}`"))
+            .at(&place, "asked for on the command line")
+            .help(suggest::help(name, "profiles", &known))
+            .fail(document);
     };
     let mut whole = table.clone();
     overlay(&mut whole, profile);
@@ -67,11 +66,10 @@ pub(super) fn check(value: Value<'_>) -> Read<()> {
     for (name, value) in value.table("the profiles")?.entries() {
         let document = value.document();
         if !is_name(name.value) {
-            outcome = Err(document.report(
-                Problem::new(format!("`{}` can't be the name of a profile", name.value))
-                    .at(&name.span, "not a name")
-                    .help(NAME_RULE),
-            ));
+            outcome = Problem::new(format!("`{}` can't be the name of a profile", name.value))
+                .at(&name.span, "not a name")
+                .help(NAME_RULE)
+                .fail(document);
         }
         outcome = value.table("a profile").and_then(check_keys).and(outcome);
     }
@@ -82,14 +80,13 @@ fn check_keys(profile: Fields<'_>) -> Read<()> {
     let mut outcome = Ok(());
     for (key, value) in profile.entries() {
         if !KEYS.contains(&key.value) {
-            outcome = Err(value.document().report(
-                Problem::new(format!("a profile can't change `{}`", key.value))
-                    .at(&key.span, "not for profiles")
-                    .help(format!(
-                        "a profile changes how much is measured, and with how much memory: {}",
-                        KEYS.join(", ")
-                    )),
-            ));
+            outcome = Problem::new(format!("a profile can't change `{}`", key.value))
+                .at(&key.span, "not for profiles")
+                .help(format!(
+                    "a profile changes how much is measured, and with how much memory: {}",
+                    KEYS.join(", ")
+                ))
+                .fail(value.document());
         }
     }
     outcome

@@ -47,7 +47,7 @@ pub(super) fn check(
                 "" => problem,
                 remedy => problem.help(remedy),
             };
-            outcome = Err(document.report(problem));
+            outcome = problem.fail(document);
         }
     }
     outcome

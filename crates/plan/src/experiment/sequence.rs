@@ -93,7 +93,7 @@ fn find<'p>(value: Value<'_>, presets: &'p [Preset]) -> Read<Located<&'p Preset>
         return Ok(name.map(|_| preset));
     }
     let known: Vec<_> = presets.iter().map(Preset::name).collect();
-    Err(document.report(unknown("preset", &name, &known)))
+    unknown("preset", &name, &known).fail(document)
 }
 
 /// The experiment's own steps.
@@ -112,14 +112,13 @@ fn read_own(
     };
     let entries = entries?;
     if entries.is_empty() && !broken {
-        return Err(document.report(
-            Problem::new("an experiment needs at least one step")
-                .at(&root.span(), "no [[step]] in this file")
-                .help(
-                    "write [[step]] with `workload = \"…\"` below it, once for each step; or the \
+        return Problem::new("an experiment needs at least one step")
+            .at(&root.span(), "no [[step]] in this file")
+            .help(
+                "write [[step]] with `workload = \"…\"` below it, once for each step; or the \
                      `preset` of [sequence]",
-                ),
-        ));
+            )
+            .fail(document);
     }
     let Settings {
         warmup_ms,

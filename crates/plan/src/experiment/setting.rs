@@ -85,7 +85,7 @@ pub(super) fn read_build<'k>(
         return Ok(id.map(|_| Setting::Build(build)));
     }
     let known: Vec<_> = builds.iter().map(|build| build.id.as_str()).collect();
-    Err(document.report(unknown("build", &id, &known)))
+    unknown("build", &id, &known).fail(document)
 }
 
 pub(super) fn read_engine<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {

@@ -7,7 +7,7 @@ use prony_model::{Aspect, BuildFacts, Engine, Target};
 use super::expand::{DEFAULT_ENGINE, Written, check_count, expand};
 use super::setting::{self, Axis, Setting};
 use super::{Knowledge, collect, config, external, matrix, name, refusal};
-use crate::fields::{Fields, Located, Value};
+use crate::fields::{Fields, Located, Value, read_each};
 use crate::invalid::{Document, Problem, Read};
 
 /// Reads the targets, each with what it leaves to the defaults, and expands their matrices.
@@ -25,19 +25,14 @@ pub(super) fn read_all(
     let defaults = root.optional("defaults", |value| read_defaults(value, knowledge));
     let tables = root.tables("target", "a target")?;
     if tables.is_empty() {
-        return Err(document.report(
-            Problem::new("an experiment needs at least one target")
-                .at(&root.span(), "no [[target]] in this file")
-                .help("write [[target]] with `build = \"…\"` below it, once for each server"),
-        ));
+        return Problem::new("an experiment needs at least one target")
+            .at(&root.span(), "no [[target]] in this file")
+            .help("write [[target]] with `build = \"…\"` below it, once for each server")
+            .fail(document);
     }
     // Wrong defaults are reported; the targets are read all the same, for their own problems.
     let defaults = defaults.unwrap_or_default().unwrap_or_default();
-    let written: Vec<_> = tables
-        .into_iter()
-        .map(|fields| read_target(fields, &defaults, knowledge))
-        .collect();
-    let written: Vec<_> = written.into_iter().collect::<Read<_>>()?;
+    let written = read_each(tables, |fields| read_target(fields, &defaults, knowledge))?;
     misplaced?;
     check_count(document, &written)?;
     let drafts = written.iter().enumerate();
@@ -56,11 +51,10 @@ fn read_defaults<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Ax
     let axes = axes?;
     match axes.iter().find(|axis| axis.aspect == Aspect::Build) {
         None => Ok(axes),
-        Some(build) => Err(document.report(
-            Problem::new("`build` can't be in the matrix of the defaults")
-                .at(&build.key, "belongs to a target")
-                .help("write it in the `matrix` of a [[target]], in place of `build`"),
-        )),
+        Some(build) => Problem::new("`build` can't be in the matrix of the defaults")
+            .at(&build.key, "belongs to a target")
+            .help("write it in the `matrix` of a [[target]], in place of `build`")
+            .fail(document),
     }
 }
 
@@ -105,15 +99,14 @@ fn check_distinct(document: &Document<'_>, plain: &[Axis<'_>], matrix: &[Axis<'_
     let mut outcome = Ok(());
     for axis in matrix {
         if let Some(other) = plain.iter().find(|other| other.aspect == axis.aspect) {
-            outcome = Err(document.report(
-                Problem::new(format!(
-                    "`{}` is set to one value and to those of the matrix",
-                    axis.aspect
-                ))
-                .at(&axis.key, "several values here")
-                .at(&other.key, "one value here")
-                .help("remove one of the two"),
-            ));
+            outcome = Problem::new(format!(
+                "`{}` is set to one value and to those of the matrix",
+                axis.aspect
+            ))
+            .at(&axis.key, "several values here")
+            .at(&other.key, "one value here")
+            .help("remove one of the two")
+            .fail(document);
         }
     }
     outcome
@@ -198,14 +191,13 @@ fn read_external<'k>(
     };
     let mut outcome = Ok(());
     for axis in own.iter().filter(|axis| !of_client(axis)) {
-        outcome = Err(document.report(
-            Problem::new(format!(
-                "`{}` can't be set: Prony does not start this server",
-                axis.aspect
-            ))
-            .at(&axis.key, "decided where the server is started")
-            .help("an external target can set `engine`, `protocol` and `collect`"),
-        ));
+        outcome = Problem::new(format!(
+            "`{}` can't be set: Prony does not start this server",
+            axis.aspect
+        ))
+        .at(&axis.key, "decided where the server is started")
+        .help("an external target can set `engine`, `protocol` and `collect`")
+        .fail(document);
     }
     outcome?;
     collect::check_external(document, &own)?;
@@ -237,18 +229,16 @@ fn check_engines(document: &Document<'_>, axes: &[Axis<'_>]) -> Read<()> {
                 && !facts.engines.contains(&wanted)
             {
                 let several = builds.len() > 1 || engines.len() > 1;
-                outcome = Err(document.report(
-                    lacks(facts, wanted, several)
-                        .at(&engine.span, "asked for here")
-                        .at(&build.span, "this build lacks it"),
-                ));
+                outcome = lacks(facts, wanted, several)
+                    .at(&engine.span, "asked for here")
+                    .at(&build.span, "this build lacks it")
+                    .fail(document);
             }
         }
         if engines.is_empty() && !facts.engines.contains(&DEFAULT_ENGINE) {
-            outcome = Err(document.report(
-                lacks(facts, DEFAULT_ENGINE, builds.len() > 1)
-                    .at(&build.span, "no `engine` is set, so it is innodb"),
-            ));
+            outcome = lacks(facts, DEFAULT_ENGINE, builds.len() > 1)
+                .at(&build.span, "no `engine` is set, so it is innodb")
+                .fail(document);
         }
     }
     outcome

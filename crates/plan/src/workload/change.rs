@@ -44,23 +44,21 @@ fn read_sum(name: &Located<&str>, value: Value<'_>, schema: Schema) -> Read<i64>
             .chain(texts)
             .copied()
             .collect();
-        return Err(document.report(
-            Problem::new(format!(
-                "tables of {} have no column `{}`",
-                schema.name(),
-                name.value
-            ))
-            .at(&name.span, "can't be counted")
-            .help(suggest::help(name.value, "keys", &known)),
-        ));
+        return Problem::new(format!(
+            "tables of {} have no column `{}`",
+            schema.name(),
+            name.value
+        ))
+        .at(&name.span, "can't be counted")
+        .help(suggest::help(name.value, "keys", &known))
+        .fail(document);
     }
     let sum = value.integer(-SUM_MAX..=SUM_MAX)?;
     if sum.value != 0 && texts.contains(&name.value) {
-        return Err(document.report(
-            Problem::new(format!("`{}` is a column of text", name.value))
-                .at(&sum.span, "has no sum")
-                .help("only 0 can be said of it: the column keeps its values"),
-        ));
+        return Problem::new(format!("`{}` is a column of text", name.value))
+            .at(&sum.span, "has no sum")
+            .help("only 0 can be said of it: the column keeps its values")
+            .fail(document);
     }
     Ok(sum.value)
 }

@@ -81,7 +81,9 @@ impl Written {
     pub(super) fn finish(self, document: &Document<'_>) -> Read<Distribution> {
         let shape = self.shape.as_ref().map_or(Shape::Uniform, |s| s.value);
         if let Some((key, place)) = self.keys().find(|(key, _)| !own_keys(shape).contains(key)) {
-            return Err(document.report(misplaced(key, shape).at(&place, "has no meaning here")));
+            return misplaced(key, shape)
+                .at(&place, "has no meaning here")
+                .fail(document);
         }
         Ok(match shape {
             Shape::Uniform => Distribution::Uniform,

@@ -71,12 +71,12 @@ fn read_count(value: Value<'_>, constants: &[&str]) -> Read<Count> {
     let is_half = |low: &str, high: &str| low.trim().is_empty() || high.trim().is_empty();
     match text.value.parse() {
         Ok(count) => Ok(Count::Known(count)),
-        Err(error) if is_half(low, high) || is_number(low) && is_number(high) => Err(document
-            .report(
-                Problem::new(format!("{error}"))
-                    .at(&text.span, "can't be compared with an answer")
-                    .help("the lower count comes first; \"any\" stands for every count"),
-            )),
+        Err(error) if is_half(low, high) || is_number(low) && is_number(high) => {
+            Problem::new(format!("{error}"))
+                .at(&text.span, "can't be compared with an answer")
+                .help("the lower count comes first; \"any\" stands for every count")
+                .fail(document)
+        }
         Err(_) => {
             let side = |part| read_side(part, &text, document, constants);
             let (low, high) = if low == high {

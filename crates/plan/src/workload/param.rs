@@ -87,28 +87,26 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
     let span = value.span();
     check_parameter_name(document, name)?;
     if scope.constants.contains(&name.value) {
-        return Err(document.report(
-            Problem::new(format!(
-                "`{}` is a parameter of the workload already",
-                name.value
-            ))
-            .at(&name.span, "the same name again")
-            .help("choose another name here"),
-        ));
+        return Problem::new(format!(
+            "`{}` is a parameter of the workload already",
+            name.value
+        ))
+        .at(&name.span, "the same name again")
+        .help("choose another name here")
+        .fail(document);
     }
     if scope
         .earlier
         .iter()
         .any(|(earlier, _)| *earlier == name.value)
     {
-        return Err(document.report(
-            Problem::new(format!("`{}` comes from the statement before", name.value))
-                .at(&name.span, "the same name again")
-                .help(
-                    "with table = \"previous\" a statement has the values of the one before: \
+        return Problem::new(format!("`{}` comes from the statement before", name.value))
+            .at(&name.span, "the same name again")
+            .help(
+                "with table = \"previous\" a statement has the values of the one before: \
                      choose another name, or remove it",
-                ),
-        ));
+            )
+            .fail(document);
     }
     let mut fields = value.table("a param")?;
     let from = fields.optional("from", |value| read_bounds(value, scope));
@@ -133,7 +131,11 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
         },
         (None, Some(expr), None) if nothing_drawn => Generator::Derived(expr),
         (None, None, Some(digits)) if nothing_drawn => Generator::Digits(digits.value.to_owned()),
-        _ => return Err(document.report(unclear(name).at(&span, "how is its value made?"))),
+        _ => {
+            return unclear(name)
+                .at(&span, "how is its value made?")
+                .fail(document);
+        }
     };
     Ok(Param {
         name: name.value.to_owned(),
@@ -157,11 +159,10 @@ fn read_bounds(value: Value<'_>, scope: &Scope<'_>) -> Read<(Expr, Expr)> {
     let document = value.document();
     let text = value.text()?;
     let Some((low, high)) = text.value.split_once("..") else {
-        return Err(document.report(
-            Problem::new(format!("`{}` is not a range", text.value))
-                .at(&text.span, "no `..` in it")
-                .help("write the lowest and the highest value, such as \"1..rows\""),
-        ));
+        return Problem::new(format!("`{}` is not a range", text.value))
+            .at(&text.span, "no `..` in it")
+            .help("write the lowest and the highest value, such as \"1..rows\"")
+            .fail(document);
     };
     let side = |part: &str| {
         let part = Located {
@@ -184,31 +185,31 @@ pub(super) fn read_expr(
     let expr: Expr = match text.value.parse() {
         Ok(expr) => expr,
         Err(error) => {
-            return Err(document
-                .report(Problem::new(format!("{error}")).at(&text.span, "can't be computed")));
+            return Problem::new(format!("{error}"))
+                .at(&text.span, "can't be computed")
+                .fail(document);
         }
     };
     for name in expr.names() {
         if let Some(problem) = wrong_name(name, scope, uses) {
             let place = document.within(&text.span, name);
-            return Err(document.report(problem.at(&place, "can't be used here")));
+            return problem.at(&place, "can't be used here").fail(document);
         }
     }
     if let Some(name) = expr.nonlinear(|name| !scope.constants.contains(&name)) {
-        return Err(document.report(
-            Problem::new(format!(
-                "`{name}` is drawn, and can't be divided, divide, or be multiplied with another \
+        return Problem::new(format!(
+            "`{name}` is drawn, and can't be divided, divide, or be multiplied with another \
                  drawn value"
-            ))
-            .at(
-                &document.within(&text.span, name),
-                "changes from statement to statement",
-            )
-            .help(
-                "products and quotients are computed before the step: use numbers, the \
+        ))
+        .at(
+            &document.within(&text.span, name),
+            "changes from statement to statement",
+        )
+        .help(
+            "products and quotients are computed before the step: use numbers, the \
                  workload's parameters, `rows` and `tables`",
-            ),
-        ));
+        )
+        .fail(document);
     }
     Ok(expr)
 }
@@ -265,11 +266,10 @@ pub(super) fn check_used(
                 Generator::Derived(expr) if expr.names().any(|used| used == name))
         });
         if !later && !holes.contains(&name) {
-            outcome = Err(document.report(
-                Problem::new(format!("the parameter `{name}` is not used"))
-                    .at(&param.span, "never sent")
-                    .help(format!("write {{{name}}} in `sql`, or remove it")),
-            ));
+            outcome = Problem::new(format!("the parameter `{name}` is not used"))
+                .at(&param.span, "never sent")
+                .help(format!("write {{{name}}} in `sql`, or remove it"))
+                .fail(document);
         }
     }
     outcome

@@ -93,14 +93,13 @@ fn taken_over(
 ) -> Read<Vec<Param>> {
     match before {
         Some(before) => before.map(|before| before.params.clone()),
-        None => Err(document.report(
-            Problem::new("there is no statement before this one")
-                .at(place, "which table?")
-                .help(
-                    "\"previous\" is the table of the statement above, with its values: write \
+        None => Problem::new("there is no statement before this one")
+            .at(place, "which table?")
+            .help(
+                "\"previous\" is the table of the statement above, with its values: write \
                      \"random\" or \"by-client\" in the first",
-                ),
-        )),
+            )
+            .fail(document),
     }
 }
 
@@ -112,19 +111,17 @@ fn check_previous(
     repeat: Option<&Located<u32>>,
 ) -> Read<()> {
     if let Some(repeat) = repeat.filter(|repeat| repeat.value != 1) {
-        return Err(document.report(
-            Problem::new("a statement with the values of the one before can't be repeated")
-                .at(&repeat.span, "would send the same again")
-                .help("remove `repeat`"),
-        ));
+        return Problem::new("a statement with the values of the one before can't be repeated")
+            .at(&repeat.span, "would send the same again")
+            .help("remove `repeat`")
+            .fail(document);
     }
     if !sql.value.pieces().contains(&Piece::Table) {
-        return Err(document.report(
-            Problem::new("the statement names no table")
-                .at(&sql.span, "no {table} in it")
-                .at(place, "goes to the table of the statement before")
-                .help("write {table} in `sql`, or remove `table`"),
-        ));
+        return Problem::new("the statement names no table")
+            .at(&sql.span, "no {table} in it")
+            .at(place, "goes to the table of the statement before")
+            .help("write {table} in `sql`, or remove `table`")
+            .fail(document);
     }
     Ok(())
 }
@@ -137,19 +134,17 @@ fn check_drawn(
     table: Option<TableChoice>,
 ) -> Read<()> {
     if let Some(repeat) = repeat.filter(|repeat| repeat.value != 1) {
-        return Err(document.report(
-            Problem::new("an operation of a mix runs one statement, once")
-                .at(&repeat.span, "several times")
-                .at(&weight.span, "drawn by weight")
-                .help("remove `repeat`; a higher `weight` makes the statement more frequent"),
-        ));
+        return Problem::new("an operation of a mix runs one statement, once")
+            .at(&repeat.span, "several times")
+            .at(&weight.span, "drawn by weight")
+            .help("remove `repeat`; a higher `weight` makes the statement more frequent")
+            .fail(document);
     }
     if table == Some(TableChoice::Previous) {
-        return Err(document.report(
-            Problem::new("an operation of a mix has no statement before the one that is drawn")
-                .at(&weight.span, "drawn by weight")
-                .help("remove `table = \"previous\"`, or the weights"),
-        ));
+        return Problem::new("an operation of a mix has no statement before the one that is drawn")
+            .at(&weight.span, "drawn by weight")
+            .help("remove `table = \"previous\"`, or the weights")
+            .fail(document);
     }
     Ok(())
 }
@@ -158,11 +153,12 @@ fn read_name(value: Value<'_>) -> Read<Located<&str>> {
     let document = value.document();
     let name = value.name()?;
     if TAKEN.contains(&name.value) {
-        return Err(document.report(
-            Problem::new(format!("`{}` already has a meaning", name.value))
-                .at(&name.span, "taken")
-                .help("what comes around transactions and connections has this name: choose another one"),
-        ));
+        return Problem::new(format!("`{}` already has a meaning", name.value))
+            .at(&name.span, "taken")
+            .help(
+                "what comes around transactions and connections has this name: choose another one",
+            )
+            .fail(document);
     }
     Ok(name)
 }
@@ -172,14 +168,13 @@ fn read_sql(value: Value<'_>) -> Read<Located<SqlTemplate>> {
     let text = value.text()?;
     match text.value.parse() {
         Ok(sql) => Ok(text.map(|_| sql)),
-        Err(error) => Err(document.report(
-            Problem::new(format!("{error}"))
-                .at(&text.span, "this statement")
-                .help(
-                    "a hole is a parameter's name in braces, such as {id}, or {ids:list} for a \
+        Err(error) => Problem::new(format!("{error}"))
+            .at(&text.span, "this statement")
+            .help(
+                "a hole is a parameter's name in braces, such as {id}, or {ids:list} for a \
                      list; {table} is the table",
-                ),
-        )),
+            )
+            .fail(document),
     }
 }
 
@@ -213,7 +208,7 @@ fn check_holes(document: &Document<'_>, sql: &Located<SqlTemplate>, params: &[Pa
         };
         let label = param.map_or("no value for this hole", |_| "does not fit");
         let place = document.within(&sql.span, &hole);
-        outcome = Err(document.report(problem.at(&place, label)));
+        outcome = problem.at(&place, label).fail(document);
     }
     outcome
 }

@@ -14,7 +14,7 @@ pub(crate) const RESULT_FILE: &str = "run.sqlite";
 
 /// Prints the report of a run, whatever state it is in.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
-    let store = Store::open_for_reading(&result_file(&args.run)?)
+    let store = Store::open_read_only(&result_file(&args.run)?)
         .map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
     print(&store, args.format)
 }

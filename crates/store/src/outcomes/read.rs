@@ -1,12 +1,12 @@
 //! Outcomes for reports. What is asked for often is read whole; histograms one by one.
 
-use prony_model::{ErrorCode, Interval, PlannedTrial, Schedule, ThreadUse, TrialKind};
-use rusqlite::{Row, params};
+use prony_model::{Interval, PlannedTrial, Schedule, ThreadUse, TrialKind};
+use rusqlite::params;
 
 use super::{ErrorRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
-use crate::database::{first, rows};
+use crate::database::{first, read_row, rows};
 use crate::trials::DONE_TIMED;
-use crate::values::{Parsed, Word, word};
+use crate::values::{Parsed, Word};
 use crate::{Store, StoreError, TrialId};
 
 impl Store {
@@ -45,7 +45,14 @@ impl Store {
              WHERE state = 'done' AND kind = ?1
              ORDER BY block, target_id, step_id, group_position",
             [Word(&kind)],
-            |row| outcome(row, kind),
+            |row| {
+                let (block, target) = (row.get(1)?, row.get(2)?);
+                let trial = row.get(0)?;
+                read_row! { row, 3 => OutcomeRow {
+                    step, group, backend as Word<_>, threads, client_user_ns, client_system_ns,
+                    clients, operations, queries, busy_ns, errors, unexpected,
+                } with { trial: trial, planned: PlannedTrial { block, target, kind } } }
+            },
         )
     }
 
@@ -88,14 +95,9 @@ impl Store {
              WHERE trial_id = ?1 AND step_id = ?2 AND group_position = ?3 ORDER BY position",
             params![trial, step, group],
             |row| {
-                Ok(StatementRow {
-                    position: row.get(0)?,
-                    name: row.get(1)?,
-                    count: row.get(2)?,
-                    rows: row.get(3)?,
-                    affected: row.get(4)?,
-                    unexpected: row.get(5)?,
-                })
+                read_row! { row, 0 => StatementRow {
+                    position, name, count, rows, affected, unexpected,
+                } }
             },
         )
     }
@@ -115,15 +117,9 @@ impl Store {
             ),
             [],
             |row| {
-                Ok(ErrorRow {
-                    trial: row.get(0)?,
-                    step: row.get(1)?,
-                    group: row.get(2)?,
-                    code: row.get::<_, Parsed<ErrorCode>>(3)?.0,
-                    class: word(row, 4)?,
-                    count: row.get(5)?,
-                    message: row.get(6)?,
-                })
+                read_row! { row, 0 => ErrorRow {
+                    trial, step, group, code as Parsed<_>, class as Word<_>, count, message,
+                } }
             },
         )
     }
@@ -145,18 +141,12 @@ impl Store {
             ),
             [],
             |row| {
-                Ok(ScheduleRow {
-                    trial: row.get(0)?,
-                    step: row.get(1)?,
-                    group: row.get(2)?,
-                    schedule: Schedule {
-                        planned: row.get(3)?,
-                        backlog: row.get(4)?,
-                        left: row.get(5)?,
-                        response: row.get(6)?,
-                        error: row.get(7)?,
-                    },
-                })
+                let schedule = read_row! { row, 3 => Schedule {
+                    planned, backlog, left, response, error,
+                } }?;
+                read_row! { row, 0 => ScheduleRow { trial, step, group } with {
+                    schedule: schedule,
+                } }
             },
         )
     }
@@ -176,16 +166,8 @@ impl Store {
             ),
             [],
             |row| {
-                Ok(ThreadUseRow {
-                    trial: row.get(0)?,
-                    step: row.get(1)?,
-                    thread: row.get(2)?,
-                    used: ThreadUse {
-                        wall_ns: row.get(3)?,
-                        cpu_ns: row.get(4)?,
-                        run_queue_ns: row.get(5)?,
-                    },
-                })
+                let used = read_row! { row, 3 => ThreadUse { wall_ns, cpu_ns, run_queue_ns } }?;
+                read_row! { row, 0 => ThreadUseRow { trial, step, thread } with { used: used } }
             },
         )
     }
@@ -203,41 +185,11 @@ impl Store {
              FROM interval WHERE trial_id = ?1 AND step_id = ?2 ORDER BY position",
             params![trial, step],
             |row| {
-                Ok(Interval {
-                    start_ns: row.get(0)?,
-                    end_ns: row.get(1)?,
-                    operations: row.get(2)?,
-                    queries: row.get(3)?,
-                    errors: row.get(4)?,
-                    latency_ns_p99: row.get(5)?,
-                    latency_ns_max: row.get(6)?,
-                    response_ns_p99: row.get(7)?,
-                    backlog: row.get(8)?,
-                })
+                read_row! { row, 0 => Interval {
+                    start_ns, end_ns, operations, queries, errors, latency_ns_p99,
+                    latency_ns_max, response_ns_p99, backlog,
+                } }
             },
         )
     }
-}
-
-fn outcome(row: &Row<'_>, kind: TrialKind) -> rusqlite::Result<OutcomeRow> {
-    Ok(OutcomeRow {
-        trial: row.get(0)?,
-        planned: PlannedTrial {
-            block: row.get(1)?,
-            target: row.get(2)?,
-            kind,
-        },
-        step: row.get(3)?,
-        group: row.get(4)?,
-        backend: word(row, 5)?,
-        threads: row.get(6)?,
-        client_user_ns: row.get(7)?,
-        client_system_ns: row.get(8)?,
-        clients: row.get(9)?,
-        operations: row.get(10)?,
-        queries: row.get(11)?,
-        busy_ns: row.get(12)?,
-        errors: row.get(13)?,
-        unexpected: row.get(14)?,
-    })
 }

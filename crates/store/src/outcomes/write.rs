@@ -1,9 +1,9 @@
 //! Recording a step.
 
 use prony_model::{ErrorCount, GroupOutcome, Interval, Schedule, StepOutcome, ThreadUse};
-use rusqlite::{Transaction, params};
+use rusqlite::Transaction;
 
-use crate::database::change;
+use crate::database::insert_row;
 use crate::trials::require_running;
 use crate::values::Word;
 use crate::{Store, StoreError, TrialId};
@@ -12,16 +12,26 @@ impl Store {
     /// Records what one step yielded, all of it or nothing.
     ///
     /// # Errors
-    /// When the trial is not running, the step or one of the groups is not in the plan, the step
-    /// has an outcome already, or a count exceeds 2⁶³ − 1.
+    /// When the trial is not running, the step is not in the plan or has other groups there, it has
+    /// an outcome already, or a count exceeds 2⁶³ − 1.
     pub fn record_step(
         &mut self,
         trial: TrialId,
         step: usize,
         outcome: &StepOutcome,
     ) -> Result<(), StoreError> {
-        self.write("record a step", |transaction, _| {
+        self.write("record a step", |transaction, plan| {
             require_running(transaction, trial)?;
+            if let Some(planned) = plan.steps.get(step)
+                && planned.groups.len() != outcome.groups.len()
+            {
+                return Err(StoreError::GroupsDiffer {
+                    trial: trial.0,
+                    step: planned.name.clone(),
+                    found: outcome.groups.len(),
+                    planned: planned.groups.len(),
+                });
+            }
             let writer = StepWriter {
                 transaction,
                 trial,
@@ -46,44 +56,20 @@ struct StepWriter<'a> {
 
 impl StepWriter<'_> {
     fn write_outcome(&self, outcome: &StepOutcome) -> Result<(), StoreError> {
-        change(
-            self.transaction,
-            "record a step",
-            "INSERT INTO outcome (trial_id, step_id, threads, client_user_ns, client_system_ns,
-                 start_ns, end_ns, timing, backend)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            params![
-                self.trial,
-                self.step,
-                outcome.threads,
-                outcome.client_user_ns,
-                outcome.client_system_ns,
-                outcome.start_ns,
-                outcome.end_ns,
-                Word(&outcome.timing),
-                Word(&outcome.backend)
-            ],
-        )
-        .map(drop)
+        insert_row! { self.transaction, "record a step", outcome {
+            trial_id: self.trial, step_id: self.step, threads: outcome.threads,
+            client_user_ns: outcome.client_user_ns, client_system_ns: outcome.client_system_ns,
+            start_ns: outcome.start_ns, end_ns: outcome.end_ns,
+            timing: Word(&outcome.timing), backend: Word(&outcome.backend),
+        } }
     }
 
     fn write_group(&self, position: usize, group: &GroupOutcome) -> Result<(), StoreError> {
-        change(
-            self.transaction,
-            "record the counts of a group of clients",
-            "INSERT INTO group_outcome (trial_id, step_id, group_position, clients, operations,
-                 queries, busy_ns)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![
-                self.trial,
-                self.step,
-                position,
-                group.clients,
-                group.operations,
-                group.queries,
-                group.busy_ns
-            ],
-        )?;
+        insert_row! { self.transaction, "record the counts of a group of clients", group_outcome {
+            trial_id: self.trial, step_id: self.step, group_position: position,
+            clients: group.clients, operations: group.operations, queries: group.queries,
+            busy_ns: group.busy_ns,
+        } }?;
         self.write_histogram(position, 0, &group.histogram)?;
         self.write_statements(position, group)?;
         self.write_errors(position, &group.errors)?;
@@ -93,130 +79,67 @@ impl StepWriter<'_> {
         }
     }
 
+    /// Writes the histogram of the whole operations of a group (`position` 0) or of a statement.
     fn write_histogram(&self, group: usize, position: usize, hdr: &[u8]) -> Result<(), StoreError> {
-        change(
-            self.transaction,
-            "record a histogram",
-            "INSERT INTO histogram (trial_id, step_id, group_position, position, hdr)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![self.trial, self.step, group, position, hdr],
-        )
-        .map(drop)
+        insert_row! { self.transaction, "record a histogram", histogram {
+            trial_id: self.trial, step_id: self.step, group_position: group, position: position,
+            hdr: hdr,
+        } }
     }
 
     fn write_statements(&self, group: usize, outcome: &GroupOutcome) -> Result<(), StoreError> {
         for (position, statement) in (1..).zip(&outcome.statements) {
-            change(
-                self.transaction,
-                "record the counts of a statement",
-                "INSERT INTO statement_count (trial_id, step_id, group_position, position,
-                     statement, count, rows, affected, unexpected)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                params![
-                    self.trial,
-                    self.step,
-                    group,
-                    position,
-                    statement.name,
-                    statement.count,
-                    statement.rows,
-                    statement.affected,
-                    statement.unexpected
-                ],
-            )?;
+            insert_row! { self.transaction, "record the counts of a statement", statement_count {
+                trial_id: self.trial, step_id: self.step, group_position: group,
+                position: position, statement: statement.name, count: statement.count,
+                rows: statement.rows, affected: statement.affected,
+                unexpected: statement.unexpected,
+            } }?;
             self.write_histogram(group, position, &statement.histogram)?;
         }
         Ok(())
     }
 
     fn write_errors(&self, group: usize, errors: &[ErrorCount]) -> Result<(), StoreError> {
-        for error in errors {
-            change(
-                self.transaction,
-                "record the errors of a step",
-                "INSERT INTO error_count (trial_id, step_id, group_position, code, class, count,
-                     message)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                params![
-                    self.trial,
-                    self.step,
-                    group,
-                    error.code.as_str(),
-                    Word(&error.class),
-                    error.count,
-                    error.message
-                ],
-            )?;
-        }
-        Ok(())
+        errors.iter().try_for_each(|error| {
+            insert_row! { self.transaction, "record the errors of a step", error_count {
+                trial_id: self.trial, step_id: self.step, group_position: group,
+                code: error.code.as_str(), class: Word(&error.class), count: error.count,
+                message: error.message,
+            } }
+        })
     }
 
     fn write_schedule(&self, group: usize, schedule: &Schedule) -> Result<(), StoreError> {
-        change(
-            self.transaction,
-            "record a schedule",
-            "INSERT INTO schedule (trial_id, step_id, group_position, planned, backlog,
-                 left_undone, response_hdr, error_hdr)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![
-                self.trial,
-                self.step,
-                group,
-                schedule.planned,
-                schedule.backlog,
-                schedule.left,
-                schedule.response,
-                schedule.error
-            ],
-        )
-        .map(drop)
+        insert_row! { self.transaction, "record a schedule", schedule {
+            trial_id: self.trial, step_id: self.step, group_position: group,
+            planned: schedule.planned, backlog: schedule.backlog, left_undone: schedule.left,
+            response_hdr: schedule.response, error_hdr: schedule.error,
+        } }
     }
 
     fn write_intervals(&self, intervals: &[Interval]) -> Result<(), StoreError> {
-        for (position, interval) in intervals.iter().enumerate() {
-            change(
-                self.transaction,
-                "record the intervals of a step",
-                "INSERT INTO interval (trial_id, step_id, position, start_ns, end_ns, operations,
-                     queries, errors, latency_ns_p99, latency_ns_max, response_ns_p99, backlog)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                params![
-                    self.trial,
-                    self.step,
-                    position,
-                    interval.start_ns,
-                    interval.end_ns,
-                    interval.operations,
-                    interval.queries,
-                    interval.errors,
-                    interval.latency_ns_p99,
-                    interval.latency_ns_max,
-                    interval.response_ns_p99,
-                    interval.backlog
-                ],
-            )?;
-        }
-        Ok(())
+        intervals
+            .iter()
+            .enumerate()
+            .try_for_each(|(position, interval)| {
+                insert_row! { self.transaction, "record the intervals of a step", interval {
+                    trial_id: self.trial, step_id: self.step, position: position,
+                    start_ns: interval.start_ns, end_ns: interval.end_ns,
+                    operations: interval.operations, queries: interval.queries,
+                    errors: interval.errors, latency_ns_p99: interval.latency_ns_p99,
+                    latency_ns_max: interval.latency_ns_max,
+                    response_ns_p99: interval.response_ns_p99, backlog: interval.backlog,
+                } }
+            })
     }
 
     fn write_thread_use(&self, threads: &[ThreadUse]) -> Result<(), StoreError> {
-        for (thread, used) in threads.iter().enumerate() {
-            change(
-                self.transaction,
-                "record the threads of the load generator",
-                "INSERT INTO thread_use
-                     (trial_id, step_id, thread, wall_ns, cpu_ns, run_queue_ns)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![
-                    self.trial,
-                    self.step,
-                    thread,
-                    used.wall_ns,
-                    used.cpu_ns,
-                    used.run_queue_ns
-                ],
-            )?;
-        }
-        Ok(())
+        threads.iter().enumerate().try_for_each(|(thread, used)| {
+            insert_row! { self.transaction, "record the threads of the load generator", thread_use {
+                trial_id: self.trial, step_id: self.step, thread: thread,
+                wall_ns: used.wall_ns, cpu_ns: used.cpu_ns, run_queue_ns: used.run_queue_ns,
+            } }
+        })
     }
 }

@@ -126,7 +126,7 @@ fn read_only() {
         .status();
     assert!(remounted.unwrap().success());
 
-    let reader = Store::open_for_reading(&path).unwrap();
+    let reader = Store::open_read_only(&path).unwrap();
     assert_eq!(reader.outcomes().unwrap().len(), 2);
     let error = Store::open(&path).unwrap_err();
     assert!(matches!(error, StoreError::Lock { .. }), "{error}");

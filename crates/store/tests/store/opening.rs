@@ -29,7 +29,7 @@ fn one_program_works_on_a_run_and_others_read() {
         "{error}"
     );
 
-    let mut reader = Store::open_for_reading(&sample.path()).unwrap();
+    let mut reader = Store::open_read_only(&sample.path()).unwrap();
     store.begin_trial(planned(0, 0), at(1)).unwrap();
     assert_eq!(reader.trial_counts().unwrap().running, 1);
     assert!(matches!(
@@ -49,7 +49,7 @@ fn an_ended_run_is_one_file_that_needs_no_writable_folder() {
     fs::copy(sample.path(), copy.path()).unwrap();
     drop(store);
     assert_whole(&copy.path());
-    let reader = Store::open_for_reading(&copy.path()).unwrap();
+    let reader = Store::open_read_only(&copy.path()).unwrap();
     assert_eq!(reader.run().unwrap().ended_at, Some(at(1)));
     let files = fs::read_dir(copy.path().parent().unwrap()).unwrap().count();
     assert_eq!(files, 1, "reading leaves nothing behind");
@@ -70,7 +70,7 @@ fn files_that_are_no_results_are_told_apart() {
         let sample = Sample::new();
         fs::write(sample.path(), bytes).unwrap();
         let write = Store::open(&sample.path()).unwrap_err();
-        let read = Store::open_for_reading(&sample.path()).unwrap_err();
+        let read = Store::open_read_only(&sample.path()).unwrap_err();
         assert_eq!(write.to_string(), read.to_string());
         assert_eq!(fs::read(sample.path()).unwrap(), bytes, "left as it was");
         read
@@ -110,7 +110,7 @@ fn a_file_that_was_cut_short_says_so_wherever_it_was_cut() {
         fs::write(sample.path(), &whole[..length]).unwrap();
         for result in [
             Store::open(&sample.path()),
-            Store::open_for_reading(&sample.path()),
+            Store::open_read_only(&sample.path()),
         ] {
             let error = result.unwrap_err();
             let size = length as u64;
@@ -124,7 +124,7 @@ fn a_file_that_was_cut_short_says_so_wherever_it_was_cut() {
         assert_eq!(fs::read(sample.path()).unwrap(), whole[..length], "left");
     }
     fs::write(sample.path(), &whole[..5000]).unwrap();
-    let error = Store::open_for_reading(&sample.path()).unwrap_err();
+    let error = Store::open_read_only(&sample.path()).unwrap_err();
     let text = error.to_string();
     let text = text.replace(sample.path().to_str().unwrap(), "FILE");
     let text = text.replace(&whole.len().to_string(), "N");
@@ -148,7 +148,7 @@ fn what_a_cut_file_lacks_may_be_in_the_log_beside_it() {
         let copy = Sample::new();
         fs::write(copy.path(), &main[..length]).unwrap();
         fs::write(with(&copy.path(), "-wal"), &log).unwrap();
-        match Store::open_for_reading(&copy.path()) {
+        match Store::open_read_only(&copy.path()) {
             Ok(reader) => assert_eq!(reader.outcomes().unwrap(), outcomes, "{length}"),
             Err(error) => {
                 assert!(length < main.len(), "{error}");
@@ -172,7 +172,7 @@ fn files_of_others_are_foreign_although_they_were_cut_short() {
     let whole = fs::read(sample.path()).unwrap();
     for length in [90, 4096, whole.len()] {
         fs::write(sample.path(), &whole[..length]).unwrap();
-        let error = Store::open_for_reading(&sample.path()).unwrap_err();
+        let error = Store::open_read_only(&sample.path()).unwrap_err();
         let is_foreign = matches!(error, StoreError::Foreign { .. });
         let is_damaged = matches!(error, StoreError::Database { .. });
         assert!(
@@ -205,7 +205,7 @@ fn newer_files_are_refused() {
         .unwrap();
     for result in [
         Store::open(&sample.path()),
-        Store::open_for_reading(&sample.path()),
+        Store::open_read_only(&sample.path()),
     ] {
         assert!(matches!(
             result,
@@ -231,7 +231,7 @@ fn files_of_unreleased_layouts_are_refused() {
             .unwrap();
         for result in [
             Store::open(&sample.path()),
-            Store::open_for_reading(&sample.path()),
+            Store::open_read_only(&sample.path()),
         ] {
             let error = result.unwrap_err();
             assert!(matches!(error, StoreError::Unreleased { .. }), "{error}");
@@ -269,7 +269,7 @@ fn readers_ignore_trials_of_unknown_kinds() {
     drop(store);
     add_unknown_kind(&sample);
 
-    let reader = Store::open_for_reading(&sample.path()).unwrap();
+    let reader = Store::open_read_only(&sample.path()).unwrap();
     assert_eq!(*reader.plan(), plan());
     assert_eq!(reader.outcomes().unwrap(), outcomes);
     assert_eq!(reader.counted().unwrap(), []);

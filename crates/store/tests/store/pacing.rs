@@ -77,21 +77,19 @@ fn paced() -> StepOutcome {
     outcome
 }
 
-/// A run with two groups beside the clients of every step.
-fn grouped_run() -> (Sample, Store) {
+/// A run with two groups beside the clients of this step.
+fn grouped_run(step: usize) -> (Sample, Store) {
     let sample = Sample::new();
     let mut plan = plan();
-    for step in &mut plan.steps {
-        beside(step, "writers");
-        beside(step, "scans");
-    }
+    beside(&mut plan.steps[step], "writers");
+    beside(&mut plan.steps[step], "scans");
     let store = create_with(&sample.path(), &plan);
     (sample, store)
 }
 
 #[test]
 fn what_a_paced_step_yields_comes_back() {
-    let (sample, mut store) = grouped_run();
+    let (sample, mut store) = grouped_run(0);
     let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
     store.record_step(trial, 0, &paced()).unwrap();
     store.record_step(trial, 1, &outcome(2)).unwrap();
@@ -139,7 +137,7 @@ fn what_a_paced_step_yields_comes_back() {
 
 #[test]
 fn groups_have_figures_of_their_own() {
-    let (_sample, mut store) = grouped_run();
+    let (_sample, mut store) = grouped_run(1);
     let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
     store.record_step(trial, 0, &outcome(1)).unwrap();
     let mut second = paced();
@@ -202,8 +200,32 @@ fn groups_that_are_not_planned_are_not_recorded() {
     let sample = Sample::new();
     let mut store = sample.create();
     let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
-    assert!(store.record_step(trial, 0, &paced()).is_err());
+    let refused = store.record_step(trial, 0, &paced()).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            StoreError::GroupsDiffer {
+                found: 3,
+                planned: 1,
+                ..
+            }
+        ),
+        "{refused}"
+    );
     store.record_step(trial, 0, &outcome(1)).unwrap();
+}
+
+#[test]
+fn groups_that_are_planned_must_all_have_an_outcome() {
+    let (_sample, mut store) = grouped_run(1);
+    let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
+    let refused = store.record_step(trial, 1, &outcome(2)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "record step `point-query` in trial 1: the number of its groups of clients is 1, that of \
+         the plan is 3"
+    );
+    store.record_step(trial, 1, &paced()).unwrap();
 }
 
 #[test]

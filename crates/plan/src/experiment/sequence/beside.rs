@@ -4,8 +4,8 @@ use prony_model::Workload;
 
 use super::clients::{self, Clients};
 use super::work::{self, Work};
-use crate::fields::{Fields, Located};
-use crate::invalid::{Problem, Read};
+use crate::fields::{Fields, Located, read_each, twice};
+use crate::invalid::Read;
 
 /// A group of clients as written.
 #[derive(Debug, Clone)]
@@ -21,24 +21,18 @@ pub(super) fn read_all(
     step: Option<&Located<String>>,
 ) -> Read<Vec<Beside>> {
     let tables = fields.tables("beside", "a group of clients")?;
-    let groups: Vec<_> = tables
-        .into_iter()
-        .map(|table| read(table, workloads))
-        .collect();
-    let groups: Vec<_> = groups.into_iter().collect::<Read<_>>()?;
+    let groups = read_each(tables, |table| read(table, workloads))?;
     let mut names: Vec<&Located<String>> = step.into_iter().collect();
     for group in &groups {
         let name = &group.work.name;
         if let Some(first) = names.iter().find(|other| other.value == name.value) {
-            return Err(fields.document().report(
-                Problem::new(format!("two groups of clients are named `{}`", name.value))
-                    .at(&name.span, "here again")
-                    .at(&first.span, "first here")
-                    .help(
-                        "figures are kept by name, those of the step's own clients by its: set \
+            let message = format!("two groups of clients are named `{}`", name.value);
+            return twice(message, &name.span, &first.span)
+                .help(
+                    "figures are kept by name, those of the step's own clients by its: set \
                          `name`",
-                    ),
-            ));
+                )
+                .fail(fields.document());
         }
         names.push(name);
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use toml::de::DeValue;
 
-use crate::fields::{Located, Value};
+use crate::fields::{Located, Value, twice};
 use crate::invalid::{Problem, Read};
 
 /// Most clients of a step: the servers' own limit of `max_connections`.
@@ -49,12 +49,13 @@ pub(in super::super) fn read(value: Value<'_>) -> Read<Vec<Clients>> {
         let document = item.document();
         let count = read_one(item)?;
         if let Some(first) = clients.iter().find(|other| other.value == count.value) {
-            return Err(document.report(
-                Problem::new(format!("`clients` has {} twice", count.value))
-                    .at(&count.span, "here again")
-                    .at(&first.span, "first here")
-                    .help("each number of clients is measured once in every trial: remove one"),
-            ));
+            return twice(
+                format!("`clients` has {} twice", count.value),
+                &count.span,
+                &first.span,
+            )
+            .help("each number of clients is measured once in every trial: remove one")
+            .fail(document);
         }
         clients.push(count);
     }
@@ -74,11 +75,10 @@ pub(super) fn read_one(value: Value<'_>) -> Read<Located<Clients>> {
     if word.value == "tables" {
         return Ok(word.map(|_| Clients::Tables));
     }
-    Err(document.report(
-        Problem::new(format!("`{}` is not a number of clients", word.value))
-            .at(&word.span, "not a number")
-            .help("write whole numbers, or \"tables\" for as many as the dataset has tables"),
-    ))
+    Problem::new(format!("`{}` is not a number of clients", word.value))
+        .at(&word.span, "not a number")
+        .help("write whole numbers, or \"tables\" for as many as the dataset has tables")
+        .fail(document)
 }
 
 /// The numbers for a dataset of `tables` tables, each once.

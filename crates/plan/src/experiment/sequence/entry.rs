@@ -8,7 +8,7 @@ use super::settings::read_timing;
 use super::time::{Limit, Scale, read_limit, read_time};
 use super::work::{self, Work};
 use crate::duration::Milliseconds;
-use crate::fields::{Fields, Value};
+use crate::fields::{Fields, Value, read_each};
 use crate::invalid::{Document, Problem, Read, Span};
 
 /// After how long settling is given up where nothing is written: as long as the longest wait of the
@@ -78,11 +78,7 @@ impl WrittenSettle {
 pub(super) fn read_all(root: &mut Fields<'_>, workloads: &[Workload]) -> Read<Vec<Entry>> {
     let document = root.document();
     let tables = root.tables("step", "a step")?;
-    let entries: Vec<_> = tables
-        .into_iter()
-        .map(|fields| read(fields, workloads))
-        .collect();
-    let entries: Vec<_> = entries.into_iter().collect::<Read<_>>()?;
+    let entries = read_each(tables, |fields| read(fields, workloads))?;
     check_settles(document, &entries)?;
     Ok(entries)
 }
@@ -153,11 +149,10 @@ fn check_settles(document: &Document<'_>, entries: &[Entry]) -> Read<()> {
     let settles = |entry: &&Entry| matches!(entry.what, What::Settle(_));
     for (index, entry) in entries.iter().enumerate() {
         if settles(&entry) && entries.get(index + 1).is_none_or(|next| settles(&next)) {
-            return Err(document.report(
-                Problem::new("no step that runs something follows after settling")
-                    .at(&entry.place, "settles for no step")
-                    .help("write the [[step]] that needs a quiet engine below it, or remove it"),
-            ));
+            return Problem::new("no step that runs something follows after settling")
+                .at(&entry.place, "settles for no step")
+                .help("write the [[step]] that needs a quiet engine below it, or remove it")
+                .fail(document);
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use super::entry::{Entry, Run, What};
 use super::time::{Limit, Scale};
 use super::work::Work;
 use crate::experiment::{DatasetRead, fit};
-use crate::fields::Located;
+use crate::fields::{Located, twice};
 use crate::invalid::{Document, Problem, Read, Reported, Span};
 
 /// Warm-up of a step where nothing else is written.
@@ -179,13 +179,12 @@ impl Expansion<'_> {
             Origin::Own => "has one".to_owned(),
             Origin::Preset { .. } => self.label(run, "has one"),
         };
-        Err(self.document.report(
-            Problem::new(format!("a step whose whole run is timed has no {what}"))
-                .at(place, label)
-                .help(format!(
-                    "remove `{key}`, or write `timing = \"operations\"`"
-                )),
-        ))
+        Problem::new(format!("a step whose whole run is timed has no {what}"))
+            .at(place, label)
+            .help(format!(
+                "remove `{key}`, or write `timing = \"operations\"`"
+            ))
+            .fail(self.document)
     }
 
     /// The groups of a step; its own clients are still to be counted.
@@ -253,9 +252,11 @@ impl Expansion<'_> {
         if limit.span != *place {
             problem = problem.at(place, self.label(run, "has more clients"));
         }
-        Err(self.document.report(problem.help(format!(
-            "write at least {clients}, or `operations_per_client`, or fewer `clients`"
-        ))))
+        problem
+            .help(format!(
+                "write at least {clients}, or `operations_per_client`, or fewer `clients`"
+            ))
+            .fail(self.document)
     }
 
     /// A label at the place of a step, which for all steps of a preset is that of its name.
@@ -322,12 +323,13 @@ impl Expansion<'_> {
         for step in steps {
             let key = (step.name.clone(), step.own().clients);
             if let Some(first) = seen.insert(key, place.clone()) {
-                return Err(self.document.report(
-                    Problem::new(format!("two steps are named `{}`", step.name))
-                        .at(place, "here again")
-                        .at(&first, "first here")
-                        .help("set `name` in one of them"),
-                ));
+                return twice(
+                    format!("two steps are named `{}`", step.name),
+                    place,
+                    &first,
+                )
+                .help("set `name` in one of them")
+                .fail(self.document);
             }
         }
         Ok(())

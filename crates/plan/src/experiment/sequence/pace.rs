@@ -1,7 +1,6 @@
 //! When clients begin their operations, and when they connect anew.
 
 use prony_model::{Pace, Spacing, Think, Thousandths};
-use toml::de::DeValue;
 
 use crate::duration::Microseconds;
 use crate::fields::{Fields, Located, Value};
@@ -78,11 +77,12 @@ fn with_spacing<T: Copy>(
             Ok(Some((value.value, spacing)))
         }
         (None, None) => Ok(None),
-        (None, Some(spacing)) => Err(fields.document().report(
+        (None, Some(spacing)) => {
             Problem::new(format!("`{spacing_key}` needs `{value_key}` beside it"))
                 .at(&spacing.span, "of what?")
-                .help(format!("write `{value_key}`, or remove `{spacing_key}`")),
-        )),
+                .help(format!("write `{value_key}`, or remove `{spacing_key}`"))
+                .fail(fields.document())
+        }
     }
 }
 
@@ -101,22 +101,11 @@ fn read_spacing(value: Value<'_>) -> Read<Located<Spacing>> {
 
 /// Reads a think time in microseconds.
 fn read_think(value: &Value<'_>) -> Read<Located<u64>> {
-    let document = value.document();
-    if matches!(value.inner(), DeValue::Integer(_) | DeValue::Float(_)) {
-        return Err(document.report(
-            Problem::new("a length of time needs its unit")
-                .at(&value.span(), "milliseconds? seconds?")
-                .help(THINK_RULE),
-        ));
-    }
-    let text = value.clone().text()?;
-    match text.value.parse::<Microseconds>() {
-        Ok(time) if time.0 > 0 => Ok(text.map(|_| time.0)),
-        Ok(_) => Err(value.report("must be longer than 0", "no time to think")),
-        Err(error) => Err(document.report(
-            Problem::new(error.to_string())
-                .at(&text.span, "not a length of time")
-                .help(THINK_RULE),
-        )),
+    match value.clone().time("milliseconds? seconds?", THINK_RULE)? {
+        Microseconds(0) => Err(value.report("must be longer than 0", "no time to think")),
+        Microseconds(us) => Ok(Located {
+            value: us,
+            span: value.span(),
+        }),
     }
 }

@@ -86,16 +86,15 @@ fn read(mut fields: Fields<'_>, text: &str, workloads: &[Workload]) -> Read<Pres
 
     let (settings, entries) = (settings?, entries?);
     if entries.is_empty() {
-        return Err(document.report(
-            Problem::new("a preset needs at least one step").at(&end, "no [[step]] in this file"),
-        ));
+        return Problem::new("a preset needs at least one step")
+            .at(&end, "no [[step]] in this file")
+            .fail(document);
     }
     if settings.limit.is_none() {
-        return Err(document.report(
-            Problem::new("a preset needs `time` or `operations_per_client`")
-                .at(&end, "nothing that experiments could scale")
-                .help("write it at the top: it holds for all steps that set none themselves"),
-        ));
+        return Problem::new("a preset needs `time` or `operations_per_client`")
+            .at(&end, "nothing that experiments could scale")
+            .help("write it at the top: it holds for all steps that set none themselves")
+            .fail(document);
     }
     Ok(Preset {
         name: name?.value.to_owned(),

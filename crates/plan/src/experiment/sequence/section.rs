@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use prony_model::Section;
 
 use super::entry::{Entry, Run, What};
-use crate::fields::{Fields, Located, Value, unknown};
+use crate::fields::{Fields, Located, Value, twice, unknown};
 use crate::invalid::{Problem, Read, Span};
 
 /// Reads all `[[section]]` tables of a file; none at all leaves reports to the order of the
@@ -91,16 +91,14 @@ fn read_steps(
         let name: Located<&str> = item.text()?;
         let found = names.find(name.value);
         if found.is_empty() {
-            return Err(document.report(unknown("step", &name, &names.all())));
+            return unknown("step", &name, &names.all()).fail(document);
         }
         for entry in found {
             if let Some(first) = placed.insert(entry, name.span.clone()) {
-                return Err(document.report(
-                    Problem::new(format!("the step `{}` is in two sections", name.value))
-                        .at(&name.span, "here again")
-                        .at(&first, "first here")
-                        .help("a step is shown once: remove one of them"),
-                ));
+                let message = format!("the step `{}` is in two sections", name.value);
+                return twice(message, &name.span, &first)
+                    .help("a step is shown once: remove one of them")
+                    .fail(document);
             }
             entries.push(entry);
         }
@@ -120,14 +118,13 @@ fn check_all_placed(
         .map(|entry| &entry.place);
     for ((index, run), place) in runs(entries).enumerate().zip(spans) {
         if !run.warm_only && !placed.contains_key(&index) {
-            return Err(root.document().report(
-                Problem::new(format!(
-                    "the step `{}` is in no section",
-                    run.work.name.value
-                ))
-                .at(place, "not in any `steps`")
-                .help("name it in the `steps` of a [[section]], or write no sections at all"),
-            ));
+            return Problem::new(format!(
+                "the step `{}` is in no section",
+                run.work.name.value
+            ))
+            .at(place, "not in any `steps`")
+            .help("name it in the `steps` of a [[section]], or write no sections at all")
+            .fail(root.document());
         }
     }
     Ok(())

@@ -38,12 +38,11 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<Settings> {
             && before.value > 0
             && timing.value == Timing::WholeRun
         {
-            return Err(document.report(
-                Problem::new(format!("steps whose whole run is timed have no {what}"))
-                    .at(&before.span, format!("a {what}"))
-                    .at(&timing.span, "the whole run")
-                    .help("remove one of them; a step can have a `timing` of its own"),
-            ));
+            return Problem::new(format!("steps whose whole run is timed have no {what}"))
+                .at(&before.span, format!("a {what}"))
+                .at(&timing.span, "the whole run")
+                .help("remove one of them; a step can have a `timing` of its own")
+                .fail(document);
         }
     }
     Ok(Settings {

@@ -1,7 +1,6 @@
 //! Lengths of time, and what ends a step.
 
 use prony_model::Length;
-use toml::de::DeValue;
 
 use crate::duration::Milliseconds;
 use crate::fields::{Fields, Located, Value};
@@ -82,24 +81,11 @@ impl Scale {
 
 /// Reads a length of time of at least `least_ms`, in milliseconds.
 pub(crate) fn read_time(value: &Value<'_>, least_ms: u64) -> Read<u64> {
-    let document = value.document();
-    if matches!(value.inner(), DeValue::Integer(_) | DeValue::Float(_)) {
-        return Err(document.report(
-            Problem::new("a length of time needs its unit")
-                .at(&value.span(), "seconds? minutes?")
-                .help(TIME_RULE),
-        ));
+    let Milliseconds(ms) = value.clone().time("seconds? minutes?", TIME_RULE)?;
+    if ms < least_ms {
+        return Err(value.report("must be longer than 0", "nothing would be measured"));
     }
-    let text = value.clone().text()?;
-    match text.value.parse::<Milliseconds>() {
-        Ok(time) if time.0 >= least_ms => Ok(time.0),
-        Ok(_) => Err(value.report("must be longer than 0", "nothing would be measured")),
-        Err(error) => Err(document.report(
-            Problem::new(error.to_string())
-                .at(&text.span, "not a length of time")
-                .help(TIME_RULE),
-        )),
-    }
+    Ok(ms)
 }
 
 /// Reads a number of operations.
@@ -126,12 +112,11 @@ pub(super) fn read_limit(fields: &mut Fields<'_>) -> Read<Option<Located<Limit>>
     let (Some(one), Some(other)) = (&first, &second) else {
         return Ok(first);
     };
-    Err(document.report(
-        Problem::new("a step ends after a `time` or after a number of `operations`, not both")
-            .at(&one.span, "this")
-            .at(&other.span, "or this")
-            .help("remove one of them"),
-    ))
+    Problem::new("a step ends after a `time` or after a number of `operations`, not both")
+        .at(&one.span, "this")
+        .at(&other.span, "or this")
+        .help("remove one of them")
+        .fail(document)
 }
 
 fn located<T>(span: Span, value: T) -> Located<T> {

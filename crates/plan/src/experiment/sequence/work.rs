@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use prony_model::Workload;
 
 use super::pace::{self, WrittenPace};
-use crate::fields::{Fields, Located, NAME_RULE, Value, is_name, unknown};
+use crate::fields::{Fields, Located, NAME_RULE, Value, is_name, read_each, unknown};
 use crate::invalid::{Document, Problem, Read};
 use crate::suggest;
 use crate::workload::PARAMETER_MAX;
@@ -68,31 +68,26 @@ fn find<'w>(value: Value<'_>, workloads: &'w [Workload]) -> Read<Located<&'w Wor
         .iter()
         .map(|workload| workload.name.as_str())
         .collect();
-    Err(document.report(unknown("workload", &name, &known)))
+    unknown("workload", &name, &known).fail(document)
 }
 
 fn read_parameters(fields: Fields<'_>, workload: &Workload) -> Read<BTreeMap<String, i64>> {
     let known: Vec<_> = workload.parameters.keys().map(String::as_str).collect();
-    let read: Vec<_> = fields
-        .entries()
-        .into_iter()
-        .map(|(name, value)| {
-            if !known.contains(&name.value) {
-                let kind = format!("parameters of {}", workload.name);
-                return Err(value.document().report(
-                    Problem::new(format!(
-                        "the workload `{}` has no parameter `{}`",
-                        workload.name, name.value
-                    ))
-                    .at(&name.span, "not defined")
-                    .help(suggest::help(name.value, &kind, &known)),
-                ));
-            }
-            let number = value.integer(-PARAMETER_MAX..=PARAMETER_MAX)?;
-            Ok((name.value.to_owned(), number.value))
-        })
-        .collect();
-    read.into_iter().collect()
+    read_each(fields.entries(), |(name, value)| {
+        if !known.contains(&name.value) {
+            let kind = format!("parameters of {}", workload.name);
+            return Problem::new(format!(
+                "the workload `{}` has no parameter `{}`",
+                workload.name, name.value
+            ))
+            .at(&name.span, "not defined")
+            .help(suggest::help(name.value, &kind, &known))
+            .fail(value.document());
+        }
+        let number = value.integer(-PARAMETER_MAX..=PARAMETER_MAX)?;
+        Ok((name.value.to_owned(), number.value))
+    })
+    .map(BTreeMap::from_iter)
 }
 
 /// The workload's name and every parameter that is set: `read-only.range1000`.
@@ -106,11 +101,10 @@ fn default_name(
         .chain(parameters)
         .collect();
     if !is_name(&name) {
-        return Err(document.report(
-            Problem::new(format!("`{name}` can't be the name of a step"))
-                .at(&workload.span, "needs a `name`")
-                .help(NAME_RULE),
-        ));
+        return Problem::new(format!("`{name}` can't be the name of a step"))
+            .at(&workload.span, "needs a `name`")
+            .help(NAME_RULE)
+            .fail(document);
     }
     Ok(Located {
         value: name,

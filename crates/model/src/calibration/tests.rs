@@ -1,0 +1,150 @@
+//! Tests of what a calibration says.
+
+use super::*;
+
+fn point(backend: Backend, clients: u32) -> ClosedPoint {
+    ClosedPoint {
+        backend,
+        clients,
+        threads: 1,
+        counts: CalibrationCounts {
+            queries: 1_000,
+            wall_ns: 500_000_000,
+            client_user_ns: 1_000_000,
+            client_system_ns: 3_000_000,
+            server_ns: 2_000_000,
+        },
+    }
+}
+
+fn calibration() -> Calibration {
+    Calibration {
+        prony_version: "1.2.3".into(),
+        host: CalibratedHost {
+            cpu_model: Some("Example 1".into()),
+            cpus: 2,
+            kernel: None,
+        },
+        made_at_ms: 5,
+        closed: vec![
+            point(Backend::Epoll, 1),
+            point(Backend::Epoll, 64),
+            point(Backend::IoUring, 512),
+        ],
+        open: vec![OpenPoint {
+            backend: Backend::Epoll,
+            clients: 8,
+            threads: 2,
+            rate: Thousandths(10_000_000),
+            spacing: Spacing::Regular,
+            counts: point(Backend::Epoll, 8).counts,
+            planned: 1_000,
+            error: vec![1, 255],
+        }],
+        looking: Vec::new(),
+    }
+}
+
+#[test]
+fn rates_come_from_counts() {
+    let counts = point(Backend::Epoll, 1).counts;
+    assert_eq!(counts.queries_per_second(), Some(2_000.0));
+    assert_eq!(counts.client_us_per_query(), Some(4.0));
+    assert_eq!(counts.client_user_us_per_query(), Some(1.0));
+    assert_eq!(counts.server_us_per_query(), Some(2.0));
+    let none = CalibrationCounts {
+        queries: 0,
+        ..counts
+    };
+    assert_eq!(none.queries_per_second(), None);
+    assert_eq!(none.client_us_per_query(), None);
+}
+
+#[test]
+fn the_point_at_or_above_is_of_the_same_backend() {
+    let calibration = calibration();
+    let found = |backend, clients| {
+        let point = calibration.at_or_above(backend, clients);
+        point.map(|point| point.clients)
+    };
+    assert_eq!(found(Backend::Epoll, 1), Some(1));
+    assert_eq!(found(Backend::Epoll, 2), Some(64));
+    assert_eq!(found(Backend::Epoll, 64), Some(64));
+    assert_eq!(found(Backend::Epoll, 65), None);
+    assert_eq!(found(Backend::IoUring, 1), Some(512));
+    let epoll_only = Calibration {
+        closed: vec![point(Backend::Epoll, 1)],
+        ..calibration
+    };
+    assert!(epoll_only.covers(Backend::Epoll) && !epoll_only.covers(Backend::IoUring));
+    assert_eq!(epoll_only.at_or_above(Backend::IoUring, 1), None);
+}
+
+#[test]
+fn it_is_of_one_version_on_one_host() {
+    let calibration = calibration();
+    let host = calibration.host.clone();
+    assert!(calibration.is_of("1.2.3", &host));
+    assert!(!calibration.is_of("1.2.4", &host));
+    let other = CalibratedHost { cpus: 4, ..host };
+    assert!(!calibration.is_of("1.2.3", &other));
+}
+
+#[test]
+fn what_was_planned_and_not_answered_is_left() {
+    let [point] = <[OpenPoint; 1]>::try_from(calibration().open).unwrap();
+    assert_eq!(point.left(), 0);
+    let overloaded = OpenPoint {
+        planned: 1_020,
+        ..point
+    };
+    assert_eq!(overloaded.left(), 20);
+}
+
+#[test]
+fn the_price_of_looking_is_what_is_lost() {
+    let counts = |queries| CalibrationCounts {
+        queries,
+        wall_ns: 1_000_000_000,
+        client_user_ns: 1,
+        client_system_ns: 1,
+        server_ns: 1,
+    };
+    let price = |with: [u64; 3]| LookingPrice {
+        counters: CounterSet::Hardware,
+        clients: 1,
+        rounds: with
+            .map(|with| PricedRound {
+                without: counts(1_000),
+                with: counts(with),
+            })
+            .to_vec(),
+    };
+    let loss = price([900, 900, 900]).loss().unwrap();
+    assert!((loss.mean - 0.1).abs() < 1e-9, "{loss:?}");
+    assert!((loss.most - 0.1).abs() < 1e-9, "{loss:?}");
+    let spread = price([800, 900, 1_000]).loss().unwrap();
+    assert!((spread.range.1 - 0.2).abs() < 1e-9 && spread.range.0.abs() < 1e-9);
+    assert!(spread.most > 0.2, "{spread:?}");
+    let mut few = price([900, 900, 900]);
+    few.rounds.pop();
+    assert_eq!(few.loss(), None);
+
+    let mut calibration = calibration();
+    let may = |calibration: &Calibration| calibration.may_ride(CounterSet::Hardware);
+    assert!(!may(&calibration));
+    calibration.looking = vec![price([999, 999, 999])];
+    assert!(may(&calibration) && !calibration.may_ride(CounterSet::Software));
+    calibration.looking.push(price([990, 990, 990]));
+    assert!(!may(&calibration));
+}
+
+#[test]
+fn travels_as_json() {
+    let json = serde_json::to_string(&calibration()).unwrap();
+    assert!(json.contains(r#""error":"01ff""#), "{json}");
+    assert_eq!(
+        serde_json::from_str::<Calibration>(&json).unwrap(),
+        calibration()
+    );
+}
