@@ -137,12 +137,13 @@ impl<'a> Checker<'a> {
     }
 
     fn text(&mut self, index: usize, repetition: u32) -> Vec<u8> {
-        let values = &mut self.values[index];
-        self.choices.choose(self.program, index, repetition, values);
+        let (statement, values) = (&self.program.statements[index], &mut self.values[index]);
+        self.choices
+            .choose(self.program, statement, repetition, values);
         let table = &self.program.tables[self.choices.table()];
         let mut sql = Vec::new();
         // Everything was compiled as text.
-        if let Encoding::Text(pieces) = &self.program.statements[index].encoding {
+        if let Encoding::Text(pieces) = &statement.encoding {
             append_sql(pieces, &mut sql, table, values);
         }
         sql

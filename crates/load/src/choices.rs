@@ -2,7 +2,7 @@
 
 use prony_model::TableChoice;
 
-use crate::program::Program;
+use crate::program::{Program, Statement};
 use crate::values::Values;
 use crate::values::draws::Draws;
 
@@ -55,16 +55,15 @@ impl Choices {
         program.mix.partition_point(|sum| *sum <= drawn)
     }
 
-    /// Chooses table and values for statement `index` in one of its repetitions.
+    /// Chooses table and values for a statement of the program in one of its repetitions.
     #[inline]
     pub(crate) fn choose(
         &mut self,
         program: &Program,
-        index: usize,
+        statement: &Statement,
         repetition: u32,
         values: &mut Values,
     ) {
-        let statement = &program.statements[index];
         if repetition == 0 {
             self.choose_table(program, statement.table);
         }

@@ -4,7 +4,7 @@
 use prony_model::{ErrorClass, classify};
 
 use crate::LoadError;
-use crate::operations::{Operations, PreparedIds, Statements, Step};
+use crate::operations::{Operations, PreparedIds, ResourcesOf, Statements, Step};
 use crate::protocol::{Answer, Progress, Request, Wire};
 use crate::recorder::Recorder;
 
@@ -52,8 +52,7 @@ pub(crate) struct Limit {
 
 /// What a client needs besides itself.
 pub(crate) struct Context<'a, O: Operations = Statements> {
-    pub(crate) program: &'a O::Program,
-    pub(crate) room: &'a mut O::Room,
+    pub(crate) resources: ResourcesOf<'a, O>,
     pub(crate) recorder: &'a mut Recorder,
     /// How long an operation may be retried.
     pub(crate) stall_ns: u64,
@@ -182,7 +181,8 @@ impl<O: Operations> Client<O> {
     pub(crate) fn statement_name<'a>(&self, program: &'a O::Program) -> &'a str {
         match self.stage {
             Stage::Idle => "nothing",
-            Stage::Operation | Stage::Leaving(_) => self.operations.statement_name(program),
+            Stage::Operation => self.operations.statement_name(program),
+            Stage::Leaving(_) => "rollback",
             Stage::Connect => "connect",
         }
     }
@@ -244,11 +244,10 @@ impl<O: Operations> Client<O> {
             Stage::Idle | Stage::Connect => Ok(Next::Rest),
             Stage::Operation => {
                 let latency_ns = now_ns.saturating_sub(self.sent_ns);
-                if let Some((kind, expect)) = self.operations.answered(context.program) {
-                    context.recorder.answer(kind, latency_ns, tally, expect);
-                }
-                let (request, program) = (&mut self.request, context.program);
-                match self.operations.next(tally, request, program, context.room) {
+                let (kind, expect) = self.operations.answered(context.resources.program);
+                context.recorder.answer(kind, latency_ns, tally, expect);
+                let (request, resources) = (&mut self.request, &mut context.resources);
+                match self.operations.next(tally, request, resources) {
                     Step::Ask => Ok(self.ask()),
                     Step::Complete => Ok(self.complete_operation(now_ns, context)),
                 }
@@ -265,12 +264,13 @@ impl<O: Operations> Client<O> {
     }
 
     /// Goes on when the operation that an error has ended is left.
+    #[cold]
     fn go_on_after(&mut self, after: After, now_ns: u64, context: &mut Context<'_, O>) -> Next {
         match after {
             After::Retry => {
                 self.stage = Stage::Operation;
-                let (request, program) = (&mut self.request, context.program);
-                self.operations.repeat(request, program, context.room);
+                let resources = &mut context.resources;
+                self.operations.repeat(&mut self.request, resources);
                 self.ask()
             }
             After::NextOperation => {
@@ -281,6 +281,7 @@ impl<O: Operations> Client<O> {
     }
 
     /// Goes on after an error.
+    #[cold]
     fn refused(&mut self, now_ns: u64, context: &mut Context<'_, O>) -> Result<Next, LoadError> {
         let Some(error) = self.answer.refusal() else {
             return Ok(Next::Rest);
@@ -291,7 +292,7 @@ impl<O: Operations> Client<O> {
             _ => classify(error.code),
         };
         context.recorder.error(&error, class);
-        let statement = || self.statement_name(context.program).to_owned();
+        let statement = || self.statement_name(context.resources.program).to_owned();
         let spent_ns = now_ns.saturating_sub(self.operation_ns);
         let after = match class {
             ErrorClass::Fatal => {
@@ -314,7 +315,10 @@ impl<O: Operations> Client<O> {
             ErrorClass::Counted => After::NextOperation,
         };
         self.stage = Stage::Leaving(after);
-        match self.operations.leave(&mut self.request, context.program) {
+        match self
+            .operations
+            .leave(&mut self.request, context.resources.program)
+        {
             Step::Ask => Ok(self.ask()),
             Step::Complete => Ok(self.go_on_after(after, now_ns, context)),
         }
@@ -378,8 +382,8 @@ impl<O: Operations> Client<O> {
         }
         self.operation_ns = 0;
         self.stage = Stage::Operation;
-        let (request, program) = (&mut self.request, context.program);
-        self.operations.begin(request, program, context.room);
+        let resources = &mut context.resources;
+        self.operations.begin(&mut self.request, resources);
         self.ask()
     }
 
@@ -396,7 +400,7 @@ impl<O: Operations> Client<O> {
         context: &mut Context<'_, O>,
     ) -> Next {
         let latency_ns = now_ns.saturating_sub(self.sent_ns);
-        let kind = O::connect_kind(context.program);
+        let kind = O::connect_kind(context.resources.program);
         context.recorder.connected(kind, latency_ns);
         self.operations.reconnect(prepared);
         self.connection_left = self.reconnect_every.unwrap_or(u64::MAX);

@@ -25,35 +25,45 @@ pub(crate) enum Step {
     Complete,
 }
 
+/// The things that clients of a group share on one thread to make their requests.
+pub(crate) struct Resources<'a, P, R: ?Sized> {
+    /// What was decided before the start, only to be read.
+    pub(crate) program: &'a P,
+    /// Room for values.
+    pub(crate) room: &'a mut R,
+}
+
+/// The [`Resources`] of these operations.
+pub(crate) type ResourcesOf<'a, O> =
+    Resources<'a, <O as Operations>::Program, <O as Operations>::Room>;
+
 /// The source of a client's statements. It decides the next request when an answer has come, and
 /// knows neither time nor sockets.
 pub(crate) trait Operations {
     /// What was decided before the start. Clients share it and only read it.
     type Program;
-    /// Room for the making of requests, which the clients of a thread share.
+    /// Room for values, which the clients of a thread share.
     type Room: ?Sized;
 
     /// Makes the first request of a new operation.
-    fn begin(&mut self, request: &mut Request, program: &Self::Program, room: &mut Self::Room);
+    fn begin(&mut self, request: &mut Request, resources: &mut ResourcesOf<'_, Self>);
 
     /// Makes the first request of the same operation again, with the same values.
-    fn repeat(&mut self, request: &mut Request, program: &Self::Program, room: &mut Self::Room);
+    fn repeat(&mut self, request: &mut Request, resources: &mut ResourcesOf<'_, Self>);
 
     /// Makes the next request after an answer without error.
     fn next(
         &mut self,
         answer: Tally,
         request: &mut Request,
-        program: &Self::Program,
-        room: &mut Self::Room,
+        resources: &mut ResourcesOf<'_, Self>,
     ) -> Step;
 
     /// Makes the request that leaves an operation which an error has ended, where one is needed.
-    fn leave(&mut self, request: &mut Request, program: &Self::Program) -> Step;
+    fn leave(&self, request: &mut Request, program: &Self::Program) -> Step;
 
-    /// The kind that the answer just read is recorded as, and what is expected of it; `None` where
-    /// it is not recorded.
-    fn answered<'a>(&self, program: &'a Self::Program) -> Option<(usize, &'a Expect)>;
+    /// The kind that the answer just read is recorded as, and its expected counts.
+    fn answered<'a>(&self, program: &'a Self::Program) -> (usize, &'a Expect);
 
     /// The kind that connecting is recorded as.
     fn connect_kind(program: &Self::Program) -> usize;
@@ -83,7 +93,6 @@ enum Position {
         repetition: u32,
     },
     Commit,
-    Rollback,
 }
 
 impl Statements {
@@ -97,11 +106,12 @@ impl Statements {
     }
 
     #[inline]
-    fn ask_first(&mut self, request: &mut Request, program: &Program, room: &mut [Values]) {
-        if program.transaction {
-            self.ask_control(Position::Begin, b"BEGIN", request);
+    fn ask_first(&mut self, request: &mut Request, resources: &mut StatementResources<'_>) {
+        if resources.program.transaction {
+            self.position = Position::Begin;
+            ask_control(b"BEGIN", request);
         } else {
-            self.ask_first_statement(request, program, room);
+            self.ask_first_statement(request, resources);
         }
     }
 
@@ -109,29 +119,24 @@ impl Statements {
     fn ask_first_statement(
         &mut self,
         request: &mut Request,
-        program: &Program,
-        room: &mut [Values],
+        resources: &mut StatementResources<'_>,
     ) {
-        let first = self.choices.first(program);
-        self.ask_statement((first, 0), request, program, room);
-    }
-
-    fn ask_control(&mut self, position: Position, sql: &[u8], request: &mut Request) {
-        self.position = position;
-        request.query(|out| out.extend_from_slice(sql));
+        let first = self.choices.first(resources.program);
+        self.ask_statement(first, 0, request, resources);
     }
 
     #[inline]
     fn ask_statement(
         &mut self,
-        (index, repetition): (usize, u32),
+        index: usize,
+        repetition: u32,
         request: &mut Request,
-        program: &Program,
-        room: &mut [Values],
+        resources: &mut StatementResources<'_>,
     ) {
+        let program = resources.program;
         let statement = &program.statements[index];
-        let values = &mut room[index];
-        self.choices.choose(program, index, repetition, values);
+        let values = &mut resources.room[index];
+        self.choices.choose(program, statement, repetition, values);
         let table = self.choices.table();
         match &statement.encoding {
             Encoding::Text(pieces) => {
@@ -149,19 +154,25 @@ impl Statements {
     }
 }
 
+fn ask_control(sql: &[u8], request: &mut Request) {
+    request.query(|out| out.extend_from_slice(sql));
+}
+
+type StatementResources<'a> = ResourcesOf<'a, Statements>;
+
 impl Operations for Statements {
     type Program = Program;
     type Room = [Values];
 
     #[inline]
-    fn begin(&mut self, request: &mut Request, program: &Program, room: &mut [Values]) {
+    fn begin(&mut self, request: &mut Request, resources: &mut StatementResources<'_>) {
         self.choices.begin_operation();
-        self.ask_first(request, program, room);
+        self.ask_first(request, resources);
     }
 
-    fn repeat(&mut self, request: &mut Request, program: &Program, room: &mut [Values]) {
+    fn repeat(&mut self, request: &mut Request, resources: &mut StatementResources<'_>) {
         self.choices.repeat_operation();
-        self.ask_first(request, program, room);
+        self.ask_first(request, resources);
     }
 
     #[inline]
@@ -169,42 +180,42 @@ impl Operations for Statements {
         &mut self,
         _: Tally,
         request: &mut Request,
-        program: &Program,
-        room: &mut [Values],
+        resources: &mut StatementResources<'_>,
     ) -> Step {
+        let program = resources.program;
         match self.position {
-            Position::Begin => self.ask_first_statement(request, program, room),
+            Position::Begin => self.ask_first_statement(request, resources),
             Position::Statement { index, repetition } => {
                 if repetition + 1 < program.statements[index].repeat {
-                    self.ask_statement((index, repetition + 1), request, program, room);
+                    self.ask_statement(index, repetition + 1, request, resources);
                 } else if program.goes_on_after(index) {
-                    self.ask_statement((index + 1, 0), request, program, room);
+                    self.ask_statement(index + 1, 0, request, resources);
                 } else if program.transaction {
-                    self.ask_control(Position::Commit, b"COMMIT", request);
+                    self.position = Position::Commit;
+                    ask_control(b"COMMIT", request);
                 } else {
                     return Step::Complete;
                 }
             }
-            Position::Commit | Position::Rollback => return Step::Complete,
+            Position::Commit => return Step::Complete,
         }
         Step::Ask
     }
 
-    fn leave(&mut self, request: &mut Request, program: &Program) -> Step {
+    fn leave(&self, request: &mut Request, program: &Program) -> Step {
         if !program.transaction {
             return Step::Complete;
         }
-        self.ask_control(Position::Rollback, b"ROLLBACK", request);
+        ask_control(b"ROLLBACK", request);
         Step::Ask
     }
 
     #[inline]
-    fn answered<'a>(&self, program: &'a Program) -> Option<(usize, &'a Expect)> {
+    fn answered<'a>(&self, program: &'a Program) -> (usize, &'a Expect) {
         match self.position {
-            Position::Begin => Some((program.begin_kind(), &NO_EXPECTATION)),
-            Position::Commit => Some((program.commit_kind(), &NO_EXPECTATION)),
-            Position::Statement { index, .. } => Some((index, &program.statements[index].expect)),
-            Position::Rollback => None,
+            Position::Begin => (program.begin_kind(), &NO_EXPECTATION),
+            Position::Commit => (program.commit_kind(), &NO_EXPECTATION),
+            Position::Statement { index, .. } => (index, &program.statements[index].expect),
         }
     }
 
@@ -217,7 +228,6 @@ impl Operations for Statements {
             Position::Begin => "begin",
             Position::Statement { index, .. } => &program.statements[index].name,
             Position::Commit => "commit",
-            Position::Rollback => "rollback",
         }
     }
 

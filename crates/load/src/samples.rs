@@ -42,13 +42,12 @@ pub fn sample_statements(
     let mut choices = Choices::new(&program, CLIENT);
     let mut all_values = program.new_values();
     let mut samples = Vec::with_capacity(program.statements.len());
-    let statements = program.statements.iter().zip(&mut all_values);
-    for (index, (statement, values)) in statements.enumerate() {
+    for (statement, values) in program.statements.iter().zip(&mut all_values) {
         // Everything is text here, whatever the workload says.
         let Encoding::Text(pieces) = &statement.encoding else {
             continue;
         };
-        choices.choose(&program, index, 0, values);
+        choices.choose(&program, statement, 0, values);
         let mut sql = Vec::new();
         append_sql(pieces, &mut sql, &program.tables[choices.table()], values);
         let sql = String::from_utf8_lossy(&sql).into_owned();

@@ -8,6 +8,7 @@ use crate::LoadError;
 use crate::client::{Client, Context, Next};
 use crate::connection::Link;
 use crate::loops::{HOUSEKEEPING_NS, Phase, Shared};
+use crate::operations::Resources;
 use crate::pacer::{Begin, Pacer, Waiting};
 use crate::program::Program;
 use crate::recorder::{Period, Recorder};
@@ -112,8 +113,10 @@ impl<'a> State<'a> {
         let closing = group > 0 && self.own_ended() && !self.groups[group].is_open;
         let state = &mut self.groups[group];
         Context {
-            program: state.program,
-            room: state.values,
+            resources: Resources {
+                program: state.program,
+                room: state.values,
+            },
             recorder: &mut state.recorder,
             stall_ns: self.shared.stall_ns,
             scheduled: state.scheduled,

@@ -98,7 +98,7 @@ fn texts(task: &DriveTask, count: usize) -> Vec<String> {
     };
     (0..count)
         .map(|_| {
-            choices.choose(&program, 0, 0, &mut values[0]);
+            choices.choose(&program, &program.statements[0], 0, &mut values[0]);
             let mut request = Vec::new();
             crate::program::append_sql(pieces, &mut request, &program.tables[0], &values[0]);
             String::from_utf8(request).unwrap()
@@ -334,7 +334,7 @@ fn prepared_lists_are_many_parameters() {
     );
     assert_eq!(prepared.params(), 4);
     let mut values = program.new_values();
-    Choices::new(&program, 0).choose(&program, 0, 0, &mut values[0]);
+    Choices::new(&program, 0).choose(&program, &program.statements[0], 0, &mut values[0]);
     let mut request = Request::new(Wire::Mysql);
     let mut id = PreparedId::new(1);
     request.execute(0, &prepared.execution, &mut id, &values[0]);
@@ -468,7 +468,7 @@ fn clients_share_a_range_of_unique_values() {
         .flat_map(|client| {
             let mut choices = Choices::new(&program, client);
             let draws = (0..20).map(|_| {
-                choices.choose(&program, 0, 0, &mut values[0]);
+                choices.choose(&program, &program.statements[0], 0, &mut values[0]);
                 values[0].integers[0]
             });
             draws.collect::<Vec<_>>()
@@ -505,17 +505,17 @@ fn statements_that_repeat_values_repeat_ordered_ones() {
         for turn in 1..=50 {
             choices.begin_operation();
             for _attempt in 0..2 {
-                choices.choose(&program, 0, 0, &mut values[0]);
+                choices.choose(&program, &program.statements[0], 0, &mut values[0]);
                 let deleted = (choices.table(), values[0].integers[0]);
-                choices.choose(&program, 1, 0, &mut values[1]);
+                choices.choose(&program, &program.statements[1], 0, &mut values[1]);
                 assert_eq!((choices.table(), values[1].integers[0]), deleted);
                 assert_eq!(values[1].integers[1], turn);
                 ids.push(deleted);
                 choices.repeat_operation();
             }
             // What an attempt chooses, its repetition chooses.
-            choices.choose(&program, 0, 0, &mut values[0]);
-            choices.choose(&program, 1, 0, &mut values[1]);
+            choices.choose(&program, &program.statements[0], 0, &mut values[0]);
+            choices.choose(&program, &program.statements[1], 0, &mut values[1]);
             let (second, first) = (ids.pop().unwrap(), ids.pop().unwrap());
             assert_eq!(first, second);
             ids.push(first);
