@@ -295,18 +295,3 @@ fn read_plan(connection: &Connection) -> Result<(Plan, Option<String>), StoreErr
     let plan = serde_json::from_value(plan).map_err(|error| damaged(error.to_string()))?;
     Ok((plan, unknown))
 }
-
-/// Inserts the host under the next number, counted from 0.
-pub(crate) fn insert_host(
-    transaction: &Transaction<'_>,
-    facts: &str,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    change(
-        transaction,
-        "record the host",
-        "INSERT INTO host (id, recorded_at, facts) SELECT count(*), ?1, ?2 FROM host",
-        params![Time(at), facts],
-    )
-    .map(drop)
-}
