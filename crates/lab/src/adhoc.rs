@@ -12,7 +12,7 @@ use prony_servers::{Image, admin};
 
 use crate::drive::{GeneratorSetup, drive, drive_task, generator_host};
 use crate::error::LabError;
-use crate::event::{Event, Events};
+use crate::event::{Events, activities};
 use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
 use crate::prepare::{ImageMaker, Preparation, Start, Supply, fill, supply_all};
@@ -218,14 +218,10 @@ impl Load<'_> {
         };
         let mut watched = start.watched(Wanted::little())?;
         if image.is_none() || !self.work.target.engine.persistent() {
-            let target = &self.work.target;
-            let mut say = |activity| {
-                events(Event::Prepare {
-                    target: &target.name,
-                    activity,
-                });
-            };
-            let dataset = &self.work.dataset;
+            let AdHoc {
+                target, dataset, ..
+            } = self.work;
+            let mut say = activities(target, events);
             fill(self.lab, &mut watched.server, dataset, target, &mut say)?;
         }
         start.warm(&watched.server)?;

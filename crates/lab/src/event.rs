@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use prony_model::{Gap, TrialKind};
+use prony_model::{Gap, Target, TrialKind};
 use prony_servers::FetchEvent;
 
 /// Something that happened. Borrowed: consumers copy what they keep.
@@ -128,3 +128,13 @@ pub enum Activity {
 
 /// The receiver of events.
 pub type Events<'e> = dyn FnMut(Event<'_>) + 'e;
+
+/// Reports the activities of making a target ready.
+pub(crate) fn activities(target: &Target, events: &mut Events<'_>) -> impl FnMut(Activity) {
+    move |activity| {
+        events(Event::Prepare {
+            target: &target.name,
+            activity,
+        });
+    }
+}

@@ -20,7 +20,7 @@ use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
-use crate::prepare::{Preparation, Ready, Start, Supply, supply_all};
+use crate::prepare::{Preparation, Start, supply_all};
 use crate::server::Server;
 
 /// Operations whose answers are decoded, for each entry of the sequence.
@@ -114,9 +114,18 @@ fn verify_targets(
             target: &target.name,
             kind: TrialKind::Timed,
         });
-        let mut checked = Checked::new(setup);
+        let mut checked = Checked::default();
         let end = match &ready[index] {
-            Ok(ready) => checked.target(lab, plan, target, &supplies[index], ready, events),
+            Ok(ready) => {
+                let start = Start {
+                    lab,
+                    dataset: &plan.dataset,
+                    target,
+                    supply: &supplies[index],
+                    image: ready.image.as_ref(),
+                };
+                TargetCheck { start, plan, setup }.run(&mut checked, events)
+            }
             Err(failure) => Err(Fault::Failed(failure.clone())),
         };
         let failure = contain(lab.stop, end)?.err();
@@ -135,40 +144,25 @@ fn verify_targets(
 }
 
 /// The findings of one target so far.
+#[derive(Default)]
 struct Checked {
-    setup: GeneratorSetup,
     cells: Vec<VerifiedCell>,
     digests: Digests,
 }
 
-impl Checked {
-    fn new(setup: GeneratorSetup) -> Self {
-        Self {
-            setup,
-            cells: Vec::new(),
-            digests: Digests::new(),
-        }
-    }
+/// The check of one target.
+struct TargetCheck<'a> {
+    start: Start<'a>,
+    plan: &'a Plan,
+    setup: GeneratorSetup,
+}
 
-    fn target(
-        &mut self,
-        lab: &Lab<'_>,
-        plan: &Plan,
-        target: &Target,
-        supply: &Supply,
-        ready: &Ready,
-        events: &mut Events<'_>,
-    ) -> Result<(), Fault> {
-        let start = Start {
-            lab,
-            dataset: &plan.dataset,
-            target,
-            supply,
-            image: ready.image.as_ref(),
-        };
-        let found = self.answers(&start, plan)?;
+impl TargetCheck<'_> {
+    fn run(&self, checked: &mut Checked, events: &mut Events<'_>) -> Result<(), Fault> {
+        let plan = self.plan;
+        let found = self.answers(&mut checked.digests)?;
         // These statements have changed the tables: the rest begins with the image again.
-        let mut server = begin(&start)?;
+        let mut server = self.begin()?;
         let mut sums = None;
         for (index, step) in plan.steps.iter().enumerate() {
             events(Event::StepStarted {
@@ -179,14 +173,9 @@ impl Checked {
             });
             let mut cell = VerifiedCell::default();
             for (place, group) in step.groups.iter().enumerate() {
-                let driven = Driven {
-                    start: &start,
-                    plan,
-                    seed: step_seed(plan.seed, 1, index + place * plan.steps.len()),
-                    setup: self.setup,
-                };
-                let found = driven
-                    .cell(&alone(step, group), &mut server, &mut sums)
+                let seed = step_seed(plan.seed, 1, index + place * plan.steps.len());
+                let found = self
+                    .cell(&alone(step, group), seed, &mut server, &mut sums)
                     .map_err(|fault| fault.during(&step.name, step.own().clients))?;
                 cell.add(found, group);
             }
@@ -195,18 +184,15 @@ impl Checked {
                 cell.answers += found.answers;
                 cell.wrong.splice(0..0, found.wrong.iter().cloned());
             }
-            self.cells.push(cell);
+            checked.cells.push(cell);
         }
         server.stop().map(drop)
     }
 
     /// Has one client ask the statements of every entry.
-    fn answers(
-        &mut self,
-        start: &Start<'_>,
-        plan: &Plan,
-    ) -> Result<BTreeMap<usize, VerifiedCell>, Fault> {
-        let mut server = begin(start)?;
+    fn answers(&self, digests: &mut Digests) -> Result<BTreeMap<usize, VerifiedCell>, Fault> {
+        let plan = self.plan;
+        let mut server = self.begin()?;
         let mut cells = BTreeMap::new();
         for (index, step) in plan.steps.iter().enumerate() {
             if cells.contains_key(&step.entry) {
@@ -215,14 +201,15 @@ impl Checked {
             let mut cell = VerifiedCell::default();
             for (place, group) in step.groups.iter().enumerate() {
                 let seed = step_seed(plan.seed, 0, index + place * plan.steps.len());
-                let outcome = check(start, plan, group, seed, &mut server)
+                let outcome = self
+                    .check(group, seed, &mut server)
                     .map_err(|fault| fault.during(&step.name, 1))?;
                 let prefix = prefix(group);
                 let digest = |statement: &CheckedStatement| {
                     (format!("{prefix}{}", statement.name), statement.digest)
                 };
-                let digests = outcome.statements.iter().map(digest);
-                self.digests.entry(step.entry).or_default().extend(digests);
+                let found = outcome.statements.iter().map(digest);
+                digests.entry(step.entry).or_default().extend(found);
                 let found = VerifiedCell {
                     answers: outcome.statements.iter().map(|s| s.count).sum(),
                     wrong: outcome.wrong(&group.workload),
@@ -234,13 +221,112 @@ impl Checked {
         server.stop()?;
         Ok(cells)
     }
-}
 
-/// A server with its rows in place.
-fn begin(start: &Start<'_>) -> Result<Server, Fault> {
-    let mut server = start.server()?;
-    start.fill(&mut server)?;
-    Ok(server)
+    /// Starts the server, with its rows in place.
+    fn begin(&self) -> Result<Server, Fault> {
+        let mut server = self.start.server()?;
+        self.start.fill(&mut server)?;
+        Ok(server)
+    }
+
+    /// Has one client ask what a group asks.
+    fn check(
+        &self,
+        group: &ClientGroup,
+        seed: u64,
+        server: &mut Server,
+    ) -> Result<CheckOutcome, Fault> {
+        let mut workload = group.workload.clone();
+        let mut operations = CHECKED;
+        if workload.is_mix() {
+            // Rare statements are checked as well as the rest.
+            operations *= workload.statements.len() as u64;
+            for statement in &mut workload.statements {
+                statement.weight = Some(1);
+            }
+        }
+        let task = Task::Check(Box::new(CheckTask {
+            workload,
+            parameters: group.parameters.clone(),
+            dataset: self.plan.dataset,
+            transactional: self.start.target.engine.transactional(),
+            operations,
+            seed,
+        }));
+        drive(
+            self.start.lab,
+            server,
+            None,
+            task,
+            &mut |message| match message {
+                Message::Checked { outcome } => Ok(Some(*outcome)),
+                _ => Ok(None),
+            },
+        )
+    }
+
+    /// Runs a step of one group. `known` are the tables' sums, where they are known; they are known
+    /// again afterwards, where possible.
+    fn cell(
+        &self,
+        step: &Step,
+        seed: u64,
+        server: &mut Server,
+        known: &mut Option<Vec<TableSums>>,
+    ) -> Result<VerifiedCell, Fault> {
+        let start = &self.start;
+        let workload = &step.own().workload;
+        let writes = workload.effect != Effect::None;
+        let before = match known.take() {
+            None if writes => Some(sums(start, server)?),
+            known => known,
+        };
+        let outcome = self.outcome(step, seed, server)?;
+        let outcome = outcome.groups.own();
+        let transactional = start.target.engine.transactional();
+        let (before, after) = match before {
+            Some(before) if writes => (before, sums(start, server)?),
+            // Sums are not read after reads; the check of one client did that.
+            before => {
+                known.clone_from(&before);
+                (Vec::new(), Vec::new())
+            }
+        };
+        let mut wrong = unexpected(outcome, sees_gaps(step, transactional));
+        if writes {
+            *known = Some(after.clone());
+        }
+        let mut check = as_check(outcome, before, after);
+        if workload.transaction && retried(outcome) {
+            // The counts have what was rolled back to be tried again, and say nothing of the tables.
+            check.forget_tables();
+        }
+        wrong.extend(check.wrong(workload));
+        Ok(VerifiedCell {
+            answers: outcome.queries,
+            wrong,
+        })
+    }
+
+    fn outcome(
+        &self,
+        step: &Step,
+        seed: u64,
+        server: &mut Server,
+    ) -> Result<Box<StepOutcome>, Fault> {
+        let start = &self.start;
+        let task = drive_task(self.plan, start.target, step, seed, self.setup);
+        drive(
+            start.lab,
+            server,
+            start.supply.client_cpus(),
+            Task::Drive(Box::new(task)),
+            &mut |message| match message {
+                Message::Done { outcome } => Ok(Some(outcome)),
+                _ => Ok(None),
+            },
+        )
+    }
 }
 
 /// A step with one of its groups alone, at no pace, on connections that last. Answers do not depend
@@ -279,110 +365,6 @@ impl VerifiedCell {
     }
 }
 
-/// Has one client ask what a group asks.
-fn check(
-    start: &Start<'_>,
-    plan: &Plan,
-    group: &ClientGroup,
-    seed: u64,
-    server: &mut Server,
-) -> Result<CheckOutcome, Fault> {
-    let mut workload = group.workload.clone();
-    let mut operations = CHECKED;
-    if workload.is_mix() {
-        // Rare statements are checked as well as the rest.
-        operations *= workload.statements.len() as u64;
-        for statement in &mut workload.statements {
-            statement.weight = Some(1);
-        }
-    }
-    let task = Task::Check(Box::new(CheckTask {
-        workload,
-        parameters: group.parameters.clone(),
-        dataset: plan.dataset,
-        transactional: start.target.engine.transactional(),
-        operations,
-        seed,
-    }));
-    drive(
-        start.lab,
-        server,
-        None,
-        task,
-        &mut |message| match message {
-            Message::Checked { outcome } => Ok(Some(*outcome)),
-            _ => Ok(None),
-        },
-    )
-}
-
-/// Runs groups of steps as in a trial.
-struct Driven<'a> {
-    start: &'a Start<'a>,
-    plan: &'a Plan,
-    seed: u64,
-    setup: GeneratorSetup,
-}
-
-impl Driven<'_> {
-    /// Runs a step of one group. `known` are the tables' sums, where they are known; they are known
-    /// again afterwards, where possible.
-    fn cell(
-        &self,
-        step: &Step,
-        server: &mut Server,
-        known: &mut Option<Vec<TableSums>>,
-    ) -> Result<VerifiedCell, Fault> {
-        let start = self.start;
-        let workload = &step.own().workload;
-        let writes = workload.effect != Effect::None;
-        let before = match known.take() {
-            None if writes => Some(sums(start, server)?),
-            known => known,
-        };
-        let outcome = self.outcome(step, server)?;
-        let outcome = outcome.groups.own();
-        let transactional = start.target.engine.transactional();
-        let (before, after) = match before {
-            Some(before) if writes => (before, sums(start, server)?),
-            // Sums are not read after reads; the check of one client did that.
-            before => {
-                known.clone_from(&before);
-                (Vec::new(), Vec::new())
-            }
-        };
-        let mut wrong = unexpected(outcome, sees_gaps(step, transactional));
-        if writes {
-            *known = Some(after.clone());
-        }
-        let mut check = as_check(outcome, before, after);
-        if workload.transaction && retried(outcome) {
-            // The counts have what was rolled back to be tried again, and say nothing of the tables.
-            check.forget_tables();
-        }
-        wrong.extend(check.wrong(workload));
-        Ok(VerifiedCell {
-            answers: outcome.queries,
-            wrong,
-        })
-    }
-
-    fn outcome(&self, step: &Step, server: &mut Server) -> Result<Box<StepOutcome>, Fault> {
-        let start = self.start;
-        let task = drive_task(self.plan, start.target, step, self.seed, self.setup);
-        drive(
-            start.lab,
-            server,
-            start.supply.client_cpus(),
-            Task::Drive(Box::new(task)),
-            &mut |message| match message {
-                Message::Done { outcome } => Ok(Some(outcome)),
-                _ => Ok(None),
-            },
-        )
-    }
-}
-
 fn sums(start: &Start<'_>, server: &Server) -> Result<Vec<TableSums>, Fault> {
     let failed =
         |reason: String| Fault::failed_with_log(format!("failed to {reason}"), server.log_tail());
@@ -403,10 +385,8 @@ fn sums(start: &Start<'_>, server: &Server) -> Result<Vec<TableSums>, Fault> {
 
 /// Tells whether an operation was tried again.
 fn retried(outcome: &GroupOutcome) -> bool {
-    let classes = outcome.errors.iter().map(|error| error.class);
-    classes
-        .into_iter()
-        .any(|class| class == ErrorClass::Retryable)
+    let mut errors = outcome.errors.iter();
+    errors.any(|error| error.class == ErrorClass::Retryable)
 }
 
 /// Errors, in words, but for those that an operation is tried again for. Where clients see gaps,

@@ -233,17 +233,10 @@ pub(crate) struct WorkloadsShowArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SequencesCommand {
     /// List sequences: name, number of steps, and what they are
-    List(SequencesListArgs),
+    List(ListArgs),
     /// Show the definition of a sequence with its history; its steps and sections can be copied into
     /// an experiment
     Show(SequencesShowArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SequencesListArgs {
-    /// How to write it
-    #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
-    pub(crate) format: ListFormatArg,
 }
 
 #[derive(Debug, Args)]
@@ -286,13 +279,13 @@ pub(crate) struct ServersAddArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImagesCommand {
     /// List the images, the one that was used last first
-    List(ImagesListArgs),
+    List(ListArgs),
     /// Remove images; a run that needs one again makes it again
     Clear(ImagesClearArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ImagesListArgs {
+pub(crate) struct ListArgs {
     /// How to write it
     #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
     pub(crate) format: ListFormatArg,

@@ -17,11 +17,12 @@ use crate::failure::{ExitStatus, Failure};
 
 /// The built-in catalogue with the user's additions.
 pub(crate) fn catalogue(args: &CatalogueArgs) -> Result<Catalogue, Failure> {
-    let invalid = |error| Failure::to(ExitStatus::Invalid, &error);
-    let catalogue = Catalogue::embedded().map_err(invalid)?;
+    let catalogue = Catalogue::embedded().map_err(Failure::invalid)?;
     match (&args.catalog, own_catalogue_folder()) {
-        (Some(folder), _) => catalogue.with_user_dir(folder).map_err(invalid),
-        (None, Some(own)) if own.is_dir() => catalogue.with_user_dir(&own).map_err(invalid),
+        (Some(folder), _) => catalogue.with_user_dir(folder).map_err(Failure::invalid),
+        (None, Some(own)) if own.is_dir() => {
+            catalogue.with_user_dir(&own).map_err(Failure::invalid)
+        }
         (None, _) => Ok(catalogue),
     }
 }
@@ -51,10 +52,7 @@ pub(crate) fn experiment(
     let presets = presets()?;
     let text = read(path)?;
     let whole = std::path::absolute(path).map_err(|error| {
-        Failure::to(
-            ExitStatus::Usage,
-            &format!("find the folder of {}: {error}", path.display()),
-        )
+        Failure::usage(format!("find the folder of {}: {error}", path.display()))
     })?;
     let hardware_counters = hardware_counters();
     let knowledge = Knowledge {
@@ -69,7 +67,7 @@ pub(crate) fn experiment(
     let name = path.display().to_string();
     let plan = parse_experiment(&name, &text, args.profile.as_deref(), &knowledge)
         .map_err(|error| invalid(&error))?;
-    prony_lab::check(&plan, catalogue).map_err(|error| Failure::to(ExitStatus::Invalid, &error))?;
+    prony_lab::check(&plan, catalogue).map_err(Failure::invalid)?;
     Ok(plan)
 }
 
@@ -138,12 +136,8 @@ pub(crate) fn workloads(args: &WorkloadFileArgs) -> Result<Vec<Definition>, Fail
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| {
-        Failure::to(
-            ExitStatus::Usage,
-            &format!("read {}: {error}", path.display()),
-        )
-    })
+    fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("read {}: {error}", path.display())))
 }
 
 /// The message of an invalid file, with the lines it points at.

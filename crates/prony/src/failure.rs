@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::signals::Signals;
+
 /// The reason why a command ends without success. Anything else is a defect of Prony.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -51,6 +53,31 @@ impl Failure {
     /// A failure whose message begins with "failed to".
     pub(crate) fn to(code: ExitStatus, error: &impl fmt::Display) -> Self {
         Self::new(code, format!("failed to {error}"))
+    }
+
+    /// A failure of the host.
+    pub(crate) fn host(error: impl fmt::Display) -> Self {
+        Self::to(ExitStatus::Host, &error)
+    }
+
+    /// A defect of Prony.
+    pub(crate) fn defect(error: impl fmt::Display) -> Self {
+        Self::to(ExitStatus::Defect, &error)
+    }
+
+    /// An invalid definition.
+    pub(crate) fn invalid(error: impl fmt::Display) -> Self {
+        Self::to(ExitStatus::Invalid, &error)
+    }
+
+    /// A wrong command line, or a file or folder that can't be used.
+    pub(crate) fn usage(error: impl fmt::Display) -> Self {
+        Self::to(ExitStatus::Usage, &error)
+    }
+
+    /// The end that the user wished for.
+    pub(crate) fn interrupted(signals: &Signals, message: &str) -> Self {
+        Self::new(ExitStatus::Interrupted(signals.exit_code()), message)
     }
 
     /// A failure with a message of its own.

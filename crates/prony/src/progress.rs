@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use prony_lab::{Activity, Event};
 use prony_model::TrialKind;
+use prony_servers::FetchEvent;
 
 use self::lines::Lines;
 use self::terminal::Terminal;
@@ -20,6 +21,20 @@ fn trial_words(target: &str, kind: TrialKind) -> String {
     match kind {
         TrialKind::Timed => target.to_owned(),
         TrialKind::Counting => format!("{target}, counting"),
+    }
+}
+
+/// A fetch: the size of a download is `size` of the bytes that are here and of all.
+fn fetch_words(event: &FetchEvent, size: impl Fn(u64, Option<u64>) -> String) -> String {
+    match event {
+        FetchEvent::Waiting { id } => format!("{id}: waiting for another process that fetches it"),
+        FetchEvent::Downloading {
+            id,
+            what,
+            bytes,
+            total,
+        } => format!("{id}: fetching {what}{}", size(*bytes, *total)),
+        FetchEvent::Unpacking { id, what } => format!("{id}: unpacking {what}"),
     }
 }
 

@@ -30,12 +30,11 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     /// Finds the cache, and ends and names what a killed Prony left behind.
     pub(crate) fn find() -> Result<Self, Failure> {
-        let host_error = |error: &dyn std::fmt::Display| Failure::to(ExitStatus::Host, &error);
-        let roots = Roots::from_environment().map_err(|error| host_error(&error))?;
+        let roots = Roots::from_environment().map_err(Failure::host)?;
         let prony = env::current_exe()
-            .map_err(|error| host_error(&format!("find the path of prony itself: {error}")))?;
-        let launcher = Launcher::new(prony.clone()).map_err(|error| host_error(&error))?;
-        for leftover in clear_leftovers(&roots).map_err(|error| host_error(&error))? {
+            .map_err(|error| Failure::host(format!("find the path of prony itself: {error}")))?;
+        let launcher = Launcher::new(prony.clone()).map_err(Failure::host)?;
+        for leftover in clear_leftovers(&roots).map_err(Failure::host)? {
             output::talk(&match leftover {
                 Leftover::Elsewhere { .. } => leftover.to_string(),
                 cleared => format!("cleared a leftover of an earlier run: {cleared}"),

@@ -30,16 +30,17 @@ impl NullServer {
     /// Starts it and waits until it listens. Errors are words that fit after "failed to start the
     /// null server: ".
     pub(crate) fn start(roots: &Roots, launcher: &Launcher, prony: &Path) -> Result<Self, String> {
-        Self::start_with(roots, launcher, prony, &mut |_| Ok(()))
+        Self::start_with(roots, launcher, prony, |_| ()).map(|(null, ())| null)
     }
 
-    /// The same; `on_birth` is called with the id of the process before it becomes the null server.
-    pub(crate) fn start_with(
+    /// The same, with the result of `on_birth`, which is called with the id of the process before it
+    /// becomes the null server.
+    pub(crate) fn start_with<T>(
         roots: &Roots,
         launcher: &Launcher,
         prony: &Path,
-        on_birth: &mut dyn FnMut(u32) -> Result<(), String>,
-    ) -> Result<Self, String> {
+        on_birth: impl FnOnce(u32) -> T,
+    ) -> Result<(Self, T), String> {
         let folder = OwnedFolder::beside_instances(roots).map_err(|error| error.to_string())?;
         let placement = Placement {
             hold: true,
@@ -53,7 +54,7 @@ impl NullServer {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut process = launcher.spawn(command).map_err(|error| error.to_string())?;
-        on_birth(process.id())?;
+        let born = on_birth(process.id());
         // The guard waits for the end of its input.
         drop(process.child().stdin.take());
         let (sender, first_line) = channel();
@@ -62,11 +63,14 @@ impl NullServer {
             thread::spawn(move || report(output, errors, &sender));
         }
         match first_line.recv_timeout(STARTING) {
-            Ok(Ok(errors)) => Ok(Self {
-                process,
-                folder,
-                errors,
-            }),
+            Ok(Ok(errors)) => {
+                let null = Self {
+                    process,
+                    folder,
+                    errors,
+                };
+                Ok((null, born))
+            }
             Ok(Err(said)) => Err(said),
             Err(_) => Err(format!("it does not listen after {} s", STARTING.as_secs())),
         }

@@ -11,6 +11,10 @@ use crate::drive::GeneratorSetup;
 /// Files that a generator has open beside its connections, at most.
 const OTHER_FILES: u64 = 64;
 
+/// Milliseconds of measured time of the open loop in a short calibration: its 99th percentile of
+/// lateness needs 10,000 operations, which is a second of them.
+const OPEN_MS: u64 = 1_100;
+
 /// The points to be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalibrationPoints {
@@ -19,6 +23,7 @@ pub struct CalibrationPoints {
     /// Numbers of clients of the closed loops.
     pub clients: Vec<u32>,
     /// Milliseconds of measured time for each point, at least 1. A quarter of it before is warm-up.
+    /// From [`Self::SHORT_MS`] on, the open loop takes as long as its percentiles need.
     pub time_ms: u64,
     /// Counters whose price is measured.
     pub looking: Vec<CounterSet>,
@@ -58,9 +63,18 @@ impl CalibrationPoints {
 
     /// Milliseconds that it takes, warm-up included and connecting not.
     pub fn predicted_ms(&self) -> u64 {
-        let points = self.backends.len() * (self.clients.len() + 1);
-        (self.time_ms + warmup_ms(self.time_ms)) * points as u64
-            + price::predicted_ms(self.looking.len())
+        let point = |time_ms| time_ms + warmup_ms(time_ms);
+        let backend = point(self.time_ms) * self.clients.len() as u64 + point(self.open_ms());
+        backend * self.backends.len() as u64 + price::predicted_ms(self.looking.len())
+    }
+
+    /// Milliseconds of measured time of the open loop.
+    const fn open_ms(&self) -> u64 {
+        if Self::SHORT_MS <= self.time_ms && self.time_ms < OPEN_MS {
+            OPEN_MS
+        } else {
+            self.time_ms
+        }
     }
 
     /// Tells whether the result replaces the one in the cache. It must have all that a usual one has,
@@ -90,7 +104,7 @@ impl CalibrationPoints {
                 .clients
                 .iter()
                 .map(move |&clients| closed_loop(workload, setup, clients, self.time_ms));
-            closed.chain([open_loop(workload, setup, self.time_ms)])
+            closed.chain([open_loop(workload, setup, self.open_ms())])
         };
         self.backends.iter().flat_map(of_backend).collect()
     }
@@ -100,6 +114,7 @@ impl CalibrationPoints {
 mod tests {
     use prony_model::{CalibratedHost, CalibrationCounts, ClosedPoint};
 
+    use super::super::tasks::RATE;
     use super::*;
 
     fn points(backends: &[Backend], clients: &[u32], time_ms: u64) -> CalibrationPoints {
@@ -109,6 +124,17 @@ mod tests {
             time_ms,
             looking: Vec::new(),
         }
+    }
+
+    #[test]
+    fn short_open_loop_has_a_99th_percentile() {
+        let open_ms = |time_ms| points(&[Backend::Epoll], &[1], time_ms).open_ms();
+        let operations = open_ms(CalibrationPoints::SHORT_MS) * u64::from(RATE.0) / 1_000_000;
+        assert!(operations >= 10_000);
+        assert_eq!([100, 1_500].map(open_ms), [100, 1_500]);
+        let predicted = |time_ms| points(&[Backend::Epoll], &[1], time_ms).predicted_ms();
+        assert_eq!(predicted(100), 2 * 125);
+        assert_eq!(predicted(500), 625 + 1_375);
     }
 
     /// A calibration of these backends.

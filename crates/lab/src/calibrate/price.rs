@@ -43,27 +43,27 @@ impl Calibrator<'_> {
         events: &mut dyn FnMut(CalibrationEvent<'_>),
     ) -> Result<Vec<LookingPrice>, Stop<CalibrationError>> {
         let failed = |reason| CalibrationError::NullServer { reason };
-        let start = |on_birth: &mut dyn FnMut(u32) -> Result<(), String>| {
-            NullServer::start_with(self.roots, self.launcher, self.prony, on_birth).map_err(failed)
+        let (roots, launcher, prony) = (self.roots, self.launcher, self.prony);
+        let mut plain = NullServer::start(roots, launcher, prony).map_err(failed)?;
+        let open = |pid| Counters::open(pid, set);
+        let (mut counted, counters) =
+            NullServer::start_with(roots, launcher, prony, open).map_err(failed)?;
+        let price = |clients, rounds| LookingPrice {
+            counters: set,
+            clients,
+            rounds,
         };
-        let mut plain = start(&mut |_| Ok(()))?;
-        let mut counters = None;
-        let mut counted = start(&mut |pid| {
-            counters = Some(Counters::open(pid, set));
-            Ok(())
-        })?;
         // Held until the end: what is not open costs nothing.
         let _counters = match counters {
-            Some(Ok(counters)) => counters,
-            Some(Err(error)) => {
+            Ok(counters) => counters,
+            Err(error) => {
                 events(CalibrationEvent::NoPrice {
                     counters: set,
                     reason: &error.to_string(),
                 });
                 // Kept nevertheless, so that it is not tried again before every run.
-                return Ok(CLIENTS.map(|clients| not_known(set, clients)).to_vec());
+                return Ok(CLIENTS.map(|clients| price(clients, Vec::new())).to_vec());
             }
-            None => return Ok(Vec::new()),
         };
         let backend = hello.backends.last().copied();
         let setup = GeneratorSetup::new(hello, backend.unwrap_or(Backend::Epoll));
@@ -85,23 +85,10 @@ impl Calibrator<'_> {
                 };
                 rounds.push(PricedRound { without, with });
             }
-            let price = LookingPrice {
-                counters: set,
-                clients,
-                rounds,
-            };
+            let price = price(clients, rounds);
             events(CalibrationEvent::Looking(&price));
             prices.push(price);
         }
         Ok(prices)
-    }
-}
-
-/// A price that could not be measured.
-const fn not_known(counters: CounterSet, clients: u32) -> LookingPrice {
-    LookingPrice {
-        counters,
-        clients,
-        rounds: Vec::new(),
     }
 }

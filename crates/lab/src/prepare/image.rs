@@ -5,7 +5,7 @@ use prony_servers::{Image, ImageKey, ImageRecord, Images, Instance, image_size_e
 
 use super::start::{bootstrapped, fill, start};
 use super::supply::Fetched;
-use crate::event::{Activity, Event, Events};
+use crate::event::{Activity, Events, activities};
 use crate::fault::Fault;
 use crate::lab::Lab;
 
@@ -42,12 +42,7 @@ impl ImageMaker<'_> {
         empty: Option<Instance>,
         events: &mut Events<'_>,
     ) -> Result<Image, Fault> {
-        let mut say = |activity| {
-            events(Event::Prepare {
-                target: &self.target.name,
-                activity,
-            });
-        };
+        let mut say = activities(self.target, events);
         if let Some(image) = self.found() {
             say(Activity::ImageFound);
             return Ok(image);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::start::{bootstrapped, start};
 use super::supply::{Fetched, Supply, supply_all};
 use crate::error::LabError;
-use crate::event::{Activity, Event, Events};
+use crate::event::{Activity, Event, Events, activities};
 use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
 use crate::server::Variables;
@@ -42,12 +42,7 @@ pub(crate) fn survey(
     supply: &Supply,
     events: &mut Events<'_>,
 ) -> Result<Surveyed, Fault> {
-    let mut say = |activity| {
-        events(Event::Prepare {
-            target: &target.name,
-            activity,
-        });
-    };
+    let mut say = activities(target, events);
     let fetched = match supply {
         Supply::External(access) => {
             return Ok(Surveyed {

@@ -56,7 +56,7 @@ pub(crate) struct ServerArgs {
     // Only throw-away servers are copied from data images.
     #[arg(
         long,
-        value_parser = address,
+        value_parser = told(parse_address),
         requires = "user",
         conflicts_with = "images_limit"
     )]
@@ -77,7 +77,7 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "FILE", requires = "address")]
     pub(crate) password_file: Option<PathBuf>,
     /// The database with the tables
-    #[arg(long, value_parser = database, default_value = "prony", requires = "address")]
+    #[arg(long, value_parser = told(parse_database), default_value = "prony", requires = "address")]
     pub(crate) database: String,
     /// Encryption, and what the server must prove
     #[arg(long, value_enum, default_value_t = TlsArg::Off, requires = "address")]
@@ -119,7 +119,7 @@ pub(crate) struct WorkArgs {
     #[command(flatten)]
     pub(crate) files: WorkloadFileArgs,
     /// A parameter of the workload, such as `range=100`; may be given several times
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = told(parse_parameter))]
     pub(crate) parameters: Vec<(String, i64)>,
     /// Number of tables
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -143,7 +143,7 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub(crate) operations: Option<u64>,
     /// Load before measuring begins, such as 5s [default: 1s, and none with --operations]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = told(parse_duration))]
     pub(crate) warmup: Option<u64>,
     /// Decides every drawn value: the same seed gives the same statements
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -162,19 +162,19 @@ pub(crate) enum ProtocolArg {
 pub(crate) struct PaceArgs {
     /// Operations that arrive each second, whether earlier ones are answered or not; without it,
     /// each client asks again as soon as it was answered
-    #[arg(long, value_name = "PER-SECOND", value_parser = rate, conflicts_with = "think")]
+    #[arg(long, value_name = "PER-SECOND", value_parser = told(parse_rate), conflicts_with = "think")]
     pub(crate) rate: Option<Thousandths>,
     /// Gaps between arrivals
     #[arg(long, value_enum, default_value_t = SpacingArg::Poisson, requires = "rate")]
     pub(crate) arrivals: SpacingArg,
     /// What a client waits before each operation on average, such as 10ms
-    #[arg(long, value_name = "TIME", value_parser = short)]
+    #[arg(long, value_name = "TIME", value_parser = told(parse_short_duration))]
     pub(crate) think: Option<u64>,
     /// How these waits spread
     #[arg(long, value_enum, default_value_t = SpacingArg::Poisson, requires = "think")]
     pub(crate) think_spacing: SpacingArg,
     /// Time over which load sets in before measuring begins, such as 5s
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = told(parse_duration))]
     pub(crate) ramp: u64,
     /// Operations after which a client connects anew
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -224,33 +224,9 @@ pub(crate) struct OutputArgs {
     pub(crate) hdr_log: Option<PathBuf>,
 }
 
-fn address(text: &str) -> Result<Address, String> {
-    told(parse_address(text))
-}
-
-fn database(text: &str) -> Result<String, String> {
-    told(parse_database(text))
-}
-
-fn parameter(text: &str) -> Result<(String, i64), String> {
-    told(parse_parameter(text))
-}
-
-fn rate(text: &str) -> Result<Thousandths, String> {
-    told(parse_rate(text))
-}
-
-fn duration(text: &str) -> Result<u64, String> {
-    told(parse_duration(text))
-}
-
-fn short(text: &str) -> Result<u64, String> {
-    told(parse_short_duration(text))
-}
-
 /// A length of time that is not 0.
 pub(super) fn positive(text: &str) -> Result<u64, String> {
-    match duration(text)? {
+    match told(parse_duration)(text)? {
         0 => Err("it must be longer than 0".to_owned()),
         ms => Ok(ms),
     }
@@ -264,12 +240,16 @@ pub(crate) enum SummaryFormatArg {
     Json,
 }
 
-/// What is wrong and what to do about it, as one text.
-fn told<T>(read: Result<T, BadArgument>) -> Result<T, String> {
-    read.map_err(|error| match error.help.as_str() {
-        "" => error.message,
-        help => format!("{}\n  {}", error.message, help.replace('\n', "\n  ")),
-    })
+/// A parser whose errors say what is wrong and what to do about it, as one text.
+fn told<T>(
+    parse: fn(&str) -> Result<T, BadArgument>,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        parse(text).map_err(|error| match error.help.as_str() {
+            "" => error.message,
+            help => format!("{}\n  {}", error.message, help.replace('\n', "\n  ")),
+        })
+    }
 }
 
 impl From<ProtocolArg> for Protocol {

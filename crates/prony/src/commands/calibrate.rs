@@ -5,7 +5,7 @@ use prony_lab::{
 };
 use prony_load::choose_backend;
 use prony_model::{Backend, CalibrationCounts};
-use prony_report::{ReportError, calibration_json, calibration_text};
+use prony_report::{calibration_json, calibration_text};
 
 use crate::cli::{CalibrateArgs, ListFormatArg};
 use crate::failure::{ExitStatus, Failure};
@@ -39,14 +39,16 @@ pub(crate) fn calibrate(args: &CalibrateArgs, signals: &Signals) -> Result<(), F
         .calibrate(&points, &mut |event| output::talk(&line(event)))
         .map_err(|error| failure(&error))?;
     let Some(calibration) = calibration else {
-        let code = ExitStatus::Interrupted(signals.exit_code());
-        return Err(Failure::new(code, "interrupted; nothing is kept"));
+        return Err(Failure::interrupted(
+            signals,
+            "interrupted; nothing is kept",
+        ));
     };
     let text = match args.format {
         ListFormatArg::Text => calibration_text(&calibration),
         ListFormatArg::Json => calibration_json(&calibration),
     };
-    let text = text.map_err(|error: ReportError| Failure::to(ExitStatus::Defect, &error))?;
+    let text = text.map_err(Failure::defect)?;
     output::data(&text)
 }
 
@@ -54,8 +56,7 @@ fn points(args: &CalibrateArgs) -> Result<CalibrationPoints, Failure> {
     let backends = match args.backend {
         None => available_backends(),
         Some(backend) => {
-            choose_backend(Some(backend), false)
-                .map_err(|error| Failure::to(ExitStatus::Host, &error))?;
+            choose_backend(Some(backend), false).map_err(Failure::host)?;
             vec![backend]
         }
     };

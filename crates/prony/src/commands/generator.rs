@@ -10,7 +10,7 @@ use crate::failure::{ExitStatus, Failure};
 /// both a message, for the program that reads them, and an exit code.
 pub(crate) fn generator() -> Result<(), Failure> {
     serve(io::stdin(), io::stdout()).map_err(|error| match error {
-        LoadError::NoJob { .. } => Failure::to(ExitStatus::Usage, &error)
+        LoadError::NoJob { .. } => Failure::usage(error)
             .with_hint("this command is for `prony run`; it takes one job as a line of JSON"),
         _ => Failure::to(ExitStatus::Server, &error),
     })

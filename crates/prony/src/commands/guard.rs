@@ -25,5 +25,5 @@ pub(crate) fn guard(args: &GuardArgs) -> Result<(), Failure> {
         hold: args.hold,
     };
     let error = guard::exec(args.parent, &placement, program, arguments);
-    Err(Failure::to(ExitStatus::Host, &error))
+    Err(Failure::host(error))
 }

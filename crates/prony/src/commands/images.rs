@@ -3,18 +3,18 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use prony_host::{IoError, Roots};
+use prony_host::Roots;
 use prony_model::Dataset;
 use prony_servers::{ImageFacts, Images, Removal};
 
-use crate::cli::{ImagesClearArgs, ImagesCommand, ImagesListArgs, ListFormatArg};
+use crate::cli::{ImagesClearArgs, ImagesCommand, ListArgs, ListFormatArg};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::words;
 
 /// Runs one of the sub-commands.
 pub(crate) fn images(command: &ImagesCommand) -> Result<(), Failure> {
-    let roots = Roots::from_environment().map_err(|error| Failure::to(ExitStatus::Host, &error))?;
+    let roots = Roots::from_environment().map_err(Failure::host)?;
     let images = Images::new(&roots);
     match command {
         ImagesCommand::List(args) => list(images, args),
@@ -22,13 +22,12 @@ pub(crate) fn images(command: &ImagesCommand) -> Result<(), Failure> {
     }
 }
 
-fn list(images: Images<'_>, args: &ImagesListArgs) -> Result<(), Failure> {
-    let all = images.list().map_err(|error| host(&error))?;
+fn list(images: Images<'_>, args: &ListArgs) -> Result<(), Failure> {
+    let all = images.list().map_err(Failure::host)?;
     match args.format {
         ListFormatArg::Text => output::data(&list_text(&all)),
         ListFormatArg::Json => {
-            let text = serde_json::to_string_pretty(&all)
-                .map_err(|error| Failure::to(ExitStatus::Defect, &error))?;
+            let text = serde_json::to_string_pretty(&all).map_err(Failure::defect)?;
             output::data(&format!("{text}\n"))
         }
     }
@@ -78,10 +77,10 @@ fn minute(ms: u64) -> String {
 }
 
 fn clear(images: Images<'_>, args: &ImagesClearArgs) -> Result<(), Failure> {
-    let all = images.list().map_err(|error| host(&error))?;
+    let all = images.list().map_err(Failure::host)?;
     let mut in_use = Vec::new();
     for image in select(args, &all)? {
-        match images.remove(&image.key).map_err(|error| host(&error))? {
+        match images.remove(&image.key).map_err(Failure::host)? {
             Removal::Removed => output::data(&format!(
                 "removed {}, {}\n",
                 image.key.as_str(),
@@ -130,10 +129,6 @@ fn select<'a>(
 
 fn unknown(message: &str) -> Failure {
     Failure::new(ExitStatus::Usage, message).with_hint("`prony images list` shows all images")
-}
-
-fn host(error: &IoError) -> Failure {
-    Failure::to(ExitStatus::Host, error)
 }
 
 #[cfg(test)]

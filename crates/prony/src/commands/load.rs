@@ -22,9 +22,8 @@ use crate::surroundings::Surroundings;
 pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.catalogue)?;
     let work = work::work(args, &catalogue)?;
-    let host_failure = |error| Failure::to(ExitStatus::Host, &error);
     let log = args.output.hdr_log.as_deref();
-    let mut log = log.map(HdrFile::open).transpose().map_err(host_failure)?;
+    let mut log = log.map(HdrFile::open).transpose().map_err(Failure::host)?;
     let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let lab = surroundings.lab(&catalogue, &signals.stop);
     // Events and messages come at different times, and both are shown.
@@ -51,7 +50,7 @@ pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
     });
     print(&summary, args)?;
     if let Some(error) = watched.log_error {
-        return Err(host_failure(error));
+        return Err(Failure::host(error));
     }
     interrupted(&work, &end, signals)
 }
@@ -61,7 +60,7 @@ fn print(summary: &Summary, args: &LoadArgs) -> Result<(), Failure> {
         SummaryFormatArg::Text => output::data(&summary.text()),
         SummaryFormatArg::Json => {
             let json = summary.json();
-            output::data(&json.map_err(|error| Failure::to(ExitStatus::Defect, &error))?)
+            output::data(&json.map_err(Failure::defect)?)
         }
     }
 }
@@ -75,8 +74,7 @@ fn interrupted(work: &AdHoc, end: &AdHocEnd, signals: &Signals) -> Result<(), Fa
         None => "interrupted; the server is gone",
         Some(_) => "interrupted; the server goes on",
     };
-    let code = ExitStatus::Interrupted(signals.exit_code());
-    Err(Failure::new(code, what))
+    Err(Failure::interrupted(signals, what))
 }
 
 /// The exit code of an error that ends a load. Definitions come from the command line here, so that

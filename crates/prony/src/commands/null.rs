@@ -3,10 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use prony_null::{NullError, NullServer, Place};
+use prony_null::{NullServer, Place};
 
 use crate::cli::NullArgs;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::Failure;
 use crate::output;
 use crate::signals::Signals;
 
@@ -20,13 +20,9 @@ pub(crate) fn null(args: &NullArgs, signals: &Signals) -> Result<(), Failure> {
         ))),
     };
     let service = Duration::from_micros(args.service_us);
-    let mut server = NullServer::bind(place, service).map_err(|error| failure(&error))?;
+    let mut server = NullServer::bind(place, service).map_err(Failure::host)?;
     output::data("ready\n")?;
     server
         .serve(&|| signals.stop.requested())
-        .map_err(|error| failure(&error))
-}
-
-fn failure(error: &NullError) -> Failure {
-    Failure::to(ExitStatus::Host, error)
+        .map_err(Failure::host)
 }

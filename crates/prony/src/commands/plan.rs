@@ -32,8 +32,7 @@ pub(crate) fn effective(args: &PlanArgs, signals: &Signals) -> Result<(), Failur
     progress.finish();
     let effective = effective.map_err(|error| lab_failure(&error))?;
     let Some(effective) = effective else {
-        let code = ExitStatus::Interrupted(signals.exit_code());
-        return Err(Failure::new(code, "interrupted"));
+        return Err(Failure::interrupted(signals, "interrupted"));
     };
     let mut targets = Vec::new();
     let mut silent = Vec::new();
@@ -50,8 +49,8 @@ pub(crate) fn effective(args: &PlanArgs, signals: &Signals) -> Result<(), Failur
             Err(reason) => silent.push(format!("{}: {reason}", target.name)),
         }
     }
-    let text = effective_settings(&targets, &plan.allow, args.format.into())
-        .map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
+    let text =
+        effective_settings(&targets, &plan.allow, args.format.into()).map_err(Failure::usage)?;
     output::data(&text)?;
     if silent.is_empty() {
         return Ok(());

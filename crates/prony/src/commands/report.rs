@@ -14,15 +14,13 @@ pub(crate) const RESULT_FILE: &str = "run.sqlite";
 
 /// Prints the report of a run, whatever state it is in.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
-    let store = Store::open_read_only(&result_file(&args.run)?)
-        .map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
+    let store = Store::open_read_only(&result_file(&args.run)?).map_err(Failure::usage)?;
     print(&store, args.format)
 }
 
 /// Prints the report of an open run.
 pub(crate) fn print(store: &Store, format: FormatArg) -> Result<(), Failure> {
-    let text =
-        render(store, format.into()).map_err(|error| Failure::to(ExitStatus::Usage, &error))?;
+    let text = render(store, format.into()).map_err(Failure::usage)?;
     output::data(&text)
 }
 

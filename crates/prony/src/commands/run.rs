@@ -147,8 +147,7 @@ fn create(
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let host_json = serde_json::to_string(&surroundings.host)
-        .map_err(|error| Failure::to(ExitStatus::Defect, &error))?;
+    let host_json = serde_json::to_string(&surroundings.host).map_err(Failure::defect)?;
     let run = NewRun {
         id: &id,
         plan,
@@ -156,8 +155,7 @@ fn create(
         host_json: &host_json,
         started_at: now,
     };
-    let store = Store::create(&folder.join(RESULT_FILE), &run)
-        .map_err(|error| Failure::to(ExitStatus::Host, &error))?;
+    let store = Store::create(&folder.join(RESULT_FILE), &run).map_err(Failure::host)?;
     Ok((folder, store))
 }
 

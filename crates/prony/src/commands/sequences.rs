@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use prony_plan::{Preset, suggestion};
 
-use crate::cli::{ListFormatArg, SequencesCommand, SequencesListArgs, SequencesShowArgs};
+use crate::cli::{ListArgs, ListFormatArg, SequencesCommand, SequencesShowArgs};
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -18,7 +18,7 @@ pub(crate) fn sequences(command: &SequencesCommand) -> Result<(), Failure> {
     }
 }
 
-fn list(args: &SequencesListArgs) -> Result<(), Failure> {
+fn list(args: &ListArgs) -> Result<(), Failure> {
     let presets = definitions::presets()?;
     match args.format {
         ListFormatArg::Text => output::data(&list_text(&presets)),

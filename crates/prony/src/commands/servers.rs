@@ -40,12 +40,7 @@ fn list(args: &ServersListArgs) -> Result<(), Failure> {
 }
 
 fn list_text(catalogue: &Catalogue, installed: impl Fn(&str) -> Option<ServerBuild>) -> String {
-    let width = catalogue
-        .entries()
-        .iter()
-        .map(|entry| entry.id.len())
-        .max()
-        .unwrap_or(0);
+    let width = ids(catalogue).map(str::len).max().unwrap_or(0);
     let mut text = String::new();
     for entry in catalogue.entries() {
         let state = if installed(&entry.id).is_some() {
@@ -120,7 +115,7 @@ fn fetch_failure(id: &str, error: &FetchError, signals: &Signals) -> Failure {
 }
 
 fn interrupted(signals: &Signals) -> Failure {
-    Failure::new(ExitStatus::Interrupted(signals.exit_code()), "interrupted")
+    Failure::interrupted(signals, "interrupted")
 }
 
 fn verify_builds(args: &ServersSelectArgs, signals: &Signals) -> Result<(), Failure> {
@@ -171,11 +166,7 @@ fn verify_one(
 /// The ids that were asked for, all of them known.
 fn select(args: &ServersSelectArgs, catalogue: &Catalogue) -> Result<Vec<String>, Failure> {
     if args.all {
-        return Ok(catalogue
-            .entries()
-            .iter()
-            .map(|entry| entry.id.clone())
-            .collect());
+        return Ok(ids(catalogue).map(str::to_owned).collect());
     }
     for id in &args.builds {
         known(id, catalogue)?;
@@ -188,16 +179,14 @@ pub(crate) fn known<'c>(id: &str, catalogue: &'c Catalogue) -> Result<&'c Entry,
     if let Some(entry) = catalogue.get(id) {
         return Ok(entry);
     }
-    let ids: Vec<&str> = catalogue
-        .entries()
-        .iter()
-        .map(|entry| entry.id.as_str())
-        .collect();
-    Err(Failure::new(
-        ExitStatus::Usage,
-        format!("there is no server build `{id}` in the catalogue"),
-    )
-    .with_hint(format!("it has {}", ids.join(", "))))
+    let ids: Vec<_> = ids(catalogue).collect();
+    let message = format!("there is no server build `{id}` in the catalogue");
+    let hint = format!("it has {}", ids.join(", "));
+    Err(Failure::new(ExitStatus::Usage, message).with_hint(hint))
+}
+
+fn ids(catalogue: &Catalogue) -> impl Iterator<Item = &str> {
+    catalogue.entries().iter().map(|entry| entry.id.as_str())
 }
 
 fn engine_names(engines: &[Engine]) -> String {

@@ -13,7 +13,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
-use crate::words::plural;
+use crate::words::{plural, table};
 
 /// Checks every cell of an experiment once and prints what came out. No run is stored.
 pub(crate) fn verify(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
@@ -30,9 +30,8 @@ pub(crate) fn verify(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     progress.finish();
     let verification = verification.map_err(|error| lab_failure(&error))?;
     let Some(verification) = verification else {
-        let code = ExitStatus::Interrupted(signals.exit_code());
-        return Err(Failure::new(
-            code,
+        return Err(Failure::interrupted(
+            signals,
             "interrupted; nothing is kept of a check",
         ));
     };
@@ -67,18 +66,7 @@ fn text(plan: &Plan, verification: &Verification) -> String {
             .collect()
     });
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(steps).collect();
-    let widths: Vec<usize> = (0..rows[0].len())
-        .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
-        .collect();
-    for row in &rows {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:<width$}"))
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
+    text.push_str(&table(&rows));
     let wrong: Vec<String> = verification
         .targets
         .iter()

@@ -1,7 +1,5 @@
 //! `prony workloads`: what an experiment's steps can run.
 
-use std::fmt::Write as _;
-
 use prony_model::Workload;
 use prony_plan::{Definition, suggestion};
 
@@ -11,6 +9,7 @@ use crate::cli::{
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
+use crate::words::table;
 
 /// Runs one of the sub-commands.
 pub(crate) fn workloads(command: &WorkloadsCommand) -> Result<(), Failure> {
@@ -33,37 +32,24 @@ fn list(args: &WorkloadsListArgs) -> Result<(), Failure> {
 
 /// One line for each workload, in columns.
 fn list_text(workloads: &[Workload]) -> String {
-    let rows: Vec<[String; 5]> = workloads.iter().map(columns).collect();
-    let mut widths = [0; 5];
-    for row in &rows {
-        for (width, column) in widths.iter_mut().zip(row) {
-            *width = column.len().max(*width);
-        }
-    }
-    let mut text = String::new();
-    for (row, workload) in rows.iter().zip(workloads) {
-        for (width, column) in widths.into_iter().zip(row) {
-            // Writing to a String can't fail.
-            let _ = write!(text, "{column:width$}  ");
-        }
-        let _ = writeln!(text, "{}", workload.description);
-    }
-    text
+    let rows: Vec<_> = workloads.iter().map(columns).collect();
+    table(&rows)
 }
 
 /// Everything that is short.
-fn columns(workload: &Workload) -> [String; 5] {
+fn columns(workload: &Workload) -> Vec<String> {
     let parameters: Vec<_> = workload
         .parameters
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
-    [
+    vec![
         workload.name.clone(),
         workload.group.name().to_owned(),
         workload.effect.name().to_owned(),
         workload.schema.name().to_owned(),
         parameters.join(","),
+        workload.description.clone(),
     ]
 }
 

@@ -1,9 +1,8 @@
 //! One line for each event worth one, for logs and pipes.
 
 use prony_lab::Event;
-use prony_servers::FetchEvent;
 
-use super::{CALIBRATING, Clock, activity_words, trial_words};
+use super::{CALIBRATING, Clock, activity_words, fetch_words, trial_words};
 use crate::output::talk;
 use crate::words::{mebibytes, plural, rate, whole};
 
@@ -28,7 +27,7 @@ impl Lines {
 /// The line for an event; `None` for those that come too often.
 fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
     Some(match event {
-        Event::Fetch { event, .. } => fetch(event),
+        Event::Fetch { event, .. } => fetch_words(event, size),
         Event::Calibrating => CALIBRATING.to_owned(),
         Event::Prepare { target, activity } => format!("{target}: {}", activity_words(*activity)),
         Event::PrepareFailed { target, reason } => {
@@ -65,25 +64,14 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
             target,
             block,
             reason,
-        } => {
-            format!("  failed: {target} in block {block}: {reason}")
-        }
+        } => format!("  failed: {target} in block {block}: {reason}"),
         Event::StepStarted { .. } | Event::Rate { .. } => return None,
     })
 }
 
-/// A download without its growing figure.
-fn fetch(event: &FetchEvent) -> String {
-    match event {
-        FetchEvent::Waiting { id } => format!("{id}: waiting for another process that fetches it"),
-        FetchEvent::Downloading {
-            id, what, total, ..
-        } => {
-            let size = total.map_or(String::new(), |total| format!(" ({})", mebibytes(total)));
-            format!("{id}: fetching {what}{size}")
-        }
-        FetchEvent::Unpacking { id, what } => format!("{id}: unpacking {what}"),
-    }
+/// The size of a download without its growing figure.
+fn size(_here: u64, total: Option<u64>) -> String {
+    total.map_or_else(String::new, |total| format!(" ({})", mebibytes(total)))
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use prony_lab::{Activity, Event};
-use prony_servers::FetchEvent;
 
-use super::{CALIBRATING, Clock, trial_words};
+use super::{CALIBRATING, Clock, fetch_words, trial_words};
 use crate::words::{mebibytes, plural, rate, whole};
 
 /// Period at which the live line is drawn while nothing happens, so that the clock moves.
@@ -45,16 +44,15 @@ impl Terminal {
             self.bar
                 .set_prefix(format!("· about {} left", whole(clock.remaining())));
         }
+        let trial = &self.trial;
         match event {
-            Event::Fetch { event, .. } => self.bar.set_message(fetch(event)),
-            Event::Calibrating => self.bar.set_message(CALIBRATING),
+            Event::Fetch { event, .. } => self.message(fetch_words(event, size)),
+            Event::Calibrating => self.message(CALIBRATING.to_owned()),
             Event::Prepare { target, activity } => {
-                self.bar
-                    .set_message(format!("{target}: {}", activity_words(*activity)));
+                self.message(format!("{target}: {}", activity_words(*activity)));
             }
             Event::PrepareFailed { target, reason } => {
-                self.bar
-                    .println(format!("✗ {target} can't be made ready: {reason}"));
+                self.stay(&format!("✗ {target} can't be made ready: {reason}"));
             }
             Event::TrialStarted {
                 number,
@@ -68,7 +66,7 @@ impl Terminal {
                 self.trial = format!("trial {number}/{total} · block {block}/{blocks} · {target}");
                 self.bar.set_length(*total as u64 * 1_000);
                 self.bar.set_position((*number as u64 - 1) * 1_000);
-                self.bar.set_message(format!("{} · starting", self.trial));
+                self.message(format!("{} · starting", self.trial));
             }
             Event::StepStarted {
                 number,
@@ -76,63 +74,51 @@ impl Terminal {
                 step,
                 clients,
             } => {
-                self.step = format!(
-                    "{step} ({number}/{total}), {}",
-                    plural((*clients).into(), "client")
-                );
+                let clients = plural((*clients).into(), "client");
+                self.step = format!("{step} ({number}/{total}), {clients}");
                 self.bar
                     .inc((1_000 / *total as u64) * u64::from(*number > 1));
-                self.bar
-                    .set_message(format!("{} · {}", self.trial, self.step));
+                self.message(format!("{trial} · {}", self.step));
             }
             Event::Settling { step } => {
-                self.bar
-                    .set_message(format!("{} · settling before {step}", self.trial));
+                self.message(format!("{trial} · settling before {step}"));
             }
             Event::NotSettled { unmet } => {
-                self.remark(&format!("not settled: {}", unmet.join("; ")));
+                self.stay(&format!("! {trial}: not settled: {}", unmet.join("; ")));
             }
             Event::Rate { queries_per_second } => {
                 let rate = rate(*queries_per_second);
-                self.bar
-                    .set_message(format!("{} · {} · {rate}/s", self.trial, self.step));
+                self.message(format!("{trial} · {} · {rate}/s", self.step));
             }
             Event::Absent { gap } => {
-                self.remark(&format!("not read: {}: {}", gap.source, gap.reason));
+                self.stay(&format!(
+                    "! {trial}: not read: {}: {}",
+                    gap.source, gap.reason
+                ));
             }
             Event::StepDone { .. } => {}
             Event::TrialDone { took, .. } => {
-                self.bar
-                    .println(format!("✓ {}: {}", self.trial, whole(*took)));
+                self.stay(&format!("✓ {trial}: {}", whole(*took)));
             }
-            Event::TrialFailed { reason, .. } => {
-                self.bar.println(format!("✗ {}: {reason}", self.trial));
-            }
+            Event::TrialFailed { reason, .. } => self.stay(&format!("✗ {trial}: {reason}")),
         }
+    }
+
+    /// Replaces the text of the live line.
+    fn message(&self, text: String) {
+        self.bar.set_message(text);
+    }
+
+    /// Writes a line that stays.
+    fn stay(&self, text: &str) {
+        self.bar.println(text);
     }
 }
 
-impl Terminal {
-    /// A line that stays, about the trial under way.
-    fn remark(&self, text: &str) {
-        self.bar.println(format!("! {}: {text}", self.trial));
-    }
-}
-
-fn fetch(event: &FetchEvent) -> String {
-    match event {
-        FetchEvent::Waiting { id } => format!("{id}: waiting for another process that fetches it"),
-        FetchEvent::Downloading {
-            id,
-            what,
-            bytes,
-            total,
-        } => {
-            let of = total.map_or(String::new(), |total| format!(" of {}", mebibytes(total)));
-            format!("{id}: fetching {what}: {}{of}", mebibytes(*bytes))
-        }
-        FetchEvent::Unpacking { id, what } => format!("{id}: unpacking {what}"),
-    }
+/// The size of a download with its growing figure.
+fn size(here: u64, total: Option<u64>) -> String {
+    let of = total.map_or_else(String::new, |total| format!(" of {}", mebibytes(total)));
+    format!(": {}{of}", mebibytes(here))
 }
 
 /// As in plain lines, with growing figures.

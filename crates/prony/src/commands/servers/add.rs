@@ -68,7 +68,7 @@ fn catalogue(args: &ServersAddArgs, folder: &std::path::Path) -> Result<Catalogu
     if folder.is_dir() {
         return definitions::catalogue(&args.catalogue);
     }
-    Catalogue::embedded().map_err(|error| Failure::to(ExitStatus::Invalid, &error))
+    Catalogue::embedded().map_err(Failure::invalid)
 }
 
 fn failure(error: &AddError) -> Failure {

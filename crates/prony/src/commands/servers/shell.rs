@@ -36,7 +36,7 @@ pub(super) fn shell(args: &ServersShellArgs, signals: &Signals) -> Result<(), Fa
             &build.facts,
             Wanted::over_socket(engine, &Config::default(), 100),
         )
-        .map_err(|error| Failure::to(ExitStatus::Invalid, &error))?;
+        .map_err(Failure::invalid)?;
     let instance_failure = |error: &InstanceError| {
         if signals.stop.requested() {
             return interrupted(signals);
