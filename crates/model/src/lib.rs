@@ -24,7 +24,7 @@ mod outcome;
 mod pace;
 mod plan;
 mod process;
-mod reading;
+mod sample;
 mod status;
 mod stop;
 mod template;
@@ -64,7 +64,7 @@ pub use plan::{
     Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,
 };
 pub use process::{Allocator, CpuSet, CpuSetError, HugePages, ProcessSettings};
-pub use reading::{
+pub use sample::{
     Counter, Gap, IDENTITY, Moment, NoDifference, Period, Sample, Source, StepSamples, THREADS_LOST,
 };
 pub use status::{EXPLAINING, StatusFacts, StatusUnit};

@@ -3,11 +3,11 @@
 use super::*;
 use crate::{Gap, IDENTITY, Moment, NoDifference, Pace, Sample, Source, Spacing, Think};
 
-type Reading = (Source, &'static str, u64);
+type Entry = (Source, &'static str, u64);
 
 /// A step of two seconds, from one sample to the other.
-fn samples(start: &[Reading], end: &[Reading]) -> StepSamples {
-    let sample = |moment, at_ns, values: &[Reading]| Sample {
+fn samples(start: &[Entry], end: &[Entry]) -> StepSamples {
+    let sample = |moment, at_ns, values: &[Entry]| Sample {
         moment,
         at_ns,
         took_ns: 1_000,
@@ -25,8 +25,8 @@ fn samples(start: &[Reading], end: &[Reading]) -> StepSamples {
 }
 
 /// Growth from nothing.
-fn grown(end: &[Reading]) -> StepSamples {
-    let start: Vec<Reading> = end.iter().map(|&(s, name, _)| (s, name, 0)).collect();
+fn grown(end: &[Entry]) -> StepSamples {
+    let start: Vec<Entry> = end.iter().map(|&(s, name, _)| (s, name, 0)).collect();
     samples(&start, end)
 }
 

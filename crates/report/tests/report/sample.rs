@@ -72,6 +72,12 @@ impl Sample {
         for (index, step) in self.store.plan().steps.clone().iter().enumerate() {
             let mut outcome = outcome(planned, step);
             change(index, &mut outcome);
+            // Every planned group must have an outcome.
+            for group in step.groups.iter().skip(outcome.groups.len()) {
+                let own = outcome.groups.own().clone();
+                let name = group.name.clone();
+                outcome.groups.push(GroupOutcome { name, ..own });
+            }
             self.store.record_step(trial, index, &outcome).unwrap();
         }
     }
