@@ -3,9 +3,10 @@
 use prony_model::{ErrorClass, ErrorCount};
 use prony_report::{Format, render};
 use prony_store::Subject;
+use prony_testkit::planned;
 
 use crate::costs::complete;
-use crate::sample::{Sample, at, plan, planned};
+use crate::sample::{Sample, at, plan};
 
 pub(crate) fn shown(sample: &Sample, format: Format) -> String {
     let report = render(&sample.store, format).unwrap();

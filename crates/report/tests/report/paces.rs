@@ -6,9 +6,10 @@ use prony_model::{
     Thousandths, ThreadUse,
 };
 use prony_report::Format;
+use prony_testkit::planned;
 
 use crate::golden::shown;
-use crate::sample::{Sample, at, histogram, plan, planned};
+use crate::sample::{Sample, at, histogram, plan};
 
 /// Point queries at a rate, mixed work beside two groups, and updates by clients that think and
 /// connect anew.

@@ -5,8 +5,9 @@ use prony_model::{
     GroupOutcome, Schedule, StatementOutcome, StepOutcome, ThreadUse,
 };
 use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, ThreadUseRow};
+use prony_testkit::planned;
 
-use crate::sample::{Sample, assert_whole, at, beside, create_with, outcome, plan, planned};
+use crate::sample::{Sample, assert_whole, at, beside, create_with, outcome, plan};
 
 fn schedule(planned: u64) -> Schedule {
     Schedule {
