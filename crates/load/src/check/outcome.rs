@@ -141,37 +141,20 @@ fn mismatch(what: &str, before: i128, change: i128, after: i128) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use prony_model::{Change, Display, Expect, Group, TableChoice};
+    use prony_model::Change;
+    use prony_testkit as testkit;
 
     use super::*;
 
     fn workload(effect: Effect, changes: &[Change]) -> Workload {
         let statement = |change: &Change| Statement {
-            weight: None,
-            name: "s".into(),
-            sql: "SELECT 1".parse().unwrap(),
-            repeat: 1,
-            table: TableChoice::Random,
-            params: vec![],
-            expect: Expect::default(),
-            expect_rows: None,
-            expect_affected: None,
             change: change.clone(),
+            ..testkit::statement("s", "SELECT 1", vec![])
         };
         Workload {
-            name: "w".into(),
-            group: Group::Write,
             effect,
-            schema: prony_model::Schema::Sbtest,
-            description: String::new(),
-            parameters: BTreeMap::new(),
-            transaction: false,
-            display: Display::Rate,
-            text_only: false,
-            needs_rows: None,
             statements: changes.iter().map(statement).collect(),
+            ..testkit::workload("w")
         }
     }
 

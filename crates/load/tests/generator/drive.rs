@@ -6,10 +6,10 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
-    Backend, Dataset, Display, Distribution, Effect, ErrorClass, Expect, Generator, Group, Hot,
-    Length, Param, Protocol, Statement, StepOutcome, TableChoice, Thousandths, Timing, Tls,
-    Workload,
+    Backend, Dataset, Distribution, ErrorClass, Generator, Group, Hot, Length, Param, Protocol,
+    Statement, StepOutcome, Thousandths, Timing, Tls, Workload,
 };
+use prony_testkit::{param, statement};
 
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
 
@@ -34,52 +34,19 @@ crate::backend::behind_each_backend! {
     hundreds_of_clients_connect,
 }
 
-fn param(name: &str, generator: Generator) -> Param {
-    Param {
-        name: name.into(),
-        generator,
-    }
-}
-
-fn draw(name: &str, low: &str, high: &str) -> Param {
-    let generator = Generator::Draw {
-        low: low.parse().unwrap(),
-        high: high.parse().unwrap(),
-        distribution: Distribution::Uniform,
-        count: None,
-    };
-    param(name, generator)
-}
-
-fn statement(name: &str, sql: &str, params: Vec<Param>) -> Statement {
-    Statement {
-        weight: None,
-        name: name.into(),
-        sql: sql.parse().unwrap(),
-        repeat: 1,
-        table: TableChoice::Random,
-        params,
-        expect: Expect::default(),
-        expect_rows: None,
-        expect_affected: None,
-        change: prony_model::Change::default(),
-    }
-}
-
 fn workload(transaction: bool, statements: Vec<Statement>) -> Workload {
     Workload {
-        name: "test".into(),
         group: Group::Mixed,
-        effect: Effect::None,
-        schema: prony_model::Schema::Sbtest,
-        description: String::new(),
         parameters: BTreeMap::from([("range".into(), 10)]),
         transaction,
-        display: Display::Rate,
-        text_only: false,
-        needs_rows: None,
         statements,
+        ..prony_testkit::workload("test")
     }
+}
+
+/// A whole number between two expressions.
+fn draw(name: &str, low: &str, high: &str) -> Param {
+    param(name, prony_testkit::draw(low, high))
 }
 
 /// A read, twice, and a write.

@@ -281,11 +281,8 @@ fn a_server_that_refuses_new_connections_is_named() {
 fn group(name: &str, clients: u32, pace: Pace) -> ClientGroup {
     ClientGroup {
         name: Some(name.into()),
-        workload: update(),
-        parameters: update().parameters,
-        clients,
         pace,
-        reconnect_every: None,
+        ..prony_testkit::group(update(), clients)
     }
 }
 

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use prony_model::{
-    Backend, BuildFacts, ClientGroup, Config, Counter, Dataset, Engine, ErrorClass, ErrorCount,
-    Family, GroupOutcome, Groups, IntentValue, Interval, Length, Moment, Pace, Protocol, Sample,
-    Schedule, Source, Spacing, StatementOutcome, Step, StepOutcome, Target, Thousandths, ThreadUse,
-    Timing, Transport, Version,
+    ClientGroup, Config, Counter, Dataset, ErrorClass, ErrorCount, GroupOutcome, Groups,
+    IntentValue, Interval, Length, Moment, Pace, Sample, Schedule, Source, Spacing,
+    StatementOutcome, Step, StepOutcome, Target, Thousandths, ThreadUse, Version,
 };
+use prony_testkit as testkit;
 
 use super::{AdHocLoad, Intervals, Summary};
 
@@ -24,32 +23,15 @@ fn histogram(count: u64, low: u64, high: u64) -> Histogram<u64> {
     histogram
 }
 
-fn encoded(histogram: &Histogram<u64>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new()
-        .serialize(histogram, &mut bytes)
-        .unwrap();
-    bytes
-}
-
 fn target() -> Target {
-    let facts = BuildFacts::external(Family::Mysql, Version::new(8, 0, 31));
+    let version = Version::new(8, 0, 31);
     let settings = [("buffer_pool".to_owned(), IntentValue::Bytes(64 << 20))];
     Target {
-        name: "mysql-8.0.31".into(),
-        build: BuildFacts {
-            id: "mysql-8.0.31".into(),
-            ..facts
-        },
-        engine: Engine::Innodb,
         config: Config {
             intents: BTreeMap::from(settings),
             raw: BTreeMap::new(),
         },
-        protocol: Protocol::Prepared,
-        transport: Transport::Socket,
-        external: None,
-        collect: prony_model::Collect::default(),
+        ..testkit::target("mysql-8.0.31", version)
     }
 }
 
@@ -59,24 +41,16 @@ fn step(pace: Pace) -> Step {
         .into_iter()
         .find(|workload| workload.name == "read-only")
         .unwrap();
+    let name = workload.name.clone();
+    let own = ClientGroup {
+        pace,
+        reconnect_every: Some(1_000),
+        ..testkit::group(workload, 64)
+    };
     Step {
-        name: workload.name.clone(),
-        entry: 0,
-        groups: Groups::new(ClientGroup {
-            name: None,
-            parameters: workload.parameters.clone(),
-            workload,
-            clients: 64,
-            pace,
-            reconnect_every: Some(1_000),
-        }),
-        warmup_ms: 1_000,
+        groups: Groups::new(own),
         length: Length::Time { ms: 20_000 },
-        phase: None,
-        warm_only: false,
-        settle: None,
-        timing: Timing::Operations,
-        ramp_ms: 0,
+        ..testkit::step(&name, 64)
     }
 }
 
@@ -108,14 +82,7 @@ fn summary(pace: Pace, outcome: Option<&StepOutcome>, intervals: &Intervals) -> 
 }
 
 fn statement(name: &str, count: u64, low: u64, high: u64) -> StatementOutcome {
-    StatementOutcome {
-        name: name.into(),
-        count,
-        rows: count,
-        affected: 0,
-        unexpected: 0,
-        histogram: encoded(&histogram(count, low, high)),
-    }
+    testkit::statement_outcome(name, count, testkit::encoded(&histogram(count, low, high)))
 }
 
 fn interval(number: u64) -> Interval {
@@ -135,7 +102,7 @@ fn interval(number: u64) -> Interval {
 fn intervals() -> Intervals {
     let mut intervals = Intervals::default();
     for number in 0..2 {
-        let service = encoded(&histogram(6_000, 2_000, 10_000));
+        let service = testkit::encoded(&histogram(6_000, 2_000, 10_000));
         assert_eq!(
             intervals.add(&interval(number), &service).unwrap().len(),
             6_000
@@ -145,34 +112,29 @@ fn intervals() -> Intervals {
 }
 
 fn outcome(schedule: Schedule) -> StepOutcome {
+    let latency = testkit::encoded(&histogram(12_000, 2_000, 10_000));
+    let own = GroupOutcome {
+        queries: 192_000,
+        statements: vec![
+            statement("point", 120_000, 100, 800),
+            statement("connect", 12, 500, 900),
+        ],
+        errors: vec![ErrorCount {
+            code: 1213.into(),
+            class: ErrorClass::Retryable,
+            count: 2,
+            message: "Deadlock found when trying to get lock".into(),
+        }],
+        schedule: Some(schedule),
+        ..testkit::group_outcome(64, 12_000, 64 * 20_000_000_000, latency)
+    };
     StepOutcome {
-        groups: Groups::new(GroupOutcome {
-            name: None,
-            clients: 64,
-            operations: 12_000,
-            queries: 192_000,
-            busy_ns: 64 * 20_000_000_000,
-            histogram: encoded(&histogram(12_000, 2_000, 10_000)),
-            statements: vec![
-                statement("point", 120_000, 100, 800),
-                statement("connect", 12, 500, 900),
-            ],
-            errors: vec![ErrorCount {
-                code: 1213.into(),
-                class: ErrorClass::Retryable,
-                count: 2,
-                message: "Deadlock found when trying to get lock".into(),
-            }],
-            schedule: Some(schedule),
-        }),
         threads: 2,
         intervals: vec![interval(0), interval(1)],
         client_user_ns: 200_000_000,
         client_system_ns: 1_000_000_000,
-        timing: Timing::Operations,
         start_ns: 5_000_000_000,
         end_ns: 25_000_000_000,
-        backend: Backend::Epoll,
         thread_use: vec![
             ThreadUse {
                 wall_ns: 20_000_000_000,
@@ -185,6 +147,7 @@ fn outcome(schedule: Schedule) -> StepOutcome {
                 run_queue_ns: None,
             },
         ],
+        ..testkit::step_outcome(own)
     }
 }
 
@@ -197,8 +160,8 @@ fn open_loop() -> Summary {
         planned: 12_050,
         backlog: 40,
         left: 50,
-        response: encoded(&histogram(12_000, 2_000, 16_000)),
-        error: encoded(&histogram(11_000, 10, 90)),
+        response: testkit::encoded(&histogram(12_000, 2_000, 16_000)),
+        error: testkit::encoded(&histogram(11_000, 10, 90)),
     });
     summary(rate, Some(&outcome), &intervals())
 }
@@ -227,8 +190,8 @@ fn unexpected_answers_are_counted_by_statement() {
         planned: 12_000,
         backlog: 0,
         left: 0,
-        response: encoded(&histogram(12_000, 2_000, 16_000)),
-        error: encoded(&histogram(11_000, 10, 90)),
+        response: testkit::encoded(&histogram(12_000, 2_000, 16_000)),
+        error: testkit::encoded(&histogram(11_000, 10, 90)),
     });
     outcome.groups.own_mut().statements[0].unexpected = 7;
     let text = summary(Pace::default(), Some(&outcome), &intervals()).text();

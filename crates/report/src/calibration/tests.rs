@@ -1,7 +1,6 @@
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use insta::assert_snapshot;
 use prony_model::{CounterSet, PricedRound, Spacing, Thousandths};
+use prony_testkit as testkit;
 
 use super::*;
 
@@ -26,15 +25,7 @@ fn closed(backend: Backend, clients: u32, queries: u64) -> ClosedPoint {
 
 /// Ten thousand operations, one in a hundred of them much later than the others.
 fn lateness() -> Vec<u8> {
-    let mut histogram = Histogram::<u64>::new(3).unwrap();
-    histogram.record_n(6_000, 9_899).unwrap();
-    histogram.record_n(48_000, 100).unwrap();
-    histogram.record(210_000).unwrap();
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new()
-        .serialize(&histogram, &mut bytes)
-        .unwrap();
-    bytes
+    testkit::histogram(&[(6_000, 9_899), (48_000, 100), (210_000, 1)])
 }
 
 fn calibration() -> Calibration {

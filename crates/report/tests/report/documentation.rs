@@ -6,11 +6,12 @@ use prony_model::{
     Debt, DebtKind, Gap, Level, LoadOutcome, OptionOrigin, RenderedOption, SettleOutcome, Source,
 };
 use prony_report::{Format, effective_settings, render};
+use prony_testkit::planned;
 use serde_json::Value;
 
 use crate::costs::{counting, run_sampled};
 use crate::paces::paced;
-use crate::sample::{Sample, at, plan, planned};
+use crate::sample::{Sample, at, plan};
 
 /// A run in which every list of the JSON report has an entry.
 fn full() -> Sample {

@@ -7,9 +7,10 @@ use prony_model::{
     Transport,
 };
 use prony_report::{EffectiveTarget, Format, effective_settings, render};
+use prony_testkit::planned;
 
 use crate::golden::shown;
-use crate::sample::{Sample, at, plan, planned};
+use crate::sample::{Sample, at, plan};
 
 /// The variables of a made-up server of a real kind.
 fn variables(version: &str, own: &[(&str, &str)]) -> BTreeMap<String, String> {

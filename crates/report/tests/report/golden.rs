@@ -3,9 +3,10 @@
 use prony_model::{ErrorClass, ErrorCount};
 use prony_report::{Format, render};
 use prony_store::Subject;
+use prony_testkit::{self as testkit, planned};
 
 use crate::costs::complete;
-use crate::sample::{Sample, at, plan, planned};
+use crate::sample::{Sample, at, plan};
 
 pub(crate) fn shown(sample: &Sample, format: Format) -> String {
     let report = render(&sample.store, format).unwrap();
@@ -100,7 +101,7 @@ fn with_warnings() -> Sample {
                     outcome.groups.own_mut().operations = 0;
                     outcome.groups.own_mut().queries = 0;
                     outcome.groups.own_mut().busy_ns = 0;
-                    outcome.groups.own_mut().histogram = empty_histogram();
+                    outcome.groups.own_mut().histogram = testkit::histogram(&[]);
                 }
                 _ => {}
             }
@@ -124,16 +125,6 @@ fn with_warnings() -> Sample {
         .record_host(r#"{"cpus": 4, "kernel": "6.1.0-19-amd64"}"#, at(500))
         .unwrap();
     sample
-}
-
-fn empty_histogram() -> Vec<u8> {
-    use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
-    let histogram = hdrhistogram::Histogram::<u64>::new(3).unwrap();
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new()
-        .serialize(&histogram, &mut bytes)
-        .unwrap();
-    bytes
 }
 
 #[test]

@@ -6,9 +6,10 @@ use prony_model::{
     Thousandths, ThreadUse,
 };
 use prony_report::Format;
+use prony_testkit::{self as testkit, planned};
 
 use crate::golden::shown;
-use crate::sample::{Sample, at, histogram, plan, planned};
+use crate::sample::{Sample, at, histogram, plan};
 
 /// Point queries at a rate, mixed work beside two groups, and updates by clients that think and
 /// connect anew.
@@ -67,24 +68,16 @@ fn schedule(operations: u64, response_ns: u64, backlog: u64) -> Schedule {
 fn group(name: &str, target: u64, schedule: Option<Schedule>) -> GroupOutcome {
     let operations = 20_000 - 1_000 * target;
     let histogram = histogram(400_000 + 40_000 * target, operations);
-    GroupOutcome {
-        name: Some(name.into()),
-        clients: 2,
-        operations,
-        queries: operations,
-        busy_ns: 10_000_000_000,
-        histogram: histogram.clone(),
-        statements: vec![StatementOutcome {
-            name: "only".into(),
-            count: operations,
-            rows: 0,
-            affected: operations,
-            unexpected: target,
-            histogram,
-        }],
-        errors: vec![],
-        schedule,
-    }
+    let mut group = testkit::group_outcome(2, operations, 10_000_000_000, histogram);
+    group.name = Some(name.into());
+    group.schedule = schedule;
+    group.statements[0] = StatementOutcome {
+        rows: 0,
+        affected: operations,
+        unexpected: target,
+        ..group.statements[0].clone()
+    };
+    group
 }
 
 fn pace(target: u64, step: usize, outcome: &mut StepOutcome) {

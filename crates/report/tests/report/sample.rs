@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use jiff::Timestamp;
 use prony_model::{
-    Backend, BuildFacts, ClientGroup, Collect, Config, Dataset, Display, Effect, Engine, Expect,
-    Family, Group, GroupOutcome, Groups, IntentValue, Length, Pace, Plan, PlannedTrial, Protocol,
-    Statement, StatementOutcome, Step, StepOutcome, TableChoice, Target, Transport, TrialKind,
+    Config, Dataset, Display, Group, IntentValue, Plan, PlannedTrial, Step, StepOutcome, Target,
     Version, Workload,
 };
 use prony_store::{BuildRecord, NewRun, Store, TrialId};
+use prony_testkit as testkit;
 use tempfile::TempDir;
 
 /// A store in a folder of its own, and what to put into it.
@@ -87,14 +84,6 @@ pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_763_755_200 + seconds).unwrap()
 }
 
-pub(crate) fn planned(block: u32, target: usize) -> PlannedTrial {
-    PlannedTrial {
-        block,
-        target,
-        kind: TrialKind::Timed,
-    }
-}
-
 /// `targets` targets at `clients`, four steps each, in `blocks` blocks.
 pub(crate) fn plan(targets: usize, clients: &[u32], blocks: u32) -> Plan {
     let all = [
@@ -110,24 +99,12 @@ pub(crate) fn plan(targets: usize, clients: &[u32], blocks: u32) -> Plan {
         let minor = u16::try_from(index).unwrap();
         target(&format!("mysql-8.{index}"), Version::new(8, minor, 0), &[])
     });
+    let targets = all.into_iter().chain(more).take(targets).collect();
+    let steps = clients.iter().flat_map(|&clients| steps(clients)).collect();
     Plan {
-        backend: None,
-        name: "quickstart".into(),
         question: "What did three decades cost, statement by statement?".into(),
-        base: 0,
-        seed: 1,
         dataset: Dataset::sbtest(1, 100_000, 1),
-        targets: all.into_iter().chain(more).take(targets).collect(),
-        steps: clients.iter().flat_map(|&clients| steps(clients)).collect(),
-        sections: Vec::new(),
-        preset: None,
-        profile: None,
-        allow: Vec::new(),
-        counting: None,
-        counting_note: None,
-        trials: (0..blocks)
-            .flat_map(|block| (0..targets).map(move |target| planned(block, target)))
-            .collect(),
+        ..testkit::plan("quickstart", targets, steps, blocks)
     }
 }
 
@@ -137,24 +114,11 @@ fn target(name: &str, version: Version, own: &[(&str, IntentValue)]) -> Target {
         .iter()
         .map(|(name, value)| ((*name).to_owned(), value.clone()));
     Target {
-        name: name.into(),
-        build: BuildFacts {
-            id: name.into(),
-            family: Family::Mysql,
-            version,
-            engines: vec![Engine::Innodb],
-            engine_options: BTreeMap::new(),
-            lacks: Vec::new(),
-        },
-        engine: Engine::Innodb,
         config: Config {
             intents: std::iter::once(buffer_pool).chain(own).collect(),
             raw: BTreeMap::new(),
         },
-        protocol: Protocol::Prepared,
-        transport: Transport::Socket,
-        external: None,
-        collect: Collect::default(),
+        ..testkit::target(name, version)
     }
 }
 
@@ -173,52 +137,17 @@ fn steps(clients: u32) -> Vec<Step> {
 
 /// A step of five seconds at one client.
 pub(crate) fn step(entry: usize, name: &str, group: Group, display: Display) -> Step {
-    Step {
-        ramp_ms: 0,
-        name: name.into(),
+    let mut step = Step {
         entry,
-        groups: Groups::new(ClientGroup {
-            name: None,
-            workload: workload(name, group, display),
-            parameters: BTreeMap::new(),
-            clients: 1,
-            pace: Pace::default(),
-            reconnect_every: None,
-        }),
-        warmup_ms: 1000,
-        length: Length::Time { ms: 5000 },
-        phase: None,
-        warm_only: false,
-        settle: None,
-        timing: prony_model::Timing::Operations,
-    }
-}
-
-fn workload(name: &str, group: Group, display: Display) -> Workload {
-    Workload {
-        name: name.into(),
+        ..testkit::step(name, 1)
+    };
+    let workload = &mut step.groups.own_mut().workload;
+    *workload = Workload {
         group,
-        effect: Effect::None,
-        schema: prony_model::Schema::Sbtest,
-        description: String::new(),
-        parameters: BTreeMap::new(),
-        transaction: false,
         display,
-        text_only: false,
-        needs_rows: None,
-        statements: vec![Statement {
-            weight: None,
-            name: "only".into(),
-            sql: "SELECT c FROM {table}".parse().unwrap(),
-            repeat: 1,
-            table: TableChoice::Random,
-            params: vec![],
-            expect: Expect::default(),
-            expect_rows: None,
-            expect_affected: None,
-            change: prony_model::Change::default(),
-        }],
-    }
+        ..workload.clone()
+    };
+    step
 }
 
 /// Five seconds of a server that is slower with every target and a little moody between blocks.
@@ -233,47 +162,23 @@ pub(crate) fn outcome(planned: PlannedTrial, step: &Step) -> StepOutcome {
     let operations = (5_000_000_000 / operation_ns + 1) * clients;
     let busy_ns = operations * operation_ns;
     let histogram = histogram(operation_ns, operations);
+    let mut own = testkit::group_outcome(step.own().clients, operations, busy_ns, histogram);
+    if step.entry % 4 == 1 {
+        own.queries *= 16;
+    }
     StepOutcome {
-        groups: Groups::new(GroupOutcome {
-            name: None,
-            clients: step.own().clients,
-            operations,
-            queries: operations * if step.entry % 4 == 1 { 16 } else { 1 },
-            busy_ns,
-            histogram: histogram.clone(),
-            statements: vec![StatementOutcome {
-                name: "only".into(),
-                count: operations,
-                rows: operations,
-                affected: 0,
-                unexpected: 0,
-                histogram,
-            }],
-            errors: vec![],
-            schedule: None,
-        }),
-        backend: Backend::Epoll,
-        thread_use: Vec::new(),
-        threads: 1,
-        intervals: vec![],
         client_user_ns: operations * 2_100,
         client_system_ns: operations * 3_300,
-        timing: prony_model::Timing::Operations,
-        start_ns: 1_000_000_000,
-        end_ns: 1_000_000_000 + busy_ns / clients,
+        ..testkit::step_outcome(own)
     }
 }
 
 /// Half of the operations at the mean, a twentieth each somewhat below and far above.
 pub(crate) fn histogram(mean_ns: u64, operations: u64) -> Vec<u8> {
-    let mut histogram = Histogram::<u64>::new(3).unwrap();
     let tail = operations / 20;
-    histogram.record_n(mean_ns, operations - 2 * tail).unwrap();
-    histogram.record_n(mean_ns / 2, tail).unwrap();
-    histogram.record_n(mean_ns * 3 / 2, tail).unwrap();
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new()
-        .serialize(&histogram, &mut bytes)
-        .unwrap();
-    bytes
+    testkit::histogram(&[
+        (mean_ns, operations - 2 * tail),
+        (mean_ns / 2, tail),
+        (mean_ns * 3 / 2, tail),
+    ])
 }

@@ -6,9 +6,10 @@ use prony_model::{
 };
 use prony_report::Format;
 use prony_store::{LoadRecord, TrialId};
+use prony_testkit::planned;
 
 use crate::golden::shown;
-use crate::sample::{Sample, at, plan, planned, step};
+use crate::sample::{Sample, at, plan, step};
 
 /// A load of so many rows per second, a fifth of the time for indexes.
 fn load(rows_per_second: u64, method: &str) -> LoadOutcome {

@@ -2,10 +2,10 @@
 
 use prony_model::{Gap, PlannedTrial, Source, TrialKind};
 use prony_store::{Store, StoreError, TrialId};
+use prony_testkit::planned;
 
 use crate::sample::{
-    Sample, assert_whole, at, begin_with_steps, create_with, loaded, outcome, plan, planned,
-    settled,
+    Sample, assert_whole, at, begin_with_steps, create_with, loaded, outcome, plan, settled,
 };
 
 const COUNTING: PlannedTrial = PlannedTrial {

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use prony_store::{Store, StoreError};
+use prony_testkit::planned;
 use tempfile::TempDir;
 
-use crate::sample::{assert_whole, at, begin_with_steps, create, planned};
+use crate::sample::{assert_whole, at, begin_with_steps, create};
 
 /// Tells the tests below where the small disk is; without it, they do nothing.
 const DISK: &str = "PRONY_TEST_DISK";

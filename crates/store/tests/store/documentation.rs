@@ -1,8 +1,9 @@
 //! The schema is documented where `docs/formats/result-file.md` says so.
 
 use prony_model::{Counter, Moment, Protocol, Sample as Read, Source};
+use prony_testkit::planned;
 
-use crate::sample::{Sample, at, create_with, plan, planned};
+use crate::sample::{Sample, at, create_with, plan};
 
 #[test]
 fn every_column_is_documented_under_its_table() {

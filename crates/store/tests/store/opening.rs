@@ -3,8 +3,9 @@
 use std::fs;
 
 use prony_store::{Store, StoreError};
+use prony_testkit::planned;
 
-use crate::sample::{Sample, assert_whole, at, begin_with_steps, create, plan, planned};
+use crate::sample::{Sample, assert_whole, at, begin_with_steps, create, plan};
 
 #[test]
 fn a_run_comes_back_as_it_was_created() {

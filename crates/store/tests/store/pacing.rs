@@ -5,8 +5,9 @@ use prony_model::{
     GroupOutcome, Schedule, StatementOutcome, StepOutcome, ThreadUse,
 };
 use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, ThreadUseRow};
+use prony_testkit::{self as testkit, planned};
 
-use crate::sample::{Sample, assert_whole, at, beside, create_with, outcome, plan, planned};
+use crate::sample::{Sample, assert_whole, at, beside, create_with, outcome, plan};
 
 fn schedule(planned: u64) -> Schedule {
     Schedule {
@@ -21,27 +22,17 @@ fn schedule(planned: u64) -> Schedule {
 fn group(name: &str, schedule: Option<Schedule>) -> GroupOutcome {
     GroupOutcome {
         name: Some(name.into()),
-        clients: 2,
-        operations: 500,
         queries: 600,
-        busy_ns: 4_000_000_000,
-        histogram: vec![9, 9, 9],
         statements: vec![
             StatementOutcome {
-                name: "update".into(),
-                count: 500,
                 rows: 0,
                 affected: 499,
                 unexpected: 1,
-                histogram: vec![10],
+                ..testkit::statement_outcome("update", 500, vec![10])
             },
             StatementOutcome {
-                name: "connect".into(),
-                count: 5,
                 rows: 0,
-                affected: 0,
-                unexpected: 0,
-                histogram: vec![11],
+                ..testkit::statement_outcome("connect", 5, vec![11])
             },
         ],
         errors: vec![ErrorCount {
@@ -51,6 +42,7 @@ fn group(name: &str, schedule: Option<Schedule>) -> GroupOutcome {
             message: "Lock wait timeout".into(),
         }],
         schedule,
+        ..testkit::group_outcome(2, 500, 4_000_000_000, vec![9, 9, 9])
     }
 }
 

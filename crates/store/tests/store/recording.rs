@@ -2,8 +2,9 @@
 
 use prony_model::ErrorClass;
 use prony_store::{Artefact, BuildRecord, StoreError, Subject};
+use prony_testkit::planned;
 
-use crate::sample::{Sample, at, begin_with_steps, outcome, planned};
+use crate::sample::{Sample, at, begin_with_steps, outcome};
 
 #[test]
 fn outcomes_come_back_for_done_trials_only() {

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use prony_model::{
-    Backend, BuildFacts, ClientGroup, Collect, Config, Dataset, Debt, DebtKind, Display, Effect,
-    Engine, ErrorClass, ErrorCount, Expect, Family, Group, GroupOutcome, Groups, Interval, Length,
-    Level, LoadOutcome, Pace, Plan, PlannedTrial, Protocol, SettleOutcome, Statement,
-    StatementOutcome, Step, StepOutcome, TableChoice, Target, Transport, TrialKind, Version,
-    Workload,
+    ClientGroup, Dataset, Debt, DebtKind, ErrorClass, ErrorCount, GroupOutcome, Interval, Level,
+    LoadOutcome, Plan, SettleOutcome, StatementOutcome, Step, StepOutcome, Version,
 };
 use prony_store::{NewRun, Store, TrialId};
+use prony_testkit as testkit;
+use prony_testkit::planned;
 use tempfile::TempDir;
 
 /// A store in a folder of its own, which vanishes with it.
@@ -62,102 +61,31 @@ pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + seconds).unwrap()
 }
 
-pub(crate) fn planned(block: u32, target: usize) -> PlannedTrial {
-    PlannedTrial {
-        block,
-        target,
-        kind: TrialKind::Timed,
-    }
-}
-
 /// Two targets, two steps, two blocks; the second block begins with the second target.
 pub(crate) fn plan() -> Plan {
+    let targets = vec![
+        testkit::target("mysql-5.0", Version::new(5, 0, 21)),
+        testkit::target("mysql-9.7", Version::new(9, 7, 0)),
+    ];
+    let steps = vec![step("point-query", 1), step("point-query", 2)];
     Plan {
-        backend: None,
-        name: "sample".into(),
         question: "Does it hold?".into(),
-        base: 0,
         seed: 42,
         dataset: Dataset::sbtest(1, 1000, 7),
-        targets: vec![
-            target("mysql-5.0", Version::new(5, 0, 21)),
-            target("mysql-9.7", Version::new(9, 7, 0)),
-        ],
-        steps: vec![step("point-query", 1), step("point-query", 2)],
-        sections: Vec::new(),
-        preset: None,
-        profile: None,
-        allow: Vec::new(),
-        counting: None,
-        counting_note: None,
         trials: vec![planned(0, 0), planned(0, 1), planned(1, 1), planned(1, 0)],
-    }
-}
-
-fn target(name: &str, version: Version) -> Target {
-    Target {
-        name: name.into(),
-        build: BuildFacts {
-            id: name.into(),
-            family: Family::Mysql,
-            version,
-            engines: vec![Engine::Innodb],
-            engine_options: BTreeMap::new(),
-            lacks: Vec::new(),
-        },
-        engine: Engine::Innodb,
-        config: Config::default(),
-        protocol: Protocol::Prepared,
-        transport: Transport::Socket,
-        external: None,
-        collect: Collect::default(),
+        ..testkit::plan("sample", targets, steps, 0)
     }
 }
 
 fn step(name: &str, clients: u32) -> Step {
-    let workload = Workload {
-        name: name.into(),
-        group: Group::Point,
-        effect: Effect::None,
-        schema: prony_model::Schema::Sbtest,
-        description: "One row by primary key.".into(),
-        parameters: BTreeMap::from([("range".into(), 100)]),
-        transaction: false,
-        display: Display::Rate,
-        text_only: false,
-        needs_rows: None,
-        statements: vec![Statement {
-            weight: None,
-            name: "select".into(),
-            sql: "SELECT c FROM {table} WHERE id = 1".parse().unwrap(),
-            repeat: 1,
-            table: TableChoice::Random,
-            params: vec![],
-            expect: Expect::default(),
-            expect_rows: None,
-            expect_affected: None,
-            change: prony_model::Change::default(),
-        }],
-    };
-    Step {
-        name: name.into(),
-        entry: 0,
-        groups: Groups::new(ClientGroup {
-            name: None,
-            workload,
-            parameters: BTreeMap::from([("range".into(), 100)]),
-            clients,
-            pace: Pace::default(),
-            reconnect_every: None,
-        }),
-        warmup_ms: 1000,
-        length: Length::Time { ms: 5000 },
-        phase: None,
-        warm_only: false,
-        settle: None,
-        timing: prony_model::Timing::Operations,
-        ramp_ms: 0,
-    }
+    let mut step = testkit::step(name, clients);
+    let own = step.groups.own_mut();
+    own.parameters = BTreeMap::from([("range".into(), 100)]);
+    own.workload.parameters = own.parameters.clone();
+    own.workload.description = "One row by primary key.".into();
+    let sql = "SELECT c FROM {table} WHERE id = 1";
+    own.workload.statements = vec![testkit::statement("select", sql, vec![])];
+    step
 }
 
 /// A group that runs beside the clients of the step.
@@ -171,28 +99,16 @@ pub(crate) fn beside(step: &mut Step, name: &str) {
 
 pub(crate) fn outcome(clients: u32) -> StepOutcome {
     let own = GroupOutcome {
-        name: None,
-        clients,
-        operations: 1000,
         queries: 3000,
-        busy_ns: 5_000_000_000,
-        histogram: vec![1, 2, 3],
         statements: vec![
             StatementOutcome {
-                name: "select".into(),
-                count: 1000,
                 rows: 999,
-                affected: 0,
                 unexpected: 1,
-                histogram: vec![4, 5],
+                ..testkit::statement_outcome("select", 1000, vec![4, 5])
             },
             StatementOutcome {
-                name: "commit".into(),
-                count: 1000,
                 rows: 0,
-                affected: 0,
-                unexpected: 0,
-                histogram: vec![],
+                ..testkit::statement_outcome("commit", 1000, vec![])
             },
         ],
         errors: vec![ErrorCount {
@@ -201,13 +117,9 @@ pub(crate) fn outcome(clients: u32) -> StepOutcome {
             count: 7,
             message: "Deadlock found".into(),
         }],
-        schedule: None,
+        ..testkit::group_outcome(clients, 1000, 5_000_000_000, vec![1, 2, 3])
     };
     StepOutcome {
-        backend: Backend::Epoll,
-        thread_use: Vec::new(),
-        threads: 1,
-        groups: Groups::new(own),
         intervals: (0..5)
             .map(|second| Interval {
                 response_ns_p99: 0,
@@ -223,9 +135,9 @@ pub(crate) fn outcome(clients: u32) -> StepOutcome {
             .collect(),
         client_user_ns: 11_000_000,
         client_system_ns: 12_000_000,
-        timing: prony_model::Timing::Operations,
         start_ns: 1_000,
         end_ns: 5_000_001_000,
+        ..testkit::step_outcome(own)
     }
 }
 

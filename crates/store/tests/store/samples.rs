@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use prony_model::{Counter, Gap, Moment, Sample, Source, StepSamples};
 use prony_store::{Store, StoreError, TrialId};
+use prony_testkit::planned;
 
-use crate::sample::{Sample as File, assert_whole, at, begin_with_steps, planned};
+use crate::sample::{Sample as File, assert_whole, at, begin_with_steps};
 
 const USER: Counter = Counter::new(Source::Process, "user_ns");
 const READS: Counter = Counter::new(Source::Status, "innodb_data_reads");

@@ -2,8 +2,9 @@
 
 use prony_model::{OptionOrigin, RenderedOption};
 use prony_store::{Store, StoreError};
+use prony_testkit::planned;
 
-use crate::sample::{Sample, at, begin_with_steps, planned};
+use crate::sample::{Sample, at, begin_with_steps};
 
 fn options() -> Vec<RenderedOption> {
     vec![

@@ -2,8 +2,9 @@
 
 use prony_model::{Debt, DebtKind, SettleOutcome};
 use prony_store::{DebtRow, LoadRecord, LoadRow, SettleRow, StoreError};
+use prony_testkit::planned;
 
-use crate::sample::{Sample, at, begin_with_steps, loaded, planned, settled};
+use crate::sample::{Sample, at, begin_with_steps, loaded, settled};
 
 fn debt(kind: DebtKind, value: u64) -> Debt {
     Debt { kind, value }

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use prony_model::{Moment, Sample as Read, TrialState};
 use prony_store::{StoreError, TrialCounts};
+use prony_testkit::planned;
 
-use crate::sample::{
-    Sample, assert_whole, at, begin_with_steps, loaded, outcome, planned, settled,
-};
+use crate::sample::{Sample, assert_whole, at, begin_with_steps, loaded, outcome, settled};
 
 #[test]
 fn a_run_in_good_order_ends_with_nothing_missing() {

@@ -1,15 +1,12 @@
 //! Operations of counting trials, decided from timed ones.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
-use prony_model::{
-    Backend, BuildFacts, ClientGroup, Engine, Family, GroupOutcome, Groups, PlannedTrial, Spacing,
-    StepOutcome, Thousandths, TrialKind, Version,
-};
+use prony_model::{ClientGroup, Spacing, StepOutcome, Thousandths, Version};
 use prony_plan::{Knowledge, embedded_workloads, parse_experiment};
 use prony_store::NewRun;
+use prony_testkit::{self as testkit, planned};
 use tempfile::TempDir;
 
 use super::*;
@@ -49,14 +46,7 @@ const OLD: usize = 0;
 const NEW: usize = 1;
 
 fn plan() -> Plan {
-    let builds = ["old-1", "new-1"].map(|id| BuildFacts {
-        id: id.into(),
-        family: Family::Mysql,
-        version: Version::new(8, 0, 31),
-        engines: vec![Engine::Innodb],
-        engine_options: BTreeMap::new(),
-        lacks: Vec::new(),
-    });
+    let builds = ["old-1", "new-1"].map(|id| testkit::build(id, Version::new(8, 0, 31)));
     let knowledge = Knowledge {
         builds: &builds,
         intents: &[],
@@ -113,13 +103,8 @@ impl Run {
 
     /// Records a timed trial in which every step did this number of operations.
     fn timed(&mut self, block: u32, target: usize, operations: u64) {
-        let planned = PlannedTrial {
-            block,
-            target,
-            kind: TrialKind::Timed,
-        };
         let now = Timestamp::UNIX_EPOCH;
-        let trial = self.store.begin_trial(planned, now).unwrap();
+        let trial = self.store.begin_trial(planned(block, target), now).unwrap();
         for (index, step) in self.plan.steps.iter().enumerate() {
             let outcome = outcome(step.own().clients, operations);
             self.store.record_step(trial, index, &outcome).unwrap();
@@ -129,13 +114,8 @@ impl Run {
 
     /// Records a timed trial that failed after its first step.
     fn failed(&mut self, block: u32, target: usize) {
-        let planned = PlannedTrial {
-            block,
-            target,
-            kind: TrialKind::Timed,
-        };
         let now = Timestamp::UNIX_EPOCH;
-        let trial = self.store.begin_trial(planned, now).unwrap();
+        let trial = self.store.begin_trial(planned(block, target), now).unwrap();
         let done = outcome(1, 900_000);
         self.store.record_step(trial, 0, &done).unwrap();
         self.store.fail_trial(trial, "died", "", now).unwrap();
@@ -156,28 +136,8 @@ impl Run {
 }
 
 fn outcome(clients: u32, operations: u64) -> StepOutcome {
-    StepOutcome {
-        groups: Groups::new(GroupOutcome {
-            name: None,
-            clients,
-            operations,
-            queries: operations,
-            busy_ns: 1_000_000_000,
-            histogram: Vec::new(),
-            statements: Vec::new(),
-            errors: Vec::new(),
-            schedule: None,
-        }),
-        threads: 1,
-        intervals: Vec::new(),
-        client_user_ns: 0,
-        client_system_ns: 0,
-        timing: Timing::Operations,
-        start_ns: 0,
-        end_ns: 1_000_000_000,
-        backend: Backend::Epoll,
-        thread_use: Vec::new(),
-    }
+    let own = testkit::group_outcome(clients, operations, 1_000_000_000, Vec::new());
+    testkit::step_outcome(own)
 }
 
 #[test]

@@ -1,12 +1,7 @@
 //! Bounds and words of the conditions.
 
-use std::collections::BTreeMap;
-
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
-use prony_model::{
-    Display, Effect, Group, Groups, Length, Moment, Schema, Spacing, Timing, Workload,
-};
+use prony_model::{Groups, Length, Moment, Spacing};
+use prony_testkit as testkit;
 
 use super::*;
 
@@ -15,23 +10,13 @@ const OPEN: Pace = Pace::Open {
     spacing: Spacing::Poisson,
 };
 
-fn histogram(ns: u64) -> Vec<u8> {
-    let mut histogram = Histogram::<u64>::new(3).unwrap();
-    histogram.record_n(ns, 1000).unwrap();
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new()
-        .serialize(&histogram, &mut bytes)
-        .unwrap();
-    bytes
-}
-
 fn schedule(response_ns: u64, error_ns: u64) -> Schedule {
     Schedule {
         planned: 10_000,
         backlog: 0,
         left: 0,
-        response: histogram(response_ns),
-        error: histogram(error_ns),
+        response: testkit::histogram(&[(response_ns, 1000)]),
+        error: testkit::histogram(&[(error_ns, 1000)]),
     }
 }
 
@@ -53,44 +38,14 @@ fn used(cpu_ns: u64, run_queue_ns: Option<u64>) -> ThreadUse {
     }
 }
 
-fn group(clients: u32, pace: Pace) -> ClientGroup {
-    let workload = Workload {
-        name: "w".into(),
-        group: Group::Point,
-        effect: Effect::None,
-        schema: Schema::Sbtest,
-        description: String::new(),
-        parameters: BTreeMap::new(),
-        transaction: false,
-        display: Display::Rate,
-        text_only: false,
-        needs_rows: None,
-        statements: Vec::new(),
-    };
-    ClientGroup {
-        name: None,
-        workload,
-        parameters: BTreeMap::new(),
-        clients,
-        pace,
-        reconnect_every: None,
-    }
-}
-
 /// A step of one second with the same clients in each of its groups.
 fn step(groups: usize, clients: u32, pace: Pace) -> Step {
-    let groups = vec![group(clients, pace); groups];
+    let mut group = testkit::group(testkit::workload("w"), clients);
+    group.pace = pace;
     Step {
-        name: "s".into(),
-        entry: 0,
-        groups: Groups::try_from(groups).unwrap(),
-        warmup_ms: 0,
+        groups: Groups::try_from(vec![group; groups]).unwrap(),
         length: Length::Time { ms: 1_000 },
-        phase: None,
-        warm_only: false,
-        settle: None,
-        timing: Timing::Operations,
-        ramp_ms: 0,
+        ..testkit::step("s", clients)
     }
 }
 
