@@ -113,7 +113,7 @@ fn an_unusual_calibration_is_printed_and_not_kept() {
     command.env("PRONY_CACHE", &cache);
     let finished = finish(command)
         .exits(0)
-        .says(&["epoll, 64 clients: ", "not be kept"]);
+        .says(&["epoll, 64 clients: ", "will not be stored"]);
     let json: Value = serde_json::from_str(&finished.stdout).unwrap();
     assert_eq!(json["closed"].as_array().unwrap().len(), 2);
     for (index, clients, threads) in [(0, 1, 1), (1, 64, 2)] {
@@ -165,7 +165,11 @@ fn a_calibration_with_all_usual_points_is_kept() {
         finish(command).exits(0)
     };
     let first = calibrate("calibrate --time 500ms --format json");
-    assert!(!first.stderr.contains("not be kept"), "{}", first.stderr);
+    assert!(
+        !first.stderr.contains("will not be stored"),
+        "{}",
+        first.stderr
+    );
     let json: Value = serde_json::from_str(&first.stdout).unwrap();
     let bytes = std::fs::read(&file).unwrap();
     let kept: Value = serde_json::from_slice(&bytes).unwrap();
@@ -173,7 +177,7 @@ fn a_calibration_with_all_usual_points_is_kept() {
     assert_eq!(calibration["made_at_ms"], json["made_at_ms"]);
     let closed = calibration["closed"].as_array().unwrap();
     assert!(closed.iter().any(|point| point["clients"] == CLIENTS));
-    calibrate("calibrate --time 10ms --clients 1").says(&["not be kept"]);
+    calibrate("calibrate --time 10ms --clients 1").says(&["will not be stored"]);
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
 }
 

@@ -189,7 +189,7 @@ fn processors_and_huge_pages_are_as_asked() {
         .unwrap_err();
     let tail = error.log_tail().unwrap();
     assert!(
-        tail.contains("0,1023") && tail.contains("not so many"),
+        tail.contains("0,1023") && tail.contains("the machine has fewer"),
         "{tail}"
     );
 }

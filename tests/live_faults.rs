@@ -117,7 +117,7 @@ fn a_server_that_dies_while_it_is_loaded_costs_its_target_only_and_is_loaded_aga
     run.wait_for_words("mysql-5.6.24: loading the dataset");
     run.kill_server();
     let finished = run.end().exits(6);
-    finished.says(&["mysql-5.6.24: can't be made ready", "signal 9"]);
+    finished.says(&["mysql-5.6.24: preparation failed: ", "signal 9"]);
     assert_eq!(trials_in(stage.path(), "done"), 1);
     assert_eq!(trials_in(stage.path(), "failed"), 1);
     let again = stage.resume_completes();
@@ -163,8 +163,8 @@ fn a_prony_that_dies_while_it_restores_an_image_is_resumed_from_the_same_images(
     assert_eq!(images(&stage.cache), 2, "both images are whole");
     let again = stage.resume_completes();
     again.says(&[
-        "mysql-5.6.24: data image found",
-        "mysql-5.7.22: data image found",
+        "mysql-5.6.24: using the stored data image",
+        "mysql-5.7.22: using the stored data image",
     ]);
 }
 

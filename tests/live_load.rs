@@ -179,7 +179,7 @@ fn a_load_that_is_interrupted_tells_what_it_measured() {
     load.wait_for_words("operations/s");
     load.signal(Signal::INT);
     let finished = load.end().exits(130);
-    let finished = finished.says(&["interrupted; the server is gone"]);
+    let finished = finished.says(&["interrupted; the server has been removed"]);
     let summary = json(&finished);
     assert_eq!(summary["complete"], false);
     let operations = number(&summary, "/figures/operations");

@@ -219,7 +219,11 @@ fn what_is_no_server_leaves_nothing_behind() {
     fs::write(stage.path().join("foreign/bin/mysqld"), foreign).unwrap();
     for (path, code, words) in [
         ("empty", 2, ["empty", "mysqld", "bin"]),
-        ("cut.tar.gz", 4, ["cut.tar.gz", "cut short", "get it again"]),
+        (
+            "cut.tar.gz",
+            4,
+            ["cut.tar.gz", "cut short", "download it again"],
+        ),
         ("foreign", 4, ["foreign", "64-bit ARM", "x86_64"]),
     ] {
         let added = stage.run(&["servers", "add", path]);

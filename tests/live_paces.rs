@@ -74,7 +74,7 @@ fn what_is_asked_for_is_done_and_kept() {
         "Response time of rate at 4 clients",
         "300 operations/s planned, arriving regularly",
         "readers, beside: writers",
-        "Connecting anew",
+        "Reconnecting after a number of operations",
     ] {
         assert!(finished.stdout.contains(words), "{}", finished.stdout);
     }

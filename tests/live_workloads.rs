@@ -54,7 +54,7 @@ fn verified(folder: &Path, experiment: &str) -> Finished {
     assert!(
         finished
             .stdout
-            .contains("all as they should be, and the same from every target"),
+            .contains("all correct, and the same from every target"),
         "no verdict"
     );
     assert!(!folder.join("runs").exists(), "a check stores no run");

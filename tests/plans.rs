@@ -93,13 +93,13 @@ fn a_plan_says_at_which_pace_clients_work() {
     for line in [
         "  readers, 8 clients: 12 s after 1 s of warm-up",
         "    beside: writers, 2 clients, update-nonindex, 600 operations/s, arriving at random",
-        "  lookups-at-a-rate, 16 clients: 12 s after 1 s of warm-up, setting in over 2 s, \
-         1000 operations/s, arriving at random, connecting anew after 200 operations",
+        "  lookups-at-a-rate, 16 clients: 12 s after 1 s of warm-up, ramp-up over 2 s, \
+         1000 operations/s, arriving at random, reconnecting after 200 operations",
     ] {
         assert!(plan.lines().any(|found| found == line), "{line}\n{plan}");
     }
     // Two steps of 12 s with a rate, in a trial of each of the three targets.
-    let added = "Servers that can't keep up with a rate add up to 4 min 48 s in all.";
+    let added = "Servers that do not keep up with a rate can add up to 4 min 48 s in total.";
     assert!(plan.contains(added), "{plan}");
 }
 

@@ -181,7 +181,7 @@ impl Shell {
         };
         Self {
             socket: after("socket "),
-            password: after("its password is in "),
+            password: after(", password in "),
             prony,
         }
     }

@@ -59,10 +59,10 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>, String> {
             .iter()
             .filter(|d| d.kind != DependencyKind::Development);
         for dependency in normal {
-            if let Some(other) = self::layer(&dependency.name) {
-                if !allowed((name, layer), (&dependency.name, other)) {
-                    findings.push(format!("{name} must not depend on {}", dependency.name));
-                }
+            if let Some(other) = self::layer(&dependency.name)
+                && !allowed((name, layer), (&dependency.name, other))
+            {
+                findings.push(format!("{name} must not depend on {}", dependency.name));
             }
         }
     }

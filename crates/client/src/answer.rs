@@ -1,4 +1,4 @@
-//! What a server answers.
+//! Answers of a server.
 
 /// The answer to a statement; of several results, the last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What can go wrong on a connection.
+//! Errors of a connection.
 
 use std::io;
 use std::time::Duration;
@@ -7,20 +7,22 @@ use prony_wire::{ErrPacket, PublicKeyError, WireError};
 
 use crate::{Address, TlsError};
 
-/// Why a connection or a statement failed. Fits after "failed to …".
+/// Reason why a connection or a statement failed. Fits after "failed to …".
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Nobody listens at the address, or it can't be reached.
     #[error("connect to {address}: {source}")]
     Connect {
-        /// Where.
+        /// Address of the server.
         address: Address,
         /// The system's reason.
         source: io::Error,
     },
     /// The server refused the connection or the statement.
-    #[error("satisfy the server: error {code} ({sqlstate}): {message}")]
+    #[error("{task}: server error {code} ({sqlstate}): {message}")]
     Server {
+        /// The refused task.
+        task: &'static str,
         /// The server's error code.
         code: u16,
         /// Five characters.
@@ -34,11 +36,11 @@ pub enum ClientError {
          ({sqlstate}): {message}; {remedy}"
     )]
     Login {
-        /// Where.
+        /// Address of the server.
         address: Address,
         /// The account.
         user: String,
-        /// How it was to be proved.
+        /// Method of proof.
         plugin: &'static str,
         /// The server's error code.
         code: u16,
@@ -46,50 +48,50 @@ pub enum ClientError {
         sqlstate: String,
         /// The server's own words.
         message: String,
-        /// What to look at.
+        /// The remedy.
         remedy: &'static str,
     },
     /// The connection could not be encrypted.
     #[error("encrypt the connection to {address}: failed to {source}")]
     Tls {
-        /// Where.
+        /// Address of the server.
         address: Address,
-        /// Why.
+        /// The cause.
         source: TlsError,
     },
     /// The password could not be encrypted for the server.
     #[error("log in: failed to {source}; connect with TLS or over the server's unix socket")]
     PublicKey {
-        /// Why.
+        /// The cause.
         #[from]
         source: PublicKeyError,
     },
     /// The server wants a kind of authentication that Prony does not know.
-    #[error("log in: the server asks for {wanted}; create the account with {remedy}")]
+    #[error("log in: the server requires {wanted}; create the account with {remedy}")]
     Authentication {
-        /// What the server asks for.
+        /// Authentication that the server requires.
         wanted: String,
-        /// What would work.
+        /// Remedy that would work.
         remedy: &'static str,
     },
     /// The bytes are not the protocol.
     #[error(transparent)]
     Protocol {
-        /// What is wrong with them.
+        /// The problem in the bytes.
         #[from]
         source: WireError,
     },
     /// The server said nothing for as long as it was allowed to.
-    #[error("hear from the server: it was silent for {after:?}")]
+    #[error("receive an answer: the server was silent for {after:?}")]
     Timeout {
         /// The longest silence allowed.
         after: Duration,
     },
     /// The server closed the connection, or an earlier error left it unusable.
-    #[error("hear from the server: it closed the connection")]
+    #[error("receive an answer: the server closed the connection")]
     Closed,
     /// The system failed to carry the bytes.
-    #[error("talk to the server: {source}")]
+    #[error("communicate with the server: {source}")]
     Io {
         /// The system's reason.
         source: io::Error,
@@ -97,16 +99,27 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    /// Refusal of a statement.
     pub(crate) fn refused(packet: ErrPacket<'_>) -> Self {
+        Self::server("run the statement", packet)
+    }
+
+    /// Refusal in place of the greeting.
+    pub(crate) fn not_greeted(packet: ErrPacket<'_>) -> Self {
+        Self::server("open the connection", packet)
+    }
+
+    fn server(task: &'static str, packet: ErrPacket<'_>) -> Self {
         Self::Server {
+            task,
             code: packet.code,
             sqlstate: packet.sqlstate_text(),
             message: packet.message_text(),
         }
     }
 
-    /// Whether the conversation is out of step after this error, so that the connection is of no
-    /// use any more. A refused statement is not: the next may be asked.
+    /// Returns `true` if the conversation is out of step after this error, so that the connection
+    /// is of no use any more. A refused statement is not: the next may be asked.
     pub(crate) const fn breaks_connection(&self) -> bool {
         !matches!(self, Self::Server { .. })
     }

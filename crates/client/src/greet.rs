@@ -1,5 +1,5 @@
-//! From the server's greeting to an open connection: what to answer to each packet, and the blocking
-//! way to do so.
+//! From the server's greeting to an open connection: what to answer to each packet, and the
+//! blocking way to do so.
 
 #[cfg(test)]
 mod tests;
@@ -48,14 +48,14 @@ pub(crate) fn log_in(
     }
 }
 
-/// What the server said of itself.
+/// Facts that the server reported about itself.
 #[derive(Debug, Default)]
 pub(crate) struct Greeted {
     pub(crate) server_version: String,
     pub(crate) connection_id: u32,
 }
 
-/// What is to be done after a packet of the login.
+/// Next action after a packet of the login.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// Send this as the next packet.
@@ -68,14 +68,14 @@ pub(crate) enum Step {
     Done,
 }
 
-/// Logging in, one packet of the server after the other, whoever carries them.
+/// Logging in, one packet of the server after the other, over any transport.
 #[derive(Debug)]
 pub(crate) struct LoggingIn {
     address: Address,
     login: Login,
     channel: Channel,
     greeted: Greeted,
-    /// What the proof under way is for; `None` before the greeting.
+    /// Plugin of the proof under way; `None` before the greeting.
     plugin: Option<AuthPlugin>,
     /// The server was asked for its public key and has not sent it.
     waits_for_key: bool,
@@ -108,7 +108,7 @@ impl LoggingIn {
 
     fn answer_greeting(&mut self, packet: &[u8]) -> Result<Step, ClientError> {
         if packet.first() == Some(&ERR) {
-            return Err(ClientError::refused(ErrPacket::parse(packet)?));
+            return Err(ClientError::not_greeted(ErrPacket::parse(packet)?));
         }
         let greeting = Greeting::parse(packet)?;
         let client = prony_wire::Login {
@@ -141,7 +141,7 @@ impl LoggingIn {
     fn prove(&mut self, plugin: AuthPlugin, packet: &[u8]) -> Result<Step, ClientError> {
         self.rounds += 1;
         if self.rounds > ROUNDS_MAX {
-            return Err(unknown("more and more proof"));
+            return Err(unknown("more and more authentication data"));
         }
         match AuthReply::parse(packet)? {
             AuthReply::Accepted => Ok(Step::Done),
@@ -177,7 +177,7 @@ impl LoggingIn {
     fn encrypt_password(&mut self, key: &[u8]) -> Result<Step, ClientError> {
         self.waits_for_key = false;
         let password = &self.login.password;
-        // Linux has randomness for everybody who asks.
+        // Linux always provides randomness.
         let mut random = UnwrapErr(SysRng);
         let encrypted = encrypted_password(password, &self.nonce, key, &mut random)?;
         Ok(Step::Reply(encrypted))
@@ -215,14 +215,14 @@ const fn channel(address: &Address, tls: &Tls) -> Channel {
     }
 }
 
-/// Whether the answer for a plugin is the question for the server's public key.
+/// Returns `true` if the answer for a plugin is the question for the server's public key.
 fn asks_for_key(plugin: AuthPlugin, login: &Login, channel: Channel) -> bool {
     plugin == AuthPlugin::Sha256Password
         && channel != Channel::Encrypted
         && !login.password.is_empty()
 }
 
-/// What to look at after a refused login.
+/// Remedy after a refused login.
 const fn remedy(code: u16) -> &'static str {
     match code {
         // ER_ACCESS_DENIED_ERROR, ER_ACCESS_DENIED_NO_PASSWORD_ERROR
@@ -231,7 +231,7 @@ const fn remedy(code: u16) -> &'static str {
         }
         // ER_DBACCESS_DENIED_ERROR, ER_BAD_DB_ERROR
         1044 | 1049 => "check that the database exists and that the account may use it",
-        _ => "the server's log may say more",
+        _ => "see the server's log for details",
     }
 }
 

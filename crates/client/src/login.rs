@@ -1,10 +1,10 @@
-//! Who connects.
+//! Account of a connection.
 
 use std::fmt;
 
 use prony_model::Tls;
 
-/// Who connects. The password is in no debug output.
+/// Account of a connection. The password is in no debug output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
     /// The account's name.

@@ -32,7 +32,7 @@ pub struct Opening {
     login: Option<Vec<u8>>,
 }
 
-/// Whether a connection is open.
+/// State of the opening of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpeningProgress {
     /// More bytes are needed.
@@ -51,7 +51,7 @@ enum Stage {
     Done,
 }
 
-/// Who speaks next.
+/// The side that speaks next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Server,
@@ -114,7 +114,7 @@ impl Opening {
         &self.prepared
     }
 
-    /// Which of the statements is being prepared, counted from 0; `None` before and after.
+    /// Index of the statement that is being prepared, counted from 0; `None` before and after.
     pub fn preparing(&self) -> Option<usize> {
         matches!(self.stage, Stage::Preparing(_)).then_some(self.prepared.len())
     }

@@ -7,10 +7,10 @@ use crate::{ClientError, PreparedStatement};
 /// The first byte of an ERR packet.
 const ERR: u8 = 0xff;
 
-/// Reads the answer, whoever carries it.
+/// Reads the answer, over any transport.
 #[derive(Debug, Default)]
 pub(crate) struct Preparing {
-    /// What the first packet said.
+    /// Content of the first packet.
     statement: Option<PreparedStatement>,
     /// Definitions still to come, and then an EOF packet: of the columns, and last, because they
     /// come first, of the parameters. Where there are none there is no EOF packet either.

@@ -29,7 +29,7 @@ struct Replay {
     shown: String,
     address: Address,
     login: Login,
-    /// What is prepared.
+    /// Statements to prepare.
     statements: Vec<String>,
     /// The part that opens the connection: what the server says, and what the client answers, by
     /// turns.
@@ -109,7 +109,7 @@ impl Replay {
         last[4] == 0xff
     }
 
-    /// Whether the client says the same every time. A password under a key is random.
+    /// Returns `true` if the client says the same every time. A password under a key is random.
     fn is_repeatable(&self) -> bool {
         self.opening.iter().all(|(server, _)| {
             let mark: &[u8] = b"BEGIN PUBLIC KEY";

@@ -1,4 +1,4 @@
-//! What carries a connection's bytes.
+//! Transport of a connection's bytes.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -50,7 +50,7 @@ impl Stream {
         }
     }
 
-    /// Whether bytes that were written are still to be sent; [`Write::flush`] sends them.
+    /// Returns `true` if bytes that were written are still to be sent; [`Write::flush`] sends them.
     #[inline]
     pub fn has_unsent(&self) -> bool {
         match self {

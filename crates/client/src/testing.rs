@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::{Address, ClientError, Connection, Login};
 
-/// How long a client of a fake server is patient.
+/// Patience of a client of a fake server.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(crate) const NATIVE: &[u8] = b"mysql_native_password\0";
@@ -32,7 +32,7 @@ pub(crate) fn native(password: &str, nonce: &[u8]) -> Vec<u8> {
         .unwrap()
 }
 
-/// What carries a fake server's bytes.
+/// Transport of a fake server's bytes.
 trait Carrier: Read + Write + Send {}
 impl<T: Read + Write + Send> Carrier for T {}
 
@@ -97,7 +97,7 @@ impl Peer {
         self.stream.read(&mut [0; 4096]).unwrap()
     }
 
-    /// Whether the client is gone without a word.
+    /// Returns `true` if the client is gone without a word.
     pub(crate) fn has_hung_up(&mut self) -> bool {
         self.hear_bytes() == 0
     }
@@ -176,7 +176,7 @@ pub(crate) fn connect_over_tcp_with(
     (connection, server)
 }
 
-/// Who connects.
+/// Account of a connection.
 pub(crate) fn login(password: &str) -> Login {
     Login {
         user: "prony".into(),

@@ -26,7 +26,7 @@ use crate::{Address, Socket};
 /// The name that a server on a unix socket must prove to have, if any.
 const LOCAL_NAME: &str = "localhost";
 
-/// How connections to a server are encrypted. It can be used for any number of them, and reads the
+/// Encryption of connections to a server. It can be used for any number of them, and reads the
 /// files of authorities once.
 #[derive(Debug, Clone)]
 pub struct Encryption {
@@ -39,7 +39,7 @@ pub struct Encryption {
 pub struct TlsStream {
     socket: Socket,
     tls: ClientConnection,
-    /// Whether bytes pass as they are, until [`encrypt`](Self::encrypt).
+    /// `true` if bytes pass as they are, until [`encrypt`](Self::encrypt).
     in_clear: bool,
     /// Written in clear and not sent yet.
     clear: Vec<u8>,
@@ -95,8 +95,8 @@ impl TlsStream {
     }
 
     /// From here on bytes are encrypted; what was written before and not sent still goes in clear.
-    /// The handshake is part of reading and flushing, and what is written meanwhile is sent when it is
-    /// over: nothing waits that the socket does not wait for.
+    /// The handshake is part of reading and flushing, and what is written meanwhile is sent when it
+    /// is over: nothing waits that the socket does not wait for.
     pub(crate) const fn encrypt(&mut self) {
         self.in_clear = false;
     }
@@ -128,13 +128,13 @@ impl TlsStream {
         &self.socket
     }
 
-    /// Whether bytes that were written are still to be sent; [`Write::flush`] sends them.
+    /// Returns `true` if bytes that were written are still to be sent; [`Write::flush`] sends them.
     pub fn has_unsent(&self) -> bool {
         !self.clear.is_empty() || !self.in_clear && self.tls.wants_write()
     }
 
-    /// Sends the next part of the handshake, as far as the socket takes it. What it does not take is
-    /// [unsent](Self::has_unsent).
+    /// Sends the next part of the handshake, as far as the socket takes it. What it does not take
+    /// is [unsent](Self::has_unsent).
     fn answer_handshake(&mut self) -> io::Result<()> {
         match self.flush() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),

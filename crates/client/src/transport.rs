@@ -139,7 +139,10 @@ impl Transport {
                 })
             }
             _ => Err(TlsError::Handshake {
-                reason: format!("{surplus} bytes came in clear that nobody asked for"),
+                reason: format!(
+                    "the server sent {surplus} unexpected {} without encryption",
+                    if surplus == 1 { "byte" } else { "bytes" }
+                ),
             }),
         }
     }

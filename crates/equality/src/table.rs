@@ -156,7 +156,7 @@ impl Row {
             return Err("the row has no names".into());
         }
         if self.why.trim().is_empty() {
-            return Err("the row does not say why the variable matters".into());
+            return Err("the row has no reason why the variable matters".into());
         }
         if !(0.0..1.0).contains(&self.tolerance) {
             return Err("`tolerance` is a share: at least 0, less than 1".into());
@@ -166,7 +166,7 @@ impl Row {
                 |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._".contains(c);
             if factor.is_empty() || !factor.chars().all(is_name) {
                 return Err(format!(
-                    "`{factor}` is no variable: expected small letters, digits, `_` and `.`"
+                    "`{factor}` is not a variable: expected lower-case letters, digits, `_` and `.`"
                 ));
             }
             if !seen.insert(factor.to_owned()) {
@@ -271,12 +271,12 @@ mod tests {
             (
                 "[[variable]]\nnames = [\"a\"]\nwhy = \"\"\n",
                 1,
-                "does not say why",
+                "has no reason why",
             ),
             (
                 "[[variable]]\nnames = [\"A b\"]\nwhy = \"b\"\n",
                 1,
-                "`A b` is no variable",
+                "`A b` is not a variable",
             ),
             (
                 "[[variable]]\nnames = [\"a\"]\nwhy = \"b\"\ntolerance = 2.0\n",

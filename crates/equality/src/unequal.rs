@@ -73,7 +73,10 @@ impl UnequalTargets {
 
 impl fmt::Display for UnequalTargets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("compare the targets: they differ in what is known to matter for speed")?;
+        f.write_str(
+            "compare the targets: they differ in variables that are known to matter for \
+                     speed",
+        )?;
         for difference in &self.differences {
             let variable = &difference.variable;
             write!(f, "\n  `{variable}` is {}", self.values(difference))?;
@@ -90,7 +93,7 @@ fn value_text(value: Option<&str>, difference: &Difference) -> String {
     match (value, &difference.absent) {
         (Some(""), _) => "empty".into(),
         (Some(value), _) => value.to_owned(),
-        (None, Some(absent)) => format!("missing (which is as {absent})"),
+        (None, Some(absent)) => format!("missing (which means {absent})"),
         (None, None) => "missing".into(),
     }
 }
@@ -107,7 +110,7 @@ fn remedy(difference: &Difference) -> String {
             format!("the servers were told {asked}: ask for what all of them take")
         }
         (_, Some(intent)) => format!(
-            "ask for one value with the intent `{intent}` (an external server: set it there)"
+            "request one value with the intent `{intent}` (for an external server, set it there)"
         ),
         _ => "set it to one value by a raw option in `defaults`".to_owned(),
     };

@@ -8,7 +8,9 @@ pub fn describe_exit(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),
         (None, Some(9)) => {
-            "was killed by signal 9 (if nobody did that, the machine ran out of memory)".to_owned()
+            "was killed by signal 9 (if no person or program did that, the machine ran out of \
+             memory)"
+                .to_owned()
         }
         (None, Some(signal)) => format!("was killed by signal {signal}"),
         (None, None) => "ended".to_owned(),
@@ -27,7 +29,8 @@ mod tests {
             (15, "was killed by signal 15"),
             (
                 9,
-                "was killed by signal 9 (if nobody did that, the machine ran out of memory)",
+                "was killed by signal 9 (if no person or program did that, the machine ran out of \
+                 memory)",
             ),
         ] {
             assert_eq!(describe_exit(ExitStatus::from_raw(raw)), words);

@@ -135,8 +135,8 @@ pub fn retire(path: &Path) -> Result<bool, IoError> {
     remove_marked(&aside)
 }
 
-/// Takes `{prefix}{pid}-{n}` in a folder, with the first number that is not taken: by a leftover, or
-/// by a process with the same number in another container.
+/// Takes `{prefix}{pid}-{n}` in a folder, with the first number that is not taken: by a leftover,
+/// or by a process with the same number in another container.
 fn unused(
     parent: &Path,
     prefix: &str,
@@ -252,7 +252,7 @@ fn read_mark(folder: &Path) -> Mark {
     }
 }
 
-/// True for a folder without a complete mark that nobody is just about to mark.
+/// True for a folder without a complete mark that no process is about to mark.
 fn is_old(path: &Path) -> bool {
     let age = path.metadata().and_then(|meta| meta.modified());
     age.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > MARKING))

@@ -43,7 +43,7 @@ pub enum GuardError {
     /// The kernel refuses the parent-death signal.
     #[error("ask the kernel to end this process with its parent: {0}")]
     DeathSignal(io::Error),
-    /// The parent died before the signal was armed; there is nobody to work for.
+    /// The parent died before the signal was armed; the child is not needed.
     #[error("the parent process {0} is gone")]
     Orphaned(u32),
     /// The kernel does not let the program run where it should.
@@ -133,7 +133,7 @@ fn run_on(cpus: &CpuSet) -> Result<(), GuardError> {
     match sched_setaffinity(None, &mask).and_then(|()| sched_getaffinity(None)) {
         Ok(got) if got == mask => Ok(()),
         Ok(_) | Err(Errno::INVAL) => Err(refused(
-            "this process may not use all of them, or there are not so many".to_owned(),
+            "this process may not use all of them, or the machine has fewer".to_owned(),
         )),
         Err(errno) => Err(refused(io::Error::from(errno).to_string())),
     }
@@ -157,7 +157,7 @@ mod tests {
         let refused = run_on(&format!("{first},1023").parse().unwrap()).unwrap_err();
         let message = refused.to_string();
         assert!(message.contains(&format!("{first},1023")), "{message}");
-        assert!(message.contains("there are not so many"), "{message}");
+        assert!(message.contains("the machine has fewer"), "{message}");
         run_on(&first.to_string().parse().unwrap()).unwrap();
         assert_eq!(sched_getaffinity(None).unwrap().count(), 1);
     }

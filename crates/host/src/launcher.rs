@@ -215,7 +215,8 @@ impl Process {
     }
 
     /// Ends what is left of the group of a child that has ended, and reaps the child. In this
-    /// order: the child's number is the group's, and nobody else's until it is reaped.
+    /// order: the child's number is the group's, and belongs to no other process until it is
+    /// reaped.
     fn reap(&mut self) -> io::Result<ExitStatus> {
         if let Some(pid) = self.running_pid() {
             let _ = kill_process_group(pid, Signal::KILL);

@@ -32,7 +32,7 @@ pub struct Site {
 pub struct Owner {
     /// Process id.
     pub pid: u32,
-    /// When it started, in clock ticks since the machine started.
+    /// Start time, in clock ticks since the machine started.
     pub start_ticks: u64,
     /// The place where the id means it; `None` in marks of a Prony that did not write it.
     pub site: Option<Site>,

@@ -60,7 +60,8 @@ pub struct AdHocEnd {
     /// Processor time of the server over the measured time, in nanoseconds; `None` where it is not
     /// known, as of servers that Prony did not start.
     pub server_cpu_ns: Option<u64>,
-    /// The samples of the measured time, from its start to its end; empty where `outcome` is `None`.
+    /// The samples of the measured time, from its start to its end; empty where `outcome` is
+    /// `None`.
     pub samples: Vec<Sample>,
 }
 
@@ -80,8 +81,8 @@ pub enum AdHocError {
     },
 }
 
-/// Makes the server ready, drives the load, and ends a server that Prony started. `events` report how
-/// it is made ready, `messages` are those of the load generator as they come.
+/// Makes the server ready, drives the load, and ends a server that Prony started. `events` report
+/// how it is made ready, `messages` are those of the load generator as they come.
 ///
 /// # Errors
 /// When the server is unavailable or can't be entered, or the load fails. Interruption is not an
@@ -197,7 +198,7 @@ impl Load<'_> {
         let mut watched = self.server(image.as_ref(), events)?;
         end.server_version = watched.server.version()?;
         self.drive(&mut watched, end, messages)?;
-        // A server of Prony's own is of no use any more, and need not write back what is dirty.
+        // A server of Prony's own is no longer needed, and need not write back dirty pages.
         drop(watched);
         Ok(())
     }

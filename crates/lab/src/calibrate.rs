@@ -1,5 +1,5 @@
-//! The ceiling of the load generator on this host: it is driven against the null server, which costs
-//! next to nothing.
+//! The ceiling of the load generator on this host: it is driven against the null server, which
+//! costs next to nothing.
 
 mod cache;
 mod null_server;
@@ -77,7 +77,7 @@ pub enum CalibrationEvent<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrationError {
     /// The built-in workloads can't be read: a defect of this program.
-    #[error("find the workload {WORKLOAD} that is built in: {reason}")]
+    #[error("find the built-in workload {WORKLOAD}: {reason}")]
     Workload {
         /// The reason.
         reason: String,
@@ -92,7 +92,7 @@ pub enum CalibrationError {
     #[error(transparent)]
     Generator(#[from] GeneratorError),
     /// The load generator failed, or the null server under it.
-    #[error("drive {clients} clients against the null server by {backend}: {reason}")]
+    #[error("drive {clients} clients against the null server with {backend}: {reason}")]
     Drive {
         /// The backend.
         backend: Backend,
@@ -132,9 +132,9 @@ impl<'a> Calibrator<'a> {
         recall(&self.roots.calibration(), &program, VERSION, &self.host())
     }
 
-    /// Tells whether the result of [`Self::calibrate`] will be kept: if it has all usual points, and each
-    /// of them for the usual time at least, or for [`CalibrationPoints::SHORT_MS`] where nothing
-    /// with its backends is kept.
+    /// Tells whether the result of [`Self::calibrate`] will be kept: if it has all usual points,
+    /// and each of them for the usual time at least, or for [`CalibrationPoints::SHORT_MS`] where
+    /// nothing with its backends is kept.
     pub fn keeps(&self, points: &CalibrationPoints) -> bool {
         let usual = CalibrationPoints::usual(CalibrationPoints::TIME_MS);
         points.worth_keeping(&usual, self.recall().as_ref())
@@ -272,7 +272,7 @@ fn drive_error(task: &DriveTask, reason: String) -> CalibrationError {
 /// The reason from the generator, and the words of the null server where it has ended.
 fn with_last_words(reason: String, null: &mut NullServer) -> String {
     match null.last_words() {
-        Some(said) if !said.is_empty() => format!("{reason}; the null server said: {said}"),
+        Some(said) if !said.is_empty() => format!("{reason}; output of the null server: {said}"),
         _ => reason,
     }
 }
@@ -283,7 +283,7 @@ fn point_query() -> Result<Workload, CalibrationError> {
     workloads
         .into_iter()
         .find(|workload| workload.name == WORKLOAD)
-        .ok_or_else(|| failed("there is none of this name".to_owned()))
+        .ok_or_else(|| failed("it does not exist".to_owned()))
 }
 
 fn closed_point(task: &DriveTask, outcome: &StepOutcome, server_ns: u64) -> ClosedPoint {
@@ -301,7 +301,7 @@ fn open_point(
     server_ns: u64,
 ) -> Result<OpenPoint, CalibrationError> {
     let schedule = outcome.groups.own().schedule.as_ref().ok_or_else(|| {
-        let reason = "it did not say how it kept to the schedule";
+        let reason = "it did not report its schedule";
         drive_error(task, reason.to_owned())
     })?;
     Ok(OpenPoint {

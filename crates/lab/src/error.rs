@@ -12,7 +12,8 @@ use prony_model::Backend;
 use prony_servers::{FetchError, RenderError, RoomError};
 use prony_store::StoreError;
 
-/// The reason why a run can't begin or go on. The failure of a trial is not among these: it is a result.
+/// The reason why a run can't begin or go on. The failure of a trial is not among these: it is a
+/// result.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// The plan names a build that the catalogue no longer has.
@@ -40,7 +41,7 @@ pub enum LabError {
         reason: String,
     },
     /// An external server can't be entered.
-    #[error("measure target `{target}`: {reason}")]
+    #[error("prepare target `{target}`: {reason}")]
     External {
         /// The target.
         target: String,
@@ -62,7 +63,7 @@ pub enum LabError {
     Backend(#[from] BackendError),
     /// The backend with which a run began is no longer available.
     #[error(
-        "go on over {backend}, with which this run began: {source}; or start a new run, since \
+        "continue with {backend}, the backend of this run: {source}; or start a new run, because \
          figures of two backends can't be compared"
     )]
     BackendLost {
@@ -73,8 +74,8 @@ pub enum LabError {
     },
     /// The counters with which a run began are no longer available.
     #[error(
-        "count with the processor's counters, as this run began to: {reason}; resume it where they \
-         can be read, or start a new run"
+        "count with the processor's counters, as this run has done so far: {reason}; resume the \
+         run on a host where they can be read, or start a new run"
     )]
     Counting {
         /// The reason.
@@ -120,8 +121,8 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// Tells whether it shows before anything is loaded, and only a changed experiment or surrounding
-    /// helps: a run that has not begun then has no reason to go on.
+    /// Tells whether it shows before anything is loaded, and only a changed experiment or
+    /// surrounding helps: a run that has not begun then has no reason to go on.
     pub fn is_before_loading(&self) -> bool {
         match self {
             Self::UnknownBuild { .. }

@@ -113,7 +113,8 @@ fn run_missing(
     Ok(())
 }
 
-/// Checks that the host can count what is still to be counted: a run may be resumed on another host.
+/// Checks that the host can count what is still to be counted: a run may be resumed on another
+/// host.
 fn check_counting(plan: &Plan, missing: &[PlannedTrial]) -> Result<(), LabError> {
     let counts = |planned: &PlannedTrial| planned.kind == TrialKind::Counting;
     let by_hardware = plan
@@ -127,8 +128,8 @@ fn check_counting(plan: &Plan, missing: &[PlannedTrial]) -> Result<(), LabError>
     })
 }
 
-/// Decides the backend of the run's load: the one on record, or the experiment's, or the best one. It
-/// is the same for all targets, so that their figures can be compared.
+/// Decides the backend of the run's load: the one on record, or the experiment's, or the best one.
+/// It is the same for all targets, so that their figures can be compared.
 fn decide_backend(store: &mut Store, hello: &Hello) -> Result<Backend, LabError> {
     let encrypted = store.plan().targets.iter().any(Target::is_encrypted);
     let backend = match store.run()?.backend {
@@ -168,16 +169,16 @@ fn record_calibration(
         Ok(Some(calibration)) => store.record_calibration(&calibration, Timestamp::now())?,
         Ok(None) => return Err(Stop::Interrupted),
         Err(error) => {
-            let text = format!("the ceiling of the load generator is not known: failed to {error}");
+            let text = format!("the ceiling of the load generator is unknown: failed to {error}");
             warn_once(store, "calibration", &text)?;
         }
     }
     Ok(())
 }
 
-/// The counters that ride along in timed trials where the experiment leaves it to the host: those of
-/// the processor, where what they cost was measured when the run began and is next to nothing. All
-/// trials of a run have the same.
+/// The counters that ride along in timed trials where the experiment leaves it to the host: those
+/// of the processor, where what they cost was measured when the run began and is next to nothing.
+/// All trials of a run have the same.
 fn riding(store: &Store) -> Result<Option<CounterSet>, LabError> {
     let calibration = store.first_calibration()?;
     let may = calibration.is_some_and(|known| known.may_ride(CounterSet::Hardware));

@@ -116,7 +116,7 @@ impl ExternalAccess {
     fn refused(&self, error: &impl fmt::Display) -> Fault {
         let address = &self.external.address;
         Fault::failed(format!(
-            "failed to enter the external server at {address}: {error}"
+            "failed to log in to the external server at {address}: {error}"
         ))
     }
 
@@ -187,8 +187,8 @@ impl Server {
         }
     }
 
-    /// The failure in which it was lost, led by its death where that is the cause: broken connections
-    /// are noticed before the process is.
+    /// The failure in which it was lost, led by its death where that is the cause: broken
+    /// connections are noticed before the process is.
     pub(crate) fn lost(&mut self, reason: &str) -> Fault {
         let begin = Instant::now();
         while begin.elapsed() < DYING {

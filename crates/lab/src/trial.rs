@@ -76,8 +76,8 @@ impl Trial<'_> {
         let operations = counting::operations(self.store, self.plan, counting, index)?;
         let operations = operations.ok_or_else(|| {
             Fault::failed(
-                "no timed trial has said how many operations are to be counted: set `operations` in \
-                 `[counting]`, or have a timed trial done first",
+                "the number of operations to count is unknown, because no timed trial is done: \
+                 set `operations` in `[counting]`, or complete a timed trial first",
             )
         })?;
         Ok(counting::counted(step, operations))
@@ -147,8 +147,8 @@ impl Trial<'_> {
         for difference in differences.iter().filter(|difference| difference.stops()) {
             let value = |index: usize| difference.values[index].as_deref().unwrap_or("missing");
             let text = format!(
-                "`{}` was {} when the run was allowed to begin and is {} in this trial: its \
-                 figures are not those of the settings shown",
+                "`{}` was {} when the settings were compared and is {} in this trial: its figures \
+                 do not belong to the settings shown",
                 difference.variable,
                 value(0),
                 value(1)

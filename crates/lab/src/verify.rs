@@ -417,7 +417,7 @@ fn as_check(outcome: &GroupOutcome, before: Vec<TableSums>, after: Vec<TableSums
         unexpected: statement.unexpected,
         digest: 0,
         first_unexpected: (statement.unexpected > 0)
-            .then(|| "its counts differ from what is expected".to_owned()),
+            .then(|| "its counts differ from the expected ones".to_owned()),
     });
     CheckOutcome {
         statements: statements.collect(),

@@ -1,4 +1,5 @@
-//! Reading the cost of a server: sources are opened at its birth and read at the edges of each step.
+//! Reading the cost of a server: sources are opened at its birth and read at the edges of each
+//! step.
 
 mod reader;
 
@@ -140,7 +141,7 @@ pub(crate) fn attend(lab: &Lab<'_>, server: Server, wanted: Wanted) -> Watched {
     if reads_it && server.pid().is_none() {
         opened.absent.push(Gap {
             source: Source::Process,
-            reason: "Prony did not start this server: its own status is all that can be read of it"
+            reason: "Prony did not start this server, so only the server's own status can be read"
                 .to_owned(),
         });
     }
@@ -250,8 +251,8 @@ fn general(gap: Gap, pid: Option<u32>, data_dir: Option<&Path>) -> Gap {
     Gap { reason, ..gap }
 }
 
-/// Processor time of the server between two samples, in nanoseconds: by its own clock where that can
-/// be read, else in clock ticks. `None` where neither is known.
+/// Processor time of the server between two samples, in nanoseconds: by its own clock where that
+/// can be read, else in clock ticks. `None` where neither is known.
 pub(crate) fn server_cpu_ns(start: &Sample, end: &Sample) -> Option<u64> {
     let grown = |name| end.since(start, &Counter::new(Source::Process, name)).ok();
     grown("cpu_ns").or_else(|| Some(grown("user_ns")? + grown("system_ns")?))

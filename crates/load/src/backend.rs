@@ -7,14 +7,15 @@ use io_uring::IoUring;
 use prony_model::Backend;
 use rustix::io::Errno;
 
-/// Who may use `io_uring`: 0 everybody, 1 members of a group, 2 nobody (Linux 6.6 and later).
+/// Permission to use `io_uring`: 0 for all, 1 for members of a group, 2 for none (Linux 6.6 and
+/// later).
 const DISABLED: &str = "/proc/sys/kernel/io_uring_disabled";
 
-/// Why connections can't be driven by `io_uring`. Fits after "failed to …".
+/// Reason why connections can't be driven by `io_uring`. Fits after "failed to …".
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
     /// Bytes would have to be encrypted between the socket and the ring.
-    #[error("use io_uring: encrypted connections are driven by epoll only; choose epoll")]
+    #[error("use io_uring: it does not support encrypted connections; choose epoll")]
     Encrypted,
     /// The system's settings forbid it.
     #[error(
@@ -27,29 +28,23 @@ pub enum BackendError {
     },
     /// The kernel refuses it to this process.
     #[error(
-        "use io_uring: the kernel does not permit it to this process, as in containers whose \
-         seccomp profile leaves it out; allow io_uring_setup, io_uring_enter and \
-         io_uring_register there, or choose epoll"
+        "use io_uring: this process is not permitted to, as in containers whose seccomp profile \
+         forbids it; allow io_uring_setup, io_uring_enter and io_uring_register there, or choose \
+         epoll"
     )]
     NotPermitted,
     /// The kernel lacks it, or what is needed of it.
-    #[error("use io_uring: this kernel does not have it, or is older than Linux 6.1; choose epoll")]
+    #[error("use io_uring: the kernel lacks it or is older than Linux 6.1; choose epoll")]
     TooOld,
     /// The generator's host does not offer it.
-    #[error("{reason}")]
-    Unavailable {
-        /// The generator's words.
-        reason: String,
-    },
+    #[error("{0}")]
+    Unavailable(String),
     /// The system failed for another reason.
-    #[error("use io_uring: {source}; choose epoll")]
-    System {
-        /// The system's reason.
-        source: io::Error,
-    },
+    #[error("use io_uring: {0}; choose epoll")]
+    System(#[source] io::Error),
 }
 
-/// Threads that drive connections on a host with so many processors, where nobody says otherwise.
+/// Default number of threads that drive connections on a host with this many processors.
 /// Two drive thousands of connections, and more would take processors away from the server. A ring
 /// does more in one thread than two can on two processors: there one took a fifth less processor
 /// time for a query at 64 clients, and the server answered as many.
@@ -60,8 +55,9 @@ pub const fn usual_threads(backend: Backend, processors: usize) -> u32 {
     }
 }
 
-/// Decides the backend of a run. Without a `wish` it is `io_uring` where the kernel offers what is needed and connections are not `encrypted`, else epoll. Tries it out, so the
-/// answer holds for processes like this one.
+/// Decides the backend of a run. Without a `wish` it is `io_uring` where the kernel offers what is
+/// needed and connections are not `encrypted`, else epoll. Tries it out, so the answer holds for
+/// processes like this one.
 ///
 /// # Errors
 /// When the wish can't be met.
@@ -120,7 +116,7 @@ fn explain(source: io::Error) -> BackendError {
             Some(setting) if setting > 0 => BackendError::Disabled { setting },
             _ => BackendError::NotPermitted,
         },
-        _ => BackendError::System { source },
+        _ => BackendError::System(source),
     }
 }
 

@@ -3,14 +3,13 @@
 
 mod outcome;
 
-use std::time::Duration;
-
 use prony_client::{Answer, Connection};
-use prony_model::{Dataset, Expect, Protocol};
+use prony_model::{Dataset, Expect};
 
 pub use outcome::{CheckOutcome, CheckedStatement};
 
 use crate::choices::Choices;
+use crate::dataset::ask;
 use crate::dataset::sums::{TableSums, table_sums};
 use crate::job::CheckTask;
 use crate::message::Speaker;
@@ -18,9 +17,6 @@ use crate::program::{Encoding, Program, Scope, append_sql};
 use crate::values::Values;
 use crate::values::random::scatter;
 use crate::{Job, JobError, LoadError, Message};
-
-/// The longest silence while connecting. Statements may take as long as they take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The only client.
 const CLIENT: u32 = 0;
@@ -35,21 +31,11 @@ pub(crate) fn check(
     speaker: &mut Speaker<'_>,
 ) -> Result<(), LoadError> {
     task.check()?;
-    let scope = Scope {
-        workload: &task.workload,
-        parameters: &task.parameters,
-        dataset: &task.dataset,
-        protocol: Protocol::Text,
-        clients: 1,
-        seed: task.seed,
-    };
-    let program = scope
+    let workload = &task.workload;
+    let program = Scope::of_text(workload, &task.parameters, &task.dataset, task.seed)
         .compile(task.transactional)
-        .map_err(|source| JobError::Workload {
-            workload: task.workload.name.clone(),
-            source: Box::new(source),
-        })?;
-    let mut connection = connect(job)?;
+        .map_err(JobError::compiling(workload))?;
+    let mut connection = job.connect(0, 1)?;
     let before = all_sums(&mut connection, &task.dataset)?;
     let mut checker = Checker::new(connection, &program);
     for _ in 0..task.operations {
@@ -64,18 +50,6 @@ pub(crate) fn check(
             after,
         }),
     })
-}
-
-fn connect(job: &Job) -> Result<Connection, LoadError> {
-    let connect_error = |source| LoadError::Connect {
-        client: 1,
-        clients: 1,
-        source,
-    };
-    let mut connection =
-        Connection::connect(&job.address, &job.login(), CONNECT_TIMEOUT).map_err(connect_error)?;
-    connection.set_timeout(None).map_err(connect_error)?;
-    Ok(connection)
 }
 
 fn all_sums(connection: &mut Connection, dataset: &Dataset) -> Result<Vec<TableSums>, LoadError> {
@@ -95,16 +69,13 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(connection: Connection, program: &'a Program) -> Self {
+        let statements = program.statements.iter();
         Self {
             connection,
             program,
             choices: Choices::new(program, CLIENT),
             values: program.new_values(),
-            statements: program
-                .statements
-                .iter()
-                .map(|statement| CheckedStatement::new(&statement.name))
-                .collect(),
+            statements: statements.map(|s| CheckedStatement::new(&s.name)).collect(),
         }
     }
 
@@ -150,12 +121,7 @@ impl<'a> Checker<'a> {
     }
 
     fn ask(&mut self, statement: &str, sql: &[u8]) -> Result<Answer, LoadError> {
-        self.connection
-            .query(sql)
-            .map_err(|source| LoadError::Fill {
-                action: format!("run `{statement}`"),
-                source,
-            })
+        ask(&mut self.connection, sql, || format!("run `{statement}`"))
     }
 }
 
@@ -163,12 +129,7 @@ impl CheckedStatement {
     fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            count: 0,
-            rows: 0,
-            affected: 0,
-            unexpected: 0,
-            digest: 0,
-            first_unexpected: None,
+            ..Self::default()
         }
     }
 
@@ -184,14 +145,10 @@ impl CheckedStatement {
             ("rows", rows, expect.rows),
             ("rows changed", answer.affected, expect.affected),
         ];
-        let wrong = counts
-            .into_iter()
-            .find_map(|(what, found, expected)| match expected {
-                Some(range) if !range.contains(found) => {
-                    Some(format!("{found} {what}, expected {range}"))
-                }
-                _ => None,
-            });
+        let wrong = counts.into_iter().find_map(|(what, found, expected)| {
+            let range = expected.filter(|range| !range.contains(found))?;
+            Some(format!("{found} {what}, expected {range}"))
+        });
         if let Some(wrong) = wrong {
             self.unexpected += 1;
             self.first_unexpected

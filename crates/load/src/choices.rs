@@ -1,4 +1,4 @@
-//! What a client chooses for each statement: its table and its values.
+//! Choices of a client for each statement: its table and its values.
 
 use prony_model::TableChoice;
 
@@ -55,16 +55,16 @@ impl Choices {
         program.mix.partition_point(|sum| *sum <= drawn)
     }
 
-    /// Chooses table and values for a statement of the program in one of its repetitions.
+    /// Chooses table and values for a statement of the program in one of its turns.
     #[inline]
     pub(crate) fn choose(
         &mut self,
         program: &Program,
         statement: &Statement,
-        repetition: u32,
+        turn: u32,
         values: &mut Values,
     ) {
-        if repetition == 0 {
+        if turn == 0 {
             self.choose_table(program, statement.table);
         }
         if statement.repeats_values {

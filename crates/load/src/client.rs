@@ -8,7 +8,7 @@ use crate::operations::{Operations, PreparedIds, ResourcesOf, Statements, Step};
 use crate::protocol::{Answer, Progress, Request, Wire};
 use crate::recorder::Recorder;
 
-/// What the client waits for.
+/// Answer that the client waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Nothing: its operations are done.
@@ -28,7 +28,7 @@ enum After {
     NextOperation,
 }
 
-/// What a client wants after an answer.
+/// Request of a client after an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Its next request sent.
@@ -41,7 +41,7 @@ pub(crate) enum Next {
     Rest,
 }
 
-/// How far a client may go in a phase.
+/// Limit of a client in a phase.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limit {
     /// No operation starts at or after this time.
@@ -50,15 +50,15 @@ pub(crate) struct Limit {
     pub(crate) operations: u64,
 }
 
-/// What a client needs besides itself.
+/// Surroundings of a client.
 pub(crate) struct Context<'a, O: Operations = Statements> {
     pub(crate) resources: ResourcesOf<'a, O>,
     pub(crate) recorder: &'a mut Recorder,
-    /// How long an operation may be retried.
+    /// Longest time of retrying an operation.
     pub(crate) stall_ns: u64,
-    /// Whether operations have an intended start.
+    /// `true` if operations have an intended start.
     pub(crate) scheduled: bool,
-    /// Whether no more operations are to be begun.
+    /// `true` if no more operations are to be begun.
     pub(crate) closing: bool,
 }
 
@@ -74,23 +74,23 @@ pub(crate) struct Client<O = Statements> {
     reconnect_every: Option<u64>,
     /// Operations before it connects anew.
     connection_left: u64,
-    /// When the operation was to begin, where that is known.
+    /// The time when the operation was to begin, where that is known.
     planned_ns: u64,
-    /// Whether the client was idle at that time.
+    /// `true` if the client was idle at that time.
     on_time: bool,
     answer: Answer,
     stage: Stage,
     request: Request,
     limit: Limit,
-    /// When the first statement of the operation was sent; 0 until it was.
+    /// The time when the first statement of the operation was sent; 0 until it was.
     operation_ns: u64,
-    /// When the request was sent.
+    /// The time when the request was sent.
     sent_ns: u64,
-    /// When the server was last heard, or spoken to.
+    /// The time when the server was last heard, or spoken to.
     pub(crate) heard_ns: u64,
-    /// When the first operation of the phase was begun; 0 until it was.
+    /// The time when the first operation of the phase was begun; 0 until it was.
     first_ns: u64,
-    /// When the last one ended.
+    /// The time when the last one ended.
     last_ns: u64,
 }
 
@@ -127,12 +127,12 @@ impl<O: Operations> Client<O> {
         }
     }
 
-    /// Whether it may begin no operation in this phase.
+    /// Returns `true` if it may begin no operation in this phase.
     pub(crate) const fn has_nothing_to_do(&self) -> bool {
         self.limit.operations == 0
     }
 
-    /// Whether its connection has done its share: it connects anew before anything else.
+    /// Returns `true` if its connection has done its share: it connects anew before anything else.
     pub(crate) const fn must_connect(&self) -> bool {
         self.connection_left == 0
     }
@@ -162,7 +162,7 @@ impl<O: Operations> Client<O> {
         self.wire
     }
 
-    /// Whether the client waits for an answer.
+    /// Returns `true` if the client waits for an answer.
     pub(crate) fn is_busy(&self) -> bool {
         self.stage != Stage::Idle
     }
@@ -340,7 +340,7 @@ impl<O: Operations> Client<O> {
         self.go_on(now_ns, context)
     }
 
-    /// What an idle client does next.
+    /// Decides the next action of an idle client.
     #[inline]
     pub(crate) fn go_on(&mut self, now_ns: u64, context: &mut Context<'_, O>) -> Next {
         self.stage = Stage::Idle;
@@ -387,7 +387,7 @@ impl<O: Operations> Client<O> {
         self.ask()
     }
 
-    /// Nothing is to be done any more, whatever the client waited for.
+    /// Nothing remains to be done, whatever the client waited for.
     pub(crate) const fn rest(&mut self) {
         self.stage = Stage::Idle;
     }

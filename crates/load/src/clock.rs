@@ -19,7 +19,7 @@ fn read(clock: ClockId) -> u64 {
     time.tv_sec.cast_unsigned() * NS_PER_SECOND + time.tv_nsec.cast_unsigned()
 }
 
-/// What the calling thread has used and waited for since it started.
+/// Processor time and waiting of the calling thread since it started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadTime {
     /// All in nanoseconds.
@@ -39,7 +39,7 @@ impl ThreadTime {
         }
     }
 
-    /// What was used and waited for since `earlier`.
+    /// Processor time and waiting since `earlier`.
     pub(crate) fn since(self, earlier: Self) -> ThreadUse {
         let waited = self.run_queue.zip(earlier.run_queue);
         ThreadUse {

@@ -2,9 +2,9 @@
 //!
 //! Between warm-up and measured time every client rests for an instant, and so it does after the
 //! measured time: whatever others read at these two edges (processor time, server counters)
-//! belongs to the measured operations alone. The connections live through both edges. Where the whole
-//! run is timed, the measured time begins before the first connection is made and ends when the last
-//! one is closed. Who needs longer than that instant to read lets the job hold.
+//! belongs to the measured operations alone. The connections live through both edges. Where the
+//! whole run is timed, the measured time begins before the first connection is made and ends when
+//! the last one is closed. Who needs longer than that instant to read lets the job hold.
 
 mod collect;
 
@@ -39,18 +39,18 @@ const NS_PER_MS: u64 = 1_000_000;
 /// Rates are in operations per thousand seconds.
 const MS_PER_1000_S: u64 = 1_000_000;
 
-/// What makes arrivals in the warm-up others than in the measured time.
+/// Makes arrivals of the warm-up differ from those of the measured time.
 const WARMUP_SEED: u64 = 0x77;
 const MEASURED_SEED: u64 = 0;
 
-/// What the threads of a run share.
+/// State shared by the threads of a run.
 struct Run<'a> {
     task: &'a DriveTask,
     programs: &'a [Program],
     opener: &'a Opener<'a>,
     is_abandoned: IsClosed<'a>,
     failed: AtomicBool,
-    /// Where all threads meet at the start of the measured time.
+    /// Meeting point of all threads at the start of the measured time.
     gate: Gate,
     start_ns: AtomicU64,
     /// Threads of which own clients still work: in the warm-up, and in the measured time.
@@ -84,7 +84,7 @@ pub(crate) fn drive(
         task,
         programs: &programs,
         opener: &opener,
-        is_abandoned: speaker.watch(),
+        is_abandoned: speaker.is_closed,
         failed: AtomicBool::new(false),
         gate: Gate::new(shares.len()),
         start_ns: AtomicU64::new(0),
@@ -98,13 +98,8 @@ pub(crate) fn drive(
             thread::Builder::new()
                 .name(format!("load-{}", index + 1))
                 .spawn_scoped(scope, move || run.work_elsewhere(index + 1, share, &sender))
-                .map_err(|source| {
-                    run.give_up();
-                    LoadError::System {
-                        action: "start a thread",
-                        source,
-                    }
-                })?;
+                .inspect_err(|_| run.give_up())
+                .map_err(LoadError::system("start a thread"))?;
         }
         drop(sender);
         let collector = Collector::new(&run, threads as usize, speaker, receiver, start);
@@ -114,10 +109,8 @@ pub(crate) fn drive(
 
 fn compile(task: &DriveTask) -> Result<Vec<Program>, JobError> {
     let compile = |group: usize| {
-        Program::compile(task, group).map_err(|source| JobError::Workload {
-            workload: task.groups[group].workload.name.clone(),
-            source: Box::new(source),
-        })
+        let workload = &task.groups[group].workload;
+        Program::compile(task, group).map_err(JobError::compiling(workload))
     };
     (0..task.groups.len()).map(compile).collect()
 }
@@ -129,9 +122,9 @@ impl Run<'_> {
         self.gate.break_open();
     }
 
-    /// What every thread but the first does.
+    /// Work of every thread except the first.
     fn work_elsewhere(&self, thread: usize, share: Share, sender: &Sender<Report>) {
-        // Sending fails only when the first thread is gone, and then nobody wants to know.
+        // Sending fails only when the first thread is gone, and then the report is not needed.
         let mut hand_over = |period| {
             let _ = sender.send(Report::Period { thread, period });
             Ok(())
@@ -140,7 +133,7 @@ impl Run<'_> {
         let _ = sender.send(Report::Ended { thread, ended });
     }
 
-    /// What the first thread does: the same, and all the talking.
+    /// Work of the first thread: the same, and all messages.
     fn work_here(&self, share: Share, collector: Collector<'_, '_>) -> Result<(), LoadError> {
         // Both closures below talk, at different times.
         let collector = std::cell::RefCell::new(collector);
@@ -196,18 +189,12 @@ impl Run<'_> {
     /// Where operations have an intended start, lets this thread be woken when it asked to be, and
     /// not when it suits the kernel.
     fn be_punctual(&self) -> Result<(), LoadError> {
-        if !self
-            .task
-            .groups
-            .iter()
-            .any(|group| group.pace.is_scheduled())
-        {
+        let mut groups = self.task.groups.iter();
+        if !groups.any(|group| group.pace.is_scheduled()) {
             return Ok(());
         }
-        set_current_timer_slack(NonZeroU64::new(1)).map_err(|errno| LoadError::System {
-            action: "set the timer slack",
-            source: errno.into(),
-        })
+        set_current_timer_slack(NonZeroU64::new(1))
+            .map_err(LoadError::system("set the timer slack"))
     }
 
     /// The measured time.
@@ -263,7 +250,7 @@ impl Run<'_> {
             start_ns,
             end_ns,
             over_ns: end_ns,
-            operations: vec![operations; worker.len()],
+            operations: vec![operations; worker.links.len()],
             period_ns: u64::MAX,
             ramp_ns: ns(self.task.ramp_ms),
             drain_ns: 0,
@@ -274,7 +261,7 @@ impl Run<'_> {
     }
 }
 
-/// Sees to it that nobody waits for a thread that has panicked.
+/// Ensures that no thread waits for one that has panicked.
 struct PanicGuard<'a>(&'a Run<'a>);
 
 impl Drop for PanicGuard<'_> {
@@ -289,7 +276,7 @@ const fn ns(ms: u64) -> u64 {
     ms.saturating_mul(NS_PER_MS)
 }
 
-/// Where the measured time begins.
+/// Start of the measured time.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     at_ns: u64,
@@ -297,7 +284,7 @@ struct Start {
 }
 
 impl Start {
-    /// It begins now, or when somebody says so, and `speaker` tells.
+    /// It begins now, or on command, and `speaker` reports it.
     fn now(task: &DriveTask, speaker: &mut Speaker<'_>) -> Result<Self, LoadError> {
         if task.hold {
             speaker.hold()?;
@@ -310,8 +297,5 @@ impl Start {
 }
 
 fn cpu_time() -> Result<CpuTime, LoadError> {
-    CpuTime::of_process().map_err(|source| LoadError::System {
-        action: "read the processor time of this process",
-        source,
-    })
+    CpuTime::of_process().map_err(LoadError::system("read the processor time of this process"))
 }

@@ -1,61 +1,28 @@
-//! What can go wrong with a job.
+//! Errors of a job.
 
 use std::io;
 
 use prony_client::ClientError;
 use prony_model::ErrorCode;
 
-use crate::{BackendError, ProtocolError, StatementError};
+use crate::{BackendError, JobError, ProtocolError};
 
-/// What is wrong with a job before anything is connected.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JobError {
-    /// A number that must not be 0.
-    #[error("run the job: {field} must be at least 1")]
-    Zero {
-        /// Which.
-        field: &'static str,
-    },
-    /// A value for a parameter that the workload does not have.
-    #[error("set parameter `{name}`: workload `{workload}` does not define it")]
-    UnknownParameter {
-        /// The parameter.
-        name: String,
-        /// The workload.
-        workload: String,
-    },
-    /// A time and a number of operations.
-    #[error(
-        "warm up: by time or by operations, not both; leave out `warmup_operations`, or `warmup_ms` \
-         and `ramp_ms`"
-    )]
-    TwoWarmups,
-    /// The workload makes no sense.
-    #[error("compile workload `{workload}`: failed to {source}")]
-    Workload {
-        /// Its name.
-        workload: String,
-        /// Which statement, and why.
-        source: Box<StatementError>,
-    },
-}
-
-/// Why a job failed. Fits after "failed to …".
+/// Reason why a job failed. Fits after "failed to …".
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The job makes no sense.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// The backend that the job asks for can't be had.
+    /// The backend that the job requests is unavailable.
     #[error(transparent)]
     Backend(#[from] BackendError),
     /// The system does not let this process open enough connections.
     #[error(
-        "connect {clients} clients: that takes {needed} open files, and the system allows this \
-         process {limit}; raise the hard limit (`ulimit -Hn`) or use fewer clients"
+        "connect {clients} clients: this needs {needed} open files, and the limit of this process \
+         is {limit}; raise the hard limit (`ulimit -Hn`) or use fewer clients"
     )]
     OpenFiles {
-        /// How many clients there are to be.
+        /// Requested number of clients.
         clients: u32,
         /// Files that have to be open.
         needed: u64,
@@ -67,45 +34,39 @@ pub enum LoadError {
     Connect {
         /// Number of the client, counted from 1.
         client: u32,
-        /// How many there are to be.
+        /// Requested number of clients.
         clients: u32,
-        /// Why.
+        /// The cause.
         source: ClientError,
     },
     /// A client could not connect anew.
-    #[error("connect anew: failed to {source}")]
-    Reconnect {
-        /// Why.
-        source: ClientError,
-    },
+    #[error("reconnect: failed to {0}")]
+    Reconnect(#[source] ClientError),
     /// A statement could not be prepared.
     #[error("prepare statement `{statement}`: failed to {source}")]
     Prepare {
         /// Its name.
         statement: String,
-        /// Why.
+        /// The cause.
         source: ClientError,
     },
     /// A kind of statement that the server can't prepare.
     #[error(
-        "prepare statement `{statement}`: the server can't prepare this kind; set `text_only` in \
+        "prepare statement `{0}`: the server can't prepare this kind; set `text_only` in \
          its workload to send it as text"
     )]
-    Unpreparable {
-        /// Its name.
-        statement: String,
-    },
+    Unpreparable(String),
     /// The server takes another number of parameters than the statement has holes.
     #[error(
-        "prepare statement `{statement}`: the server counts {found} parameters, expected \
-         {expected}; is there a `?` in its text?"
+        "prepare statement `{statement}`: the server found {found} parameters, expected \
+         {expected}; does its text contain a `?`"
     )]
     ParamCount {
         /// Its name.
         statement: String,
         /// Holes of its text.
         expected: usize,
-        /// What the server counts.
+        /// Number that the server counted.
         found: u16,
     },
     /// The server refused a statement with an error that is fatal.
@@ -122,13 +83,13 @@ pub enum LoadError {
     },
     /// An operation was retried for too long.
     #[error(
-        "run `{statement}`: still refused after {seconds:.1} s of retries, at last with error \
-         {code}: {message}"
+        "run `{statement}`: it was refused for {seconds:.1} s of retries, last with error {code}: \
+         {message}"
     )]
     Retries {
         /// The statement's name.
         statement: String,
-        /// How long the operation took so far.
+        /// Time of the operation so far.
         seconds: f64,
         /// The server's last error code.
         code: ErrorCode,
@@ -146,7 +107,7 @@ pub enum LoadError {
     Stalled {
         /// The statement under way.
         statement: String,
-        /// How long.
+        /// Length of the silence.
         seconds: f64,
     },
     /// The server does not keep to the protocol.
@@ -154,7 +115,7 @@ pub enum LoadError {
     Protocol {
         /// The statement under way.
         statement: String,
-        /// What is wrong with its bytes.
+        /// The problem in its bytes.
         source: ProtocolError,
     },
     /// The server answered more than it was asked.
@@ -162,11 +123,11 @@ pub enum LoadError {
     Surplus {
         /// The statement under way.
         statement: String,
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
     },
     /// The system failed to carry bytes.
-    #[error("talk to the server about `{statement}`: {source}")]
+    #[error("send or receive `{statement}`: {source}")]
     Socket {
         /// The statement under way.
         statement: String,
@@ -176,7 +137,7 @@ pub enum LoadError {
     /// The system refused something else.
     #[error("{action}: {source}")]
     System {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
         /// The system's reason.
         source: io::Error,
@@ -185,42 +146,32 @@ pub enum LoadError {
     #[error("finish: a thread of the load generator ended early")]
     Thread,
     /// A histogram could not be made or written.
-    #[error("record latencies: {reason}")]
-    Histogram {
-        /// Why.
-        reason: String,
-    },
+    #[error("record latencies: {0}")]
+    Histogram(String),
     /// The input holds no job.
-    #[error("read the job from the input: {reason}")]
-    NoJob {
-        /// Why.
-        reason: String,
-    },
-    /// Nobody controls the generator any more.
+    #[error("read the job from the input: {0}")]
+    NoJob(String),
+    /// The controlling process is gone.
     #[error("run the job to its end: the controlling process closed the generator's input")]
     Abandoned,
     /// The line that begins the measured time can't be read.
-    #[error("wait for the line that begins the measured time: {source}")]
-    Input {
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// Nobody reads the messages any more.
-    #[error("write a message: {source}")]
-    Output {
-        /// The system's reason.
-        source: io::Error,
-    },
+    #[error("wait for the line that begins the measured time: {0}")]
+    Input(#[source] io::Error),
+    /// The reader of the messages is gone.
+    #[error("write a message: {0}")]
+    Output(#[source] io::Error),
     /// A statement of the fill failed.
     #[error("{action}: failed to {source}")]
     Fill {
-        /// What was being done.
+        /// The current action.
         action: String,
-        /// Why.
+        /// The cause.
         source: ClientError,
     },
     /// The server made a table with another engine than asked for.
-    #[error("create {table}: the server took engine {found} for {wanted}; is it enabled?")]
+    #[error(
+        "create {table}: the server used engine {found} instead of {wanted}; enable {wanted} in the server"
+    )]
     OtherEngine {
         /// The table.
         table: String,
@@ -230,11 +181,13 @@ pub enum LoadError {
         found: String,
     },
     /// A server's answer to a sum is no number.
-    #[error("sum up {table}: the server answered `{found}` to {sum}, expected a whole number")]
+    #[error(
+        "compute the sum of {table}: the server answered `{found}` to {sum}, expected a whole number"
+    )]
     Sum {
         /// The table.
         table: String,
-        /// What was asked, as SQL.
+        /// The query, as SQL.
         sum: String,
         /// The server's answer.
         found: String,
@@ -251,11 +204,27 @@ pub enum LoadError {
         first: u64,
         /// The last row compared.
         last: u64,
-        /// What was compared, as SQL.
+        /// The compared expression, as SQL.
         sum: String,
         /// The server's side.
         found: String,
         /// The dataset's side.
         expected: String,
     },
+}
+
+impl LoadError {
+    /// Explains that the system refused an action.
+    pub(crate) fn system<E: Into<io::Error>>(action: &'static str) -> impl FnOnce(E) -> Self {
+        move |source| Self::System {
+            action,
+            source: source.into(),
+        }
+    }
+
+    /// A statement of a fill or a check that failed.
+    pub(crate) fn fill(action: impl Into<String>, source: ClientError) -> Self {
+        let action = action.into();
+        Self::Fill { action, source }
+    }
 }

@@ -84,9 +84,7 @@ impl Hello {
     ) -> Result<Backend, BackendError> {
         backend_of(wish, encrypted, || match &self.without_io_uring {
             None => Ok(()),
-            Some(reason) => Err(BackendError::Unavailable {
-                reason: reason.clone(),
-            }),
+            Some(reason) => Err(BackendError::Unavailable(reason.clone())),
         })
     }
 

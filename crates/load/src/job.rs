@@ -1,22 +1,28 @@
 //! The load generator's job: one line of JSON.
 
+pub(crate) mod error;
+
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
-use prony_client::{Address, Login};
+use prony_client::{Address, Connection, Login};
 use prony_model::{
     Backend, ClientGroup, Dataset, Engine, Groups, Length, Pace, Protocol, Step, Timing, Tls,
     Workload,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::JobError;
 use crate::values::random::scatter;
+use crate::{JobError, LoadError};
+
+/// Time that a connection for anything but driving may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A job: where to connect and what to do there. The password is in no debug output.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// Where the server listens.
+    /// Address of the server.
     pub address: Address,
     /// The account's name.
     pub user: String,
@@ -26,7 +32,7 @@ pub struct Job {
     pub tls: Tls,
     /// The database that holds the dataset; it exists.
     pub database: String,
-    /// What to do.
+    /// The work to do.
     pub task: Task,
 }
 
@@ -46,13 +52,13 @@ pub enum Task {
 /// checks every row against the dataset's definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FillTask {
-    /// What to create.
+    /// Dataset to create.
     pub dataset: Dataset,
     /// The engine of its tables.
     pub engine: Engine,
     /// Connections that insert at the same time, at least 1.
     pub connections: u32,
-    /// Whether the server is Prony's own and nobody else uses it: then its global variables are
+    /// `true` if the server is Prony's own and has no other users: then its global variables are
     /// changed for the time of the fill, where the job's account may do so.
     pub own_server: bool,
 }
@@ -65,10 +71,10 @@ pub struct DriveTask {
     pub groups: Groups<ClientGroup>,
     /// The dataset that was filled.
     pub dataset: Dataset,
-    /// Whether the engine has transactions. Without them a workload's `BEGIN` and `COMMIT` are
+    /// `true` if the engine has transactions. Without them a workload's `BEGIN` and `COMMIT` are
     /// left out.
     pub transactional: bool,
-    /// How statements are sent, unless the workload insists on text.
+    /// Protocol of statements, unless the workload insists on text.
     pub protocol: Protocol,
     /// Threads at most, at least 1.
     pub threads_max: u32,
@@ -76,32 +82,32 @@ pub struct DriveTask {
     pub seed: u64,
     /// Milliseconds of load before measuring begins. Operations under way are waited for.
     pub warmup_ms: u64,
-    /// Instead of a time: operations of each client, of all groups, before measuring begins, each as
-    /// soon as the last is done, whatever the pace. They bring every client to the same place in its
-    /// stream of values, however fast the server is. 0 for none; refused beside `warmup_ms` or
+    /// Instead of a time: operations of each client, of all groups, before measuring begins, each
+    /// as soon as the last is done, whatever the pace. They bring every client to the same place in
+    /// its stream of values, however fast the server is. 0 for none; refused beside `warmup_ms` or
     /// `ramp_ms`.
     pub warmup_operations: u64,
-    /// How long it measures.
+    /// Length of the measured time.
     pub length: Length,
     /// Milliseconds of measured time between two interval lines, at least 1.
     pub interval_ms: u64,
     /// Milliseconds of silence after which the server counts as hung, at least 1. Also the
     /// longest time that an operation may spend on being retried.
     pub stall_ms: u64,
-    /// Which time counts. Where it is the whole run there is no warm-up.
+    /// The time that counts. Where it is the whole run there is no warm-up.
     pub timing: Timing,
     /// Milliseconds over which load sets in, within the warm-up or prolonging it.
     pub ramp_ms: u64,
     /// Milliseconds, after the measured time, within which a backlog of an open loop is worked off.
     pub drain_ms: u64,
-    /// What carries the connections' bytes.
+    /// Kernel interface for the connections.
     pub backend: Backend,
-    /// Whether interval messages carry their histogram.
+    /// `true` if interval messages carry their histogram.
     pub interval_histograms: bool,
     /// Whether the measured time waits for the controlling process: when all clients rest after the
     /// warm-up, or before the first connection is made where the whole run is timed, the generator
-    /// says [`Ready`](crate::Message::Ready), and goes on when a line has come on its input. What is
-    /// read in between belongs to no statement. At the end it says
+    /// says [`Ready`](crate::Message::Ready), and goes on when a line has come on its input. What
+    /// is read in between belongs to no statement. At the end it says
     /// [`MeasureEnd`](crate::Message::MeasureEnd) and leaves the connections as they are until a
     /// second line has come, or the input has ended.
     pub hold: bool,
@@ -111,13 +117,13 @@ pub struct DriveTask {
 /// sums up the tables before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckTask {
-    /// What is run, with what its answers should be.
+    /// The workload, with its expected answers.
     pub workload: Workload,
     /// Values of the workload's parameters; those not named keep the workload's own.
     pub parameters: BTreeMap<String, i64>,
     /// The dataset that was filled.
     pub dataset: Dataset,
-    /// Whether the engine has transactions. Without them a workload's `BEGIN` and `COMMIT` are
+    /// `true` if the engine has transactions. Without them a workload's `BEGIN` and `COMMIT` are
     /// left out.
     pub transactional: bool,
     /// Operations, at least 1.
@@ -135,6 +141,19 @@ impl Job {
             database: Some(self.database.clone()),
             tls: self.tls.clone(),
         }
+    }
+}
+
+impl Job {
+    /// Opens one of several connections (`index` counts from 0) whose statements may take any time.
+    pub(crate) fn connect(&self, index: u32, connections: u32) -> Result<Connection, LoadError> {
+        Connection::connect(&self.address, &self.login(), CONNECT_TIMEOUT)
+            .and_then(|mut connection| connection.set_timeout(None).map(|()| connection))
+            .map_err(|source| LoadError::Connect {
+                client: index + 1,
+                clients: connections,
+                source,
+            })
     }
 }
 
@@ -259,8 +278,7 @@ impl DriveTask {
             if let Some(operations) = group.reconnect_every {
                 check_positive("reconnect_every", operations)?;
             }
-            check_statements(&group.workload)?;
-            check_parameters(&group.workload, &group.parameters)?;
+            check_workload(&group.workload, &group.parameters)?;
         }
         Ok(())
     }
@@ -271,13 +289,13 @@ impl CheckTask {
     pub(crate) fn check(&self) -> Result<(), JobError> {
         check_dataset(&self.dataset)?;
         check_positive("operations", self.operations)?;
-        check_statements(&self.workload)?;
-        check_parameters(&self.workload, &self.parameters)
+        check_workload(&self.workload, &self.parameters)
     }
 }
 
-fn check_statements(workload: &Workload) -> Result<(), JobError> {
-    check_positive("workload.statements", workload.statements.len() as u64)
+fn check_workload(workload: &Workload, parameters: &BTreeMap<String, i64>) -> Result<(), JobError> {
+    check_positive("workload.statements", workload.statements.len() as u64)?;
+    check_parameters(workload, parameters)
 }
 
 /// Refuses values for parameters that the workload does not have.
@@ -303,10 +321,7 @@ pub(crate) fn check_dataset(dataset: &Dataset) -> Result<(), JobError> {
 }
 
 fn check_positive(field: &'static str, value: u64) -> Result<(), JobError> {
-    if value == 0 {
-        return Err(JobError::Zero { field });
-    }
-    Ok(())
+    (value > 0).then_some(()).ok_or(JobError::Zero { field })
 }
 
 #[cfg(test)]

@@ -17,10 +17,8 @@ pub(crate) fn make_room(clients: u32, threads: u32) -> Result<(), LoadError> {
             current: limit.maximum,
             ..limit
         };
-        setrlimit(Resource::Nofile, raised).map_err(|errno| LoadError::System {
-            action: "raise the limit of open files",
-            source: errno.into(),
-        })?;
+        setrlimit(Resource::Nofile, raised)
+            .map_err(LoadError::system("raise the limit of open files"))?;
     }
     check(limit.maximum, clients, threads)
 }

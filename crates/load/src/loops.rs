@@ -29,12 +29,12 @@ pub(crate) struct Phase<'a> {
     pub(crate) groups: &'a [ClientGroup],
     /// Whether clients begin each operation as soon as the last is done, whatever their pace.
     pub(crate) is_unpaced: bool,
-    /// When it begins.
+    /// The time when it begins.
     pub(crate) start_ns: u64,
-    /// When no more operations are begun, or planned.
+    /// The time when no more operations are begun, or planned.
     pub(crate) end_ns: u64,
-    /// When the operations of the first group should all have begun: where they arrive, also if
-    /// their number ends the phase.
+    /// The time when the operations of the first group should all have begun: where they arrive,
+    /// also if their number ends the phase.
     pub(crate) over_ns: u64,
     /// Operations of each of this thread's clients.
     pub(crate) operations: Vec<u64>,

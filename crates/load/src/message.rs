@@ -26,12 +26,12 @@ pub enum Message {
     /// The measured time began; no statement is under way. Where the whole run is timed this comes
     /// before `Connected`.
     MeasureStart {
-        /// When, in nanoseconds of the host's monotonic clock.
+        /// The instant, in nanoseconds of the host's monotonic clock.
         at_ns: u64,
     },
     /// A period of measured time is over.
     Interval {
-        /// What happened in it.
+        /// Counts of the interval.
         interval: Interval,
         /// Latency of the operations that ended in it, where the job asks for it: HDR histogram V2,
         /// deflated, in nanoseconds; else empty.
@@ -43,15 +43,15 @@ pub enum Message {
         histogram: Vec<u8>,
     },
     /// The last measured operation ended; no statement is under way. The connections are still
-    /// open, and where the job [holds](crate::DriveTask::hold) they are so until a line comes on the
-    /// generator's input, or its end. Where the whole run is timed they are closed.
+    /// open, and where the job [holds](crate::DriveTask::hold) they are so until a line comes on
+    /// the generator's input, or its end. Where the whole run is timed they are closed.
     MeasureEnd {
-        /// When, in nanoseconds of the host's monotonic clock.
+        /// The instant, in nanoseconds of the host's monotonic clock.
         at_ns: u64,
     },
     /// The workload ran to its end.
     Done {
-        /// What it yielded.
+        /// Outcome of the step.
         outcome: Box<StepOutcome>,
     },
     /// A dataset is being filled.
@@ -60,22 +60,22 @@ pub enum Message {
         rows_done: u64,
         /// Rows in the end.
         rows_total: u64,
-        /// What is being done, such as `rows` or `indexes`.
+        /// Current activity, such as `rows` or `indexes`.
         phase: String,
     },
     /// A dataset was filled and checked.
     Filled {
-        /// How much, how long it took, and how.
+        /// Rows, time and method of the load.
         outcome: LoadOutcome,
     },
     /// A workload was checked.
     Checked {
-        /// What its answers were, and the tables before and after.
+        /// Checks of its answers, and the tables before and after.
         outcome: Box<CheckOutcome>,
     },
     /// The job failed.
     Failed {
-        /// Why, in words for people.
+        /// The reason, for people.
         reason: String,
     },
 }
@@ -84,7 +84,8 @@ pub enum Message {
 pub(crate) struct Speaker<'a> {
     input: &'a mut (dyn BufRead + Send),
     out: &'a mut (dyn Write + Send),
-    is_closed: IsClosed<'a>,
+    /// Tells whether the input is closed.
+    pub(crate) is_closed: IsClosed<'a>,
 }
 
 /// Tells whether the other end of the input is closed.
@@ -112,11 +113,6 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// Tells whether the input is closed.
-    pub(crate) const fn watch(&self) -> IsClosed<'a> {
-        self.is_closed
-    }
-
     /// Fails when the input is closed.
     pub(crate) fn check_input(&self) -> Result<(), LoadError> {
         if (self.is_closed)() {
@@ -131,7 +127,7 @@ impl<'a> Speaker<'a> {
         let mut line = Vec::new();
         self.input
             .read_until(b'\n', &mut line)
-            .map_err(|source| LoadError::Input { source })?;
+            .map_err(LoadError::Input)?;
         match line.last() {
             Some(b'\n') => Ok(()),
             _ => Err(LoadError::Abandoned),
@@ -151,13 +147,11 @@ impl<'a> Speaker<'a> {
 
 /// Writes a message as a line and flushes it.
 pub(crate) fn write_message(out: &mut dyn Write, message: &Message) -> Result<(), LoadError> {
-    let mut line = serde_json::to_vec(message).map_err(|error| LoadError::Output {
-        source: error.into(),
-    })?;
+    let mut line = serde_json::to_vec(message).map_err(|error| LoadError::Output(error.into()))?;
     line.push(b'\n');
     out.write_all(&line)
         .and_then(|()| out.flush())
-        .map_err(|source| LoadError::Output { source })
+        .map_err(LoadError::Output)
 }
 
 #[cfg(test)]

@@ -87,10 +87,10 @@ pub(crate) struct Statements {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
     Begin,
-    /// A statement of the workload, in one of its repetitions.
+    /// A statement of the workload, in one of its turns.
     Statement {
         index: usize,
-        repetition: u32,
+        turn: u32,
     },
     Commit,
 }
@@ -129,14 +129,14 @@ impl Statements {
     fn ask_statement(
         &mut self,
         index: usize,
-        repetition: u32,
+        turn: u32,
         request: &mut Request,
         resources: &mut StatementResources<'_>,
     ) {
         let program = resources.program;
         let statement = &program.statements[index];
         let values = &mut resources.room[index];
-        self.choices.choose(program, statement, repetition, values);
+        self.choices.choose(program, statement, turn, values);
         let table = self.choices.table();
         match &statement.encoding {
             Encoding::Text(pieces) => {
@@ -150,7 +150,7 @@ impl Statements {
                 request.execute(index, &prepared.execution, id, values);
             }
         }
-        self.position = Position::Statement { index, repetition };
+        self.position = Position::Statement { index, turn };
     }
 }
 
@@ -185,9 +185,9 @@ impl Operations for Statements {
         let program = resources.program;
         match self.position {
             Position::Begin => self.ask_first_statement(request, resources),
-            Position::Statement { index, repetition } => {
-                if repetition + 1 < program.statements[index].repeat {
-                    self.ask_statement(index, repetition + 1, request, resources);
+            Position::Statement { index, turn } => {
+                if turn + 1 < program.statements[index].repeat {
+                    self.ask_statement(index, turn + 1, request, resources);
                 } else if program.goes_on_after(index) {
                     self.ask_statement(index + 1, 0, request, resources);
                 } else if program.transaction {

@@ -1,5 +1,5 @@
-//! When clients that wait begin: arrivals of open loops, think times, ramps. No I/O and no clock.
-//! One for each thread and phase; clients are known by their index in the thread.
+//! Start of waiting clients: arrivals of open loops, think times, ramps. No I/O and no clock. One
+//! for each thread and phase; clients are known by their index in the thread.
 
 mod arrivals;
 mod open;
@@ -20,11 +20,11 @@ const NS_PER_US: u64 = 1_000;
 /// An operation that is to begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Begin {
-    /// Who begins it.
+    /// Index of the client that begins it.
     pub(crate) client: usize,
-    /// When it was to begin.
+    /// The time when it was to begin.
     pub(crate) planned_ns: u64,
-    /// Whether the client was idle at that instant, so that beginning later is the generator's
+    /// `true` if the client was idle at that instant, so that beginning later is the generator's
     /// fault.
     pub(crate) on_time: bool,
 }
@@ -36,7 +36,7 @@ pub(crate) enum Waiting {
     Begins(Begin),
     /// It will be called.
     Waits,
-    /// Nothing comes any more.
+    /// No arrival is left.
     Done,
 }
 
@@ -44,13 +44,13 @@ pub(crate) enum Waiting {
 #[derive(Debug)]
 pub(crate) struct Pacer {
     paces: Vec<GroupPace>,
-    /// When clients that wait for an instant of their own begin.
+    /// Instants at which clients with an instant of their own begin.
     timers: BinaryHeap<Reverse<Timer>>,
     random: ClientRandom,
     end_ns: u64,
 }
 
-/// When a client wants to be called: the instant, the client and its group.
+/// A wake-up time: the instant, the client and its group.
 type Timer = (u64, usize, usize);
 
 /// The pace of a group on one thread.
@@ -61,8 +61,8 @@ pub(crate) enum GroupPace {
 }
 
 impl GroupPace {
-    /// `plan` is asked for open loops only. At `over_ns` all operations should have begun; a backlog
-    /// is worked off for `drain_ns`.
+    /// `plan` is asked for open loops only. At `over_ns` all operations should have begun; a
+    /// backlog is worked off for `drain_ns`.
     pub(crate) fn new(
         pace: Pace,
         clients: usize,
@@ -95,7 +95,7 @@ impl Pacer {
         }
     }
 
-    /// When the first client that waits has to begin; `None` when none will.
+    /// Time at which the first waiting client has to begin; `None` if none will.
     pub(crate) fn next_due(&self) -> Option<u64> {
         let timer = self.timers.peek().map(|Reverse((at_ns, ..))| *at_ns);
         let arrivals = self.paces.iter().filter_map(|pace| match pace {
@@ -166,7 +166,8 @@ impl Pacer {
         Waiting::Waits
     }
 
-    /// Releases clients of the group that wait although no operation will come. Returns their number.
+    /// Releases clients of the group that wait although no operation will come. Returns their
+    /// number.
     pub(crate) fn release(&mut self, group: usize) -> usize {
         match &mut self.paces[group] {
             GroupPace::Closed { .. } => 0,

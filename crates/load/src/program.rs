@@ -26,11 +26,11 @@ pub(crate) struct Program {
     pub(crate) statements: Vec<Statement>,
     /// Names of the dataset's tables.
     pub(crate) tables: Vec<String>,
-    /// Whether an operation is `BEGIN` … `COMMIT`.
+    /// `true` if an operation is `BEGIN` … `COMMIT`.
     pub(crate) transaction: bool,
     /// Statements that a completed operation had answered, `BEGIN` and `COMMIT` included.
     pub(crate) queries_per_operation: u64,
-    /// Whether a statement begins with the values of the one before.
+    /// `true` if a statement begins with the values of the one before.
     pub(crate) repeats_values: bool,
     /// The protocol that it is compiled for.
     pub(crate) wire: Wire,
@@ -38,8 +38,8 @@ pub(crate) struct Program {
     pub(crate) seed: u64,
     /// Number of parameters that go through their range in an order.
     pub(crate) ordered: usize,
-    /// Where an operation is one statement of a mix: the sums of the weights up to each statement.
-    /// Empty where an operation runs all statements.
+    /// Sums of the weights up to each statement, if an operation is one statement of a mix. Empty
+    /// where an operation runs all statements.
     pub(crate) mix: Vec<u64>,
 }
 
@@ -48,9 +48,9 @@ pub(crate) struct Program {
 pub(crate) struct Statement {
     pub(crate) name: String,
     pub(crate) repeat: u32,
-    /// Which table it goes to; `None` where its text names no table.
+    /// Its choice of table; `None` if its text names no table.
     pub(crate) table: Option<TableChoice>,
-    /// Whether its values begin with those of the statement before.
+    /// `true` if its values begin with those of the statement before.
     pub(crate) repeats_values: bool,
     pub(crate) expect: Expect,
     pub(crate) encoding: Encoding,
@@ -61,10 +61,10 @@ pub(crate) struct Statement {
     integers: usize,
 }
 
-/// How values are made.
+/// Rules for the values.
 #[derive(Debug)]
 enum Param {
-    /// Integers, each one of so many from `low` on.
+    /// Integers, each one of a number of values from `low` on.
     Uniform {
         slots: Range<usize>,
         low: Linear,
@@ -109,27 +109,27 @@ impl Program {
             )
     }
 
-    /// How many kinds there are at most.
+    /// Upper bound of the number of kinds.
     pub(crate) fn kinds_max(&self) -> usize {
         self.connect_kind() + 1
     }
 
-    /// Where `BEGIN` is recorded.
+    /// Position of the record of `BEGIN`.
     pub(crate) fn begin_kind(&self) -> usize {
         self.statements.len()
     }
 
-    /// Where `COMMIT` is recorded.
+    /// Position of the record of `COMMIT`.
     pub(crate) fn commit_kind(&self) -> usize {
         self.statements.len() + 1
     }
 
-    /// Where connecting is recorded.
+    /// Position of the record of connecting.
     pub(crate) fn connect_kind(&self) -> usize {
         self.statements.len() + 2
     }
 
-    /// Whether an operation runs the next statement after this one.
+    /// Returns `true` if an operation runs the next statement after this one.
     #[inline]
     pub(crate) fn goes_on_after(&self, index: usize) -> bool {
         self.mix.is_empty() && index + 1 < self.statements.len()

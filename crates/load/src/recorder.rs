@@ -1,4 +1,4 @@
-//! What one thread measures. Nothing here is shared; threads' records are added up at the end.
+//! Measurements of one thread. Nothing here is shared; threads' records are added up at the end.
 
 mod counts;
 pub(crate) mod intervals;
@@ -11,7 +11,7 @@ use crate::LoadError;
 use crate::protocol::{Refusal, Tally};
 use crate::recorder::counts::Counts;
 
-/// One hour: the longest latency that is told from longer ones.
+/// One hour: longer latencies are recorded as this.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 /// Significant decimal digits of a recorded latency.
 const DIGITS: u8 = 3;
@@ -20,9 +20,7 @@ const DIGITS: u8 = 3;
 pub(crate) type Latencies = Histogram<u64>;
 
 pub(crate) fn new_latencies() -> Result<Latencies, LoadError> {
-    Histogram::new_with_bounds(1, LATENCY_NS_MAX, DIGITS).map_err(|error| LoadError::Histogram {
-        reason: error.to_string(),
-    })
+    Histogram::new_with_bounds(1, LATENCY_NS_MAX, DIGITS).map_err(histogram_error)
 }
 
 /// The histogram in the V2 format, deflated.
@@ -30,46 +28,50 @@ pub(crate) fn serialise(latencies: &Latencies) -> Result<Vec<u8>, LoadError> {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new()
         .serialize(latencies, &mut bytes)
-        .map_err(|error| LoadError::Histogram {
-            reason: error.to_string(),
-        })?;
+        .map_err(histogram_error)?;
     Ok(bytes)
 }
 
 fn add(sum: &mut Latencies, part: &Latencies) -> Result<(), LoadError> {
-    sum.add(part).map_err(|error| LoadError::Histogram {
-        reason: error.to_string(),
-    })
+    sum.add(part).map_err(histogram_error)
 }
 
-/// What happened between two looks at the clock of one thread.
+// The errors of `hdrhistogram` have no type in common.
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
+fn histogram_error(error: impl ToString) -> LoadError {
+    LoadError::Histogram(error.to_string())
+}
+
+/// Counts between two readings of the clock of one thread; with [`Counts`], a period that is not
+/// over yet.
 #[derive(Debug, Clone)]
-pub(crate) struct Period {
+pub(crate) struct Period<H = Latencies> {
     /// Latency of the operations that ended.
-    pub(crate) operations: Latencies,
+    pub(crate) operations: H,
     /// Statements answered without error.
     pub(crate) queries: u64,
     /// Errors of all classes.
     pub(crate) errors: u64,
     /// Response time of the operations that ended, where they have an intended start.
-    pub(crate) response: Option<Latencies>,
+    pub(crate) response: Option<H>,
     /// Operations that were due at the period's end and had not begun.
     pub(crate) backlog: u64,
 }
 
-/// A period that is not over yet.
-#[derive(Debug)]
-struct OpenPeriod {
-    operations: Counts,
-    queries: u64,
-    errors: u64,
-    response: Option<Counts>,
-    /// Operations that were due at the period's end and had not begun, where that is known when it
-    /// ends.
-    backlog: u64,
+impl Period {
+    /// Adds another thread's period of the same time.
+    fn add(&mut self, other: &Self) -> Result<(), LoadError> {
+        self.queries += other.queries;
+        self.errors += other.errors;
+        self.backlog += other.backlog;
+        if let (Some(sum), Some(part)) = (&mut self.response, &other.response) {
+            add(sum, part)?;
+        }
+        add(&mut self.operations, &other.operations)
+    }
 }
 
-/// What happened to one kind of statement.
+/// Counts of one kind of statement.
 #[derive(Debug)]
 struct StatementRecord {
     latencies: Counts,
@@ -84,14 +86,14 @@ pub(crate) struct Recorder {
     /// Operations of the periods that are over.
     operations: Latencies,
     /// Since the last period ended.
-    period: OpenPeriod,
+    period: Period<Counts>,
     /// In the order of the program; then `BEGIN`, `COMMIT` and connecting.
     statements: Vec<StatementRecord>,
     errors: Vec<ErrorCount>,
     schedule: Option<ScheduleRecord>,
 }
 
-/// How operations kept to their schedule.
+/// Lateness and backlog of operations.
 #[derive(Debug)]
 struct ScheduleRecord {
     /// Response time, of the periods that are over.
@@ -104,11 +106,11 @@ struct ScheduleRecord {
 }
 
 impl Recorder {
-    /// For so many kinds of statement; `scheduled` where operations have an intended start.
+    /// For this many kinds of statement; `scheduled` where operations have an intended start.
     pub(crate) fn new(statements: usize, scheduled: bool) -> Result<Self, LoadError> {
         Ok(Self {
             operations: new_latencies()?,
-            period: OpenPeriod {
+            period: Period {
                 operations: Counts::new(),
                 queries: 0,
                 errors: 0,
@@ -208,9 +210,7 @@ impl Recorder {
             add(&mut schedule.response, response)?;
         }
         open.operations.reset();
-        open.queries = 0;
-        open.errors = 0;
-        open.backlog = 0;
+        (open.queries, open.errors, open.backlog) = (0, 0, 0);
         if let Some(response) = &mut open.response {
             response.reset();
         }
@@ -250,23 +250,21 @@ impl Recorder {
         errors
     }
 
-    /// How operations kept to their schedule, where they had one.
+    /// Lateness and backlog of operations, if they had a schedule.
     pub(crate) fn schedule(&self) -> Result<Option<Schedule>, LoadError> {
-        self.schedule
-            .as_ref()
-            .map(|schedule| {
-                Ok(Schedule {
-                    planned: schedule.planned,
-                    backlog: schedule.backlog,
-                    left: schedule.left,
-                    response: serialise(&schedule.response)?,
-                    error: serialise(&schedule.error.histogram()?)?,
-                })
-            })
-            .transpose()
+        let Some(schedule) = &self.schedule else {
+            return Ok(None);
+        };
+        Ok(Some(Schedule {
+            planned: schedule.planned,
+            backlog: schedule.backlog,
+            left: schedule.left,
+            response: serialise(&schedule.response)?,
+            error: serialise(&schedule.error.histogram()?)?,
+        }))
     }
 
-    /// What happened to these kinds of statement, under their names.
+    /// Counts of these kinds of statement, under their names.
     pub(crate) fn statements<'a>(
         &self,
         kinds: impl Iterator<Item = (usize, &'a str)>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Dataset, Protocol, Workload};
+use prony_model::{Dataset, Workload};
 
 use crate::JobError;
 use crate::choices::Choices;
@@ -27,18 +27,9 @@ pub fn sample_statements(
 ) -> Result<Vec<(String, String)>, JobError> {
     check_dataset(dataset)?;
     check_parameters(workload, parameters)?;
-    let scope = Scope {
-        workload,
-        parameters,
-        dataset,
-        protocol: Protocol::Text,
-        clients: 1,
-        seed,
-    };
-    let program = scope.compile(false).map_err(|source| JobError::Workload {
-        workload: workload.name.clone(),
-        source: Box::new(source),
-    })?;
+    let program = Scope::of_text(workload, parameters, dataset, seed)
+        .compile(false)
+        .map_err(JobError::compiling(workload))?;
     let mut choices = Choices::new(&program, CLIENT);
     let mut all_values = program.new_values();
     let mut samples = Vec::with_capacity(program.statements.len());

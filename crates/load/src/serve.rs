@@ -26,17 +26,12 @@ const CLOSED: PollFlags = PollFlags::HUP.union(PollFlags::RDHUP).union(PollFlags
 /// When there is no job, it fails, or `input` ends before its result.
 pub fn serve(input: impl Read + AsFd + Send, mut out: impl Write + Send) -> Result<(), LoadError> {
     write_message(&mut out, &Message::Hello(Hello::of_this_process()))?;
-    let watched = dup(&input).map_err(|errno| LoadError::System {
-        action: "watch the input",
-        source: errno.into(),
-    })?;
+    let watched = dup(&input).map_err(LoadError::system("watch the input"))?;
     let mut input = BufReader::new(input);
     let result = read_job(&mut input).and_then(|job| {
         let is_closed = || is_closed(&watched);
-        run_job(
-            &job,
-            &mut Speaker::watching(&mut input, &mut out, &is_closed),
-        )
+        let mut speaker = Speaker::watching(&mut input, &mut out, &is_closed);
+        run_job(&job, &mut speaker)
     });
     if let Err(error) = &result {
         let reason = error.to_string();
@@ -52,7 +47,7 @@ fn read_job(input: &mut dyn BufRead) -> Result<Job, LoadError> {
         .read_line(&mut line)
         .map_err(|error| error.to_string())
         .and_then(|_| serde_json::from_str(&line).map_err(|error| error.to_string()))
-        .map_err(|reason| LoadError::NoJob { reason })
+        .map_err(LoadError::NoJob)
 }
 
 /// Whether the other end is closed. A file has none, and is never closed.

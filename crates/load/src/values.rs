@@ -9,7 +9,7 @@ pub(crate) mod random;
 #[derive(Debug)]
 pub(crate) struct Values {
     pub(crate) integers: Vec<i64>,
-    /// Texts, of which only the digits change.
+    /// Texts in which only the digits change.
     pub(crate) texts: Vec<Vec<u8>>,
 }
 

@@ -16,13 +16,14 @@ use crate::values::random::{ClientRandom, scatter};
 /// Bytes received at once. Long results take several rounds.
 const BUFFER_SIZE: usize = 64 * 1024;
 
-/// What makes the random numbers of arrivals and of think times others than those of values.
+/// Makes the random numbers of arrivals and think times differ from those of values.
 const ARRIVALS: u64 = 0x6172_7269_7661_6c73;
 const THINKING: u64 = 0x7468_696e_6b69_6e67;
 
 /// A thread's clients, and what they share.
 pub(crate) struct Worker<'a> {
-    links: Vec<Link>,
+    /// The clients with their connections.
+    pub(crate) links: Vec<Link>,
     programs: &'a [Program],
     values: Vec<Vec<Values>>,
     buffer: Vec<u8>,
@@ -40,22 +41,12 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The clients with their connections, which are still open.
-    pub(crate) fn into_links(self) -> Vec<Link> {
-        self.links
-    }
-
     /// The clients of a group, after a phase.
     pub(crate) fn clients(&self, group: usize) -> impl Iterator<Item = &Client> {
         self.links
             .iter()
             .map(|link| &link.client)
             .filter(move |client| client.group() == group)
-    }
-
-    /// How many clients there are.
-    pub(crate) fn len(&self) -> usize {
-        self.links.len()
     }
 
     /// Runs every client to its limit and returns what was recorded of each group; `hand_over` gets

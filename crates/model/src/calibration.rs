@@ -12,7 +12,7 @@ pub struct Calibration {
     pub prony_version: String,
     /// The host that it was measured on.
     pub host: CalibratedHost,
-    /// When it was made, in milliseconds since 1970, UTC.
+    /// The time when it was made, in milliseconds since 1970, UTC.
     pub made_at_ms: u64,
     /// Closed loops: by backend, then by number of clients.
     pub closed: Vec<ClosedPoint>,
@@ -56,8 +56,8 @@ pub struct Loss {
     pub most: f64,
 }
 
-/// Facts of a host that decide how fast the generator is. A calibration is valid where all of it, and
-/// the version of Prony, are the same.
+/// Facts of a host that decide how fast the generator is. A calibration is valid where all of it,
+/// and the version of Prony, are the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CalibratedHost {
     /// Model name of the first processor, where it can be found out.
@@ -92,7 +92,7 @@ pub struct OpenPoint {
     pub threads: u32,
     /// Operations per second over all clients.
     pub rate: Thousandths,
-    /// Gaps between arrivals.
+    /// Distribution of the gaps between arrivals.
     pub spacing: Spacing,
     /// The counts.
     pub counts: CalibrationCounts,

@@ -65,7 +65,7 @@ pub enum IntentValueError {
     #[error("`{0}` is not a size: write a whole number of bytes or a text such as \"512M\"")]
     NotBytes(String),
     /// The size does not fit 64 bits.
-    #[error("`{0}` is too large a size")]
+    #[error("the size `{0}` is too large")]
     TooLarge(String),
 }
 

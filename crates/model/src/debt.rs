@@ -19,7 +19,7 @@ pub enum DebtKind {
     DirtyBytes,
     /// Bytes of redo log behind the last checkpoint.
     CheckpointAge,
-    /// Transactions whose old row versions are not purged yet: at most so many.
+    /// Transactions whose old row versions are not purged yet.
     HistoryList,
     /// Bytes of secondary index changes that are buffered, not merged.
     ChangeBuffer,

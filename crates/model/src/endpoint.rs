@@ -46,7 +46,7 @@ pub enum Tls {
     /// Never encrypted.
     #[default]
     Off,
-    /// Encrypted, whatever certificate the server shows.
+    /// Encrypted, with any certificate of the server.
     Required,
     /// The server's certificate is signed by one of the authorities in this PEM file.
     VerifyCa(PathBuf),

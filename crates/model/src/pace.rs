@@ -1,4 +1,4 @@
-//! When clients begin their operations, and what drives their connections.
+//! Pace of clients' operations, and the backend of their connections.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 use crate::{Thousandths, Workload};
 
-/// When the clients of a group begin their operations.
+/// Pace of the operations of a group's clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pace {
@@ -21,7 +21,7 @@ pub enum Pace {
     Open {
         /// Operations per second over all clients of the group, above 0.
         rate: Thousandths,
-        /// Gaps between arrivals.
+        /// Distribution of the gaps between arrivals.
         spacing: Spacing,
     },
 }
@@ -56,7 +56,7 @@ words! {
         /// Exponentially, as gaps between independent events are.
         #[default]
         Poisson = "poisson",
-        /// All alike.
+        /// All equal.
         Regular = "regular",
     }
 }
@@ -73,9 +73,9 @@ pub struct ClientGroup {
     pub parameters: BTreeMap<String, i64>,
     /// Connections, at least 1.
     pub clients: u32,
-    /// When they begin their operations.
+    /// Pace of their operations.
     pub pace: Pace,
-    /// Operations after which a client connects anew, at least 1; `None` for never.
+    /// Number of operations after which a client reconnects, at least 1; `None` for never.
     pub reconnect_every: Option<u64>,
 }
 

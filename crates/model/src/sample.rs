@@ -91,14 +91,14 @@ words! {
 pub struct Sample {
     /// The moment of the step.
     pub moment: Moment,
-    /// When what is exact was read, in nanoseconds of the host's monotonic clock: at
+    /// The time when what is exact was read, in nanoseconds of the host's monotonic clock: at
     /// [`Moment::Start`], what is costly is read before.
     pub at_ns: u64,
     /// Time that reading all of it took, in nanoseconds.
     pub took_ns: u64,
     /// The values. A counter that could not be read is not here.
     pub values: BTreeMap<Counter, u64>,
-    /// Sources of which something that is usually read could not be, and why.
+    /// Gaps: sources of which a usual value could not be read, with reasons.
     pub gaps: Vec<Gap>,
 }
 
@@ -123,11 +123,11 @@ pub const THREADS_LOST: Counter = Counter::new(Source::Threads, "lost_threads");
 /// The reason why two samples have no difference of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum NoDifference {
-    /// It is in neither sample: nobody could, or wanted to, read it.
+    /// It is in neither sample: it was unreadable, or not requested.
     #[error("not read")]
     NotRead,
     /// It is in one of both only.
-    #[error("lost in between")]
+    #[error("missing at the end of the step")]
     Lost,
     /// The server of the second sample is not that of the first.
     #[error("the server was restarted in between")]

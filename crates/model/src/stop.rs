@@ -13,7 +13,7 @@ impl StopFlag {
         Self(inner)
     }
 
-    /// Asks everybody who holds a clone to stop.
+    /// Asks all holders of a clone to stop.
     pub fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -35,7 +35,7 @@ const CAPABILITIES: Capabilities = Capabilities::WANTED.union(Capabilities::CONN
 pub(crate) enum Answer {
     /// The account is let in.
     Welcome,
-    /// Done, and so many rows changed.
+    /// Done, with this many rows changed.
     Done {
         /// 0 or 1.
         affected: u8,

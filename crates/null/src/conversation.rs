@@ -18,7 +18,7 @@ const LOGIN_HEAD: usize = 32;
 pub(crate) enum Flow {
     /// More requests may come.
     GoOn,
-    /// There was an answer after which nothing else is said.
+    /// An answer has been sent after which the conversation ends.
     End,
     /// The client said goodbye.
     Goodbye,

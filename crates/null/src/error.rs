@@ -17,8 +17,8 @@ pub enum NullError {
     },
     /// There are more connections than files may be open.
     #[error(
-        "accept a connection beside {connections} others: the hard limit of open files is {limit}; \
-         raise it (`ulimit -Hn`) or connect fewer clients"
+        "accept another connection beside {connections} others: the hard limit of open files is \
+         {limit}; raise it (`ulimit -Hn`) or connect fewer clients"
     )]
     OpenFiles {
         /// Connections that are open.

@@ -251,7 +251,7 @@ fn send(epoll: &OwnedFd, connection: &mut Connection, bytes: &[u8]) -> Result<Fa
     Ok(end_of(connection))
 }
 
-/// Returns `true` if everything is said to who is not listened to any more.
+/// Returns `true` if everything is sent and nothing more is received.
 fn end_of(connection: &Connection) -> Fate {
     if connection.ends && connection.waiting == 0 && !connection.has_unsent() {
         Fate::Goes

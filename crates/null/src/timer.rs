@@ -47,7 +47,7 @@ impl Timer {
         Ok(())
     }
 
-    /// It is not set any more.
+    /// It is no longer set.
     pub(crate) fn went_off(&mut self) {
         self.at_ns = 0;
     }

@@ -11,13 +11,13 @@ use crate::endpoint::{self, Rejected};
 use crate::experiment::resolve_workload;
 use crate::suggest;
 
-/// What is wrong with a value, and what to do about it.
+/// Problem of a value, and its remedy.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BadArgument {
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What to do about it; empty where the message says it.
+    /// The remedy; empty if the message contains it.
     pub help: String,
 }
 

@@ -11,12 +11,12 @@ pub(crate) struct Milliseconds(pub(crate) u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Microseconds(pub(crate) u64);
 
-/// The reason why a text is not a length of time.
+/// The reason why a text is not a duration.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DurationError {
-    #[error("`{0}` is not a length of time")]
+    #[error("`{0}` is not a duration")]
     Syntax(String),
-    #[error("`{0}` is negative, and a length of time can't be")]
+    #[error("`{0}` is a negative duration")]
     Negative(String),
     #[error("`{0}` is longer than a year")]
     TooLong(String),

@@ -17,11 +17,11 @@ const SYSTEM_DATABASES: [&str; 4] = ["mysql", "information_schema", "performance
 /// The reason why a text can't be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rejected {
-    /// What is wrong.
+    /// Description of the problem.
     pub(crate) message: String,
     /// A few words for the place where it stands.
     pub(crate) label: String,
-    /// What to do about it.
+    /// The remedy.
     pub(crate) help: String,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn address(text: &str) -> Result<Address, Rejected> {
         Ok(address) if address.port() == 0 => Rejected::new(
             "no server listens on port 0",
             "which port?",
-            "SHOW VARIABLES LIKE 'port' says it",
+            "SHOW VARIABLES LIKE 'port' shows it",
         ),
         Ok(address) if address.ip().is_loopback() => return Ok(Address::Tcp(address)),
         Ok(address) => Rejected::new(
@@ -65,8 +65,8 @@ pub(crate) fn address(text: &str) -> Result<Address, Rejected> {
             format!("`{text}` is not an address of a server"),
             "neither an address and port nor the path of a socket",
             "write \"127.0.0.1:3306\" or \"[::1]:3306\",\n\
-             or the whole path of a socket such as \"/run/mysqld/mysqld.sock\"\n\
-             names of hosts are not looked up; a server elsewhere is reached through a tunnel \
+             or the absolute path of a socket such as \"/run/mysqld/mysqld.sock\"\n\
+             host names are not resolved; a server elsewhere is reached through a tunnel \
              (ssh -L)",
         ),
     })
@@ -99,7 +99,7 @@ pub(crate) fn check_database(name: &str) -> Result<(), Rejected> {
         return Err(Rejected::new(
             format!("`{lower}` is the server's own database"),
             "not for tables of a measurement",
-            "name a database that is there for nothing else, such as \"prony\"",
+            "use a database for this purpose alone, such as \"prony\"",
         ));
     }
     Ok(())

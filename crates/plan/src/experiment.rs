@@ -30,7 +30,7 @@ pub(crate) use fit::resolve as resolve_workload;
 pub use refusal::Refused;
 pub use sequence::{Preset, parse_preset};
 
-/// What an experiment is checked against.
+/// Facts against which an experiment is checked.
 #[derive(Clone, Copy)]
 pub struct Knowledge<'a> {
     /// The builds of the catalogue.
@@ -70,7 +70,7 @@ const TABLES_MAX: i64 = 10_000;
 /// Most rows of a table, so that sums over their keys fit 128 bits and products with parameters 64.
 const ROWS_MAX: i64 = 1_000_000_000_000;
 
-/// What can carry the generator's connections. What is best is found out when the run begins.
+/// Names of the backends. What is best is found out when the run begins.
 const BACKENDS: [(&str, Option<Backend>); 3] = [
     ("auto", None),
     (Backend::Epoll.name(), Some(Backend::Epoll)),
@@ -125,7 +125,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     // What could not be read is reported and allows nothing.
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
-    // What could not be read is reported; the steps are read all the same, for their own problems.
+    // What could not be read is reported; the steps are still read, for their own problems.
     let surroundings = sequence::Surroundings {
         clients: clients.unwrap_or_default(),
         dataset: dataset.as_ref().ok(),
@@ -218,7 +218,7 @@ fn read_allow(value: Value<'_>) -> Read<Vec<String>> {
         if written.value.is_empty() || !written.value.chars().all(is_name_char) {
             return Problem::new(format!("`{}` is not the name of a variable", written.value))
                 .at(&written.span, "not a name")
-                .help("write names as SHOW VARIABLES lists them, such as \"innodb_io_capacity\"")
+                .help("write the names that SHOW VARIABLES lists, such as \"innodb_io_capacity\"")
                 .fail(document);
         }
         let name = written.map(|name| name.to_ascii_lowercase().replace('-', "_"));

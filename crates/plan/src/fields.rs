@@ -23,9 +23,9 @@ pub(crate) struct Located<T> {
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
     document: &'a Document<'a>,
-    /// What the table describes, with its article: `an experiment`.
+    /// Name of the table's subject, with its article: `an experiment`.
     kind: &'static str,
-    /// Where missing keys are reported.
+    /// Place of reports about missing keys.
     span: Span,
     table: &'a DeTable<'a>,
     /// Keys that can be written.
@@ -85,7 +85,7 @@ pub(crate) fn twice(message: impl Into<String>, again: &Span, first: &Span) -> P
         .at(first, "first here")
 }
 
-/// What [`is_name`] asks for, in words.
+/// Rule of [`is_name`], in words.
 pub(crate) const NAME_RULE: &str = "a name has letters, digits, `-`, `_` and `.`, at most 80 of them, and begins with a letter or digit";
 
 /// True where `text` can stand in a file name and in a table's heading.
@@ -121,7 +121,7 @@ impl<'a> Fields<'a> {
         self.document
     }
 
-    /// Where the table stands.
+    /// Place of the table.
     pub(crate) fn span(&self) -> Span {
         self.span.clone()
     }
@@ -203,7 +203,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn not_yet(&mut self, key: &'static str, instead: &str) -> Read<()> {
         self.refuse(key, |span| {
             Problem::new(format!("`{key}` is not available yet"))
-                .at(span, "planned, but not there yet")
+                .at(span, "planned, but not available yet")
                 .help(instead)
         })
     }
@@ -350,13 +350,11 @@ impl<'a> Value<'a> {
     pub(crate) fn time<T: FromStr<Err = DurationError>>(self, units: &str, rule: &str) -> Read<T> {
         let problem = match self.inner {
             DeValue::Integer(_) | DeValue::Float(_) => {
-                Problem::new("a length of time needs its unit").at(&self.span, units)
+                Problem::new("a duration needs a unit").at(&self.span, units)
             }
             _ => match self.clone().text()?.value.parse() {
                 Ok(time) => return Ok(time),
-                Err(error) => {
-                    Problem::new(error.to_string()).at(&self.span, "not a length of time")
-                }
+                Err(error) => Problem::new(error.to_string()).at(&self.span, "not a duration"),
             },
         };
         problem.help(rule).fail(self.document)

@@ -1,4 +1,4 @@
-//! What is wrong with a file, as messages that point at its lines.
+//! Problems of a file, as messages that point at its lines.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -40,7 +40,7 @@ pub(crate) fn read_toml<T>(
         Err(error) => {
             let span = error.span().unwrap_or(0..0);
             let message = format!("{name} is not TOML: {}", error.message());
-            Err(document.report(Problem::new(message).at(&span, "can't be read from here on")))
+            Err(document.report(Problem::new(message).at(&span, "invalid from here on")))
         }
     };
     document.finish(value)
@@ -54,7 +54,7 @@ pub(crate) type Span = Range<usize>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reported(());
 
-/// What reading a part of a file yields.
+/// Result of reading a part of a file.
 pub(crate) type Read<T> = Result<T, Reported>;
 
 /// The file being read, and what has been found wrong with it so far.
@@ -63,7 +63,7 @@ pub(crate) struct Document<'a> {
     name: &'a str,
     text: &'a str,
     problems: RefCell<Vec<Problem>>,
-    /// What messages must not show.
+    /// Places that messages must not show.
     hidden: RefCell<Vec<Span>>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Document<'a> {
         text
     }
 
-    /// Where `part` stands inside `span`, or all of `span` where it does not stand literally.
+    /// Place of `part` inside `span`, or all of `span` if it is not there literally.
     pub(crate) fn within(&self, span: &Span, part: &str) -> Span {
         self.text
             .get(span.clone())

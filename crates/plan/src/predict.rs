@@ -1,11 +1,11 @@
-//! How long an experiment will take.
+//! Predicted time of an experiment.
 
 use prony_model::{
     CountedBy, Counting, Length, Pace, Plan, PlannedTrial, Step, TrialKind, Workload,
 };
 
-/// What a prediction rests on, besides the plan. The defaults are those of a small machine and
-/// are meant to be replaced by what has been measured on the machine at hand.
+/// Assumptions of a prediction, besides the plan. The defaults are those of a small machine and are
+/// meant to be replaced by what has been measured on the machine at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Assumptions {
     /// Milliseconds to make the first data directory of a target and to start and stop the server
@@ -24,9 +24,9 @@ pub struct Assumptions {
     /// Queries per second of one client, for steps that end after a number of operations. At
     /// least 1.
     pub queries_per_second: u64,
-    /// How many clients the machine serves at full rate; more of them share that. At least 1.
+    /// Number of clients that the machine serves at full rate; more of them share that. At least 1.
     pub clients_at_once: u32,
-    /// How many times slower a server is that valgrind runs. At least 1.
+    /// Factor by which valgrind slows a server down. At least 1.
     pub valgrind_slowdown: u64,
     /// Milliseconds that such a server takes longer to start and stop.
     pub valgrind_start_ms: u64,
@@ -100,7 +100,7 @@ pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     })
 }
 
-/// How many times slower servers are while they are counted.
+/// Factor by which counting slows servers down.
 fn slowdown(counting: Option<Counting>, assumptions: &Assumptions) -> u64 {
     match counting.map(|counting| counting.by) {
         Some(CountedBy::Valgrind) => assumptions.valgrind_slowdown.max(1),
@@ -129,8 +129,8 @@ fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
-/// Milliseconds by which the timed trials of the plan take longer at most where servers can't keep up with
-/// the rates asked of them, and backlogs are worked off.
+/// Milliseconds by which the timed trials of the plan take longer at most where servers can't keep
+/// up with the rates asked of them, and backlogs are worked off.
 pub fn backlogs_ms(plan: &Plan) -> u64 {
     let timed = |trial: &&PlannedTrial| trial.kind == TrialKind::Timed;
     let trials = plan.trials.iter().filter(timed).count() as u64;
@@ -167,8 +167,8 @@ fn timed_ms(step: &Step, assumptions: &Assumptions) -> u64 {
     step.warmup_ms.max(step.ramp_ms).saturating_add(measured_ms)
 }
 
-/// Milliseconds of the operations that a step counts, and of those that warm up for them, on a server
-/// that nothing slows down: as fast as they go.
+/// Milliseconds of the operations that a step counts, and of those that warm up for them, on a
+/// server that nothing slows down: as fast as they go.
 fn counted_ms(step: &Step, counting: Counting, assumptions: &Assumptions) -> u64 {
     let counted_ms = match (step.length, counting.operations) {
         (Length::Count { operations }, _) | (Length::Time { .. }, Some(operations)) => {

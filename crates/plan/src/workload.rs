@@ -22,9 +22,9 @@ pub(crate) const PARAMETER_MAX: i64 = 1_000_000_000_000;
 
 /// A workload in its file.
 struct Found {
-    /// Where its table begins.
+    /// Start of its table.
     start: usize,
-    /// Where its name is.
+    /// Place of its name.
     name: Span,
     workload: Workload,
 }
@@ -36,7 +36,7 @@ type Parameters = Vec<Parameter>;
 /// A workload with the part of its file that defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
-    /// What is defined.
+    /// The definition.
     pub workload: Workload,
     /// The text, with the comments directly above it; it ends with a newline.
     pub text: String,
@@ -76,7 +76,7 @@ pub fn parse_definitions(file_name: &str, text: &str) -> Result<Vec<Definition>,
         .collect())
 }
 
-/// Where the comments begin that stand directly above the line at `at`.
+/// Start of the comments directly above the line at `at`.
 fn start_of_comments(text: &str, at: usize) -> usize {
     let above = text.get(..at).unwrap_or_default();
     let comments = above
@@ -186,7 +186,7 @@ fn check_parameter_name(document: &Document<'_>, name: &Located<&str>) -> Read<(
             .at(&name.span, "not a name")
             .help("such a name has letters, digits and `_`, and begins with a letter")
     } else if name.value == "table" || BUILT_IN.contains(&name.value) {
-        Problem::new(format!("`{}` already has a meaning", name.value))
+        Problem::new(format!("the name `{}` is reserved", name.value))
             .at(&name.span, "taken")
             .help("`table`, `tables` and `rows` are set by the dataset: choose another name")
     } else {
@@ -229,7 +229,7 @@ fn read_statements(
         if let Some((first, _)) = earlier.find(|(n, _)| n.value == name.value) {
             let message = format!("two statements are named `{}`", name.value);
             return twice(message, &name.span, &first.span)
-                .help("counters and histograms are kept by name: give each its own")
+                .help("counters and histograms are stored by name: give each its own")
                 .fail(document);
         }
     }

@@ -138,7 +138,7 @@ impl Cgroup {
                 draft.put(Source::Cgroup, name, time);
             }
         } else {
-            let reason = "the control group shows no processor time any more";
+            let reason = "the control group no longer shows processor time";
             draft.gap(Source::Cgroup, reason);
         }
         let Some(Transfers { devices, figures }) = self.transfers() else {
@@ -146,7 +146,7 @@ impl Cgroup {
         };
         if !devices.is_superset(&self.devices) {
             // Their share of the sums is gone, and would be missing from any difference.
-            let reason = "the control group shows a device no more that it had used";
+            let reason = "the control group no longer shows a device that it had used";
             return draft.gap(Source::Cgroup, reason);
         }
         self.devices = devices;
@@ -201,7 +201,7 @@ impl Drop for Cgroup {
                     Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                         thread::sleep(REMOVE_PAUSE);
                     }
-                    // What is left all the same, the next Prony sweeps away.
+                    // The next Prony removes what is left.
                     _ => break,
                 }
             }

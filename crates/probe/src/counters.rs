@@ -131,7 +131,7 @@ impl Kind {
 
 impl Counters {
     /// Opens counters on a process of one thread, which is to become the server: they begin at its
-    /// next `execve(2)`. Those that can't be had are left out, and [`Self::lacking`] says why.
+    /// next `execve(2)`. Unavailable ones are left out, and [`Self::lacking`] says why.
     ///
     /// # Errors
     /// If none is available.

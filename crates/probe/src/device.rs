@@ -42,11 +42,11 @@ pub(crate) struct Device {
 enum DeviceError {
     #[error(transparent)]
     Unreadable(#[from] ProbeError),
-    #[error("find the file system of {path}: no mount holds it")]
+    #[error("find the file system of {path}: no mount contains it")]
     NotMounted { path: String },
     #[error(
-        "find the block device of {path}: it lies on {kind}, which has none of its own; put the \
-         cache folder on a file system of a disk"
+        "find the block device of {path}: it is on {kind}, which has none; put the cache folder \
+         on a file system of a disk"
     )]
     NoDevice { path: String, kind: String },
 }
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn memory_and_overlays_have_none() {
-        assert!(absence("/dev/shm/data").contains("lies on tmpfs"));
-        assert!(absence("/box/data").contains("lies on overlay"));
+        assert!(absence("/dev/shm/data").contains("is on tmpfs"));
+        assert!(absence("/box/data").contains("is on overlay"));
     }
 
     #[test]

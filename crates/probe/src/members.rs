@@ -28,7 +28,7 @@ pub(crate) enum MembersError {
     Ended(ProbeError),
     #[error(transparent)]
     Unreadable(ProbeError),
-    #[error("processes of the server kept on ending while they were read")]
+    #[error("processes of the server kept ending while they were read")]
     Restless,
 }
 
@@ -183,9 +183,9 @@ fn family(first: Member, mut others: BTreeMap<u32, Stat>) -> Members {
 }
 
 /// Returns `true` if processor time has got lost between two readings: a process of the earlier one
-/// has ended and none of its ancestors took its time over, because no parent waited for it or because
-/// its parent had ended before. A loss that left no trace is not found: a process that was not there
-/// yet, or had not used a clock tick, at the earlier reading.
+/// has ended and none of its ancestors took its time over, because no parent waited for it or
+/// because its parent had ended before. A loss that left no trace is not found: a process that was
+/// not there yet, or had not used a clock tick, at the earlier reading.
 pub(crate) fn lost_between(earlier: &[Member], now: &[Member]) -> bool {
     let before: BTreeMap<u32, &Stat> = earlier.iter().map(|m| (m.pid, &m.stat)).collect();
     let living: BTreeMap<u32, &Stat> = now.iter().map(|m| (m.pid, &m.stat)).collect();

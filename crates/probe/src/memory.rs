@@ -21,7 +21,7 @@ impl Memory {
             let remedy = if error.is_denied() {
                 ": run Prony as the user that the server runs as"
             } else if error.is_gone() {
-                ": shared memory is told apart by kernels from 4.14 on"
+                ": shared memory is reported by Linux 4.14 and later"
             } else {
                 ""
             };
@@ -63,8 +63,8 @@ fn own(members: &[Member]) -> impl Iterator<Item = &Member> {
     members.iter().enumerate().filter(is_own).map(|(_, m)| m)
 }
 
-/// Proportional and anonymous huge bytes of `/proc/PID/smaps_rollup`. Source of the layout: proc(5),
-/// smaps.
+/// Proportional and anonymous huge bytes of `/proc/PID/smaps_rollup`. Source of the layout:
+/// proc(5), smaps.
 fn rollup(root: &Root, pid: u32) -> Result<[u64; 2], ProbeError> {
     let path = format!("proc/{pid}/smaps_rollup");
     root.parse(path, "lines `Pss:` and `AnonHugePages:`", |text| {

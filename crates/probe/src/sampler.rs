@@ -59,7 +59,7 @@ impl Sampler {
             values: [].into(),
             gaps: vec![gap(
                 Source::Lab,
-                "the thread that takes samples does not run".to_owned(),
+                "the sampling thread does not run".to_owned(),
             )],
         });
         (samples, last)

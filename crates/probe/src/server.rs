@@ -100,8 +100,7 @@ impl Server {
         let members = &self.members;
         put_identity(members.first().map(|first| &first.stat), draft);
         if self.lost {
-            let reason =
-                "a process of the server ended and no other one took over what it had used";
+            let reason = "a process of the server ended and no other one took over its usage";
             return draft.gap(Source::Process, reason);
         }
         let total = |of: fn(&Stat) -> [u64; 2]| sum(members.iter().flat_map(|m| of(&m.stat)));
@@ -134,7 +133,7 @@ impl Server {
                 Err(error) => return draft.gap(Source::Process, &error),
             };
             let Some(sums) = add(total, figures) else {
-                return draft.gap(Source::Process, "sums of /proc/PID/io are more than can be");
+                return draft.gap(Source::Process, "the sums of /proc/PID/io are too large");
             };
             total = sums;
         }
@@ -147,8 +146,7 @@ impl Server {
 /// Absence of values that the kernel hides from this user.
 fn io_denied(error: &ProbeError) -> Gap {
     let reason = format!(
-        "{error}: the kernel shows what a process reads and writes to its own user only; run Prony \
-         as the user that the server runs as"
+        "{error}: only its own user may read the I/O of a process; run Prony as the user of the server"
     );
     gap(Source::Process, reason)
 }

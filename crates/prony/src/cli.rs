@@ -21,44 +21,44 @@ pub(crate) struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done · 2 wrong usage · 3 invalid experiment, workload or catalogue file · \
-4 a server could not be fetched or started · 5 the host is unfit · 6 some trials failed · \
+4 a server could not be fetched or started · 5 the host lacks something · 6 some trials failed · \
 70 a defect of Prony · 130, 143 interrupted";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run an experiment and print its report
     Run(RunArgs),
-    /// Show what an experiment would do, and how long it would take
+    /// Show the steps and trials of an experiment, and its predicted time
     Plan(PlanArgs),
-    /// Go on with a run: what is missing is run, and what failed is run again
+    /// Continue a run: run its missing trials, and its failed ones again
     Resume(ResumeArgs),
     /// Print the report of a run
     Report(ReportArgs),
-    /// Drive load against one server by hand, and say how it went
+    /// Drive load against one server by hand, and show the figures
     #[command(after_long_help = load::EXAMPLES)]
     Load(Box<LoadArgs>),
-    /// Show what the load generator itself can do on this machine
+    /// Measure the load generator itself on this machine
     #[command(after_help = calibrate::EXPLANATION)]
     Calibrate(CalibrateArgs),
-    /// Server builds: list, fetch, verify, or start one to look at
+    /// Server builds: list, fetch or verify them, or start one to inspect
     #[command(subcommand)]
     Servers(ServersCommand),
-    /// Data images, which trials start from: list them, or remove some
+    /// Data images from which trials start: list them, or remove some
     #[command(subcommand)]
     Images(ImagesCommand),
     /// Workloads: list them, or show how one is defined
     #[command(subcommand)]
     Workloads(WorkloadsCommand),
-    /// Sequences that experiments can name as their preset: list them, or show one whole
+    /// Sequences that experiments can name as their preset: list them, or show one
     #[command(subcommand)]
     Sequences(SequencesCommand),
-    /// Be the load generator: one job as JSON on standard input, JSON lines on standard output
+    /// Run as the load generator: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Generator,
-    /// Answer any query at once with a canned result, until SIGTERM; says `ready` when it listens
+    /// Answer any query at once with a canned result until SIGTERM; prints `ready` when it listens
     #[command(hide = true)]
     Null(NullArgs),
-    /// Become another program that is killed when the parent ends
+    /// Become another program, which is killed when the parent ends
     #[command(hide = true)]
     Guard(GuardArgs),
 }
@@ -67,11 +67,11 @@ pub(crate) enum Command {
 pub(crate) struct RunArgs {
     /// The experiment file
     pub(crate) experiment: PathBuf,
-    /// Folder in which the run's own folder is made
+    /// Folder in which the run's own folder is created
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// Measure nothing: run every cell once with a few operations, and check that answers are as
-    /// the workloads say and the same from every target
+    /// Measure nothing: run every cell once with a few operations, and check that answers are right
+    /// and the same from every target
     #[arg(long)]
     pub(crate) verify: bool,
     #[command(flatten)]
@@ -84,11 +84,11 @@ pub(crate) struct RunArgs {
 pub(crate) struct PlanArgs {
     /// The experiment file
     pub(crate) experiment: PathBuf,
-    /// Start every server once, without data, and show what it was told, what it made of it, and
-    /// where the servers differ
+    /// Start every server once, without data, and show its requested settings, its effective
+    /// settings, and the differences between servers
     #[arg(long)]
     pub(crate) effective: bool,
-    /// How to write what `--effective` shows
+    /// Format of the output of `--effective`
     #[arg(long, value_enum, default_value_t = FormatArg::Text, requires = "effective")]
     pub(crate) format: FormatArg,
     #[command(flatten)]
@@ -105,11 +105,11 @@ pub(crate) struct ResumeArgs {
     pub(crate) catalogue: CatalogueArgs,
 }
 
-/// How much room data images may take.
+/// Limit of the size of data images.
 #[derive(Debug, Args)]
 pub(crate) struct ImagesLimitArgs {
-    /// Bytes of all data images together, such as 20G: where images are made, those that were not
-    /// used for longest make way [default: `$PRONY_IMAGES_LIMIT`, else 50G]
+    /// Maximum size of all data images together, such as 20G; the least recently used ones are
+    /// removed when new ones need space [default: `$PRONY_IMAGES_LIMIT`, else 50G]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(crate) images_limit: Option<u64>,
 }
@@ -126,15 +126,15 @@ pub(crate) fn bytes(text: &str) -> Result<u64, IntentValueError> {
 pub(crate) struct ReportArgs {
     /// The run's folder
     pub(crate) run: PathBuf,
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     pub(crate) format: FormatArg,
 }
 
-/// What an experiment is read with.
+/// Definitions with which an experiment is read.
 #[derive(Debug, Args)]
 pub(crate) struct DefinitionArgs {
-    /// A profile of the experiment file, such as small, that is laid over it
+    /// Profile of the experiment file to apply, such as small
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
     #[command(flatten)]
@@ -143,20 +143,20 @@ pub(crate) struct DefinitionArgs {
     pub(crate) catalogue: CatalogueArgs,
 }
 
-/// Where workloads come from besides the built-in ones.
+/// Sources of workloads besides the built-in ones.
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadFileArgs {
-    /// A file with workloads of yours, which replace built-in ones of the same name; may be given
+    /// File with your own workloads, which replace built-in ones of the same name; may be given
     /// several times
     #[arg(long = "workloads", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Where catalogue entries come from besides the built-in ones.
+/// Sources of catalogue entries besides the built-in ones.
 #[derive(Debug, Args)]
 pub(crate) struct CatalogueArgs {
-    /// A folder with catalogue files of yours; their entries replace built-in ones of the same id
-    /// [default: prony/catalog in your configuration folder, ~/.config, if it is there]
+    /// Folder with your own catalogue files, whose entries replace built-in ones of the same id
+    /// [default: prony/catalog in your configuration folder, ~/.config, if it exists]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) catalog: Option<PathBuf>,
 }
@@ -175,21 +175,21 @@ pub(crate) enum FormatArg {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServersCommand {
-    /// List the catalogue and what of it is on this machine
+    /// List the catalogue and which builds are on this machine
     List(ServersListArgs),
     /// Fetch server builds into the cache
     Fetch(ServersSelectArgs),
     /// Start each build, ask for its version, use every engine, stop it
     Verify(ServersSelectArgs),
-    /// Start a throw-away instance, say how to connect, stop it on Ctrl-C
+    /// Start a throw-away instance, show how to connect, stop it on Ctrl-C
     Shell(ServersShellArgs),
-    /// Look at a server of yours, an unpacked folder or an archive, and add it to your catalogue
+    /// Inspect a server of your own, an unpacked folder or an archive, and add it to your catalogue
     Add(ServersAddArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ServersListArgs {
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
     pub(crate) format: ListFormatArg,
     #[command(flatten)]
@@ -207,15 +207,15 @@ pub(crate) enum ListFormatArg {
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkloadsCommand {
     /// List workloads: name, group, effect on the tables, schema of the tables, parameters with
-    /// their values, and what an operation does
+    /// their values, and description of an operation
     List(WorkloadsListArgs),
-    /// Show the definition of a workload, as a workload file has it
+    /// Show the definition of a workload in the format of workload files
     Show(WorkloadsShowArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadsListArgs {
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
     pub(crate) format: ListFormatArg,
     #[command(flatten)]
@@ -232,10 +232,10 @@ pub(crate) struct WorkloadsShowArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SequencesCommand {
-    /// List sequences: name, number of steps, and what they are
+    /// List sequences: name, number of steps, and description
     List(ListArgs),
-    /// Show the definition of a sequence with its history; its steps and sections can be copied into
-    /// an experiment
+    /// Show the definition of a sequence with its history; its steps and sections can be copied
+    /// into an experiment
     Show(SequencesShowArgs),
 }
 
@@ -267,9 +267,9 @@ pub(crate) struct ServersShellArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServersAddArgs {
-    /// The folder of an unpacked server, which is used in place, or an archive
+    /// Folder of an unpacked server, which is used in place, or an archive
     pub(crate) path: PathBuf,
-    /// The name for it; by default family and version, such as mysql-8.4.5
+    /// Id of the new build [default: family and version, such as mysql-8.4.5]
     #[arg(long)]
     pub(crate) id: Option<String>,
     #[command(flatten)]
@@ -278,15 +278,15 @@ pub(crate) struct ServersAddArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImagesCommand {
-    /// List the images, the one that was used last first
+    /// List the images, most recently used first
     List(ListArgs),
-    /// Remove images; a run that needs one again makes it again
+    /// Remove images; a run that needs one creates it again
     Clear(ImagesClearArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
     pub(crate) format: ListFormatArg,
 }
@@ -306,16 +306,16 @@ pub(crate) struct ImagesClearArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct GuardArgs {
-    /// Process id of the parent; if it is not the parent any more, nothing is started
+    /// Process id of the parent; if the parent has changed, nothing is started
     #[arg(long)]
     pub(crate) parent: u32,
     /// Processors that the program may use, such as 0-3
     #[arg(long)]
     pub(crate) cpus: Option<CpuSet>,
-    /// Whether the program gets no transparent huge pages
+    /// Run the program without transparent huge pages
     #[arg(long)]
     pub(crate) no_huge_pages: bool,
-    /// A library that the program loads before all others
+    /// Library that the program loads before all others
     #[arg(long, value_name = "FILE")]
     pub(crate) preload: Option<PathBuf>,
     /// Become the program only when standard input is closed
@@ -328,13 +328,13 @@ pub(crate) struct GuardArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NullArgs {
-    /// The unix socket to make and to listen on
+    /// Unix socket to create and listen on
     #[arg(long, value_name = "PATH", required_unless_present = "port")]
     pub(crate) socket: Option<PathBuf>,
     /// The port of the loopback address 127.0.0.1 to listen on instead
     #[arg(long, conflicts_with = "socket")]
     pub(crate) port: Option<u16>,
-    /// Serve one query after the other, each for so many microseconds
+    /// Serve queries one at a time, each for this many microseconds
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     pub(crate) service_us: u64,
 }

@@ -76,8 +76,8 @@ pub(crate) fn hardware_counters() -> Result<(), String> {
     prony_probe::hardware_counters().map_err(|error| error.to_string())
 }
 
-/// Checks the settings of a target; names the one that its version can't have, so that the message points at its line.
-/// Whatever else is wrong is said of the plan as a whole.
+/// Checks the settings of a target; names the one that its version can't have, so that the message
+/// points at its line. Whatever else is wrong is said of the plan as a whole.
 fn honours(catalogue: &Catalogue, target: &Target, allow: &[String]) -> Result<(), Refused> {
     let wanted = Wanted {
         engine: target.engine,
@@ -99,7 +99,7 @@ fn honours(catalogue: &Catalogue, target: &Target, allow: &[String]) -> Result<(
             refusal,
         } => Err(Refused {
             reason: format!("{build} ({version}) can't honour {intent} = {value}"),
-            remedy: format!("{refusal}; or accept what comes nearest with allow = [\"{intent}\"]"),
+            remedy: format!("{refusal}; or accept the nearest value with allow = [\"{intent}\"]"),
             setting: Aspect::Intent(intent),
         }),
         RenderError::RawText(ref name) | RenderError::RawReserved(ref name) => Err(Refused {

@@ -27,7 +27,9 @@ fn trial_words(target: &str, kind: TrialKind) -> String {
 /// A fetch: the size of a download is `size` of the bytes that are here and of all.
 fn fetch_words(event: &FetchEvent, size: impl Fn(u64, Option<u64>) -> String) -> String {
     match event {
-        FetchEvent::Waiting { id } => format!("{id}: waiting for another process that fetches it"),
+        FetchEvent::Waiting { id } => {
+            format!("{id}: waiting for another process that is fetching it")
+        }
         FetchEvent::Downloading {
             id,
             what,
@@ -41,12 +43,12 @@ fn fetch_words(event: &FetchEvent, size: impl Fn(u64, Option<u64>) -> String) ->
 /// The activity on a target, without growing figures.
 const fn activity_words(activity: Activity) -> &'static str {
     match activity {
-        Activity::ImageFound => "data image found",
+        Activity::ImageFound => "using the stored data image",
         Activity::Bootstrap => "starting an empty server",
         Activity::Survey => "reading its variables",
         Activity::Load { .. } => "loading the dataset",
-        Activity::Settle => "refreshing statistics, settling",
-        Activity::Publish => "stopping, keeping the data image",
+        Activity::Settle => "refreshing statistics and settling",
+        Activity::Publish => "stopping, storing the data image",
     }
 }
 

@@ -123,7 +123,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Whether there is any ratio.
+    /// Returns `true` if there is any ratio.
     pub(crate) fn compares(&self) -> bool {
         self.cells.iter().any(|cell| cell.ratio().is_some())
     }

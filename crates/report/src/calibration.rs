@@ -64,19 +64,19 @@ fn blocks(calibration: &Calibration) -> Result<Vec<Block>, ReportError> {
     ])];
     if !calibration.closed.is_empty() {
         blocks.push(Block::Heading(
-            "As fast as it goes: a prepared point query to the null server, unix socket".to_owned(),
+            "Closed loop: a prepared point query to the null server, unix socket".to_owned(),
         ));
         blocks.push(Block::Table(closed_table(&calibration.closed)));
     }
     if !calibration.open.is_empty() {
         blocks.push(Block::Heading(
-            "By schedule: the same query at a rate, and how late it was sent".to_owned(),
+            "By schedule: the same query at a rate, and its lateness".to_owned(),
         ));
         blocks.push(Block::Table(open_table(&calibration.open)?));
     }
     if !calibration.looking.is_empty() {
         blocks.push(Block::Heading(
-            "Looking: what counters opened on the null server take of its throughput".to_owned(),
+            "Cost of counters: the throughput that counters on the null server take".to_owned(),
         ));
         blocks.push(Block::Table(looking_table(calibration)));
     }

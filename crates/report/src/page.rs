@@ -84,7 +84,7 @@ fn figures(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
         blocks.extend(of_section(analysis, section, detail));
     }
     if analysis.plan.targets.len() > 1 && !analysis.compares() {
-        let text = "Nothing to compare yet: in no block are both the base and another target done.";
+        let text = "Nothing to compare yet: no block has both the base and another target done.";
         blocks.push(Block::Paragraph(text.into()));
     }
     blocks.extend(response_time::blocks(analysis));

@@ -108,7 +108,7 @@ impl Adder<'_> {
         let build = self.roots.builds().join(&entry.id);
         let added = self.try_out(entry, rocksdb, file, report);
         if added.is_err() {
-            // What can't be removed is in nobody's way: the next build of this name replaces it.
+            // A folder that can't be removed does no harm: the next build of this name replaces it.
             let _ = retire(&build);
         }
         added
@@ -311,7 +311,7 @@ fn write(file: &Path, text: &str) -> Result<(), AddError> {
             .map_err(AddError::from),
     };
     if written.is_err() {
-        // What can't be removed is read by nobody.
+        // Files that can't be removed are never read.
         let _ = fs::remove_file(&half);
     }
     written

@@ -31,7 +31,7 @@ pub use room::image_size_estimate;
 pub use shelf::{ImageFacts, Made, Removal};
 use tree::Tree;
 
-/// Changes whenever an image made by an older Prony can't be used any more.
+/// Changes whenever an image made by an older Prony becomes unusable.
 const FORMAT: u32 = 2;
 const DATA: &str = "data";
 

@@ -15,7 +15,7 @@ use prony_host::{Launcher, Roots};
 /// A script in the crate's folder of fixtures. They are files of the repository, because a script
 /// that a test has just written may not be executable yet: a child that another test forks
 /// meanwhile can still hold it open for writing.
-pub(crate) fn fixture(name: &str) -> PathBuf {
+pub(crate) fn test_program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures")
         .join(name)
@@ -55,7 +55,7 @@ impl Stage {
         let bin = folder.path().join("bin");
         fs::create_dir(&bin).unwrap();
         for client in clients {
-            symlink(fixture("client"), bin.join(client)).unwrap();
+            symlink(test_program("client"), bin.join(client)).unwrap();
         }
         // What the scripts themselves use, but none of the real clients.
         for tool in [

@@ -48,7 +48,7 @@ impl Summary {
         Self::of_checked(values)
     }
 
-    /// Summarises amounts, of which there may be none at all: zero is a value too.
+    /// Summarises amounts, which may be zero.
     ///
     /// # Errors
     /// When there are no values, or one is negative, infinite or not a number.

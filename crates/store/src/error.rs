@@ -95,7 +95,8 @@ pub enum StoreError {
     },
     /// The plan has trials of a kind that only later versions of Prony know.
     #[error(
-        "go on with {path}: its plan has trials of the kind {kind}, which this Prony does not know; \
+        "continue with {path}: its plan has trials of the kind {kind}, which this Prony does not \
+         know; \
          use a newer Prony"
     )]
     UnknownKind {
@@ -198,8 +199,8 @@ pub enum StoreError {
     },
     /// The samples of a step are recorded all at once.
     #[error(
-        "record the samples of step `{step}` at {clients} clients in trial {trial}: they are on \
-         record already"
+        "record the samples of step `{step}` at {clients} clients in trial {trial}: they are \
+         already recorded"
     )]
     SampledTwice {
         /// Number of the trial.
@@ -211,7 +212,8 @@ pub enum StoreError {
     },
     /// A target was to be measured with another build than before.
     #[error(
-        "go on with target {target}: its build is now {now}, this run began with {before}; start a new run"
+        "continue with target {target}: its build is now {now}, this run began with {before}; \
+         start a new run"
     )]
     BuildChanged {
         /// Name of the target.
@@ -223,7 +225,8 @@ pub enum StoreError {
     },
     /// A target was to be measured under another configuration than before.
     #[error(
-        "go on with target {target}: this run began with another `{option}` in its options; start a new run"
+        "continue with target {target}: this run began with another `{option}` in its options; \
+         start a new run"
     )]
     OptionsChanged {
         /// Name of the target.
@@ -233,7 +236,8 @@ pub enum StoreError {
     },
     /// The load was to be driven in another way than before.
     #[error(
-        "go on over {now}: this run began over {before}, and figures of two backends can't be compared; start a new run"
+        "continue with {now}: this run began with {before}, and figures of two backends can't be \
+         compared; start a new run"
     )]
     BackendChanged {
         /// The backend on record.
@@ -242,7 +246,7 @@ pub enum StoreError {
         now: Backend,
     },
     /// There is no target with this index.
-    #[error("record something of target {target}: the plan has no such target")]
+    #[error("record data of target {target}: the plan has no such target")]
     NoSuchTarget {
         /// Index of the target.
         target: usize,

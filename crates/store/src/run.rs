@@ -16,9 +16,9 @@ pub struct RunRow {
     pub id: String,
     /// Version of the program that created it.
     pub prony_version: String,
-    /// When it was created.
+    /// The time when it was created.
     pub started_at: Timestamp,
-    /// When a program last stopped working on it in good order.
+    /// The time when a program last stopped working on it in good order.
     pub ended_at: Option<Timestamp>,
     /// The backend of its load; `None` before that is decided.
     pub backend: Option<Backend>,
@@ -27,7 +27,7 @@ pub struct RunRow {
 /// The host at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostRow {
-    /// When the facts were recorded.
+    /// The time when the facts were recorded.
     pub recorded_at: Timestamp,
     /// A JSON object; see [`crate::NewRun::host_json`].
     pub facts_json: String,

@@ -49,8 +49,8 @@ impl Store {
     /// # Errors
     /// When there is no such trial.
     pub fn record_absence(&mut self, trial: Option<TrialId>, gap: &Gap) -> Result<(), StoreError> {
-        self.write("record what could not be read", |transaction, _| {
-            insert_row! { transaction, "record what could not be read", absence {
+        self.write("record unreadable sources", |transaction, _| {
+            insert_row! { transaction, "record unreadable sources", absence {
                 trial_id: trial, source: gap.source.name(), reason: gap.reason,
             } " ON CONFLICT DO NOTHING" }
         })
@@ -64,7 +64,7 @@ impl Store {
     pub fn absences(&self) -> Result<Vec<(Option<TrialId>, Gap)>, StoreError> {
         rows(
             &self.connection,
-            "read what could not be read",
+            "read the unreadable sources",
             "SELECT trial_id, source, absence.reason
              FROM absence LEFT JOIN trial ON trial.id = trial_id
              WHERE state IS NULL OR state <> 'discarded' ORDER BY absence.id",

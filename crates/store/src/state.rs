@@ -133,9 +133,9 @@ impl Store {
         step: usize,
         outcome: &SettleOutcome,
     ) -> Result<(), StoreError> {
-        self.write("record how settling went", |transaction, _| {
+        self.write("record the settling", |transaction, _| {
             require_running(transaction, trial)?;
-            insert_row! { transaction, "record how settling went", settle {
+            insert_row! { transaction, "record the settling", settle {
                 trial_id: trial, step_id: step, took_ms: outcome.took_ms,
                 waited_ms: outcome.waited_ms, unmet: Json(&outcome.unmet),
                 debt: Json(&outcome.debt), levels: Json(&outcome.levels),
@@ -154,10 +154,10 @@ impl Store {
         step: usize,
         debts: &[Debt],
     ) -> Result<(), StoreError> {
-        self.write("record what an engine left undone", |transaction, _| {
+        self.write("record the work left over", |transaction, _| {
             require_running(transaction, trial)?;
             debts.iter().try_for_each(|debt| {
-                insert_row! { transaction, "record what an engine left undone", debt {
+                insert_row! { transaction, "record the work left over", debt {
                     trial_id: trial, step_id: step, kind: Word(&debt.kind), value: debt.value,
                 } }
             })
@@ -196,7 +196,7 @@ impl Store {
     pub fn settles(&self) -> Result<Vec<SettleRow>, StoreError> {
         rows(
             &self.connection,
-            "read how settling went",
+            "read the settling",
             &format!(
                 "SELECT trial_id, step_id, took_ms, waited_ms, unmet, debt, levels
                  FROM settle JOIN trial ON trial.id = trial_id
@@ -217,7 +217,7 @@ impl Store {
     pub fn debts(&self) -> Result<Vec<DebtRow>, StoreError> {
         rows(
             &self.connection,
-            "read what engines left undone",
+            "read the work left over",
             &format!(
                 "SELECT trial_id, step_id, debt.kind, value FROM debt JOIN trial ON trial.id = trial_id
                  WHERE {DONE_TIMED} ORDER BY trial_id, step_id, debt.kind"

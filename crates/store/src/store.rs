@@ -131,7 +131,7 @@ impl Store {
             let sql = "UPDATE run SET ended_at = ?1";
             change(transaction, "record the end of the run", sql, [Time(at)]).map(drop)
         })?;
-        // Refused while somebody reads; the file is as good without it.
+        // Refused while another program reads; the file is as good without it.
         let _refused = self
             .connection
             .pragma_update(None, "journal_mode", "DELETE");

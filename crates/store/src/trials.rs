@@ -41,9 +41,9 @@ pub struct TrialRow {
     pub host: usize,
     /// Its state.
     pub state: TrialState,
-    /// When it began.
+    /// The time when it began.
     pub began_at: Timestamp,
-    /// When it ended; `None` while running, and where its program died.
+    /// The time when it ended; `None` while running, and where its program died.
     pub ended_at: Option<Timestamp>,
     /// The reason for its failure or for discarding it.
     pub reason: Option<String>,

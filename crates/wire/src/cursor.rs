@@ -4,7 +4,7 @@
 
 use crate::WireError;
 
-/// What is left of a packet, and its name for error messages.
+/// Remaining bytes of a packet, and its name for error messages.
 pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
     packet: &'static str,

@@ -1,30 +1,30 @@
-//! What can be wrong with bytes.
+//! Errors in bytes.
 
-/// Why bytes are not the protocol. Fits after "failed to …".
+/// Reason why bytes are not the protocol. Fits after "failed to …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// A packet is shorter than its fields.
     #[error("read the server's {packet}: it ends too early")]
     Truncated {
-        /// Which packet.
+        /// Name of the packet.
         packet: &'static str,
     },
     /// A packet is longer than its fields.
     #[error("read the server's {packet}: it is longer than its fields")]
     Overlong {
-        /// Which packet.
+        /// Name of the packet.
         packet: &'static str,
     },
     /// A byte that is not allowed where it stands.
     #[error("read the server's {packet}: byte {byte:#04x} is not allowed there")]
     UnexpectedByte {
-        /// Which packet.
+        /// Name of the packet.
         packet: &'static str,
         /// The byte.
         byte: u8,
     },
     /// Packets of one conversation carry consecutive numbers; this one did not.
-    #[error("follow the server: expected packet number {expected}, got {found}")]
+    #[error("read the answer: expected packet number {expected}, got {found}")]
     Sequence {
         /// The number that should have come.
         expected: u8,
@@ -32,13 +32,19 @@ pub enum WireError {
         found: u8,
     },
     /// The server spoke out of turn.
-    #[error("follow the server: it sent {bytes} bytes that nobody asked for")]
+    #[error(
+        "read the answer: the server sent {bytes} unexpected {}",
+        if *bytes == 1 { "byte" } else { "bytes" }
+    )]
     Surplus {
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
     },
     /// A packet that no server sends where it stands.
-    #[error("follow the server: it announced a packet of {size} bytes where {max} are enough")]
+    #[error(
+        "read the answer: the server announced a packet of {size} bytes, more than the \
+             maximum of {max}"
+    )]
     Oversized {
         /// Its size in bytes.
         size: usize,
@@ -46,16 +52,16 @@ pub enum WireError {
         max: usize,
     },
     /// Not the protocol of MySQL 3.21 and later.
-    #[error("greet the server: it speaks protocol version {version}, expected 10")]
+    #[error("read the greeting: protocol version {version}, expected 10")]
     ProtocolVersion {
         /// The version it announced.
         version: u8,
     },
     /// A server that knows only the protocol of MySQL 4.0 and older.
-    #[error("greet the server: it is older than MySQL 4.1")]
+    #[error("read the greeting: the server is older than MySQL 4.1")]
     ServerTooOld,
     /// A request that does not fit one packet.
-    #[error("build a request of {size} bytes: at most {max} fit one packet")]
+    #[error("build a request of {size} bytes: a packet holds at most {max}")]
     RequestTooLarge {
         /// Its size in bytes.
         size: usize,

@@ -20,12 +20,12 @@ pub const PAYLOAD_MAX: usize = 0xff_ffff;
 pub struct Frame<'a> {
     /// Its number in the conversation, counted from 0 and wrapping.
     pub sequence: u8,
-    /// What it carries.
+    /// The payload.
     pub payload: &'a [u8],
 }
 
 impl Frame<'_> {
-    /// Whether its packet goes on in the next frame.
+    /// Returns `true` if its packet goes on in the next frame.
     pub const fn continues(&self) -> bool {
         self.payload.len() == PAYLOAD_MAX
     }
@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What was framed splits into the same payload, and every prefix asks for more.
+        /// A framed payload splits into the same payload, and every prefix asks for more.
         #[test]
         fn round_trip(payload in proptest::collection::vec(any::<u8>(), 0..300), sequence: u8) {
             let mut bytes = Vec::new();

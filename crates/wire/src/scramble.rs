@@ -22,10 +22,10 @@ pub enum AuthPlugin {
     ClearPassword,
 }
 
-/// Who can read what client and server say to each other.
+/// Parties that can read the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
-    /// Whoever carries it: TCP without encryption.
+    /// Anyone on the way: TCP without encryption.
     Open,
     /// Nobody else: a unix socket.
     Local,
@@ -34,13 +34,13 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// Whether nobody else can read it.
+    /// Returns `true` if no third party can read it.
     pub const fn is_private(self) -> bool {
         !matches!(self, Self::Open)
     }
 }
 
-/// What asks a server for its public key, in place of a proof: a byte of its own for each plugin.
+/// Request for the server's public key, in place of a proof: a byte of its own for each plugin.
 const SHA256_KEY_REQUEST: u8 = 1;
 /// The same, after `caching_sha2_password` wanted more than the proof.
 pub const CACHING_SHA2_KEY_REQUEST: u8 = 2;
@@ -136,7 +136,7 @@ fn xor<const N: usize>(mut value: [u8; N], mask: [u8; N]) -> [u8; N] {
 mod tests {
     use super::*;
 
-    /// What the server does: it stores `SHA1(SHA1(password))`, undoes the mask and hashes once.
+    /// The server's check: it stores `SHA1(SHA1(password))`, undoes the mask and hashes once.
     #[test]
     fn the_server_can_check_native() {
         let nonce = [7; 20];

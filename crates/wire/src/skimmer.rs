@@ -27,10 +27,10 @@ const KNOWN_SIZE: usize = 256;
 /// The greatest number of columns whose definitions are read with those of the others.
 const COLUMNS_MAX: u8 = 0xfa;
 
-/// What an answer held, all its results together.
+/// Counts of an answer, all its results together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Packets, of which each may have come in several frames.
+    /// Packets; each may have come in several frames.
     pub packets: u64,
     /// Rows.
     pub rows: u64,
@@ -38,19 +38,19 @@ pub struct Tally {
     pub affected: u64,
 }
 
-/// Whether an answer is complete.
+/// Completeness of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// More bytes are needed.
     More,
-    /// The answer ended; so many of the bytes fed last belonged to it.
+    /// The answer ended; this many of the last bytes belonged to it.
     Done {
         /// Bytes taken. Fewer than were fed mean that the server said more than it was asked.
         consumed: usize,
     },
 }
 
-/// Where in an answer the next packet stands.
+/// Position of the next packet in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     First,
@@ -76,7 +76,7 @@ pub struct Skimmer {
     known: Known,
 }
 
-/// A packet of which a part has come.
+/// A packet that has come in part.
 #[derive(Debug, Clone, Copy, Default)]
 struct Piece {
     header: [u8; HEADER_SIZE],
@@ -86,15 +86,15 @@ struct Piece {
     frame_length: usize,
     /// Bytes of it still to come.
     frame_left: usize,
-    /// Whether the frame goes on with the packet of the one before.
+    /// `true` if the frame goes on with the packet of the one before.
     continues: bool,
     /// The packet's first byte, and the size of its first frame.
     first: Option<u8>,
     first_size: usize,
 }
 
-/// What stood before the rows of an answer. The next answer of the same statement begins with the
-/// same bytes, which then need not be read again.
+/// Bytes before the rows of an answer. The next answer of the same statement begins with the same
+/// bytes, which then need not be read again.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     bytes: [u8; KNOWN_SIZE],
@@ -172,7 +172,7 @@ impl Skimmer {
         self.piece.continues = false;
     }
 
-    /// What was counted so far.
+    /// Counts so far.
     pub const fn tally(&self) -> Tally {
         self.tally
     }
@@ -226,10 +226,11 @@ impl Skimmer {
         }
     }
 
-    /// Takes what is at the front of `bytes` of an answer with rows, as most are: a count of columns,
-    /// their definitions, EOF, and rows in frames of their own, up to the end of the answer, of the
-    /// bytes, or to whatever is not like that. Returns how many bytes it took: none where not even
-    /// the first rows are reached. Nothing is stored before that, which is what makes it short.
+    /// Takes what is at the front of `bytes` of an answer with rows, as most are: a count of
+    /// columns, their definitions, EOF, and rows in frames of their own, up to the end of the
+    /// answer, of the bytes, or to whatever is not like that. Returns how many bytes it took: none
+    /// where not even the first rows are reached. Nothing is stored before that, which is what
+    /// makes it short.
     #[inline]
     fn take_rows_answer(&mut self, bytes: &[u8]) -> usize {
         let Some(length) = self.known.length_in(bytes, self.sequence) else {
@@ -338,7 +339,7 @@ impl Skimmer {
         self.head_length += count;
     }
 
-    /// Whether a packet with this first byte and size is a row or a column definition.
+    /// Returns `true` if a packet with this first byte and size is a row or a column definition.
     const fn is_skipped(&self, first: u8, size: usize) -> bool {
         match self.stage {
             Stage::Rows => is_row(first, size),
@@ -413,7 +414,7 @@ impl Skimmer {
 }
 
 impl Piece {
-    /// Whether the next byte begins a packet.
+    /// Returns `true` if the next byte begins a packet.
     const fn is_nothing(&self) -> bool {
         self.header_length == 0 && !self.continues
     }
@@ -441,7 +442,7 @@ fn next_payload<'a>(bytes: &'a [u8], sequence: &mut u8) -> Option<(&'a [u8], &'a
     Some((frame.payload, after))
 }
 
-/// Whether a packet among rows, with this first byte and size, is one.
+/// Returns `true` if a packet among rows, with this first byte and size, is one.
 const fn is_row(first: u8, size: usize) -> bool {
     first != ERR && !Eof::is_eof(first, size)
 }

@@ -156,7 +156,7 @@ fn whoever_speaks_out_of_turn_is_not_listened_to() {
             ),
             "{error}"
         );
-        assert!(error.to_string().contains("nobody asked for"), "{error}");
+        assert!(error.to_string().contains("unexpected byte"), "{error}");
     }
 }
 
@@ -180,6 +180,12 @@ fn refusals_tell_how_far_it_came() {
     let mut refused = opening("", &STATEMENTS);
     let error = refusal(&mut refused, &[&crowded]);
     assert!(matches!(error, ClientError::Server { code: 1040, .. }));
+    assert!(
+        error
+            .to_string()
+            .starts_with("open the connection: server error 1040"),
+        "{error}"
+    );
     assert_eq!(refused.preparing(), None);
 
     let greeting = framed(0, &[&greeting(0xf7, NATIVE)]);
@@ -194,6 +200,12 @@ fn refusals_tell_how_far_it_came() {
     let mut refused = opening("", &STATEMENTS);
     let error = refusal(&mut refused, &[&before[..], &[&unknown]].concat());
     assert!(matches!(error, ClientError::Server { code: 1146, .. }));
+    assert!(
+        error
+            .to_string()
+            .starts_with("run the statement: server error 1146"),
+        "{error}"
+    );
     assert_eq!(
         (refused.preparing(), refused.prepared().len()),
         (Some(1), 1)
@@ -261,5 +273,5 @@ fn encryption_that_can_not_begin() {
     let mut both = framed(0, &[&greeting(0xff, NATIVE)]);
     both.extend(framed(2, &[OK]));
     let error = refusal(&mut encrypted(), &[&both]).to_string();
-    assert!(error.contains("nobody asked for"), "{error}");
+    assert!(error.contains("unexpected byte"), "{error}");
 }

@@ -1,34 +1,34 @@
-//! What can go wrong before a connection is encrypted.
+//! Errors before a connection is encrypted.
 
 use std::io;
 use std::path::PathBuf;
 
 use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
-/// Why a connection could not be encrypted. Fits after "failed to …".
+/// Reason why a connection could not be encrypted. Fits after "failed to …".
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// The server has no TLS.
     #[error(
-        "begin TLS: the server does not offer it; give it a certificate (ssl-cert, ssl-key) or \
+        "start TLS: the server does not offer it; give it a certificate (ssl-cert, ssl-key) or \
          connect without TLS"
     )]
     NotOffered,
     /// The server knows old versions only.
     #[error(
-        "agree on TLS: {reason}; Prony speaks TLS 1.2 and 1.3, and servers built with yaSSL (such as \
-         MySQL 5.7.22 and MariaDB 10.2) at most 1.1: measure those without TLS"
+        "negotiate TLS: {reason}; Prony supports TLS 1.2 and 1.3, but servers built with yaSSL \
+         (such as MySQL 5.7.22 and MariaDB 10.2) support at most 1.1: measure these without TLS"
     )]
     TooOld {
-        /// What went wrong.
+        /// Description of the problem.
         reason: String,
     },
     /// The server's certificate was not accepted.
     #[error("trust the server: {reason}; {remedy}")]
     Certificate {
-        /// What is wrong with it.
+        /// Description of the problem.
         reason: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: &'static str,
     },
     /// The file of certificate authorities can't be used.
@@ -36,26 +36,26 @@ pub enum TlsError {
     Authorities {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         reason: String,
     },
     /// The server closed the connection before it was encrypted.
     #[error(
-        "agree on TLS: the server closed the connection; its log may say why. Servers that know TLS \
-         1.1 at most do so, too: measure those without TLS"
+        "negotiate TLS: the server closed the connection; its log may contain the reason. Servers \
+         that support at most TLS 1.1 also do this: measure these without TLS"
     )]
     Closed,
     /// The server said nothing for as long as it was allowed to.
-    #[error("agree on TLS: the server was silent for too long")]
+    #[error("negotiate TLS: the server did not answer in time")]
     Silent,
     /// The handshake failed in another way.
-    #[error("agree on TLS: {reason}")]
+    #[error("negotiate TLS: {reason}")]
     Handshake {
-        /// Why.
+        /// The cause.
         reason: String,
     },
     /// The system failed to carry the bytes.
-    #[error("agree on TLS: {source}")]
+    #[error("negotiate TLS: {source}")]
     Io {
         /// The system's reason.
         source: io::Error,
@@ -84,7 +84,7 @@ impl From<rustls::Error> for TlsError {
     }
 }
 
-/// What is wrong with a certificate, and what to do about it.
+/// Problem of a certificate, and its remedy.
 fn explain(error: &CertificateError) -> (String, &'static str) {
     let remedy = match error {
         // Authorities of the same name have different keys.
@@ -93,7 +93,7 @@ fn explain(error: &CertificateError) -> (String, &'static str) {
             return (reason, "verify it with the authority that signed it");
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "connect to what it is made out to, or verify the authority only"
+            "connect to a name in the certificate, or verify the authority only"
         }
         CertificateError::Expired
         | CertificateError::ExpiredContext { .. }

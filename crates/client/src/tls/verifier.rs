@@ -1,4 +1,4 @@
-//! What a server must prove.
+//! Proof that a server must give.
 
 use std::path::Path;
 

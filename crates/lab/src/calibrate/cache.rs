@@ -20,7 +20,9 @@ pub(super) struct CachedCalibration {
 
 /// The reason why a calibration can't be kept.
 #[derive(Debug, thiserror::Error)]
-#[error("keep the calibration in {path}: {source}; make room or set PRONY_CACHE to another folder")]
+#[error(
+    "store the calibration in {path}: {source}; free some space, or set PRONY_CACHE to another folder"
+)]
 pub struct KeepError {
     /// The file.
     path: PathBuf,

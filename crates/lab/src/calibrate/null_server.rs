@@ -33,8 +33,8 @@ impl NullServer {
         Self::start_with(roots, launcher, prony, |_| ()).map(|(null, ())| null)
     }
 
-    /// The same, with the result of `on_birth`, which is called with the id of the process before it
-    /// becomes the null server.
+    /// The same, with the result of `on_birth`, which is called with the id of the process before
+    /// it becomes the null server.
     pub(crate) fn start_with<T>(
         roots: &Roots,
         launcher: &Launcher,

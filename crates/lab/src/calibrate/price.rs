@@ -26,7 +26,7 @@ pub(super) fn priced() -> Vec<CounterSet> {
     sets.into_iter().filter(is_there).collect()
 }
 
-/// Milliseconds that it takes to price so many sets, warm-up included.
+/// Milliseconds of measuring the cost of this many sets, warm-up included.
 pub(super) fn predicted_ms(sets: usize) -> u64 {
     let turns = sets * CLIENTS.len() * ROUNDS * 2;
     turns as u64 * (TIME_MS + warmup_ms(TIME_MS))

@@ -14,7 +14,7 @@ pub(super) struct Program {
     profile: String,
     /// Size of the executable, in bytes.
     bytes: u64,
-    /// When it was written, in seconds since 1970, UTC.
+    /// Time of its last change, in seconds since 1970, UTC.
     modified_s: i64,
     /// Nanoseconds on top.
     modified_ns: i64,

@@ -1,5 +1,5 @@
-//! The load generator as a child process: a job goes in, messages come out, and where the job holds,
-//! the words to go on go in as well.
+//! The load generator as a child process: a job goes in, messages come out, and where the job
+//! holds, the words to go on go in as well.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -24,7 +24,7 @@ const GO: &[u8] = b"go\n";
 /// A running load generator. Dropping it kills the process.
 pub(crate) struct Generator {
     process: Process,
-    /// Open as long as the generator may hold: its end says that nobody is there any more.
+    /// Open as long as the generator may hold: its end means that the lab is gone.
     input: Option<ChildStdin>,
     lines: Receiver<Line>,
 }
@@ -46,8 +46,8 @@ enum Line {
 }
 
 impl Generator {
-    /// Starts the load generator of the program `prony`, on the processors `cpus` if not on all, and
-    /// hands it the job.
+    /// Starts the load generator of the program `prony`, on the processors `cpus` if not on all,
+    /// and hands it the job.
     pub(crate) fn start(
         launcher: &Launcher,
         prony: &Path,
@@ -123,9 +123,9 @@ impl Generator {
         match self.lines.recv_timeout(wait) {
             Ok(Line::Output(line)) => match serde_json::from_str(&line) {
                 Ok(message) => Next::Message(message),
-                Err(error) => {
-                    Next::Ended(format!("it wrote `{line}`, which is no message: {error}"))
-                }
+                Err(error) => Next::Ended(format!(
+                    "it wrote `{line}`, which is not a message: {error}"
+                )),
             },
             Ok(Line::Closed(errors)) => Next::Ended(self.describe_end(&errors)),
             Err(RecvTimeoutError::Timeout) => Next::Quiet,
@@ -136,12 +136,12 @@ impl Generator {
     fn describe_end(&mut self, errors: &str) -> String {
         let status = match self.process.wait_timeout(DYING) {
             Ok(Some(status)) => format!("it {}", describe_exit(status)),
-            Ok(None) => "it closed its output and went on".to_owned(),
+            Ok(None) => "it closed its output but did not end".to_owned(),
             Err(error) => error.to_string(),
         };
         match errors.trim() {
             "" => status,
-            said => format!("{status}; it said: {said}"),
+            said => format!("{status}; its output: {said}"),
         }
     }
 }
@@ -270,8 +270,8 @@ mod tests {
         };
         assert_eq!(
             reason,
-            "it was killed by signal 9 (if nobody did that, the machine ran out of memory); \
-             it said: oops"
+            "it was killed by signal 9 (if no person or program did that, the machine ran out of \
+             memory); its output: oops"
         );
     }
 

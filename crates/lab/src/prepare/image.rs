@@ -71,6 +71,6 @@ impl ImageMaker<'_> {
         };
         Images::new(self.lab.roots)
             .publish(instance, &self.key(), record)
-            .map_err(|error| Fault::failed(format!("failed to keep the data image: {error}")))
+            .map_err(|error| Fault::failed(format!("failed to store the data image: {error}")))
     }
 }

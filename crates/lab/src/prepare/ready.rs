@@ -57,8 +57,8 @@ impl Preparation<'_> {
     ///
     /// # Errors
     /// When an external server can't be entered, or when the servers differ in what is known to
-    /// matter and is not allowed. A failure of one target ends its trials only. `on_image` gets every
-    /// image as soon as it is there.
+    /// matter and is not allowed. A failure of one target ends its trials only. `on_image` gets
+    /// every image as soon as it is there.
     pub(crate) fn make_ready(
         &self,
         warnings: &mut Vec<RunWarning>,
@@ -121,8 +121,8 @@ impl Preparation<'_> {
         for target in self.plan.targets.iter().filter(external) {
             let name = &target.name;
             let text = format!(
-                "{name} is a server that Prony did not start: it is not started afresh for each \
-                 trial, its settings are its own, and its processor time is not read"
+                "{name} is a server that Prony did not start: it is not restarted for each trial, \
+                 Prony does not configure it, and its processor time is not read"
             );
             warnings.push(("external", text));
         }

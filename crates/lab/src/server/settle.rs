@@ -52,5 +52,9 @@ pub(crate) fn debt(server: &mut Server, engine: Engine) -> Result<Vec<Debt>, Fau
     let read = server
         .connect()
         .and_then(|mut connection| prony_servers::admin::debt(&mut connection, engine));
-    read.map_err(|error| server.lost(&format!("failed to read what the engine put off: {error}")))
+    read.map_err(|error| {
+        server.lost(&format!(
+            "failed to read the engine's work left over: {error}"
+        ))
+    })
 }

@@ -1,4 +1,4 @@
-//! What a check yields, and what is wrong with it.
+//! Outcome of a check, and the problems in it.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::sums::TableSums;
 
-/// What a check yields.
+/// Outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckOutcome {
     /// Per statement of the workload, in its order.
@@ -19,7 +19,7 @@ pub struct CheckOutcome {
 }
 
 /// The answers to one statement of the workload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckedStatement {
     /// Its name in the workload.
     pub name: String,
@@ -39,7 +39,7 @@ pub struct CheckedStatement {
 }
 
 impl CheckOutcome {
-    /// What is not as it should be after running `workload`, in words; empty when all is well.
+    /// Problems after running `workload`, in words; empty if there are none.
     ///
     /// Every answer must have the counts that its statement expects. Over all tables together,
     /// each sum must have changed by what the changed rows add to it ([`prony_model::Change`]):
@@ -98,27 +98,20 @@ impl CheckOutcome {
     }
 
     fn miscounted_sums(&self, workload: &Workload) -> Vec<String> {
-        let columns: BTreeSet<&String> = workload
-            .statements
-            .iter()
-            .flat_map(|statement| statement.change.sums.keys())
-            .collect();
+        let changes = workload.statements.iter().map(|s| &s.change);
+        let columns: BTreeSet<&String> = changes.flat_map(|change| change.sums.keys()).collect();
         let check = |column: &String| {
             let sum = |tables: &[TableSums]| tables.iter().filter_map(|t| t.sums.get(column)).sum();
             let change = self.change(workload, |statement| {
                 statement.change.sums.get(column).copied().unwrap_or(0)
             });
-            mismatch(
-                &format!("the sum of `{column}`"),
-                sum(&self.before),
-                change,
-                sum(&self.after),
-            )
+            let what = format!("the sum of `{column}`");
+            mismatch(&what, sum(&self.before), change, sum(&self.after))
         };
         columns.into_iter().filter_map(check).collect()
     }
 
-    /// What all changed rows together add to a sum.
+    /// Total effect of all changed rows on a sum.
     fn change(&self, workload: &Workload, each: impl Fn(&Statement) -> i64) -> i128 {
         workload
             .statements
@@ -134,7 +127,7 @@ fn mismatch(what: &str, before: i128, change: i128, after: i128) -> Option<Strin
     (after != expected).then(|| {
         format!(
             "{what} over all tables: {after} after the work, expected {expected}, for {before} \
-             before it and {change:+} by the rows that the server says it changed"
+             before it and {change:+} by the rows that the server reports as changed"
         )
     })
 }
@@ -221,7 +214,7 @@ mod tests {
         let insert = workload(Effect::Grow, &[change(1, None)]);
         assert_eq!(wrong(&insert, &[3], (4, 50), (7, 60)), [""; 0]);
         assert_eq!(wrong(&insert, &[3], (4, 50), (6, 60)).len(), 1);
-        // What nobody says can't be checked.
+        // Unstated properties can't be checked.
         let unknown = workload(Effect::Grow, &[change(0, None)]);
         assert_eq!(wrong(&unknown, &[3], (4, 50), (9, 60)), [""; 0]);
     }

@@ -20,7 +20,7 @@ pub(crate) struct Link {
     sent: usize,
     /// The connection in the making.
     opening: Option<Box<Opening>>,
-    /// Whether the client has left this connection and has no other yet.
+    /// `true` if the client has left this connection and has no other yet.
     is_gone: bool,
 }
 
@@ -72,7 +72,7 @@ impl Link {
         self.stream.socket()
     }
 
-    /// Whether a part of the request is still to be sent.
+    /// Returns `true` if a part of the request is still to be sent.
     pub(crate) fn has_unsent(&self) -> bool {
         self.client.is_busy() && !self.is_sent()
     }
@@ -137,10 +137,7 @@ impl Link {
 
     /// Lets calls on the socket wait.
     pub(crate) fn make_blocking(&self) -> Result<(), LoadError> {
-        ioctl_fionbio(self.socket(), false).map_err(|errno| LoadError::System {
-            action: "make a socket blocking",
-            source: errno.into(),
-        })
+        ioctl_fionbio(self.socket(), false).map_err(LoadError::system("make a socket blocking"))
     }
 
     /// Whether events of its socket are of no interest: the client is idle, or waits for a place in

@@ -48,10 +48,8 @@ impl<'a> Opener<'a> {
         task: &'a DriveTask,
         programs: &'a [Program],
     ) -> Result<Self, LoadError> {
-        let connects_anew = task
-            .groups
-            .iter()
-            .any(|group| group.reconnect_every.is_some());
+        let mut groups = task.groups.iter();
+        let connects_anew = groups.any(|group| group.reconnect_every.is_some());
         let encryption = (connects_anew && job.tls != Tls::Off)
             .then(|| Encryption::new(&job.address, &job.tls))
             .transpose()
@@ -137,5 +135,5 @@ impl<'a> Opener<'a> {
 fn encryption_error(job: &Job, source: TlsError) -> LoadError {
     let address = job.address.clone();
     let source = ClientError::Tls { address, source };
-    LoadError::Reconnect { source }
+    LoadError::Reconnect(source)
 }

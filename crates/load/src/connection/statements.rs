@@ -33,7 +33,7 @@ pub(super) fn opening_error(
         .and_then(|index| prepared_statements(program, number).nth(index));
     match statement {
         Some(statement) => explain(&statement.name, source),
-        None => LoadError::Reconnect { source },
+        None => LoadError::Reconnect(source),
     }
 }
 
@@ -117,7 +117,7 @@ fn explain(statement: &str, source: ClientError) -> LoadError {
         ClientError::Server {
             code: UNSUPPORTED_PS,
             ..
-        } => LoadError::Unpreparable { statement },
+        } => LoadError::Unpreparable(statement),
         source => LoadError::Prepare { statement, source },
     }
 }

@@ -4,6 +4,7 @@ use prony_client::{Answer, Connection};
 use prony_model::{Dataset, Schema};
 
 use crate::LoadError;
+use crate::dataset::ask;
 use crate::dataset::rows::{Row, Rows};
 
 /// Sums over rows of a table.
@@ -117,10 +118,7 @@ pub(crate) fn verify_chunk(
         sums.join(", "),
         condition(dataset, first, last)
     );
-    let answer = connection.query(&sql).map_err(|source| LoadError::Fill {
-        action: format!("verify {name}"),
-        source,
-    })?;
+    let answer = ask(connection, &sql, || format!("verify {name}"))?;
     let expected = checksums(dataset, &Rows::new(dataset, table), first, last);
     compare(&name, (first, last), &sums, &expected, &answer)
 }

@@ -1,4 +1,4 @@
-//! Filler a dataset: tables, rows, secondary index, check.
+//! Filling a dataset: tables, rows, secondary index, check.
 
 mod insert;
 mod method;
@@ -8,12 +8,12 @@ mod settings;
 mod threads;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use prony_client::{Answer, Connection};
 use prony_model::{Dataset, Engine, LoadOutcome};
 
 use crate::clock::now_ns;
+use crate::dataset::ask;
 use crate::dataset::checksum::{Chunk, chunks, verify_chunk};
 use crate::dataset::fill::insert::Filler;
 use crate::dataset::fill::method::{Index, Method, Statement};
@@ -21,9 +21,6 @@ use crate::dataset::fill::settings::{Changes, set_session};
 use crate::dataset::fill::threads::work_on_all;
 use crate::message::Speaker;
 use crate::{FillTask, Job, LoadError, Message};
-
-/// The longest silence while connecting. Statements may take as long as they take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// More than a row of the dataset takes in a MEMORY table, in any character set, indexes included.
 const MEMORY_ROW_SIZE: u64 = 2048;
@@ -53,14 +50,7 @@ pub(crate) fn fill(job: &Job, task: &FillTask, speaker: &mut Speaker<'_>) -> Res
 }
 
 fn open(job: &Job, task: &FillTask, index: u32) -> Result<Connection, LoadError> {
-    let connect_error = |source| LoadError::Connect {
-        client: index + 1,
-        clients: task.connections,
-        source,
-    };
-    let mut connection =
-        Connection::connect(&job.address, &job.login(), CONNECT_TIMEOUT).map_err(connect_error)?;
-    connection.set_timeout(None).map_err(connect_error)?;
+    let mut connection = job.connect(index, task.connections)?;
     if task.engine == Engine::Memory {
         // The limit of the session that creates or alters a table becomes the table's own.
         let size = task.dataset.rows.saturating_mul(MEMORY_ROW_SIZE);
@@ -83,7 +73,7 @@ impl Fill<'_, '_> {
         };
         let first = &mut self.connections[0];
         let method = Method::choose(first, &self.dataset, self.engine, task.connections)?;
-        let without_redo = self.engine == Engine::Innodb && changes.redo_log_is_off();
+        let without_redo = self.engine == Engine::Innodb && changes.redo_log_is_off;
         self.create(method.index)?;
         let used = self.insert(method)?;
         let mut index_ns = 0;
@@ -116,15 +106,12 @@ impl Fill<'_, '_> {
         let name = self.dataset.table_name(table);
         let action = || format!("create {name}");
         let connection = &mut self.connections[0];
-        ask(connection, &format!("DROP TABLE IF EXISTS {name}"), action)?;
+        ask(connection, format!("DROP TABLE IF EXISTS {name}"), action)?;
         let create = schema::create_table(&self.dataset, self.engine, table, index);
         ask(connection, &create, action)?;
         // Old versions take another engine and say so in a warning only.
-        let status = ask(
-            connection,
-            &format!("SHOW TABLE STATUS LIKE '{name}'"),
-            action,
-        )?;
+        let show = format!("SHOW TABLE STATUS LIKE '{name}'");
+        let status = ask(connection, show, action)?;
         let found = engine_of(&status);
         // MEMORY was called HEAP in 4.1.
         let is_heap = self.engine == Engine::Memory && found.eq_ignore_ascii_case("HEAP");
@@ -144,7 +131,7 @@ impl Fill<'_, '_> {
         let dataset = self.dataset;
         let count = self.connections.len();
         let filler = Filler::new(&dataset, method, u32::try_from(count).unwrap_or(u32::MAX));
-        let used = count.min(usize::try_from(filler.connections_max()).unwrap_or(count));
+        let used = count.min(usize::try_from(filler.ranges.connections_max()).unwrap_or(count));
         let rows_total = self.rows_total();
         let speaker = &mut *self.speaker;
         work_on_all(
@@ -180,7 +167,7 @@ impl Fill<'_, '_> {
         })
     }
 
-    /// Lets the connections work on a list of things, each on the next that nobody took.
+    /// Lets the connections work on a list of things, each on the next that is free.
     fn share<T: Sync>(
         &mut self,
         phase: &'static str,
@@ -239,22 +226,9 @@ fn describe(method: Method, connections: usize, without_redo: bool) -> String {
 
 /// The engine in the answer to `SHOW TABLE STATUS`; empty when there is none.
 fn engine_of(status: &Answer) -> String {
-    let column = status
-        .columns
-        .iter()
-        .position(|name| name.eq_ignore_ascii_case("engine"));
-    column
+    let mut columns = status.columns.iter();
+    columns
+        .position(|name| name.eq_ignore_ascii_case("engine"))
         .and_then(|column| status.rows.first()?.get(column)?.clone())
         .unwrap_or_default()
-}
-
-fn ask(
-    connection: &mut Connection,
-    sql: &str,
-    action: impl Fn() -> String,
-) -> Result<Answer, LoadError> {
-    connection.query(sql).map_err(|source| LoadError::Fill {
-        action: action(),
-        source,
-    })
 }

@@ -7,6 +7,7 @@ use prony_model::Dataset;
 use serde::{Deserialize, Serialize};
 
 use crate::LoadError;
+use crate::dataset::ask;
 use crate::dataset::checksum::{chunks, condition, sums_sql};
 
 /// Sums over all rows of a table.
@@ -39,10 +40,7 @@ pub fn table_sums(
     for (first, last) in chunks(dataset) {
         let condition = condition(dataset, first, last);
         let sql = format!("SELECT {} FROM {name}{condition}", expressions.join(", "));
-        let answer = connection.query(&sql).map_err(|source| LoadError::Fill {
-            action: format!("sum up {name}"),
-            source,
-        })?;
+        let answer = ask(connection, &sql, || format!("sum up {name}"))?;
         for (column, total) in totals.iter_mut().enumerate() {
             let found = answer.rows.first().and_then(|row| row.get(column));
             *total += sum_of(found).ok_or_else(|| LoadError::Sum {

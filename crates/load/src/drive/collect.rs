@@ -29,7 +29,7 @@ pub(super) struct Collector<'a, 's> {
     speaker: &'a mut Speaker<'s>,
     receiver: Receiver<Report>,
     board: IntervalBoard,
-    /// Where the measured time began, once it did.
+    /// Start of the measured time, once it has begun.
     start: Option<Start>,
     /// The figures of the threads, added up.
     sum: Option<Totals>,
@@ -59,7 +59,7 @@ impl<'a, 's> Collector<'a, 's> {
         }
     }
 
-    /// The start of the measured time, which is now, or when somebody says so, unless it has begun
+    /// The start of the measured time, which is now, or on command, unless it has begun
     /// already.
     pub(super) fn start_ns(&mut self) -> Result<u64, LoadError> {
         let start = match self.start {
@@ -82,7 +82,7 @@ impl<'a, 's> Collector<'a, 's> {
     /// The first thread is done. Waits for the others and says what came out.
     pub(super) fn finish(mut self, own: Result<Totals, LoadError>) -> Result<(), LoadError> {
         self.gather(own).inspect_err(|_| {
-            // Nobody waits for the other threads' figures any more.
+            // No thread waits for the other threads' figures.
             self.run.failed.store(true, Ordering::Relaxed);
         })?;
         if let Some(error) = self.error {
@@ -101,7 +101,7 @@ impl<'a, 's> Collector<'a, 's> {
         let intervals = self.board.end(end_ns - start.at_ns);
         self.say_intervals(intervals)?;
         let groups = sum.outcomes(self.run, start.at_ns, end_ns)?;
-        let thread_use = sum.thread_use().to_vec();
+        let thread_use = sum.thread_use;
         let outcome = StepOutcome {
             groups: groups.try_into().map_err(|_| LoadError::Thread)?,
             threads: u32::try_from(thread_use.len()).unwrap_or(u32::MAX),

@@ -1,8 +1,8 @@
-//! Where threads meet.
+//! Meeting point of threads.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A barrier that opens for good when one of the threads can't come any more.
+/// A barrier that opens for good when one of the threads can no longer come.
 #[derive(Debug)]
 pub(super) struct Gate {
     threads: usize,
@@ -13,7 +13,7 @@ pub(super) struct Gate {
 #[derive(Debug, Default)]
 struct State {
     waiting: usize,
-    /// How often all have met.
+    /// Number of meetings so far.
     meetings: u64,
     broken: bool,
 }
@@ -42,7 +42,7 @@ impl Gate {
         let _state = self.changed.wait_while(state, waits);
     }
 
-    /// From now on nobody waits here.
+    /// From now on no thread waits here.
     pub(super) fn break_open(&self) {
         self.lock().broken = true;
         self.changed.notify_all();

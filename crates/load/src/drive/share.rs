@@ -6,6 +6,7 @@ use crate::DriveTask;
 use crate::connection::Link;
 
 /// The clients of one thread, and the operations of each in count mode.
+#[derive(Default)]
 pub(super) struct Share {
     pub(super) links: Vec<Link>,
     pub(super) operations: Vec<u64>,
@@ -14,12 +15,7 @@ pub(super) struct Share {
 /// Deals clients to threads in turn, and operations to the task's own clients, the remainder to the
 /// first ones. Clients of other groups go on until the own ones end.
 pub(super) fn share_out(task: &DriveTask, links: Vec<Link>, threads: u32) -> Vec<Share> {
-    let mut shares: Vec<Share> = (0..threads)
-        .map(|_| Share {
-            links: Vec::new(),
-            operations: Vec::new(),
-        })
-        .collect();
+    let mut shares: Vec<Share> = (0..threads).map(|_| Share::default()).collect();
     let count = shares.len();
     let clients = u64::from(task.groups.own().clients);
     for (index, link) in links.into_iter().enumerate() {

@@ -13,8 +13,8 @@ use crate::{DriveTask, LoadError};
 /// The figures of one or several threads, also of one that ended early because another failed.
 pub(super) struct Totals {
     groups: Vec<GroupTotals>,
-    thread_use: Vec<ThreadUse>,
-    /// The connections, open until somebody lets them go.
+    pub(super) thread_use: Vec<ThreadUse>,
+    /// The connections, open until they are released.
     links: Vec<Link>,
 }
 
@@ -38,7 +38,7 @@ impl Totals {
         Self {
             groups: groups.collect(),
             thread_use: vec![used],
-            links: worker.into_links(),
+            links: worker.links,
         }
     }
 
@@ -59,7 +59,7 @@ impl Totals {
         &mut self.groups[0].recorder
     }
 
-    /// Ends the last periods of the other groups, which nobody asks for.
+    /// Ends the last periods of the other groups.
     pub(super) fn end_periods(&mut self) -> Result<(), LoadError> {
         for group in self.groups.iter_mut().skip(1) {
             group.recorder.end_period()?;
@@ -78,17 +78,10 @@ impl Totals {
         Ok(())
     }
 
-    /// When the last operation of any group ended; 0 when there was none.
+    /// The time when the last operation of any group ended; 0 when there was none.
     pub(super) fn last_ns(&self) -> u64 {
-        self.groups
-            .iter()
-            .map(|group| group.last_ns)
-            .max()
-            .unwrap_or(0)
-    }
-
-    pub(super) fn thread_use(&self) -> &[ThreadUse] {
-        &self.thread_use
+        let ends = self.groups.iter().map(|group| group.last_ns);
+        ends.max().unwrap_or(0)
     }
 
     /// The outcomes of all groups. The measured time is from `start_ns` to `end_ns`.
@@ -149,7 +142,7 @@ impl GroupTotals {
     }
 }
 
-/// Whether time ends the task, and not a number of operations.
+/// Returns `true` if time ends the task, and not a number of operations.
 const fn is_timed(task: &DriveTask) -> bool {
     matches!(task.length, Length::Time { .. })
 }

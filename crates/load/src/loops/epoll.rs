@@ -239,7 +239,7 @@ impl<'l> Watched<'l> {
     }
 }
 
-/// Whether a part of the request waits for the socket.
+/// Presence of an unsent part of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unsent {
     Yes,

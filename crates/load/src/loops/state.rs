@@ -23,7 +23,7 @@ pub(crate) struct GroupState<'a> {
     pub(crate) values: &'a mut [Values],
     pub(crate) recorder: Recorder,
     pub(crate) scheduled: bool,
-    /// Whether they arrive by a schedule that no answer changes.
+    /// `true` if they arrive by a schedule that no answer changes.
     pub(crate) is_open: bool,
     /// Operations due and not begun when the measured time was over.
     pub(crate) backlog: u64,
@@ -39,7 +39,7 @@ pub(crate) struct State<'a> {
     own_left: Option<&'a AtomicU32>,
     /// Clients of the first group, on this thread, that still work.
     own_working: usize,
-    /// Whether the groups beside the first have ended.
+    /// `true` if the groups beside the first have ended.
     beside_closed: bool,
     hand_over: &'a mut dyn FnMut(Period) -> Result<(), LoadError>,
     period_ns: u64,
@@ -191,7 +191,7 @@ impl<'a> State<'a> {
         self.after(waiting, client)
     }
 
-    /// When the first waiting client has to be called; `None` when none will be.
+    /// Time at which the first waiting client has to be called; `None` if none will.
     #[inline]
     pub(super) fn next_due(&self) -> Option<u64> {
         self.pacer.next_due()

@@ -16,7 +16,7 @@ const NS_PER_SECOND: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub(super) struct Timer {
     handle: OwnedFd,
-    /// When it goes off; 0 where it is not set.
+    /// The time when it goes off; 0 where it is not set.
     at_ns: u64,
 }
 

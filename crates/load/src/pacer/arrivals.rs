@@ -1,4 +1,4 @@
-//! When the operations of an open loop arrive.
+//! Arrival times of an open loop's operations.
 
 use prony_model::{Spacing, Thousandths};
 
@@ -23,7 +23,7 @@ pub(crate) struct Arrivals {
     gaps: Gaps,
 }
 
-/// What a group's arrivals on one thread depend on.
+/// Parameters of a group's arrivals on one thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) rate: Thousandths,
@@ -144,7 +144,7 @@ impl Gaps {
 }
 
 impl Rise {
-    /// Nanoseconds until so many arrivals are expected.
+    /// Nanoseconds until this many arrivals are expected.
     fn ns_until(self, arrivals: f64) -> u64 {
         let in_ramp = self.rate * self.ramp_ns / 2.0;
         let ns = if arrivals < in_ramp {
@@ -253,7 +253,7 @@ mod tests {
         plan.ramp_ns = SECOND;
         plan.end_ns = 5 + 2 * SECOND;
         let arrivals: Vec<u64> = Arrivals::new(plan).collect();
-        // 500 in the ramp, of which a quarter in its first half; 1000 after it.
+        // 500 in the ramp, a quarter of them in its first half; 1000 after it.
         assert_eq!(arrivals.len(), 1500);
         let before = |ns: u64| arrivals.iter().filter(|at| **at < 5 + ns).count();
         assert_eq!((before(SECOND / 2), before(SECOND)), (125, 500));

@@ -41,7 +41,7 @@ impl Open {
         }
     }
 
-    /// When the next arrival is due for which a client is idle.
+    /// Time of the next arrival for which a client is idle.
     pub(super) fn next_due(&self) -> Option<u64> {
         self.idle.front()?;
         self.next_ns
@@ -91,7 +91,7 @@ impl Open {
         }
     }
 
-    /// Clients that wait although nothing comes any more.
+    /// Clients that wait although no arrival is left.
     pub(super) fn release(&mut self) -> usize {
         if self.next_ns.is_some() {
             return 0;

@@ -18,7 +18,7 @@ use crate::protocol::{ProtocolError, Wire};
 /// The only protocol so far.
 const WIRE: Wire = Wire::Mysql;
 
-/// What is wrong with a statement of a workload. Fits after "failed to …".
+/// Errors of a statement of a workload. Fits after "failed to …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
     /// It would never run.
@@ -31,7 +31,7 @@ pub enum CompileError {
     #[error("fill `{{{0}}}`: it is a list; write `{{{0}:list}}`")]
     ListAsValue(String),
     /// One value stands where a list should.
-    #[error("fill `{{{0}:list}}`: it is no list; write `{{{0}}}`, or give it a `count`")]
+    #[error("fill `{{{0}:list}}`: it is not a list; write `{{{0}}}`, or give it a `count`")]
     ValueAsList(String),
     /// An expression names a list.
     #[error("compute parameter `{name}`: `{list}` is a list, not a number")]
@@ -43,8 +43,8 @@ pub enum CompileError {
     },
     /// An expression does something with a drawn value that it may do with constants only.
     #[error(
-        "compute parameter `{name}`: `{factor}` is drawn anew each time; it can be multiplied \
-         with what stays the same, and nothing more"
+        "compute parameter `{name}`: `{factor}` is drawn for each statement; it can only be \
+         multiplied with a constant"
     )]
     NotLinear {
         /// The parameter with the expression.
@@ -53,7 +53,7 @@ pub enum CompileError {
         factor: String,
     },
     /// A list is empty or out of all proportion.
-    #[error("make list `{name}` of {count} values: 1 to {max} are possible")]
+    #[error("create list `{name}` of {count} values: 1 to {max} are possible")]
     ListLength {
         /// The parameter.
         name: String,
@@ -80,18 +80,18 @@ pub enum CompileError {
         max: usize,
     },
     /// Two values have the same name.
-    #[error("name a parameter `{0}`: the name is taken")]
+    #[error("name a parameter `{0}`: the name is already used")]
     NameTaken(String),
     /// An expression of a parameter can't be computed.
     #[error("compute parameter `{name}`: {source}")]
     Expression {
         /// The parameter.
         name: String,
-        /// Why.
+        /// The cause.
         source: ExprError,
     },
     /// The lowest value of a parameter can be above the highest.
-    #[error("draw parameter `{name}`: its range can be empty, for low can exceed high by {by}")]
+    #[error("draw parameter `{name}`: its range can be empty, because low can exceed high by {by}")]
     EmptyRange {
         /// The parameter.
         name: String,
@@ -103,8 +103,8 @@ pub enum CompileError {
     OutOfRange(String),
     /// A statement of a mix is none that an operation can run alone.
     #[error(
-        "mix it with others: every statement of a mix has a weight of at least 1, is not repeated, \
-         and chooses its own table"
+        "mix it with others: every statement of a mix needs a weight of at least 1, must not be \
+         repeated, and must choose its own table"
     )]
     Mix,
     /// The statement may not fit one packet.
@@ -112,14 +112,21 @@ pub enum CompileError {
     TooLarge(#[from] ProtocolError),
 }
 
-/// Which statement is wrong, and how.
+/// The wrong statement, and the error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{source} (statement `{statement}`)")]
 pub struct StatementError {
     /// Its name.
     pub statement: String,
-    /// What is wrong.
+    /// Description of the problem.
     pub source: CompileError,
+}
+
+impl StatementError {
+    fn of(statement: &prony_model::Statement, source: CompileError) -> Self {
+        let statement = statement.name.clone();
+        Self { statement, source }
+    }
 }
 
 impl Program {
@@ -142,13 +149,13 @@ impl Program {
     }
 }
 
-/// What is known before any value is drawn.
+/// Names known before any value is drawn.
 pub(crate) struct Scope<'a> {
     pub(crate) workload: &'a Workload,
     /// Values of the step; those not named keep the workload's own.
     pub(crate) parameters: &'a BTreeMap<String, i64>,
     pub(crate) dataset: &'a Dataset,
-    /// How statements are sent, unless the workload insists on text.
+    /// Protocol of statements, unless the workload insists on text.
     pub(crate) protocol: Protocol,
     /// Clients that share the values of a range where none may come twice.
     pub(crate) clients: u32,
@@ -156,7 +163,24 @@ pub(crate) struct Scope<'a> {
     pub(crate) seed: u64,
 }
 
-impl Scope<'_> {
+impl<'a> Scope<'a> {
+    /// One client's, as text.
+    pub(crate) const fn of_text(
+        workload: &'a Workload,
+        parameters: &'a BTreeMap<String, i64>,
+        dataset: &'a Dataset,
+        seed: u64,
+    ) -> Self {
+        Self {
+            workload,
+            parameters,
+            dataset,
+            protocol: Protocol::Text,
+            clients: 1,
+            seed,
+        }
+    }
+
     /// Compiles the workload, with its `BEGIN` and `COMMIT` where they are `transactional`.
     ///
     /// # Errors
@@ -169,12 +193,8 @@ impl Scope<'_> {
             .statements
             .iter()
             .map(|statement| {
-                compile_statement(statement, self, &tables, &mut places).map_err(|source| {
-                    StatementError {
-                        statement: statement.name.clone(),
-                        source,
-                    }
-                })
+                compile_statement(statement, self, &tables, &mut places)
+                    .map_err(|source| StatementError::of(statement, source))
             })
             .collect::<Result<Vec<_>, _>>()?;
         let transaction = self.workload.transaction && transactional;
@@ -200,10 +220,7 @@ impl Scope<'_> {
     /// The sums of the weights up to each statement of a mix.
     fn mix(&self) -> Result<Vec<u64>, StatementError> {
         let statements = &self.workload.statements;
-        if statements
-            .iter()
-            .all(|statement| statement.weight.is_none())
-        {
+        if statements.iter().all(|s| s.weight.is_none()) {
             return Ok(Vec::new());
         }
         let mut sum = 0;
@@ -216,10 +233,7 @@ impl Scope<'_> {
                         sum += u64::from(weight);
                         Ok(sum)
                     }
-                    _ => Err(StatementError {
-                        statement: statement.name.clone(),
-                        source: CompileError::Mix,
-                    }),
+                    _ => Err(StatementError::of(statement, CompileError::Mix)),
                 }
             })
             .collect()
@@ -230,12 +244,9 @@ impl Scope<'_> {
         match name {
             "rows" => i64::try_from(self.dataset.rows).ok(),
             "tables" => Some(i64::from(self.dataset.tables)),
-            _ => {
-                let stepped = self.parameters.get(name);
-                stepped
-                    .or_else(|| self.workload.parameters.get(name))
-                    .copied()
-            }
+            _ => [self.parameters, &self.workload.parameters]
+                .iter()
+                .find_map(|parameters| parameters.get(name).copied()),
         }
     }
 
@@ -281,7 +292,7 @@ fn compile_statement(
         Protocol::Prepared if names_table => params.prepared_encoding(pieces, tables)?,
         Protocol::Prepared => params.prepared_encoding(pieces, &[String::new()])?,
     };
-    let compiled = params.finish();
+    let (params, texts, integers) = params.finish();
     Ok(Statement {
         name: statement.name.clone(),
         repeat: statement.repeat,
@@ -289,9 +300,9 @@ fn compile_statement(
         repeats_values,
         expect: statement.expect,
         encoding,
-        integers: compiled.integers,
-        params: compiled.params,
-        texts: compiled.texts,
+        integers,
+        params,
+        texts,
     })
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Whether every value fits 64 bits with a sign.
+    /// Returns `true` if every value fits 64 bits with a sign.
     pub(crate) fn fit_i64(self) -> bool {
         i64::try_from(self.min).is_ok() && i64::try_from(self.max).is_ok()
     }

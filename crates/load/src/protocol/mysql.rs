@@ -44,9 +44,9 @@ pub(crate) struct Execution {
 #[derive(Debug)]
 struct Layout {
     template: ExecuteTemplate,
-    /// Where integers begin, and their slots.
+    /// Start of integers, and their slots.
     integers: Vec<(usize, usize)>,
-    /// Where texts lie, and their indices.
+    /// Ranges of texts, and their indices.
     texts: Vec<(Range<usize>, usize)>,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use prony_model::Interval;
 
 use crate::LoadError;
-use crate::recorder::{Latencies, Period, add, new_latencies};
+use crate::recorder::{Latencies, Period};
 
 /// The 99th percentile.
 const P99: f64 = 0.99;
@@ -25,11 +25,7 @@ pub(crate) struct IntervalBoard {
 #[derive(Debug)]
 struct Sum {
     end_ns: u64,
-    operations: Latencies,
-    queries: u64,
-    errors: u64,
-    response: Option<Latencies>,
-    backlog: u64,
+    period: Period,
 }
 
 /// An interval, and its histogram where it is wanted.
@@ -74,7 +70,7 @@ impl IntervalBoard {
     /// Returns the intervals that this completes; the last one ends at that time.
     pub(crate) fn end(&mut self, measured_ns: u64) -> Vec<Closed> {
         self.open.retain(|index, sum| {
-            index * self.length_ns < measured_ns || !sum.operations.is_empty()
+            index * self.length_ns < measured_ns || !sum.period.operations.is_empty()
         });
         if let Some(mut last) = self.open.last_entry() {
             last.get_mut().end_ns = measured_ns;
@@ -89,28 +85,15 @@ impl IntervalBoard {
     }
 
     fn add(&mut self, index: u64, period: &Period) -> Result<(), LoadError> {
-        let sum = match self.open.entry(index) {
-            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::btree_map::Entry::Vacant(entry) => entry.insert(Sum {
-                end_ns: (index + 1) * self.length_ns,
-                operations: new_latencies()?,
-                queries: 0,
-                errors: 0,
-                response: period
-                    .response
-                    .as_ref()
-                    .map(|_| new_latencies())
-                    .transpose()?,
-                backlog: 0,
-            }),
-        };
-        sum.queries += period.queries;
-        sum.errors += period.errors;
-        sum.backlog += period.backlog;
-        if let (Some(sum), Some(part)) = (&mut sum.response, &period.response) {
-            add(sum, part)?;
+        if let Some(sum) = self.open.get_mut(&index) {
+            return sum.period.add(period);
         }
-        add(&mut sum.operations, &period.operations)
+        let sum = Sum {
+            end_ns: (index + 1) * self.length_ns,
+            period: period.clone(),
+        };
+        self.open.insert(index, sum);
+        Ok(())
     }
 
     fn close(&mut self) -> Vec<Closed> {
@@ -121,7 +104,7 @@ impl IntervalBoard {
             .into_iter()
             .map(|(index, sum)| Closed {
                 interval: sum.interval(index * self.length_ns),
-                operations: self.histograms.then_some(sum.operations),
+                operations: self.histograms.then_some(sum.period.operations),
             })
             .collect();
         let intervals = closed.iter().map(|closed| closed.interval.clone());
@@ -132,28 +115,21 @@ impl IntervalBoard {
 
 impl Sum {
     fn interval(&self, start_ns: u64) -> Interval {
-        let (latency_ns_p99, latency_ns_max) = if self.operations.is_empty() {
-            (0, 0)
-        } else {
-            (
-                self.operations.value_at_quantile(P99),
-                self.operations.max(),
-            )
+        let period = &self.period;
+        let p99 = |all: &Latencies| match all.len() {
+            0 => 0,
+            _ => all.value_at_quantile(P99),
         };
         Interval {
             start_ns,
             end_ns: self.end_ns,
-            operations: self.operations.len(),
-            queries: self.queries,
-            errors: self.errors,
-            latency_ns_p99,
-            latency_ns_max,
-            response_ns_p99: self
-                .response
-                .as_ref()
-                .filter(|all| !all.is_empty())
-                .map_or(0, |all| all.value_at_quantile(P99)),
-            backlog: self.backlog,
+            operations: period.operations.len(),
+            queries: period.queries,
+            errors: period.errors,
+            latency_ns_p99: p99(&period.operations),
+            latency_ns_max: period.operations.max(),
+            response_ns_p99: period.response.as_ref().map_or(0, p99),
+            backlog: period.backlog,
         }
     }
 }
@@ -161,6 +137,7 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorder::new_latencies;
 
     fn period(latencies: &[u64]) -> Period {
         let mut operations = new_latencies().unwrap();

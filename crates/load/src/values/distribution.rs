@@ -90,7 +90,7 @@ impl Sampler {
         Self { count, method }
     }
 
-    /// Whether the next value depends on how many were drawn before.
+    /// Returns `true` if the next value depends on how many were drawn before.
     pub(crate) const fn is_ordered(distribution: Distribution) -> bool {
         matches!(
             distribution,
@@ -159,7 +159,7 @@ fn gaussian(draws: &mut Draws, count: u64) -> u64 {
     crate::values::random::below(sum, count)
 }
 
-/// So many percent of a number, without overflow.
+/// A percentage of a number, without overflow.
 fn percent(number: u64, percent: u32) -> u64 {
     let share = u128::from(number) * u128::from(percent) / 100;
     u64::try_from(share).unwrap_or(number)

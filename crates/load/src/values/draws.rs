@@ -1,4 +1,4 @@
-//! What decides the values that a client draws.
+//! Rules for the values that a client draws.
 
 use crate::values::random::ClientRandom;
 

@@ -265,7 +265,7 @@ fn a_connection_closed_between_requests_is_found_closed() {
 
 /// What is wrong with the greeting, the answer to the login, and the answer to a prepare.
 fn faults_of_doors() -> Vec<(Door, &'static [&'static str])> {
-    const CLOSED: &[&str] = &["it closed the connection"];
+    const CLOSED: &[&str] = &["the server closed the connection"];
     let greeting = framed(0, &[greeting()]);
     let half = || greeting[..20].to_vec();
     let hang_up = Then::HangUp;
@@ -300,7 +300,7 @@ fn faults_of_doors() -> Vec<(Door, &'static [&'static str])> {
         ),
         (login(3, ok(0)), &["expected packet number 2, got 3"]),
         (login(2, vec![7]), &["answer to the login: byte 0x07"]),
-        (login(2, b"\xfedialog\0x\0".to_vec()), &["asks for dialog"]),
+        (login(2, b"\xfedialog\0x\0".to_vec()), &["requires dialog"]),
         (Door::Prepare(vec![], hang_up), CLOSED),
         (Door::Prepare(vec![12, 0, 0, 1, 0], hang_up), CLOSED),
         (prepare(&[err(1146)]), &["error 1146"]),
@@ -315,7 +315,7 @@ fn faults_of_doors() -> Vec<(Door, &'static [&'static str])> {
         ),
         (
             prepare(&[one_parameter, definition(), eof()]),
-            &["counts 1 parameters, expected 2"],
+            &["found 1 parameters, expected 2"],
         ),
     ]
 }
@@ -325,7 +325,7 @@ fn place(door: &Door, connection: usize) -> &'static str {
     match (door, connection) {
         (Door::Prepare(..), _) => "prepare statement `read`",
         (_, 0) => "connect client 1 of",
-        _ => "connect",
+        _ => "reconnect",
     }
 }
 

@@ -275,7 +275,7 @@ fn a_server_that_refuses_new_connections_is_named() {
     task.groups.own_mut().reconnect_every = Some(1);
     let error = crate::run(&server, Task::Drive(Box::new(task))).unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("connect anew"), "{text}");
+    assert!(text.starts_with("reconnect: "), "{text}");
 }
 
 fn group(name: &str, clients: u32, pace: Pace) -> ClientGroup {

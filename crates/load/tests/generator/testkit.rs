@@ -180,7 +180,7 @@ impl FakeServer {
         }
     }
 
-    /// Where it listens.
+    /// Its address.
     pub(crate) fn address(&self) -> Address {
         self.address.clone()
     }

@@ -38,7 +38,7 @@ pub struct ServiceTimes {
 }
 
 impl ServiceTimes {
-    /// True where so many operations are enough for a percentile: 100 ÷ (1 − p). The percentile is
+    /// True if this many operations are enough for a percentile: 100 ÷ (1 − p). The percentile is
     /// in thousandths, so that 999 is the 99.9th.
     pub const fn supports(count: u64, per_mille: u16) -> bool {
         count.saturating_mul(1000_u64.saturating_sub(per_mille as u64)) >= 1000 * BEYOND_MIN

@@ -28,10 +28,9 @@ pub struct StepCounts {
     pub row_bytes: u64,
     /// Rows in all tables together; `None` where writes have made that uncertain.
     pub table_rows: Option<u64>,
-    /// When operations begin.
+    /// Pace of the operations.
     pub pace: Pace,
-    /// True where other clients did other work at the same time: then nobody knows whose costs are
-    /// whose.
+    /// True where other clients used the server at the same time: then costs can't be attributed.
     pub accompanied: bool,
 }
 
@@ -68,16 +67,16 @@ pub enum NoValue {
     #[error("no operation completed")]
     NothingDone,
     /// The load generator's clients did different work at the same time.
-    #[error("other clients did other work at the same time")]
+    #[error("other clients used the server at the same time")]
     Accompanied,
     /// Clients also wait for other things than answers, or for each other.
-    #[error("told for one client that sends one operation after the other")]
+    #[error("computed only for one client that sends one operation after the other")]
     NotAlone,
     /// The counter was opened and never had its turn on the processor.
     #[error("the counter never ran")]
     NeverRan,
     /// The divisor did not grow.
-    #[error("nothing to divide by")]
+    #[error("the divisor is 0")]
     NothingToDivideBy,
     /// Too few operations lie beyond the percentile.
     #[error("too few operations for this percentile")]
@@ -86,7 +85,7 @@ pub enum NoValue {
     #[error("no row was changed")]
     NothingChanged,
     /// Rows were added or deleted before, warm-up included.
-    #[error("the number of rows is not known")]
+    #[error("the number of rows is unknown")]
     RowsUnknown,
 }
 

@@ -1,4 +1,4 @@
-//! Which target is the base.
+//! The base among the targets.
 
 use prony_model::Target;
 

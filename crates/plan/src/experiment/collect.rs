@@ -20,7 +20,7 @@ pub(super) fn read<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
         _ => {
             return Problem::new("`collect` must be a table, or \"nothing\"")
                 .at(&span, "neither of them")
-                .help("write what differs from the defaults, such as { status = false }")
+                .help("write the differences from the defaults, such as { status = false }")
                 .fail(value.document());
         }
     };
@@ -72,7 +72,7 @@ pub(super) fn check_external(document: &Document<'_>, own: &[Axis<'_>]) -> Read<
         };
         if by_name(*collect) {
             outcome = Problem::new(format!(
-                "{} counters can't be had: Prony does not start this server",
+                "{} counters are unavailable: Prony does not start this server",
                 collect.counters.name()
             ))
             .at(&value.span, "asked for here")
@@ -84,7 +84,7 @@ pub(super) fn check_external(document: &Document<'_>, own: &[Axis<'_>]) -> Read<
 }
 
 /// What an external target takes of the defaults: counters that they ask for by name are off, as
-/// they can't be had of it. Nobody asked for them of this target.
+/// they are unavailable for it, and this target did not request them.
 pub(super) fn for_external(mut axis: Axis<'_>) -> Axis<'_> {
     let mut values: Vec<Located<Setting<'_>>> = Vec::new();
     for mut value in axis.values {

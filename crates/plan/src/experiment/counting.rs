@@ -13,10 +13,10 @@ use crate::suggest;
 /// well that two show whether they did.
 const BLOCKS: u32 = 2;
 
-/// What an experiment wants to count with.
+/// Means of counting that an experiment requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum With {
-    /// What is there at no cost.
+    /// The means that is available without cost.
     #[default]
     Auto,
     Off,
@@ -30,21 +30,21 @@ const WITH: [(&str, With); 4] = [
     ("off", With::Off),
 ];
 
-/// What an experiment says of counting.
+/// The section on counting, as written.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     blocks: Option<Located<u32>>,
     with: With,
-    /// Where it says so.
+    /// Its place in the file.
     place: Span,
     operations: Option<u64>,
 }
 
-/// What becomes of it here.
+/// The section on counting, as decided for this host.
 #[derive(Debug, Default)]
 pub(super) struct Decided {
     pub(super) counting: Option<Counting>,
-    /// Why nothing is counted although nobody forbade it.
+    /// Reason why nothing is counted although counting was not switched off.
     pub(super) note: Option<String>,
 }
 
@@ -145,7 +145,7 @@ fn check_blocks(document: &Document<'_>, written: &Written, blocks: u32) -> Read
             "targets can't be counted in {} blocks: the experiment has {blocks}",
             counted.value
         ))
-        .at(&counted.span, "more than there are")
+        .at(&counted.span, "more than the experiment has")
         .help(format!(
             "write a number from 1 to {blocks}, or leave it out"
         ))

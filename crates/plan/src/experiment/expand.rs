@@ -28,13 +28,13 @@ pub(super) struct Written<'k> {
 pub(super) struct Draft<'k> {
     /// Its name is empty.
     pub(super) target: Target,
-    /// What makes it what it is, with the places of the values.
+    /// The target's settings, with the places of the values.
     pub(super) settings: Vec<Located<Setting<'k>>>,
     /// The name of its `[[target]]`, where that has one.
     pub(super) written: Option<String>,
-    /// Which `[[target]]` it comes from, counted from 0.
+    /// Index of its `[[target]]`, counted from 0.
     pub(super) table: usize,
-    /// Where that has its name, or else its build.
+    /// Place of its name, or else of its build.
     pub(super) place: Span,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn check_count(document: &Document<'_>, written: &[Written<'_>]) -> R
         total = total.saturating_add(count);
         if total > TARGETS_MAX {
             let label = if count > 1 {
-                format!("its matrix makes {count} of them")
+                format!("its matrix expands to {count} targets")
             } else {
                 "one too many".to_owned()
             };

@@ -8,14 +8,14 @@ use crate::endpoint::{self, Rejected};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Problem, Read, Span};
 
-/// Where a password can be.
+/// Possible sources of a password.
 const PASSWORD_SOURCES: [&str; 2] = ["password_env", "password_file"];
 
 /// An external server as an experiment describes it.
 #[derive(Debug)]
 pub(super) struct ExternalServer {
     pub(super) login: External,
-    /// What stands for the facts of its build.
+    /// Facts of its build, or their replacement.
     pub(super) build: BuildFacts,
 }
 
@@ -28,7 +28,7 @@ enum TlsMode {
 }
 
 impl ExternalServer {
-    /// What carries statements to it.
+    /// Transport of its statements.
     pub(super) const fn transport(&self) -> Transport {
         match self.login.address {
             Address::Unix(_) => Transport::Socket,
@@ -83,7 +83,7 @@ fn read_address(value: Value<'_>) -> Read<Located<Address>> {
     }
 }
 
-/// What is wrong with the text at `span`.
+/// Problem with the text at `span`.
 fn problem(rejected: Rejected, span: &Span) -> Problem {
     Problem::new(rejected.message)
         .at(span, rejected.label)
@@ -115,7 +115,7 @@ fn read_password(fields: &mut Fields<'_>, folder: &Path) -> Read<PasswordSource>
     let document = fields.document();
     let literal = fields.refuse("password", |span| {
         Problem::new("a password can't be written into an experiment")
-            .at(span, "would be read by whoever gets this file")
+            .at(span, "would be readable to everyone with this file")
             .help(
                 "put it into an environment variable and name that: `password_env = \
                  \"PRONY_PASSWORD\"`,\nor into a file: `password_file = \"password.txt\"`",

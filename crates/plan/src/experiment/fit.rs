@@ -1,4 +1,4 @@
-//! Whether a workload can run on a dataset at given parameters, and what its answers then are.
+//! `true` if a workload can run on a dataset at given parameters, and what its answers then are.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,7 @@ pub(crate) enum Misfit {
 }
 
 impl Misfit {
-    /// What the dataset has to do with it, for a label at its rows; `None` where it has nothing
-    /// to do with it.
+    /// Part of the dataset in the problem, for a label at its rows; `None` if it has none.
     pub(super) fn about(&self, dataset: &Dataset) -> Option<String> {
         match self {
             Self::Schema { found, .. } => Some(format!("tables of {found}")),
@@ -39,12 +38,12 @@ impl Misfit {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub(super) fn help(&self) -> String {
         match self {
             Self::Schema { wanted, .. } => format!(
                 "write schema = \"{wanted}\" in [dataset], or choose another workload: \
-                 `prony workloads list` says what each works on"
+                 `prony workloads list` shows the schema of each"
             ),
             Self::Parameters { .. } => "set other `parameters` in the step".to_owned(),
             _ => "raise `rows`, or set other `parameters` in the step".to_owned(),
@@ -62,8 +61,8 @@ struct Constants<'a> {
 /// The workload with the counts of right answers computed.
 ///
 /// # Errors
-/// When it is for tables of another schema, when it needs more rows, when a range to draw from is empty, when a list has no
-/// values or too many, or when a count of rows is negative.
+/// When it is for tables of another schema, when it needs more rows, when a range to draw from is
+/// empty, when a list has no values or too many, or when a count of rows is negative.
 pub(crate) fn resolve(
     workload: &Workload,
     dataset: &Dataset,
@@ -219,8 +218,8 @@ impl Constants<'_> {
         }
     }
 
-    /// What the names in the expressions stand for: ` at rows = 50, range = 100`; nothing where
-    /// there are no names.
+    /// Values of the names in the expressions: ` at rows = 50, range = 100`; empty if there are
+    /// none.
     fn values(&self, exprs: &[&Expr]) -> String {
         let mut names: Vec<&str> = Vec::new();
         for name in exprs.iter().flat_map(|expr| expr.names()) {

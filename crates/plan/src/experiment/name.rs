@@ -10,7 +10,7 @@ use crate::invalid::{Document, Problem, Read};
 /// columns, and a table of four has no room for longer ones.
 const LONG: usize = 40;
 
-/// How the name of a setting is written in the name of a target.
+/// Form of a setting's name in the name of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Words {
     /// `performance_schema`.
@@ -95,7 +95,7 @@ fn name(draft: &Draft<'_>, drafts: &[Draft<'_>], words: Words) -> String {
     parts.join("-")
 }
 
-/// What `aspect` adds to the name; nothing where the target leaves a setting to the baseline.
+/// Part that `aspect` adds to the name; empty if the target leaves a setting to the baseline.
 fn part(target: &Target, aspect: &Aspect, varying: &[Aspect], words: Words) -> Option<String> {
     let value = target.aspect(aspect);
     let text = match aspect {

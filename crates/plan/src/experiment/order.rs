@@ -4,7 +4,7 @@ use prony_model::{PlannedTrial, TrialKind};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// What is counted: in the first so many blocks, these targets.
+/// Counted targets, in a number of the first blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counted<'a> {
     pub(super) blocks: u32,

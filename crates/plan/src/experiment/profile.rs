@@ -9,7 +9,7 @@ use crate::fields::{Fields, NAME_RULE, Value, is_name};
 use crate::invalid::{Document, Problem, Read};
 use crate::suggest;
 
-/// What a profile can change: how much is measured and counted, with how much memory and over which
+/// Keys that a profile can change: the amount of measuring and counting, the memory and the
 /// backend.
 const KEYS: [&str; 8] = [
     "blocks", "clients", "allow", "backend", "dataset", "defaults", "sequence", "counting",
@@ -38,7 +38,7 @@ pub(super) fn lay<'t, 'd>(
             .collect();
         let place = table.get("profile").map_or(0..0, Spanned::span);
         return Problem::new(format!("the experiment has no profile `{name}`"))
-            .at(&place, "asked for on the command line")
+            .at(&place, "requested on the command line")
             .help(suggest::help(name, "profiles", &known))
             .fail(document);
     };
@@ -83,7 +83,7 @@ fn check_keys(profile: Fields<'_>) -> Read<()> {
             outcome = Problem::new(format!("a profile can't change `{}`", key.value))
                 .at(&key.span, "not for profiles")
                 .help(format!(
-                    "a profile changes how much is measured, and with how much memory: {}",
+                    "a profile can change only the amount of measuring and memory: {}",
                     KEYS.join(", ")
                 ))
                 .fail(value.document());

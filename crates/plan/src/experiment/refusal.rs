@@ -15,9 +15,9 @@ use crate::invalid::{Document, Problem, Read, Span};
 pub struct Refused {
     /// The setting: an intent or an option.
     pub setting: Aspect,
-    /// What can't be had, with its value and the server's version.
+    /// The unavailable setting, with its value and the server's version.
     pub reason: String,
-    /// What can be had, or what else to do; may be empty.
+    /// Available values, or another remedy; may be empty.
     pub remedy: String,
 }
 

@@ -25,7 +25,7 @@ pub(super) use self::clients::{Clients, read as read_clients};
 pub use self::preset::{Preset, parse_preset};
 pub(super) use self::time::{read_operations, read_time};
 
-/// What a sequence is read against.
+/// Facts against which a sequence is read.
 pub(super) struct Surroundings<'a> {
     /// Numbers of clients that the experiment sets for all steps.
     pub(super) clients: Option<Vec<Clients>>,

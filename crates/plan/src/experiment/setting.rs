@@ -1,4 +1,4 @@
-//! What a target can set: one aspect at a time, with one value or with several.
+//! Settings of a target: one aspect at a time, with one value or with several.
 
 use std::fmt;
 
@@ -26,15 +26,15 @@ pub(super) enum Setting<'k> {
 pub(super) struct Axis<'k> {
     /// Of every value.
     pub(super) aspect: Aspect,
-    /// Where its key stands.
+    /// Place of its key.
     pub(super) key: Span,
     /// At least one, no two alike.
     pub(super) values: Vec<Located<Setting<'k>>>,
 }
 
 impl Setting<'_> {
-    /// What it sets. Options of one name have one aspect however the name is written: servers
-    /// take `-` and `_` for each other.
+    /// Aspect that it sets. Options of one name have one aspect however the name is written:
+    /// servers take `-` and `_` for each other.
     pub(super) fn aspect(&self) -> Aspect {
         match self {
             Self::Build(_) => Aspect::Build,
@@ -115,7 +115,7 @@ pub(super) fn values<'a, 'k>(axes: &'a [Axis<'k>], aspect: &Aspect) -> &'a [Loca
         .map_or(&[], |axis| axis.values.as_slice())
 }
 
-/// How many combinations there are, or `usize::MAX` where that can't be counted.
+/// Number of combinations, or `usize::MAX` if it can't be counted.
 pub(super) fn count(axes: &[Axis<'_>]) -> usize {
     axes.iter().fold(1, |count: usize, axis| {
         count.saturating_mul(axis.values.len())

@@ -30,7 +30,7 @@ pub(super) fn read_all(
             .help("write [[target]] with `build = \"…\"` below it, once for each server")
             .fail(document);
     }
-    // Wrong defaults are reported; the targets are read all the same, for their own problems.
+    // Wrong defaults are reported; the targets are still read, for their own problems.
     let defaults = defaults.unwrap_or_default().unwrap_or_default();
     let written = read_each(tables, |fields| read_target(fields, &defaults, knowledge))?;
     misplaced?;
@@ -163,8 +163,8 @@ fn read_started<'k>(
     })
 }
 
-/// Reads a target whose server runs already. Of the defaults, only what is not decided where the
-/// server is started is for it: engine, protocol, and what is collected.
+/// Reads a target whose server runs already. Of the defaults, only what is not decided by whoever
+/// starts the server is for it: engine, protocol, and what is collected.
 fn read_external<'k>(
     mut fields: Fields<'_>,
     defaults: &[Axis<'k>],
@@ -195,7 +195,7 @@ fn read_external<'k>(
             "`{}` can't be set: Prony does not start this server",
             axis.aspect
         ))
-        .at(&axis.key, "decided where the server is started")
+        .at(&axis.key, "decided by whoever starts the server")
         .help("an external target can set `engine`, `protocol` and `collect`")
         .fail(document);
     }

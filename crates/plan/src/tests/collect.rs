@@ -125,7 +125,7 @@ fn external_servers_are_looked_at_too() {
         assert_says(
             &invalid,
             &format!(
-                r#"{counters} counters can't be had: Prony does not start this server
+                r#"{counters} counters are unavailable: Prony does not start this server
                    | collect = «{{ counters = "{counters}" }}» asked for here
                    | counters are opened when a server is born; leave `counters` out"#
             ),
@@ -195,13 +195,13 @@ fn wrong_collections() {
         r#"collect = "everything""#,
         r#"`collect` must be a table, or "nothing"
            | collect = «"everything"» neither of them
-           | write what differs from the defaults, such as { status = false }"#,
+           | write the differences from the defaults, such as { status = false }"#,
     );
     target(
         "collect = false",
         r#"`collect` must be a table, or "nothing"
            | collect = «false» neither of them
-           | write what differs from the defaults, such as { status = false }"#,
+           | write the differences from the defaults, such as { status = false }"#,
     );
     target(
         "collect = { statistics = false }",
@@ -216,7 +216,7 @@ fn wrong_collections() {
     );
     target(
         "collect = { period = 1 }",
-        r#"a length of time needs its unit
+        r#"a duration needs a unit
            | collect = { period = «1» } seconds? minutes?
            | write a whole number and a unit: "500ms", "10s", "5m", "2h""#,
     );

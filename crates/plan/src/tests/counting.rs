@@ -140,7 +140,7 @@ fn wrong_counting() {
     check(
         "[counting]\nblocks = 4",
         "targets can't be counted in 4 blocks: the experiment has 3
-         | blocks = «4» more than there are
+         | blocks = «4» more than the experiment has
          | write a number from 1 to 3, or leave it out",
     );
     check(

@@ -44,8 +44,7 @@ fn another_schema() {
         r#"`hot-update-indexed` works on tables of foo, and this dataset has tables of sbtest
            | rows = «10_000» tables of sbtest
            | workload = «"hot-update-indexed"» this step can't run
-           | write schema = "foo" in [dataset], or choose another workload: `prony workloads list`
-           says what each works on"#,
+           | write schema = "foo" in [dataset], or choose another workload: `prony workloads list` shows the schema of each"#,
     );
 }
 

@@ -23,7 +23,7 @@ fn not_toml() {
         "rows = 10_000",
         "rows = ",
         "small.toml is not TOML: string values must be quoted, expected literal string
-         | rows = «» can't be read from here on",
+         | rows = «» invalid from here on",
     );
 }
 
@@ -66,10 +66,10 @@ fn keys_that_are_planned() {
         r#"× an experiment needs `blocks`
            | «»name = "small" `blocks` is missing
            × `precision` is not available yet
-           | «precision» = "1%" planned, but not there yet
+           | «precision» = "1%" planned, but not available yet
            | write the number of `blocks` instead
            × `budget` is not available yet
-           | «budget» = "6h" planned, but not there yet
+           | «budget» = "6h" planned, but not available yet
            | write the number of `blocks` instead"#,
     );
 }
@@ -200,21 +200,21 @@ fn times() {
     check(
         r#"time = "3s""#,
         r#"time = "-3s""#,
-        r#"`-3s` is negative, and a length of time can't be
-           | time = «"-3s"» not a length of time
+        r#"`-3s` is a negative duration
+           | time = «"-3s"» not a duration
            | write a whole number and a unit: "500ms", "10s", "5m", "2h""#,
     );
     check(
         r#"time = "3s""#,
         r#"time = "3 seconds""#,
-        r#"`3 seconds` is not a length of time
-           | time = «"3 seconds"» not a length of time
+        r#"`3 seconds` is not a duration
+           | time = «"3 seconds"» not a duration
            | write a whole number and a unit: "500ms", "10s", "5m", "2h""#,
     );
     check(
         r#"time = "3s""#,
         "time = 3",
-        r#"a length of time needs its unit
+        r#"a duration needs a unit
            | time = «3» seconds? minutes?
            | write a whole number and a unit: "500ms", "10s", "5m", "2h""#,
     );

@@ -166,7 +166,7 @@ fn what_contradicts_itself() {
     );
     refused(
         "think = 10",
-        r#"a length of time needs its unit
+        r#"a duration needs a unit
            | think = «10» milliseconds? seconds?
            | write a whole number and a unit: "500us", "10ms", "2s""#,
     );
@@ -225,22 +225,21 @@ fn groups_that_are_wrong() {
         r#"two groups of clients are named `update-index`
            | workload = «"update-index"» first here
            | workload = «"update-index"» here again
-           | figures are kept by name, those of the step's own clients by its: set `name`"#,
+           | figures are stored by name, those of the step's own clients by the step's name: set `name`"#,
     );
     refused(
         &group(r#"name = "read-only.range10""#),
         r#"two groups of clients are named `read-only.range10`
            | workload = «"read-only"» first here
            | name = «"read-only.range10"» here again
-           | figures are kept by name, those of the step's own clients by its: set `name`"#,
+           | figures are stored by name, those of the step's own clients by the step's name: set `name`"#,
     );
     refused(
         "[[step.beside]]\nworkload = \"hot-update-indexed\"",
         r#"`hot-update-indexed` works on tables of foo, and this dataset has tables of sbtest
            | rows = «10_000» tables of sbtest
            | workload = «"hot-update-indexed"» this group can't run
-           | write schema = "foo" in [dataset], or choose another workload: `prony workloads list`
-           says what each works on"#,
+           | write schema = "foo" in [dataset], or choose another workload: `prony workloads list` shows the schema of each"#,
     );
     refused(
         &group(r#"time = "5s""#),

@@ -59,14 +59,14 @@ fn profiles_that_are_not_there() {
     assert_says(
         &refused("smal", "blocks = 1"),
         "the experiment has no profile `smal`
-         | [«profile».small] asked for on the command line
+         | [«profile».small] requested on the command line
          | did you mean `small`? known profiles: small",
     );
     let none = World::new().parse_with("small", RIGHT).unwrap_err();
     assert_says(
         &none,
         r#"the experiment has no profile `small`
-           | «»name = "small" asked for on the command line
+           | «»name = "small" requested on the command line
            | there are no profiles"#,
     );
 }
@@ -79,11 +79,11 @@ fn what_profiles_can_not_change() {
         &World::new().parse(&text).unwrap_err(),
         r#"× a profile can't change `target`
            | «target» = [] not for profiles
-           | a profile changes how much is measured, and with how much memory: blocks, clients,
+           | a profile can change only the amount of measuring and memory: blocks, clients,
            allow, backend, dataset, defaults, sequence, counting
            × a profile can't change `base`
            | «base» = "x" not for profiles
-           | a profile changes how much is measured, and with how much memory: blocks, clients,
+           | a profile can change only the amount of measuring and memory: blocks, clients,
            allow, backend, dataset, defaults, sequence, counting"#,
     );
 }

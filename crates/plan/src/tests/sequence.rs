@@ -540,8 +540,8 @@ fn wrong_steps() {
         r#"time = "100s""#,
         "",
         r#"a preset needs `time` or `operations_per_client`
-           | «»name = "study-2020" nothing that experiments could scale
-           | write it at the top: it holds for all steps that set none themselves"#,
+           | «»name = "study-2020" experiments would have nothing to scale
+           | write it at the top: it applies to all steps that set none themselves"#,
     );
     check_preset(
         r#"history = "For tests.""#,

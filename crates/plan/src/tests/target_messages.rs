@@ -166,7 +166,7 @@ fn too_many_targets() {
             "protocol = [\"text\", \"prepared\"], binlog = [true, false],\n innodb_thread_concurrency = [0, 64], buffer_pool = [{sizes}]"
         ),
         r#"an experiment has at most 200 targets
-           | build = «"mysql-5.0.21"» its matrix makes 320 of them
+           | build = «"mysql-5.0.21"» its matrix expands to 320 targets
            | every target is started and measured in every block: vary less at a time, or split
            the experiment"#,
     );
@@ -225,7 +225,7 @@ fn transports_and_allowances() {
         "blocks = 3\nallow = [\"innodb io capacity\"]",
         r#"`innodb io capacity` is not the name of a variable
            | allow = [«"innodb io capacity"»] not a name
-           | write names as SHOW VARIABLES lists them, such as "innodb_io_capacity""#,
+           | write the names that SHOW VARIABLES lists, such as "innodb_io_capacity""#,
     );
     check(
         "blocks = 3",
@@ -273,31 +273,31 @@ fn external_addresses() {
             "localhost:3306",
             r#"`localhost:3306` is not an address of a server
                | address = «"localhost:3306"» neither an address and port nor the path of a socket
-               | write "127.0.0.1:3306" or "[::1]:3306", or the whole path of a socket such as
-               "/run/mysqld/mysqld.sock" names of hosts are not looked up; a server elsewhere is
+               | write "127.0.0.1:3306" or "[::1]:3306", or the absolute path of a socket such as
+               "/run/mysqld/mysqld.sock" host names are not resolved; a server elsewhere is
                reached through a tunnel (ssh -L)"#,
         ),
         (
             "127.0.0.1",
             r#"`127.0.0.1` is not an address of a server
                | address = «"127.0.0.1"» neither an address and port nor the path of a socket
-               | write "127.0.0.1:3306" or "[::1]:3306", or the whole path of a socket such as
-               "/run/mysqld/mysqld.sock" names of hosts are not looked up; a server elsewhere is
+               | write "127.0.0.1:3306" or "[::1]:3306", or the absolute path of a socket such as
+               "/run/mysqld/mysqld.sock" host names are not resolved; a server elsewhere is
                reached through a tunnel (ssh -L)"#,
         ),
         (
             "127.0.0.1:0",
             r#"no server listens on port 0
                | address = «"127.0.0.1:0"» which port?
-               | SHOW VARIABLES LIKE 'port' says it"#,
+               | SHOW VARIABLES LIKE 'port' shows it"#,
         ),
         (
             "run/mysqld.sock",
             r#"`run/mysqld.sock` is not an address of a server
                | address = «"run/mysqld.sock"» neither an address and port nor the path of a
                socket
-               | write "127.0.0.1:3306" or "[::1]:3306", or the whole path of a socket such as
-               "/run/mysqld/mysqld.sock" names of hosts are not looked up; a server elsewhere is
+               | write "127.0.0.1:3306" or "[::1]:3306", or the absolute path of a socket such as
+               "/run/mysqld/mysqld.sock" host names are not resolved; a server elsewhere is
                reached through a tunnel (ssh -L)"#,
         ),
     ] {
@@ -329,16 +329,16 @@ fn external_and_what_only_a_started_server_has() {
         ),
         ADDRESS,
         r#"× `binlog` can't be set: Prony does not start this server
-           | config.«binlog» = false decided where the server is started
+           | config.«binlog» = false decided by whoever starts the server
            | an external target can set `engine`, `protocol` and `collect`
            × `--x` can't be set: Prony does not start this server
-           | options.«x» = 1 decided where the server is started
+           | options.«x» = 1 decided by whoever starts the server
            | an external target can set `engine`, `protocol` and `collect`
            × `transport` can't be set: Prony does not start this server
-           | transport = «"tcp"» decided where the server is started
+           | transport = «"tcp"» decided by whoever starts the server
            | an external target can set `engine`, `protocol` and `collect`
            × `charset` can't be set: Prony does not start this server
-           | matrix.«charset» = ["latin1"] decided where the server is started
+           | matrix.«charset» = ["latin1"] decided by whoever starts the server
            | an external target can set `engine`, `protocol` and `collect`"#,
     );
 }
@@ -379,7 +379,7 @@ fn external_databases_and_encryption() {
             r#"database = "MySQL""#,
             r#"`mysql` is the server's own database
                | database = «"MySQL"» not for tables of a measurement
-               | name a database that is there for nothing else, such as "prony""#,
+               | use a database for this purpose alone, such as "prony""#,
         ),
         (
             r#"database = "a`b""#,

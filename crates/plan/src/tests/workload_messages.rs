@@ -108,7 +108,8 @@ fn values_of_parameters() {
     check(
         "low + range",
         "range + low / 2",
-        r#"`low` is drawn, and can't be divided, divide, or be multiplied with another drawn value
+        r#"`low` is drawn: it can't be a dividend or divisor, nor be multiplied with another drawn
+           value
            | params.high = { value = "range + «low» / 2" } changes from statement to statement
            | products and quotients are computed before the step: use numbers, the workload's
            parameters, `rows` and `tables`"#,
@@ -123,7 +124,7 @@ fn values_of_parameters() {
     check(
         r#"from = "1..rows - range", distribution = "uniform""#,
         "digits = \"##\"",
-        r#"`low` is a text, and sums are made of numbers
+        r#"`low` is a text, but sums need numbers
            | params.high = { value = "«low» + range" } can't be used here
            | only parameters with `from` or `value` are numbers"#,
     );
@@ -135,7 +136,7 @@ fn kinds_and_names_of_parameters() {
         r#"value = "low + range""#,
         "value = \"low + range\", digits = \"#\"",
         r####"`high` needs one of `from`, `value` and `digits`
-           | params.high = «{ value = "low + range", digits = "#" }» how is its value made?
+           | params.high = «{ value = "low + range", digits = "#" }» no rule for its value
            | from = "1..rows" draws a number (with a `distribution`, if it is not uniform, and a
            `count` for a list), value = "low + range" computes one, digits = "###-###" makes a
            text of random digits"####,
@@ -143,7 +144,7 @@ fn kinds_and_names_of_parameters() {
     check(
         "parameters.range",
         "parameters.rows",
-        "`rows` already has a meaning
+        "the name `rows` is reserved
          | parameters.«rows» = 100 taken
          | `table`, `tables` and `rows` are set by the dataset: choose another name",
     );
@@ -198,7 +199,7 @@ fn lists() {
     check(
         UNIFORM,
         "count = 10",
-        r#"`low` is a list, and sums are made of numbers
+        r#"`low` is a list, but sums need numbers
            | params.high = { value = "«low» + range" } can't be used here
            | only parameters without a `count` are numbers"#,
     );
@@ -213,7 +214,7 @@ fn lists() {
         r#"value = "low + range""#,
         r#"value = "low + range", count = 2"#,
         r####"`high` needs one of `from`, `value` and `digits`
-           | params.high = «{ value = "low + range", count = 2 }» how is its value made?
+           | params.high = «{ value = "low + range", count = 2 }» no rule for its value
            | from = "1..rows" draws a number (with a `distribution`, if it is not uniform, and a
            `count` for a list), value = "low + range" computes one, digits = "###-###" makes a
            text of random digits"####,
@@ -352,7 +353,7 @@ fn changes() {
         "change.pad = 1",
         "`pad` is a column of text
          | change.pad = «1» has no sum
-         | only 0 can be said of it: the column keeps its values",
+         | only 0 is possible: the column keeps its values",
     );
     change(
         "change.i = 1",
@@ -452,7 +453,7 @@ fn statements() {
         r#"two statements are named `range`
            | name = «"range"» first here
            | name = «"range"» here again
-           | counters and histograms are kept by name: give each its own"#,
+           | counters and histograms are stored by name: give each its own"#,
     );
     let twice = format!("{RIGHT}\n{RIGHT}");
     golden(

@@ -1,4 +1,4 @@
-//! What each changed row adds to its table: `change.rows = 1`, `change.k = 1`.
+//! Effect of each changed row on its table: `change.rows = 1`, `change.k = 1`.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ fn read_sum(name: &Located<&str>, value: Value<'_>, schema: Schema) -> Read<i64>
     if sum.value != 0 && texts.contains(&name.value) {
         return Problem::new(format!("`{}` is a column of text", name.value))
             .at(&sum.span, "has no sum")
-            .help("only 0 can be said of it: the column keeps its values")
+            .help("only 0 is possible: the column keeps its values")
             .fail(document);
     }
     Ok(sum.value)

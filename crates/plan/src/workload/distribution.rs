@@ -1,4 +1,4 @@
-//! How likely each value is: `distribution = "zipfian", exponent = 0.8`.
+//! Probability of each value: `distribution = "zipfian", exponent = 0.8`.
 
 use prony_model::{Distribution, Hot, Thousandths};
 
@@ -31,7 +31,7 @@ const SHAPES: [(&str, Shape, &[&str]); 7] = [
 /// Greatest exponent: beyond it, nearly every draw is the first value.
 const EXPONENT_MAX: Thousandths = Thousandths(100_000);
 
-/// What sysbench has where nothing is said.
+/// Default of sysbench.
 const DEFAULT_EXPONENT: Thousandths = Thousandths(800);
 const DEFAULT_H: Thousandths = Thousandths(200);
 const DEFAULT_HOT_PERCENT: u32 = 1;

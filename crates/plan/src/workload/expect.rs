@@ -1,4 +1,4 @@
-//! What a right answer looks like: `expect.rows = "range + 1"`, `expect.affected = "0..1"`.
+//! Counts of a right answer: `expect.rows = "range + 1"`, `expect.affected = "0..1"`.
 
 use prony_model::{CountRange, Expect, ExprRange};
 
@@ -6,7 +6,7 @@ use super::param::{Scope, Uses, read_expr};
 use crate::fields::{Located, Value};
 use crate::invalid::{Document, Problem, Read};
 
-/// How a count is left open in so many words.
+/// Notation of a count that is left open.
 const ANY: &str = "any";
 
 /// The counts of a right answer.

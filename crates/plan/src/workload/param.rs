@@ -7,7 +7,7 @@ use crate::fields::{Located, Value};
 use crate::invalid::{Document, Problem, Read};
 use crate::suggest;
 
-/// What an expression may refer to.
+/// Names that an expression may use.
 #[derive(Debug)]
 pub(super) struct Scope<'a> {
     /// Names whose value is fixed for a whole step.
@@ -16,7 +16,7 @@ pub(super) struct Scope<'a> {
     pub(super) earlier: Vec<(&'a str, Kind)>,
 }
 
-/// What a parameter's value is.
+/// Kind of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A number, or something that could not be read and is reported already.
@@ -28,7 +28,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What a parameter's values are.
+    /// Kind of a parameter's values.
     pub(super) fn of(generator: &Generator) -> Self {
         match generator {
             Generator::Digits(_) => Self::Text,
@@ -133,7 +133,7 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
         (None, None, Some(digits)) if nothing_drawn => Generator::Digits(digits.value.to_owned()),
         _ => {
             return unclear(name)
-                .at(&span, "how is its value made?")
+                .at(&span, "no rule for its value")
                 .fail(document);
         }
     };
@@ -198,8 +198,8 @@ pub(super) fn read_expr(
     }
     if let Some(name) = expr.nonlinear(|name| !scope.constants.contains(&name)) {
         return Problem::new(format!(
-            "`{name}` is drawn, and can't be divided, divide, or be multiplied with another \
-                 drawn value"
+            "`{name}` is drawn: it can't be a dividend or divisor, nor be multiplied with another \
+             drawn value"
         ))
         .at(
             &document.within(&text.span, name),
@@ -225,11 +225,11 @@ fn wrong_name(name: &str, scope: &Scope<'_>, uses: Uses) -> Option<Problem> {
     match (kind, uses) {
         (Some(Kind::Number), Uses::Earlier) => None,
         (Some(Kind::Text), Uses::Earlier) => Some(
-            Problem::new(format!("`{name}` is a text, and sums are made of numbers"))
+            Problem::new(format!("`{name}` is a text, but sums need numbers"))
                 .help("only parameters with `from` or `value` are numbers"),
         ),
         (Some(Kind::List), Uses::Earlier) => Some(
-            Problem::new(format!("`{name}` is a list, and sums are made of numbers"))
+            Problem::new(format!("`{name}` is a list, but sums need numbers"))
                 .help("only parameters without a `count` are numbers"),
         ),
         (Some(_), Uses::Constants) => Some(

@@ -17,7 +17,7 @@ const REPEAT_MAX: i64 = 1_000_000;
 /// Largest share of a statement in a mix.
 const WEIGHT_MAX: i64 = 1_000_000;
 
-/// What a statement is read against.
+/// Facts against which a statement is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     /// Names that expressions can use.
@@ -153,10 +153,10 @@ fn read_name(value: Value<'_>) -> Read<Located<&str>> {
     let document = value.document();
     let name = value.name()?;
     if TAKEN.contains(&name.value) {
-        return Problem::new(format!("`{}` already has a meaning", name.value))
+        return Problem::new(format!("the name `{}` is reserved", name.value))
             .at(&name.span, "taken")
             .help(
-                "what comes around transactions and connections has this name: choose another one",
+                "statements around transactions and connections have this name: choose another one",
             )
             .fail(document);
     }

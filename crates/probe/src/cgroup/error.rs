@@ -15,7 +15,7 @@ pub enum CgroupError {
     /// The machine has no suitable hierarchy.
     #[error(
         "find control groups: neither version 2 nor `cpuacct` of version 1 is mounted; processor \
-         time is read from /proc alone"
+         time is read from /proc only"
     )]
     NotMounted,
     /// The mounted hierarchies can't be read.
@@ -34,8 +34,8 @@ pub enum CgroupError {
     },
     /// A group would change how processors are shared.
     #[error(
-        "make a control group below {folder}: the `cpu` controller would divide the processors \
-         between groups and change what is measured; {REMEDY}"
+        "create a control group below {folder}: the `cpu` controller would divide the processors \
+         between groups and distort the measurement; {REMEDY}"
     )]
     SharesProcessor {
         /// The group in which one would be made.

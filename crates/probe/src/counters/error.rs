@@ -1,11 +1,11 @@
-//! Reason why counters can't be had.
+//! Reason why counters are unavailable.
 
 use std::fs;
 use std::io;
 
 use rustix::io::Errno;
 
-/// Reason why counters can't be had.
+/// Reason why counters are unavailable.
 #[derive(Debug, thiserror::Error)]
 pub enum CountersError {
     /// The kernel does not open the counter.
@@ -20,8 +20,8 @@ pub enum CountersError {
     },
     /// The counter can be opened and stands still.
     #[error(
-        "use counter {event}: it stays at zero, as in virtual machines that only pretend to have \
-         it; count with valgrind"
+        "use counter {event}: it stays at zero, as in virtual machines that only simulate it; \
+         count with valgrind"
     )]
     Still {
         /// The counter.

@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Other,
 }
 
-/// Folders of which every file is log.
+/// Folders that hold only log files.
 const LOG_FOLDERS: [&str; 3] = ["#innodb_redo", "pg_wal", "pg_xlog"];
 /// Folders of PostgreSQL with tables and indexes.
 const DATA_FOLDERS: [&str; 3] = ["base", "global", "pg_tblspc"];

@@ -37,7 +37,7 @@ impl Processors {
         ] {
             if found.is_empty() {
                 let reason =
-                    format!("this machine does not tell {what}, as most virtual machines do not");
+                    format!("this machine does not report {what}, like most virtual machines");
                 absences.push(gap(Source::Host, reason));
             }
         }
@@ -68,8 +68,8 @@ impl Processors {
     }
 }
 
-/// The counts of the processors that are the first of their `core` or `package`: every thread of a core
-/// shows the count of the core.
+/// The counts of the processors that are the first of their `core` or `package`: every thread of a
+/// core shows the count of the core.
 fn first_of_each(root: &Root, names: &[String], unit: &str) -> Vec<String> {
     let mut seen = Vec::new();
     let mut paths = Vec::new();

@@ -339,7 +339,7 @@ fn what_is_absent_is_said_once() {
             .map(|gap| gap.reason.as_str())
             .unwrap_or_default()
     };
-    assert!(of(Source::Memory).contains("kernels from 4.14 on"));
+    assert!(of(Source::Memory).contains("Linux 4.14 and later"));
     assert!(of(Source::Threads).contains("CONFIG_SCHED_INFO"));
     assert!(of(Source::Pressure).contains("psi=1"));
     let start = prober.sample(Moment::Start);

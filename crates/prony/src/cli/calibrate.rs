@@ -10,26 +10,26 @@ use super::load::positive;
 
 pub(crate) const EXPLANATION: &str = "\
 The load generator sends a prepared point query over a unix socket to the null server, a part of
-Prony that answers at once and does nothing. What comes out is its ceiling: a server that delivers
-nearly as many queries per second is not what limits them. The last point of each backend sends
-10,000 queries per second by schedule, and shows how late they were sent.
+Prony that answers at once and does nothing. The result is the generator's ceiling: if a server
+delivers nearly as many queries per second, the generator may be the limit. The last point of each
+backend sends 10,000 queries per second by schedule, and shows their lateness.
 
-With the usual backends, clients and time, or more, the result is kept in the cache and stored with
+With the default backends, clients and time, or more, the result is stored in the cache and with
 every run of this program on this machine; other results are only printed.";
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
-    /// What carries the connections' bytes [default: each that this machine has]
+    /// Kernel interface for the connections [default: each that this machine has]
     #[arg(long, value_parser = backend())]
     pub(crate) backend: Option<Backend>,
     /// Numbers of connections
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..),
         default_values_t = CalibrationPoints::CLIENTS)]
     pub(crate) clients: Vec<u32>,
-    /// Time for each of them, such as 10s
+    /// Measured time for each number of connections, such as 10s
     #[arg(long, default_value = "2s", value_parser = positive)]
     pub(crate) time: u64,
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = ListFormatArg::Text)]
     pub(crate) format: ListFormatArg,
 }
@@ -41,7 +41,7 @@ fn backend() -> impl TypedValueParser<Value = Backend> {
         let mut known = known.into_iter();
         known
             .find(|backend| backend.name() == name)
-            .ok_or("there is no such backend")
+            .ok_or("no such backend")
     })
 }
 

@@ -13,8 +13,8 @@ use super::{CatalogueArgs, ImagesLimitArgs, WorkloadFileArgs};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  A server of yours, whose tables are made and filled first (its tables sbtest1 and sbtest2 are
-  dropped), then 64 clients for half a minute:
+  Create and fill tables on a server of your own first (its tables sbtest1 and sbtest2 are
+  dropped), then run 64 clients for half a minute:
     PASSWORD=… prony load --address 127.0.0.1:3306 --user bench --password-env PASSWORD \\
         --database sbtest --fill --tables 2 --rows 100000 \\
         --workload read-only --clients 64 --time 30s
@@ -51,8 +51,8 @@ pub(crate) struct LoadArgs {
 #[command(next_help_heading = "Server")]
 #[command(group(clap::ArgGroup::new("one-server").required(true).args(["address", "build"])))]
 pub(crate) struct ServerArgs {
-    /// A server of this machine that runs already: `unix:/path/to.sock`, or an address and port such
-    /// as 127.0.0.1:3306
+    /// Address of a running server on this machine: `unix:/path/to.sock`, or an IP address and port
+    /// such as 127.0.0.1:3306
     // Only throw-away servers are copied from data images.
     #[arg(
         long,
@@ -64,8 +64,8 @@ pub(crate) struct ServerArgs {
     /// Its account
     #[arg(long, requires = "address")]
     pub(crate) user: Option<String>,
-    /// The environment variable with the account's password; without this and --password-file it
-    /// has none
+    /// Environment variable with the account's password; without it and --password-file, no
+    /// password is sent
     #[arg(
         long,
         value_name = "NAME",
@@ -79,17 +79,17 @@ pub(crate) struct ServerArgs {
     /// The database with the tables
     #[arg(long, value_parser = told(parse_database), default_value = "prony", requires = "address")]
     pub(crate) database: String,
-    /// Encryption, and what the server must prove
+    /// Encryption, and verification of the server
     #[arg(long, value_enum, default_value_t = TlsArg::Off, requires = "address")]
     pub(crate) tls: TlsArg,
-    /// Certificates of the authorities that --tls verify-ca and verify-full trust
+    /// Certificates of the authorities trusted by --tls verify-ca and verify-full
     #[arg(long, value_name = "FILE", requires = "address")]
     pub(crate) tls_ca: Option<PathBuf>,
-    /// Drop, make and fill the tables first; with --build they always are
+    /// Drop, create and fill the tables first; always done with --build
     #[arg(long, requires = "address")]
     pub(crate) fill: bool,
-    /// A build of the catalogue, such as mysql-8.0.31: a throw-away instance of it is started with
-    /// the common configuration, filled, and removed in the end
+    /// Build of the catalogue, such as mysql-8.0.31: start a throw-away instance of it with the
+    /// common configuration, fill it, and remove it at the end
     #[arg(long, value_name = "ID")]
     pub(crate) build: Option<String>,
     /// A setting of the instance, such as `buffer_pool=512M`; may be given several times
@@ -101,19 +101,19 @@ pub(crate) struct ServerArgs {
 pub(crate) enum TlsArg {
     /// Not encrypted
     Off,
-    /// Encrypted, whatever certificate the server shows
+    /// Encrypted, with any certificate of the server
     Required,
     /// Its certificate is signed by one of the authorities of --tls-ca
     VerifyCa,
-    /// The same, and it is made out to the address
+    /// The same, and its certificate names the address
     VerifyFull,
 }
 
-/// What the clients do.
+/// Work of the clients.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Work")]
 pub(crate) struct WorkArgs {
-    /// What each client does again and again, such as point-query or read-only
+    /// Workload that each client repeats, such as point-query or read-only
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: String,
     #[command(flatten)]
@@ -136,16 +136,16 @@ pub(crate) struct WorkArgs {
     /// Connections
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) clients: u32,
-    /// How long it measures, such as 30s [default: 10s]
+    /// Length of the measured time, such as 30s [default: 10s]
     #[arg(long, value_parser = positive, conflicts_with = "operations")]
     pub(crate) time: Option<u64>,
     /// Operations over all clients, instead of a time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub(crate) operations: Option<u64>,
-    /// Load before measuring begins, such as 5s [default: 1s, and none with --operations]
+    /// Length of the warm-up, such as 5s [default: 1s; none with --operations]
     #[arg(long, value_name = "TIME", value_parser = told(parse_duration))]
     pub(crate) warmup: Option<u64>,
-    /// Decides every drawn value: the same seed gives the same statements
+    /// Seed of every drawn value: the same seed gives the same statements
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -156,70 +156,71 @@ pub(crate) enum ProtocolArg {
     Text,
 }
 
-/// When the clients do it.
+/// Pace of the clients.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pace")]
 pub(crate) struct PaceArgs {
-    /// Operations that arrive each second, whether earlier ones are answered or not; without it,
-    /// each client asks again as soon as it was answered
+    /// Operations arriving per second, independent of answers (open loop); without it, each client
+    /// sends its next operation as soon as the last one is answered
     #[arg(long, value_name = "PER-SECOND", value_parser = told(parse_rate), conflicts_with = "think")]
     pub(crate) rate: Option<Thousandths>,
-    /// Gaps between arrivals
+    /// Distribution of the gaps between arrivals
     #[arg(long, value_enum, default_value_t = SpacingArg::Poisson, requires = "rate")]
     pub(crate) arrivals: SpacingArg,
-    /// What a client waits before each operation on average, such as 10ms
+    /// Mean think time of a client between two operations, such as 10ms
     #[arg(long, value_name = "TIME", value_parser = told(parse_short_duration))]
     pub(crate) think: Option<u64>,
-    /// How these waits spread
+    /// Distribution of think times
     #[arg(long, value_enum, default_value_t = SpacingArg::Poisson, requires = "think")]
     pub(crate) think_spacing: SpacingArg,
-    /// Time over which load sets in before measuring begins, such as 5s
+    /// Ramp-up time before measuring begins, such as 5s
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = told(parse_duration))]
     pub(crate) ramp: u64,
-    /// Operations after which a client connects anew
+    /// Number of operations after which a client reconnects
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) reconnect_every: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SpacingArg {
-    /// All alike
+    /// All equal
     Regular,
-    /// As those of independent events
+    /// Exponentially distributed, as between independent events
     Poisson,
 }
 
-/// What drives the clients.
+/// Settings of the load generator.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load generator")]
 pub(crate) struct GeneratorArgs {
-    /// Threads that drive the clients, at most [default: 2, but 1 for io-uring on up to 3 processors]
+    /// Maximum number of threads that drive the clients [default: 2, but 1 for io-uring on up to 3
+    /// processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) threads: Option<u32>,
-    /// What carries the connections' bytes
+    /// Kernel interface for the connections
     #[arg(long, value_enum, default_value_t = BackendArg::Auto)]
     pub(crate) backend: BackendArg,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BackendArg {
-    /// What the host does best
+    /// io-uring if the host supports it, else epoll
     Auto,
     Epoll,
     IoUring,
 }
 
-/// What is told, and how.
+/// Settings of the output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Measured time between two lines on standard error
+    /// Interval between two lines on standard error
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = positive)]
     pub(crate) interval: u64,
-    /// How to write the summary
+    /// Format of the summary
     #[arg(long, value_enum, default_value_t = SummaryFormatArg::Text)]
     pub(crate) format: SummaryFormatArg,
-    /// A file for the latencies of every interval, in the format of `HdrHistogram` logs
+    /// File for the latencies of every interval, in the format of `HdrHistogram` logs
     #[arg(long, value_name = "FILE")]
     pub(crate) hdr_log: Option<PathBuf>,
 }

@@ -31,7 +31,8 @@ pub(crate) fn calibrate(args: &CalibrateArgs, signals: &Signals) -> Result<(), F
     };
     if !calibrator.keeps(&points) {
         output::talk(&format!(
-            "the result will not be kept: that needs all usual backends and clients, each for {}",
+            "the result will not be stored: that requires all default backends and clients, each \
+             for {}",
             duration(CalibrationPoints::TIME_MS)
         ));
     }
@@ -41,7 +42,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, signals: &Signals) -> Result<(), F
     let Some(calibration) = calibration else {
         return Err(Failure::interrupted(
             signals,
-            "interrupted; nothing is kept",
+            "interrupted; nothing was stored",
         ));
     };
     let text = match args.format {
@@ -80,7 +81,7 @@ fn line(event: CalibrationEvent<'_>) -> String {
     match event {
         CalibrationEvent::Closed(point) => of(point.backend, point.clients, &point.counts),
         CalibrationEvent::NoPrice { counters, reason } => {
-            format!("  {} counters: no price: {reason}", counters.name())
+            format!("  {} counters: cost unknown: {reason}", counters.name())
         }
         CalibrationEvent::Looking(price) => {
             let lost = price.loss().map_or_else(
@@ -98,7 +99,7 @@ fn line(event: CalibrationEvent<'_>) -> String {
             let left = match point.left() {
                 0 => String::new(),
                 left => format!(
-                    "; {} of {} planned operations were never begun",
+                    "; {} of {} planned operations never began",
                     rate(left as f64),
                     rate(point.planned as f64)
                 ),
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(kept_up, "  epoll, 8 clients: 10,000 queries/s by schedule");
         point.counts.queries -= 1_500;
         let overloaded = line(CalibrationEvent::Open(&point));
-        let said = "; 1,500 of 20,000 planned operations were never begun";
+        let said = "; 1,500 of 20,000 planned operations never began";
         assert!(overloaded.ends_with(said), "{overloaded}");
     }
 }

@@ -9,10 +9,7 @@ use crate::failure::{ExitStatus, Failure};
 /// Becomes the program; returns only when that failed.
 pub(crate) fn guard(args: &GuardArgs) -> Result<(), Failure> {
     let Some((program, arguments)) = args.program.split_first() else {
-        return Err(Failure::new(
-            ExitStatus::Usage,
-            "there is no program to become",
-        ));
+        return Err(Failure::new(ExitStatus::Usage, "no program was given"));
     };
     let placement = Placement {
         cpus: args.cpus.clone(),

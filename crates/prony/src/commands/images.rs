@@ -40,7 +40,7 @@ fn list_text(images: &[ImageFacts]) -> String {
     for image in images {
         let made = match &image.made {
             Some(made) => dataset(&made.record.dataset),
-            None => "made by another version of Prony, of no use to this one".to_owned(),
+            None => "created by another version of Prony, unusable for this one".to_owned(),
         };
         // Writing to a String can't fail.
         let _ = writeln!(
@@ -95,7 +95,7 @@ fn clear(images: Images<'_>, args: &ImagesClearArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("a run uses {}", in_use.join(", "));
-    Err(Failure::new(ExitStatus::Host, message).with_hint("remove them when it has ended"))
+    Err(Failure::new(ExitStatus::Host, message).with_hint("remove them after the run has ended"))
 }
 
 /// The images that were asked for, all of them known.
@@ -114,7 +114,7 @@ fn select<'a>(
         let found: Vec<_> = all.iter().filter(of_build).collect();
         return match found.as_slice() {
             [] => Err(unknown(&format!(
-                "no image is of the server build `{build}`"
+                "there is no image of the server build `{build}`"
             ))),
             _ => Ok(found),
         };

@@ -71,8 +71,8 @@ fn interrupted(work: &AdHoc, end: &AdHocEnd, signals: &Signals) -> Result<(), Fa
         return Ok(());
     }
     let what = match work.target.external {
-        None => "interrupted; the server is gone",
-        Some(_) => "interrupted; the server goes on",
+        None => "interrupted; the server has been removed",
+        Some(_) => "interrupted; the server is still running",
     };
     Err(Failure::interrupted(signals, what))
 }
@@ -87,7 +87,7 @@ fn adhoc_failure(error: &AdHocError) -> Failure {
             | LabError::Backend(BackendError::Encrypted)),
         ) => Failure::to(ExitStatus::Usage, error),
         AdHocError::Lab(error @ LabError::Tables { .. }) => lab_failure(error)
-            .with_hint("--fill makes and fills the tables; --tables says how many there are"),
+            .with_hint("--fill creates and fills the tables; --tables sets their number"),
         AdHocError::Lab(error) => lab_failure(error),
         AdHocError::Failed { reason, log_tail } => {
             Failure::new(ExitStatus::Server, reason).with_log(Some(log_tail))

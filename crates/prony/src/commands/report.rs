@@ -50,6 +50,6 @@ pub(crate) fn result_file(run: &Path) -> Result<std::path::PathBuf, Failure> {
         run.display()
     );
     Err(Failure::new(ExitStatus::Usage, message).with_hint(
-        "name the folder that `prony run` made, such as runs/quickstart-20260101-120000",
+        "give the folder that `prony run` created, such as runs/quickstart-20260101-120000",
     ))
 }

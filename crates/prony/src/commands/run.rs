@@ -47,7 +47,7 @@ pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
             Err(error) => format!("remove {}: {error}", folder.display()),
         };
         failure.with_hint(format!(
-            "nothing was loaded; {removed}; `prony plan --effective` shows all settings"
+            "nothing was loaded; {removed}. See all settings with `prony plan --effective`"
         ))
     })
 }
@@ -88,7 +88,7 @@ pub(crate) fn complete(
     let resume = format!("prony resume {}", folder.display());
     match end {
         Ok(RunEnd::Interrupted) => {
-            let message = "interrupted; every trial that had ended is kept";
+            let message = "interrupted; all completed trials are stored";
             let failure = Failure::new(ExitStatus::Interrupted(signals.exit_code()), message);
             Err(failure.with_hint(format!("continue with: {resume}")).into())
         }
@@ -99,7 +99,9 @@ pub(crate) fn complete(
             }
             let message = format!("{failed} of {} trials failed", store.plan().trials.len());
             let failure = Failure::new(ExitStatus::TrialsFailed, message);
-            Err(failure.with_hint("the report says which, and why").into())
+            Err(failure
+                .with_hint("the report lists them with their reasons")
+                .into())
         }
         Err(error) => Err(Stopped {
             failure: lab_failure(&error).with_hint(format!("once fixed, continue with: {resume}")),

@@ -32,15 +32,15 @@ pub(crate) fn verify(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let Some(verification) = verification else {
         return Err(Failure::interrupted(
             signals,
-            "interrupted; nothing is kept of a check",
+            "interrupted; a check stores nothing",
         ));
     };
     output::data(&text(&plan, &verification))?;
     if verification.is_sound() {
         return Ok(());
     }
-    let message = "some answers are not as they should be, or some targets gave none";
-    Err(Failure::new(ExitStatus::TrialsFailed, message).with_hint("the list above says which"))
+    let message = "some answers are wrong, or some targets gave none";
+    Err(Failure::new(ExitStatus::TrialsFailed, message).with_hint("see the list above"))
 }
 
 /// A table of steps and targets, then everything that is wrong.
@@ -82,10 +82,10 @@ fn text(plan: &Plan, verification: &Verification) -> String {
     if wrong.is_empty() {
         let _ = write!(
             text,
-            "\n{answers} answers, all as they should be, and the same from every target.\n"
+            "\n{answers} answers, all correct, and the same from every target.\n"
         );
     } else {
-        let _ = write!(text, "\n{answers} answers. What is wrong:\n\n");
+        let _ = write!(text, "\n{answers} answers. Problems:\n\n");
         for line in wrong {
             let _ = writeln!(text, "- {line}");
         }

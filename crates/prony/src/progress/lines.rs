@@ -31,7 +31,7 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
         Event::Calibrating => CALIBRATING.to_owned(),
         Event::Prepare { target, activity } => format!("{target}: {}", activity_words(*activity)),
         Event::PrepareFailed { target, reason } => {
-            format!("{target}: can't be made ready: {reason}")
+            format!("{target}: preparation failed: {reason}")
         }
         Event::TrialStarted {
             number,

@@ -52,7 +52,7 @@ impl Terminal {
                 self.message(format!("{target}: {}", activity_words(*activity)));
             }
             Event::PrepareFailed { target, reason } => {
-                self.stay(&format!("✗ {target} can't be made ready: {reason}"));
+                self.stay(&format!("✗ {target}: preparation failed: {reason}"));
             }
             Event::TrialStarted {
                 number,

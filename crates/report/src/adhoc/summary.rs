@@ -18,7 +18,7 @@ pub struct Summary {
     prony: &'static str,
     pub(super) server: ServerFacts,
     pub(super) work: WorkFacts,
-    /// Whether it came to its end.
+    /// `true` if it came to its end.
     pub(super) complete: bool,
     /// `None` where nothing was measured.
     pub(super) figures: Option<Figures>,
@@ -132,8 +132,8 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
         .map(|statement| Warning {
             code: "unexpected",
             text: format!(
-                "{} of {} answers of `{}` returned or changed another number of rows than expected: \
-                 are the tables those that the load was told of?",
+                "{} of {} answers of `{}` returned or changed an unexpected number of rows: do \
+                 --tables and --rows match the tables?",
                 statement.unexpected, statement.count, statement.name
             ),
         });

@@ -20,7 +20,10 @@ fn text(summary: &Summary) -> String {
         None => text.push_str("\nNothing was measured.\n"),
         Some(figures) => {
             if !summary.complete {
-                text.push_str("\nStopped before its end: figures of its intervals until then.\n");
+                text.push_str(
+                    "\nStopped early: these are the figures of the intervals until \
+                               then.\n",
+                );
             }
             text.push_str(&totals(figures));
             text.push_str(&latencies(figures));
@@ -149,7 +152,7 @@ fn schedule_line(schedule: &ScheduleFigures) -> String {
     // Think times plan nothing ahead.
     if schedule.planned > 0 {
         parts.push(format!(
-            "{} planned, {} waiting at the end, {} never begun",
+            "{} planned, {} waiting at the end, {} never started",
             count(schedule.planned),
             count(schedule.backlog),
             count(schedule.left),

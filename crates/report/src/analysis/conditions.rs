@@ -1,6 +1,6 @@
 //! Conditions of a step that cast doubt on its figures: the load generator, or the rate that was
-//! asked of the server, was too much, or a hypervisor took time away. They are derived from stored samples
-//! and counts; their bounds are documented in `docs/formats/report.md`.
+//! asked of the server, was too much, or a hypervisor took time away. They are derived from stored
+//! samples and counts; their bounds are documented in `docs/formats/report.md`.
 
 use std::fmt;
 
@@ -31,8 +31,8 @@ const STEAL_SHARE_MAX: f64 = 0.01;
 
 const STEAL: Counter = Counter::new(Source::Host, "steal_ns");
 
-/// A condition that is shown beside the figures of a step, with its own figures. `Display` gives its
-/// words.
+/// A condition that is shown beside the figures of a step, with its own figures. `Display` gives
+/// its words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Condition {
     /// A hypervisor took time of the machine away.
@@ -158,14 +158,14 @@ impl fmt::Display for Condition {
             }
             Self::GeneratorBusy { share } => write!(
                 f,
-                "a thread of the load generator worked for {:.0} % of the measured time: the figure \
-                 may be the generator's limit and not the server's",
+                "a thread of the load generator was busy for {:.0} % of the measured time: the \
+                 figure may be the generator's limit and not the server's",
                 share * 100.0
             ),
             Self::GeneratorWaited { share } => write!(
                 f,
-                "a thread of the load generator was ready to run and waited for a processor for \
-                 {:.0} % of the measured time: that is part of the latencies",
+                "a thread of the load generator waited for a processor for {:.0} % of the \
+                 measured time: the latencies include this",
                 share * 100.0
             ),
             Self::ScheduleSlipped {
@@ -174,9 +174,9 @@ impl fmt::Display for Condition {
                 ..
             } => write!(
                 f,
-                "one in a hundred operations began {:.1} ms or more late although a client was idle \
-                 (response time at the same percentile: {:.1} ms): the load generator itself was \
-                 held up",
+                "1 % of the operations began {:.1} ms or more late although a client was idle \
+                 (99th percentile of the response time: {:.1} ms): the load generator itself was \
+                 delayed",
                 error_ns as f64 / 1e6,
                 response_ns as f64 / 1e6
             ),
@@ -187,8 +187,8 @@ impl fmt::Display for Condition {
                 ..
             } => write!(
                 f,
-                "{backlog} of {planned} operations were due and had not begun when the measured time \
-                 was over: the server, or the generator, could not keep up with {rate}/s"
+                "{backlog} of {planned} operations were due and had not begun at the end of the \
+                 measured time: the server, or the generator, did not keep up with {rate}/s"
             ),
             Self::OperationsLeft {
                 left,

@@ -127,8 +127,8 @@ fn running(trials: &CellTrials, metric: Metric) -> f64 {
     shares.fold(1.0, f64::min)
 }
 
-/// The metrics that the warnings of a cell are about. A fault of a trial concerns the metrics that are
-/// taken from trials of its kind.
+/// The metrics that the warnings of a cell are about. A fault of a trial concerns the metrics that
+/// are taken from trials of its kind.
 pub(crate) fn metrics(trials: &CellTrials) -> BTreeSet<Metric> {
     let disagrees = trials
         .timed
@@ -157,7 +157,7 @@ pub(crate) fn metrics(trials: &CellTrials) -> BTreeSet<Metric> {
         .collect()
 }
 
-/// Whether a value should be there and is not.
+/// Returns `true` if a value should be there and is not.
 const fn is_lost(why: NoValue) -> bool {
     match why {
         NoValue::Unread(why) => !matches!(why, NoDifference::NotRead),
@@ -172,8 +172,8 @@ pub(crate) fn simulated_writes(trials: &CellTrials) -> Option<(Metric, String)> 
     let mut values = trials.values(metric);
     let simulated = values.any(|(trial, _)| trial.is_from(metric, Source::Valgrind));
     simulated.then(|| {
-        let text = "instructions of a step that writes, counted by valgrind: work in the background \
-                    weighs some fifty times too much in them";
+        let text = "instructions of a step that writes, counted by valgrind: background work \
+                    weighs about fifty times too much";
         (metric, text.to_owned())
     })
 }

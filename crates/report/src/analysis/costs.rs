@@ -91,7 +91,7 @@ impl Costs {
         self.cells.iter().flatten()
     }
 
-    /// Whether a metric comes from a source anywhere.
+    /// Returns `true` if a metric comes from a source anywhere.
     pub(crate) fn has_from(&self, metric: Metric, source: Source) -> bool {
         let mut trials = self.cells().flat_map(|cell| &cell.trials.timed);
         trials.any(|trial| trial.is_from(metric, source))

@@ -6,7 +6,7 @@ use crate::analysis::measurement::Measurement;
 use crate::analysis::pairing;
 use crate::words;
 
-/// A kind of work of which a target had more or less left than the base, beyond the bound.
+/// A kind of work left over whose amount differs from the base's by more than the bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unequal {
     pub(crate) kind: DebtKind,

@@ -27,7 +27,7 @@ impl GroupId {
         (0..plan.steps.len()).flat_map(|step| Self::of_step(plan, step))
     }
 
-    /// Whether these are the step's own clients.
+    /// Returns `true` if these are the step's own clients.
     pub(crate) const fn is_own(self) -> bool {
         self.position == 0
     }

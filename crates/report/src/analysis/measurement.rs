@@ -34,7 +34,7 @@ pub(crate) struct Measurement {
     pub(crate) threads: Vec<ThreadUse>,
     pub(super) service: Result<Option<Times>, HistogramError>,
     pub(super) pace: Pace,
-    /// Whether other clients shared the generator with these.
+    /// `true` if other clients shared the generator with these.
     pub(super) accompanied: bool,
 }
 
@@ -87,9 +87,9 @@ impl Measurement {
         self.values.get(&metric).copied()
     }
 
-    /// Mean time that a client spent on an operation: service time where operations have an intended
-    /// start, so that clients also wait for the next. `None` when nothing was done, and where the
-    /// service time is not known.
+    /// Mean time that a client spent on an operation: service time where operations have an
+    /// intended start, so that clients also wait for the next. `None` when nothing was done, and
+    /// where the service time is not known.
     pub(crate) fn milliseconds(&self) -> Option<f64> {
         if self.pace.is_scheduled() {
             return Some(self.schedule?.service?.mean / 1e3);

@@ -9,7 +9,8 @@ use prony_model::{Plan, Step};
 use crate::analysis::measurement::Measurement;
 use crate::analysis::pairing;
 
-/// The greatest difference between shares of rows found that needs no warning: one percentage point.
+/// The greatest difference between shares of rows found that needs no warning: one percentage
+/// point.
 const BOUND: f64 = 0.01;
 
 /// Runs of a statement, and rows that it changed.
@@ -36,8 +37,8 @@ pub(crate) fn warnings(
         let (here, there) = (here.share(most)?, there.share(most)?);
         ((here - there).abs() > BOUND).then(|| {
             format!(
-                "`{name}` found {:.1}% of the rows that it was to change, {}'s {:.1}%: a row that \
-                 is gone takes less time",
+                "`{name}` found {:.1}% of its rows, {}'s found {:.1}%: a missing row takes less \
+                 time",
                 here * 100.0,
                 plan.targets[plan.base].name,
                 there * 100.0

@@ -75,8 +75,9 @@ impl TrialCosts {
         }
     }
 
-    /// Whether `metric` was measured alike here and there: over the same backend, instructions by
-    /// the same counters, and storage by the same accounting. A device has other users too.
+    /// Returns `true` if `metric` was measured alike here and there: over the same backend,
+    /// instructions by the same counters, and storage by the same accounting. A device has other
+    /// users too.
     pub(crate) fn compares_with(&self, other: &Self, metric: Metric) -> bool {
         let alike = match metric {
             Metric::Reads
@@ -89,7 +90,7 @@ impl TrialCosts {
         self.backend == other.backend && alike && !self.is_from(metric, Source::Device)
     }
 
-    /// Whether a metric comes from a source.
+    /// Returns `true` if a metric comes from a source.
     pub(crate) fn is_from(&self, metric: Metric, source: Source) -> bool {
         let mut counters = self.counters(metric).iter();
         counters.any(|counter| counter.source == source)
@@ -136,8 +137,8 @@ pub(crate) fn counts(
     }
 }
 
-/// Rows of all tables when the measured time of a step begins: those that were loaded, as long as no
-/// step so far adds or deletes any, in its warm-up or after it.
+/// Rows of all tables when the measured time of a step begins: those that were loaded, as long as
+/// no step so far adds or deletes any, in its warm-up or after it.
 fn table_rows(plan: &Plan, step: usize) -> Option<u64> {
     let keeps = |effect| matches!(effect, Effect::None | Effect::Rewrite);
     let steps = &plan.steps[..=step];

@@ -31,7 +31,7 @@ impl Trials {
         self.rows.iter().filter(move |trial| trial.state == state)
     }
 
-    /// Whether a trial of `target` failed.
+    /// Returns `true` if a trial of `target` failed.
     pub(crate) fn failed(&self, target: usize) -> bool {
         let mut failed = self.in_state(TrialState::Failed);
         failed.any(|trial| trial.planned.target == target)

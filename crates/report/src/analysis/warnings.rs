@@ -96,7 +96,7 @@ fn server_errors(measurements: &[Measurement]) -> Vec<String> {
         .into_iter()
         .map(|(code, (times, error))| {
             format!(
-                "server error {code}, {}, {} times; the first said: {}",
+                "server error {code}, {}, {} times; the first message: {}",
                 class_meaning(error.class),
                 count(times),
                 error.message
@@ -111,7 +111,7 @@ fn unsettled(measurements: &[Measurement]) -> Vec<String> {
         let settle = measurement.settle.as_ref()?;
         (!settle.unmet.is_empty()).then(|| {
             format!(
-                "block {}: settling before the step was given up after {}: {}",
+                "block {}: settling before the step did not complete within {}: {}",
                 measurement.block_number(),
                 seconds(settle.took_ms),
                 settle.unmet.join("; ")

@@ -68,7 +68,7 @@ pub(crate) fn missing(analysis: &Analysis<'_>, detail: Detail) -> Vec<Metric> {
     all.filter(|metric| !shown.contains(metric)).collect()
 }
 
-/// Whether anything is known of a step that the load generator alone could not know.
+/// Returns `true` if anything is known of a step that the load generator alone could not know.
 fn is_measured(analysis: &Analysis<'_>, step: usize) -> bool {
     let own = |metric: &Metric| !metric.facts().how.counters().is_empty();
     let mut metrics = BRIEF.into_iter().chain(MORE).filter(own);
@@ -188,7 +188,7 @@ pub(crate) fn is_doubtful(cell: &CellCosts, base: Option<&CellCosts>, metric: Me
     cell.is_doubtful(metric) || base.is_some_and(|base| base.is_doubtful(metric))
 }
 
-/// Whether digits of an amount per operation would be those of an accident.
+/// Returns `true` if digits of an amount per operation would be those of an accident.
 fn is_next_to_nothing(cell: &CellCosts, metric: Metric, figure: &Figure) -> bool {
     let of_operations = cell.per_operation(1.0) <= 1.0;
     of_operations && figure.summary.mean > 0.0 && cell.is_rare(metric)

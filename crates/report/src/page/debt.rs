@@ -55,9 +55,9 @@ fn explanation(analysis: &Analysis<'_>, rows: &[(usize, DebtKind)]) -> String {
         .map(|kind| format!("{} {}", kind.name(), amount(kind, kind.bound())))
         .collect();
     format!(
-        "What the engines still had to do before a step, the most in any block, where a target \
+        "Work that engines had left over before a step, the maximum over the blocks, if a target \
          differs from {} in the same block by more than the bound of the kind ({}). Its figures \
-         are marked !: a difference in speed may come from this.",
+         are marked !, because a difference in speed may come from this.",
         analysis.base().name,
         bounds.join(", ")
     )

@@ -70,7 +70,7 @@ fn unexplained(analysis: &Analysis<'_>) -> Option<Block> {
     (!missing.is_empty()).then(|| {
         let missing = missing.join(", ");
         Block::Paragraph(format!(
-            "Not every version explains every statement: {missing}."
+            "Some versions do not explain some statements: {missing}."
         ))
     })
 }

@@ -12,7 +12,7 @@ pub(crate) fn items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
     let mut items = units(analysis.plan);
     items.push(
         "± is half the distance between the lowest and the highest block, in percent of the mean. \
-         Digits that this spread does not support are not shown."
+         Digits beyond this spread are not shown."
             .to_owned(),
     );
     if analysis.plan.targets.len() > 1 {
@@ -34,7 +34,7 @@ pub(crate) fn items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
             .to_owned(),
     );
     items.push(
-        "No significance is claimed: intervals and verdicts are not computed yet, and a \
+        "This report claims no significance: intervals and verdicts are not computed yet, and a \
          difference within the ranges may be noise."
             .to_owned(),
     );
@@ -75,7 +75,7 @@ fn units(plan: &Plan) -> Vec<String> {
         (
             works().any(waits),
             "Where operations arrive at a rate or clients think in between, ms/op is the mean service \
-             time: the ratio is of operations per second all the same.",
+             time: the ratio is still one of operations per second.",
         ),
         (
             whole_run,
@@ -95,7 +95,7 @@ fn paced_items(plan: &Plan) -> Vec<String> {
         (
             paces().any(|pace| matches!(pace, Pace::Open { .. })),
             "Operations that arrive at a rate are done at that rate by every server that keeps up: \
-             a relative figure near 1 says no more than that, and the response times say the rest.",
+             a relative figure near 1 means only that; compare the response times.",
         ),
         (
             paces().any(Pace::is_scheduled),
@@ -129,7 +129,8 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
         items.push(
             "Round trip is the mean time of an operation as its client sees it; server only is what \
              is left of it without the client's own processor time and its wait for a processor, \
-             told for one client that sends one operation after the other. Their ratios are of \
+             computed only for one client that sends one operation after the other. Their ratios \
+             are of \
              time: above 1 is slower than the base."
                 .to_owned(),
         );
@@ -145,8 +146,8 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
         .collect();
     if !of_device.is_empty() {
         items.push(format!(
-            "{}: of the whole device that holds the data, whoever used it, where the server's own are \
-             not accounted for; no ratios are made of these.",
+            "{}: those of the whole device that holds the data, including other programs, if the \
+             server's own are not accounted for; these have no ratios.",
             of_device.join(", ")
         ));
     }
@@ -157,8 +158,8 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
     ));
     items.push(
         "Rows `÷ base` are ratios to the base in the same block, geometric means over the blocks: \
-         above 1 costs more; but for o/s, o/cpu-s and IPC, where more is better. None is shown where \
-         one of both is next to nothing."
+         above 1 costs more; but for o/s, o/cpu-s and IPC, where more is better. No ratio is \
+         shown if one of the two is negligible."
             .to_owned(),
     );
     items.extend(counted_item(analysis));
@@ -189,9 +190,9 @@ fn counted_item(analysis: &Analysis<'_>) -> Option<String> {
         CountedBy::Hardware => ("the processor's counters", ""),
         CountedBy::Valgrind => (
             "valgrind",
-            " Servers are some fifty times slower in it, so that what they do in the background by \
-             the clock weighs as much more in an operation: of steps that write, compare these \
-             figures with care.",
+            " Servers are about fifty times slower under it, so that background work, which \
+             follows the clock, weighs that much more in an operation: compare these figures with \
+             care for steps that write.",
         ),
     };
     Some(format!(
@@ -212,7 +213,7 @@ fn warm_item(plan: &Plan) -> Option<String> {
     }
     (!names.is_empty()).then(|| {
         format!(
-            "Steps that only warm up are in the CSV and JSON reports alone: {}.",
+            "Steps that only warm up are in the CSV and JSON reports only: {}.",
             names.join(", ")
         )
     })

@@ -30,7 +30,7 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
     }));
     blocks.extend(grouped(
         analysis,
-        "Loaded in an earlier run, maybe under other conditions:",
+        "Loaded in an earlier run, possibly under other conditions:",
         |load| {
             let known = load.row.reused && load.row.outcome.is_some();
             known.then(String::new)

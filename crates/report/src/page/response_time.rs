@@ -1,4 +1,5 @@
-//! The tables of steps whose operations have an intended start, and of the price of connecting anew.
+//! The tables of steps whose operations have an intended start, and of the price of connecting
+//! anew.
 
 use prony_model::{Metric, Pace, Spacing};
 use prony_stats::Summary;
@@ -134,7 +135,7 @@ fn connecting(analysis: &Analysis<'_>) -> Vec<Block> {
         (connecting_name(analysis, *group), cells.collect())
     });
     let heading = format!(
-        "Connecting anew after every so many operations: mean milliseconds, {}",
+        "Reconnecting after a number of operations: mean milliseconds, {}",
         over_blocks("mean", n_max)
     );
     let table = by_target(analysis, "step", &columns, rows);

@@ -73,7 +73,7 @@ pub(crate) fn blocks(
     absolute.into_iter().chain(relative).flatten().collect()
 }
 
-/// Whether any step has a part that is the client's, for the legend.
+/// Returns `true` if any step has a part that is the client's, for the legend.
 pub(crate) fn has_server_only(analysis: &Analysis<'_>) -> bool {
     let mut steps = 0..analysis.plan.steps.len();
     steps.any(|step| shows_client(analysis.costs.step(step)))
@@ -89,7 +89,7 @@ fn shows_client(cells: &[CellCosts]) -> bool {
     shares.any(|share| share >= CLIENT_SHARE_MIN)
 }
 
-/// The rows of all steps of which anything about the server is known.
+/// The rows of all steps with any known fact about the server.
 fn rows(analysis: &Analysis<'_>, view: &View, shown: Shown) -> Vec<Row> {
     let own = view.rows.iter().filter(|(group, _)| group.is_own());
     let mut rows = Vec::new();

@@ -86,7 +86,7 @@ pub(crate) fn blocks(
     blocks
 }
 
-/// Whether some target has more than nothing of it.
+/// Returns `true` if some target has more than nothing of it.
 fn is_there(analysis: &Analysis<'_>, step: usize, facts: &StatusFacts) -> bool {
     let counter = facts.counter();
     let least = match facts.unit {
@@ -103,7 +103,7 @@ fn is_there(analysis: &Analysis<'_>, step: usize, facts: &StatusFacts) -> bool {
     })
 }
 
-/// Whether some target has clearly more or less of it than the base.
+/// Returns `true` if some target has clearly more or less of it than the base.
 fn differs(analysis: &Analysis<'_>, step: usize, counter: &Counter) -> bool {
     let of = |cell: &CellCosts| cell.status.get(counter).copied();
     let Some(base) = of(analysis.costs.cell(step, analysis.plan.base)) else {

@@ -46,7 +46,8 @@ pub(super) fn blocks(all: &Settings, detail: Detail) -> Vec<Block> {
     blocks
 }
 
-/// Whether a reader must see it: the experiment asked for it, or it is not the same everywhere.
+/// Returns `true` if a reader must see it: the experiment asked for it, or it is not the same
+/// everywhere.
 fn is_essential(setting: &Setting) -> bool {
     setting.origin != OptionOrigin::Baseline
         || setting.differs

@@ -144,7 +144,7 @@ pub(crate) fn with_clients(analysis: &Analysis<'_>, name: &str, step: &Step) -> 
     format!("{name} at {}", plural(step.own().clients.into(), "client"))
 }
 
-/// The line below a table of which `more` rows are not shown.
+/// The line below a table that hides `more` rows.
 pub(crate) fn more_rows(more: usize) -> Option<Block> {
     let rows = plural(more as u64, "more row");
     let text = format!("… and {rows}: see the Markdown or JSON report.");

@@ -61,7 +61,7 @@ pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
         ));
     }
     let heading = if with_figures > 0 {
-        "Warnings, among them those to figures marked !"
+        "Warnings, including those for figures marked !"
     } else {
         "Warnings"
     };

@@ -39,8 +39,8 @@ fn a_warning_about_a_group_marks_that_group_alone() {
     let slower = slower(&paced());
     assert_eq!(notes(&slower), Vec::<&str>::new());
     let about_writers = notes(&slower["beside"][0]);
-    let text = "block 1: 400 of 19003 operations were due and had not begun when the measured time was \
-                over: the server, or the generator, could not keep up with 200/s";
+    let text = "block 1: 400 of 19003 operations were due and had not begun at the end of the measured \
+                time: the server, or the generator, did not keep up with 200/s";
     assert!(about_writers.contains(&text), "{about_writers:?}");
     let about_lookups = notes(&slower["beside"][1]);
     assert!(!about_lookups.contains(&text), "{about_lookups:?}");

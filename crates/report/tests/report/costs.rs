@@ -184,7 +184,7 @@ fn timed(
     taken(moment, at_ns, &values)
 }
 
-/// What the server says of itself. The first target is too old for some of it.
+/// Facts that the server reports about itself. The first target is too old for some of it.
 fn told(target: u64, step: usize, done: u64) -> Vec<(Source, &'static str, u64)> {
     let [keys, next, scanned] = [[1, 0, 0], [14, 400, 0], [1, 0, 0], [0, 0, 100_001]][step % 4];
     let written = if step % 4 == 2 { done } else { 0 };

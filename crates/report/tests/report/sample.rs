@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use prony_model::{
-    Config, Dataset, Display, Group, IntentValue, Plan, PlannedTrial, Step, StepOutcome, Target,
-    Version, Workload,
+    Config, Dataset, Display, Group, GroupOutcome, IntentValue, Plan, PlannedTrial, Step,
+    StepOutcome, Target, Version, Workload,
 };
 use prony_store::{BuildRecord, NewRun, Store, TrialId};
 use prony_testkit as testkit;

@@ -409,7 +409,7 @@ fn deletes_of_nothing_as_text() {
 
 #[test]
 fn rows_that_were_gone_are_compared_within_a_point() {
-    let noted = |sample: &Sample| shown(sample, Format::Json).contains("of the rows");
+    let noted = |sample: &Sample| shown(sample, Format::Json).contains("of its rows");
     assert!(!noted(&gone("delete", 1, [620, 629, 611])));
     assert!(noted(&gone("delete", 1, [620, 620, 609])));
     // Of a list, it is the share of the most that it could change.

@@ -46,7 +46,8 @@ pub enum AddError {
     )]
     Silent(u64),
     /// It does not say which version it is.
-    #[error("ask {} of {} for its version: it says `{said}`; start it by hand with --version, or write its catalogue entry yourself", program.display(), path.display())]
+    #[error("ask {} of {} for its version: it answered `{said}`; run it by hand with --version, \
+             or write its catalogue entry yourself", program.display(), path.display())]
     Version {
         /// The folder or archive.
         path: PathBuf,
@@ -70,7 +71,7 @@ pub enum AddError {
     /// The name is none that a build can have.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    /// Something that it needs can't be had.
+    /// Something that it needs is unavailable.
     #[error("get the files of the server: {0}")]
     Fetch(#[from] FetchError),
     /// The archive can't be unpacked.

@@ -83,7 +83,7 @@ fn scripts(tree: &Tree) -> Option<Vec<PathBuf>> {
     complete.then(|| all.into_iter().filter(|path| tree.has(path)).collect())
 }
 
-/// A data directory that somebody made before.
+/// A data directory that exists already.
 fn template(tree: &Tree) -> Option<PathBuf> {
     let table = tree.find("mysql/user.frm")?;
     Some(table.parent()?.parent()?.to_owned())

@@ -105,7 +105,7 @@ fn archives_that_are_damaged_or_lead_elsewhere_are_refused() {
         (
             "cut.tar",
             "unpack STAGE/cut.tar: unexpected EOF during skip: it is damaged or was cut short; \
-          get it again",
+             download it again",
         ),
     ] {
         assert_eq!(refused(&stage, name), expected);

@@ -29,7 +29,7 @@ pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
             remove(admin, &user, &host)?;
         }
     }
-    // Prebuilt data directories let everybody use databases whose names begin with test.
+    // Prebuilt data directories let all accounts use databases whose names begin with test.
     admin.query("DELETE FROM mysql.db WHERE User = ''")?;
     admin.query("FLUSH PRIVILEGES")?;
     admin.query(format!("CREATE DATABASE {LOAD_USER}"))?;
@@ -58,7 +58,7 @@ fn remove(admin: &mut Connection, user: &str, host: &str) -> Result<(), ClientEr
 }
 
 /// Makes the load's account for connections from `host`. `CREATE USER` came with 5.0; before it
-/// `GRANT` made accounts, which servers since 8.0 do not do any more.
+/// `GRANT` made accounts, which servers since 8.0 no longer do.
 fn make_account(admin: &mut Connection, host: &str, password: &str) -> Result<(), ClientError> {
     let account = format!("'{LOAD_USER}'@'{host}'");
     let identified = format!("IDENTIFIED BY '{password}'");

@@ -5,13 +5,13 @@
 //! left alone, and a figure that it does not report is no criterion.
 
 mod changed;
+mod control;
 mod criteria;
 mod debt;
 mod error;
 mod innodb;
 mod monitor;
 mod rocksdb;
-mod session;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -23,11 +23,11 @@ use prony_wire::codes;
 
 use super::statement::{StatementError, pairs};
 use changed::Changed;
+use control::ControlConnection;
 pub use debt::debt;
 pub use error::SettleError;
-use session::Session;
 
-/// Changes whenever settling means something else: images made before are then not used any more.
+/// Changes whenever settling means something else: images made before are then no longer used.
 pub(crate) const VERSION: u32 = 1;
 
 const RESET: &str = "RESET MASTER";
@@ -65,59 +65,59 @@ pub fn settle(
 ) -> Result<SettleOutcome, SettleError> {
     let begin = Instant::now();
     let limit = Duration::from_millis(settle.limit_ms);
-    let mut session = Session::open(control, begin + limit, stop)?;
+    let mut server = ControlConnection::open(control, begin + limit, stop)?;
     let unmet = match whose {
         Whose::Other => {
-            let mut unmet = analyze(&mut session, dataset)?;
-            unmet.extend(wait(&mut session, engine)?);
+            let mut unmet = analyze(&mut server, dataset)?;
+            unmet.extend(wait(&mut server, engine)?);
             unmet
         }
         Whose::Own => {
-            empty_binlog(&mut session.connection).map_err(|source| StatementError {
+            empty_binlog(&mut server.connection).map_err(|source| StatementError {
                 statement: RESET.to_owned(),
                 source,
             })?;
             let mut changed = Changed::default();
-            let quiet = quieten(&mut session, engine, dataset, &mut changed);
-            let restored = changed.restore(&session);
+            let quiet = quieten(&mut server, engine, dataset, &mut changed);
+            let restored = changed.restore(&server);
             let unmet = quiet?;
             restored?;
-            write_files(&mut session)?;
+            write_files(&mut server)?;
             unmet
         }
     };
     let took = begin.elapsed();
-    session.sleep(Duration::from_millis(settle.idle_ms).saturating_sub(took))?;
+    server.sleep(Duration::from_millis(settle.idle_ms).saturating_sub(took))?;
     Ok(SettleOutcome {
         took_ms: milliseconds(took),
         waited_ms: milliseconds(begin.elapsed().saturating_sub(took)),
         unmet,
-        debt: session.debt(engine)?,
-        levels: rocksdb::levels(&mut session, engine)?,
+        debt: server.debt(engine)?,
+        levels: rocksdb::levels(&mut server, engine)?,
     })
 }
 
 /// Does all that is done while variables are changed. Returns what was not reached in time.
 fn quieten(
-    session: &mut Session<'_>,
+    server: &mut ControlConnection<'_>,
     engine: Engine,
     dataset: &Dataset,
     changed: &mut Changed,
 ) -> Result<Vec<String>, SettleError> {
     if engine == Engine::Innodb {
         // Before the statistics are written: what is written then is purged with the rest.
-        innodb::hurry(session, changed)?;
+        innodb::hurry(server, changed)?;
     }
-    let mut unmet = analyze(session, dataset)?;
+    let mut unmet = analyze(server, dataset)?;
     match engine {
-        Engine::Innodb => unmet.extend(innodb::merge_change_buffer(session, dataset)?),
-        Engine::Rocksdb => unmet.extend(rocksdb::flush_and_compact(session, changed)?),
-        Engine::Myisam => unmet.extend(flush_key_blocks(session)?),
+        Engine::Innodb => unmet.extend(innodb::merge_change_buffer(server, dataset)?),
+        Engine::Rocksdb => unmet.extend(rocksdb::flush_and_compact(server, changed)?),
+        Engine::Myisam => unmet.extend(flush_key_blocks(server)?),
         // Setting it makes a checkpoint, which writes every page, and drops none from memory.
-        Engine::Aria => changed.set(session, "aria_checkpoint_interval", "1")?,
+        Engine::Aria => changed.set(server, "aria_checkpoint_interval", "1")?,
         Engine::Memory => {}
     }
-    unmet.extend(wait(session, engine)?);
+    unmet.extend(wait(server, engine)?);
     Ok(unmet)
 }
 
@@ -142,42 +142,45 @@ pub fn empty_binlog(connection: &mut Connection) -> Result<(), ClientError> {
 
 /// Refreshes the statistics of all tables; nothing of it goes to the binary log. Returns what was
 /// not done in time.
-fn analyze(session: &mut Session<'_>, dataset: &Dataset) -> Result<Vec<String>, SettleError> {
+fn analyze(
+    server: &mut ControlConnection<'_>,
+    dataset: &Dataset,
+) -> Result<Vec<String>, SettleError> {
     let statements = dataset.table_names();
     let statements = statements.map(|table| format!("ANALYZE LOCAL TABLE {table}"));
-    session.run("statistics", statements.collect())
+    server.run("statistics", statements.collect())
 }
 
 /// Writes the blocks of the key cache that wait to be written. Only where there are some, because
 /// it empties the key cache too, and the next step would pay for filling it.
-fn flush_key_blocks(session: &mut Session<'_>) -> Result<Vec<String>, SettleError> {
-    let debt = session.debt(Engine::Myisam)?;
+fn flush_key_blocks(server: &mut ControlConnection<'_>) -> Result<Vec<String>, SettleError> {
+    let debt = server.debt(Engine::Myisam)?;
     let waits = |debt: &prony_model::Debt| debt.kind == DebtKind::DirtyKeyBlocks && debt.value > 0;
     let flush = debt
         .iter()
         .any(waits)
         .then(|| "FLUSH LOCAL TABLES".to_owned());
-    session.run("flush of the key cache", flush.into_iter().collect())
+    server.run("flush of the key cache", flush.into_iter().collect())
 }
 
 /// Waits until the engine is quiet or the time is over. Returns what is not as it should be.
-fn wait(session: &mut Session<'_>, engine: Engine) -> Result<Vec<String>, SettleError> {
+fn wait(server: &mut ControlConnection<'_>, engine: Engine) -> Result<Vec<String>, SettleError> {
     let mut quiet_looks = 0;
     loop {
-        let unmet = criteria::unmet(engine, &session.debt(engine)?);
+        let unmet = criteria::unmet(engine, &server.debt(engine)?);
         quiet_looks = if unmet.is_empty() { quiet_looks + 1 } else { 0 };
-        if quiet_looks == QUIET_LOOKS || session.is_over() {
+        if quiet_looks == QUIET_LOOKS || server.is_over() {
             return Ok(unmet);
         }
-        session.sleep(session::POLL)?;
+        server.sleep(control::POLL)?;
     }
 }
 
 /// Has the system write what it still keeps of the server's files in memory. Engines that leave
 /// this to the system would else have it done in the next step. The folder of somebody else's
 /// server may be closed to this user.
-fn write_files(session: &mut Session<'_>) -> Result<(), SettleError> {
-    if let Some(folder) = session.variable("datadir")? {
+fn write_files(server: &mut ControlConnection<'_>) -> Result<(), SettleError> {
+    if let Some(folder) = server.variable("datadir")? {
         let _ = sync_filesystem(Path::new(&folder));
     }
     Ok(())

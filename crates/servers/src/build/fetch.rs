@@ -94,7 +94,8 @@ pub enum FetchError {
     },
     /// A client program is not on `PATH`.
     #[error(
-        "{id} comes through `{program}`, which is not on PATH: install it (on Debian: apt-get install {package})"
+        "{id} is fetched with `{program}`, which is not on PATH: install it (on Debian: apt-get \
+         install {package})"
     )]
     MissingProgram {
         /// The build or support.
@@ -105,7 +106,7 @@ pub enum FetchError {
         package: &'static str,
     },
     /// A client program ended with an error.
-    #[error("`{program}` failed for {what} ({status}); it said:\n{said}")]
+    #[error("`{program}` failed for {what} ({status}); its output:\n{said}")]
     Client {
         /// The program.
         program: &'static str,
@@ -147,7 +148,9 @@ pub enum FetchError {
     },
     /// The file is not the one that the catalogue promises.
     #[error(
-        "{what} has the SHA-256\n  {found} ({size} bytes), the catalogue expects\n  {expected}: it was refused and nothing of it was kept; try again, and if it stays so, do not trust it"
+        "{what} has the SHA-256\n  {found} ({size} bytes), the catalogue expects\n  {expected}: \
+         it was refused and nothing was stored; try again, and do not trust it if the checksum \
+         stays different"
     )]
     Checksum {
         /// The files that were fetched.

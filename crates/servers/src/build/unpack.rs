@@ -164,7 +164,7 @@ impl<'a> Run<'a> {
     /// Of an archive that can't be read to its end.
     fn damaged(&self, error: impl fmt::Display) -> UnpackError {
         self.format(format!(
-            "{error}: it is damaged or was cut short; get it again"
+            "{error}: it is damaged or was cut short; download it again"
         ))
     }
 

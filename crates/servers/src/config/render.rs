@@ -25,7 +25,7 @@ const CONTROL_CONNECTIONS: u32 = 16;
 const CONNECTION_STEP: u32 = 64;
 /// Open tables that there is always room for, as current servers have it.
 const OPEN_TABLES_MIN: u32 = 2_000;
-/// Open tables that there is room for at most: every version takes so many.
+/// Maximum number of open tables that every version accepts.
 const OPEN_TABLES_MAX: u32 = 500_000;
 /// Open tables are rounded up to a multiple of this.
 const OPEN_TABLES_STEP: u32 = 1_000;

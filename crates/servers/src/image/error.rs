@@ -24,15 +24,16 @@ pub enum ImageError {
         what: String,
     },
     /// It was removed as soon as it was there.
-    #[error("keep the image {}: another process removed it", .0.as_str())]
+    #[error("use the image {}: another process removed it", .0.as_str())]
     Gone(ImageKey),
 }
 
 /// There is not enough room for the images of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "find room for the data images in {}: {:.1} GiB are needed and {:.1} GiB are free; make room \
-     (`prony images list` shows what is kept), or set PRONY_CACHE to a folder on a larger disk",
+    "find room for the data images in {}: {:.1} GiB are needed and {:.1} GiB are free; free some \
+     space (`prony images list` shows the stored images), or set PRONY_CACHE to a folder on a \
+     larger disk",
     folder.display(),
     gibibytes(*needed),
     gibibytes(*free)

@@ -19,7 +19,7 @@ pub struct ImageFacts {
     pub key: ImageKey,
     /// Bytes of its files.
     pub bytes: u64,
-    /// When it was used last: milliseconds since 1970, UTC.
+    /// The time when it was used last: milliseconds since 1970, UTC.
     pub last_used_ms: u64,
     /// Its origin; `None` where another version of Prony made it, which this one can't use.
     pub made: Option<Made>,
@@ -30,7 +30,7 @@ pub struct ImageFacts {
 pub struct Made {
     /// The build's id.
     pub build: String,
-    /// When: milliseconds since 1970, UTC.
+    /// Time of the event: milliseconds since 1970, UTC.
     pub at_ms: u64,
     /// Number of its files.
     pub files: u64,
@@ -89,7 +89,7 @@ impl Images<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Removal::Missing),
             file => file.at("open", &folder)?,
         };
-        // Held until it is gone, so that nobody begins to use it meanwhile.
+        // Held until it is gone, so that no process begins to use it meanwhile.
         let Some(_alone) = FileLock::try_alone(file) else {
             return Ok(Removal::InUse);
         };

@@ -18,7 +18,7 @@ pub(super) fn check_build(build: &ServerBuild, wanted: Allocator) -> Result<(), 
     }
     Err(ServerFailure {
         task: format!("start {} with {}", build.id, wanted.name()),
-        reason: format!("the build was got to be started with {}", preloaded.name()),
+        reason: format!("the build was prepared to start with {}", preloaded.name()),
         log_tail: String::new(),
     })
 }
@@ -32,7 +32,7 @@ pub(super) fn check_running(instance: &Instance, pid: u32) -> Result<(), ServerF
     let reason = match maps(pid) {
         Ok(maps) if is_mapped(&maps, library) => return Ok(()),
         Ok(_) => format!("it did not load {}", library.display()),
-        Err(error) => format!("look at its memory: {error}"),
+        Err(error) => format!("read its memory map: {error}"),
     };
     let task = format!("start {} with {}", build.id, allocator.name());
     Err(instance.failure(task, reason))

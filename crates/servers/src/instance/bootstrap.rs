@@ -75,7 +75,7 @@ fn run(
             return Err(InstanceError::Stopped);
         }
         if Instant::now() >= end {
-            break format!("did not come to an end in {} s", LIMIT.as_secs());
+            break format!("did not end within {} s", LIMIT.as_secs());
         }
     };
     let task = format!("bootstrap {}", instance.build.id);

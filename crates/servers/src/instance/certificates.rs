@@ -17,7 +17,7 @@ use rcgen::{
 
 /// The names that clients connect to, and compare with the certificate.
 const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
-/// Changes whenever certificates of an older Prony are of no use any more.
+/// Changes whenever certificates of an older Prony become unusable.
 const FOLDER: &str = "local-1";
 /// No build has a name like this.
 const LOCK: &str = ".certificates.lock";

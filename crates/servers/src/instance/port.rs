@@ -15,7 +15,7 @@ pub(super) const COUNT: u16 = 12_000;
 /// Ports that are tried; so many in a row are not in use by chance.
 pub(super) const ATTEMPTS: u16 = 100;
 
-/// A port that nobody listens on. Drawn by chance, so that two processes that look at the same
+/// A free port. Drawn at random, so that two processes that look at the same
 /// time hardly find the same one.
 pub(super) fn free() -> Result<u16, InstanceError> {
     // The lowest bits are as random as all others.

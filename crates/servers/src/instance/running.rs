@@ -34,7 +34,7 @@ const STATEMENT_LIMIT: Duration = Duration::from_mins(1);
 /// A server that answers. Dropping it kills the server and removes its folder.
 #[derive(Debug)]
 pub struct Running {
-    // Dropped in this order: the folder goes when nobody uses it any more.
+    // Dropped in this order: the folder is removed when it is no longer in use.
     process: Process,
     pub(super) instance: Instance,
     password: String,

@@ -10,13 +10,13 @@ use prony_model::{
 use super::*;
 use crate::build::catalogue::{Bootstrap, Shutdown};
 use crate::image::{ImageRecord, Images};
-use crate::testing::{Stage, fixture};
+use crate::testing::{Stage, test_program};
 
 /// A build on the stage whose server program is a shell script.
 fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
     stage.write("server.sh", script);
     stage.write("build/template/mysql/user.frm", "table");
-    symlink(fixture("server"), stage.path("build/server")).unwrap();
+    symlink(test_program("server"), stage.path("build/server")).unwrap();
     ServerBuild {
         id: "it".into(),
         facts: BuildFacts {

@@ -26,8 +26,8 @@ const LIMIT: Duration = Duration::from_mins(1);
 const WAKE_MS: u32 = 20;
 /// The beginning of the names of files of counts; a number follows.
 const COUNTS: &str = "callgrind";
-/// The line of a file of counts that sums them up, as "Callgrind Format Specification" of valgrind's
-/// manual has it.
+/// The line of a file of counts that sums them up, as "Callgrind Format Specification" of
+/// valgrind's manual has it.
 const TOTALS: &str = "totals:";
 
 /// Options of a server in valgrind besides its configuration. Servers that do not know the
@@ -57,7 +57,7 @@ pub enum ValgrindError {
     #[error("run vgdb: {0}")]
     Run(io::Error),
     /// The control program does not reach the server.
-    #[error("have vgdb tell process {pid} to `{command}`: {reason}")]
+    #[error("send `{command}` to process {pid} through vgdb: {reason}")]
     Refused {
         /// The server.
         pid: u32,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Error, ErrorCode};
 
-/// A cause that somebody can do something about.
+/// A cause with a remedy.
 enum Cause {
     Full,
     NotWritable,
@@ -52,7 +52,7 @@ impl Cause {
         let folder = path.parent().unwrap_or(path).display();
         match self {
             Self::Full => format!(
-                "; free space on the disk that holds {folder}, then go on with `prony resume`"
+                "; free space on the disk that holds {folder}, then continue with `prony resume`"
             ),
             Self::NotWritable => {
                 format!("; make {folder} and its files writable, or copy it to where they are")
@@ -66,7 +66,7 @@ impl Cause {
             Self::Disk => {
                 format!(
                     "; free space on the disk that holds {folder} if it is full, or check it, \
-                     then go on with `prony resume`"
+                     then continue with `prony resume`"
                 )
             }
         }

@@ -32,7 +32,7 @@ fn a_full_disk() {
     let connection = table(folder.path());
     connection.pragma_update(None, "max_page_count", 4).unwrap();
     let error = insert(&connection).unwrap_err();
-    insta::assert_snapshot!(message(&error, folder.path()), @"record a step in FOLDER/run.sqlite: database or disk is full; free space on the disk that holds FOLDER, then go on with `prony resume`");
+    insta::assert_snapshot!(message(&error, folder.path()), @"record a step in FOLDER/run.sqlite: database or disk is full; free space on the disk that holds FOLDER, then continue with `prony resume`");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_failing_disk_and_a_folder_that_cannot_be_written() {
         path: "/runs/x/run.sqlite".into(),
         source: rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
     };
-    insta::assert_snapshot!(failed(ffi::SQLITE_IOERR_FSYNC), @"open the result file in /runs/x/run.sqlite: Error code 1034: disk I/O error; free space on the disk that holds /runs/x if it is full, or check it, then go on with `prony resume`");
+    insta::assert_snapshot!(failed(ffi::SQLITE_IOERR_FSYNC), @"open the result file in /runs/x/run.sqlite: Error code 1034: disk I/O error; free space on the disk that holds /runs/x if it is full, or check it, then continue with `prony resume`");
     insta::assert_snapshot!(failed(ffi::SQLITE_CANTOPEN), @"open the result file in /runs/x/run.sqlite: Error code 14: unable to open database file; make /runs/x and its files writable, or copy it to where they are");
 }
 
@@ -115,7 +115,7 @@ fn a_lock_file_that_cannot_be_made() {
         path: "/runs/x/run.sqlite.lock".into(),
         source: kind.into(),
     };
-    insta::assert_snapshot!(failed(io::ErrorKind::StorageFull), @"lock /runs/x/run.sqlite.lock: no storage space; free space on the disk that holds /runs/x, then go on with `prony resume`");
+    insta::assert_snapshot!(failed(io::ErrorKind::StorageFull), @"lock /runs/x/run.sqlite.lock: no storage space; free space on the disk that holds /runs/x, then continue with `prony resume`");
     insta::assert_snapshot!(failed(io::ErrorKind::PermissionDenied), @"lock /runs/x/run.sqlite.lock: permission denied; make /runs/x and its files writable, or copy it to where they are");
     insta::assert_snapshot!(failed(io::ErrorKind::TimedOut), @"lock /runs/x/run.sqlite.lock: timed out");
 }

@@ -89,8 +89,8 @@ fn full() {
     });
     let text = error.unwrap().to_string();
     let expected = format!(
-        " in {}: database or disk is full; free space on the disk that holds {}, then go on with \
-         `prony resume`",
+        " in {}: database or disk is full; free space on the disk that holds {}, then continue \
+         with `prony resume`",
         path.display(),
         disk.display()
     );

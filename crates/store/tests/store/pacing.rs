@@ -230,7 +230,7 @@ fn a_run_keeps_its_backend() {
     assert_eq!(store.run().unwrap().backend, Some(Backend::IoUring));
     let error = store.record_backend(Backend::Epoll).unwrap_err();
     assert!(matches!(error, StoreError::BackendChanged { .. }));
-    insta::assert_snapshot!(error, @"go on over epoll: this run began over io-uring, and figures of two backends can't be compared; start a new run");
+    insta::assert_snapshot!(error, @"continue with epoll: this run began with io-uring, and figures of two backends can't be compared; start a new run");
 }
 
 #[test]

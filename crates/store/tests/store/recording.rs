@@ -147,7 +147,7 @@ fn a_target_keeps_its_build() {
     store.record_build(1, &build("aa")).unwrap();
     let error = store.record_build(1, &build("bb")).unwrap_err();
     assert!(matches!(error, StoreError::BuildChanged { .. }));
-    insta::assert_snapshot!(error, @"go on with target mysql-9.7: its build is now 9.7.4-2 (bb), this run began with 9.7.4-2 (aa); start a new run");
+    insta::assert_snapshot!(error, @"continue with target mysql-9.7: its build is now 9.7.4-2 (bb), this run began with 9.7.4-2 (aa); start a new run");
     assert!(matches!(
         store.record_build(2, &build("aa")),
         Err(StoreError::NoSuchTarget { target: 2 })

@@ -217,7 +217,7 @@ fn the_samples_of_a_step_are_recorded_once() {
     store.record_samples(trial, 1, &start).unwrap();
     let error = store.record_samples(trial, 1, &end).unwrap_err();
     assert!(matches!(error, StoreError::SampledTwice { .. }));
-    insta::assert_snapshot!(error, @"record the samples of step `point-query` at 2 clients in trial 1: they are on record already");
+    insta::assert_snapshot!(error, @"record the samples of step `point-query` at 2 clients in trial 1: they are already recorded");
     assert_eq!(
         store.samples(trial, 1).unwrap(),
         StepSamples(start.to_vec())

@@ -30,7 +30,7 @@ fn a_target_keeps_its_options() {
     let mut other = options();
     other[2].value = Some("2".into());
     let error = store.record_options(1, &other).unwrap_err();
-    insta::assert_snapshot!(error, @"go on with target mysql-9.7: this run began with another `sort_buffer_size` in its options; start a new run");
+    insta::assert_snapshot!(error, @"continue with target mysql-9.7: this run began with another `sort_buffer_size` in its options; start a new run");
     let error = store.record_options(1, &options()[..2]).unwrap_err();
     assert!(
         matches!(error, StoreError::OptionsChanged { option, .. } if option == "sort_buffer_size")

@@ -36,7 +36,7 @@ pub enum ParamShape {
     Text(usize),
 }
 
-/// Whether an execution tells the server the types of its parameters.
+/// Presence of parameter types in an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Types {
     /// As the first execution of a statement on a connection must.
@@ -53,7 +53,7 @@ pub struct ExecuteTemplate {
 }
 
 impl ExecuteTemplate {
-    /// Where the statement id goes: 4 bytes, little-endian.
+    /// Position of the statement id: 4 bytes, little-endian.
     pub const ID: Range<usize> = HEADER_SIZE + 1..HEADER_SIZE + 5;
 
     /// Lays out a request for parameters of these shapes, with zeros for id and values.
@@ -92,7 +92,7 @@ impl ExecuteTemplate {
         &self.bytes
     }
 
-    /// Where each parameter's value goes: the 8 bytes of an integer, the bytes of a text.
+    /// Position of each parameter's value: the 8 bytes of an integer, the bytes of a text.
     pub fn values(&self) -> &[Range<usize>] {
         &self.values
     }

@@ -1,4 +1,4 @@
-//! What the server says after the login or after more proof.
+//! Answers of the server after the login or after more proof.
 //!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_auth_switch_request.html>
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_auth_more_data.html>
@@ -34,7 +34,7 @@ pub enum AuthReply<'a> {
     FastAuthSucceeded,
     /// `caching_sha2_password`: the account is not cached; the password itself is wanted.
     FullAuthNeeded,
-    /// What the client asked for: the server's public key.
+    /// The requested data: the server's public key.
     Data(&'a [u8]),
 }
 

@@ -1,4 +1,4 @@
-//! What client and server agree to speak.
+//! Capabilities on which client and server agree.
 //!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html>
 
@@ -31,10 +31,10 @@ impl Capabilities {
     /// `CLIENT_PLUGIN_AUTH`: ways to authenticate have names.
     pub const PLUGIN_AUTH: Self = Self(1 << 19);
 
-    /// What the protocol of this crate cannot do without.
+    /// Capabilities that this crate requires.
     pub const REQUIRED: Self = Self(Self::PROTOCOL_41.0 | Self::SECURE_CONNECTION.0);
 
-    /// What this crate asks of a server that offers it.
+    /// Capabilities that this crate requests of a server that offers them.
     pub const WANTED: Self = Self(
         Self::REQUIRED.0
             | Self::LONG_PASSWORD.0
@@ -45,7 +45,7 @@ impl Capabilities {
             | Self::PLUGIN_AUTH.0,
     );
 
-    /// Whether every flag of `other` is set.
+    /// Returns `true` if every flag of `other` is set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }

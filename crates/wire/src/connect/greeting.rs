@@ -23,17 +23,17 @@ use crate::{Capabilities, WireError};
 
 /// Bytes of randomness that most ways to authenticate use.
 pub(crate) const NONCE_SIZE: usize = 20;
-/// How many of them come first.
+/// Number of bytes that come first.
 const NONCE_FIRST: usize = 8;
 
-/// What the server says of itself.
+/// Facts that the server reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Greeting<'a> {
     /// As `SELECT VERSION()` says it, except that MariaDB may prefix `5.5.5-`.
     pub server_version: &'a [u8],
     /// The connection's number, as `SHOW PROCESSLIST` shows it.
     pub connection_id: u32,
-    /// What the server offers.
+    /// Capabilities of the server.
     pub capabilities: Capabilities,
     /// Random bytes for the proof of the password.
     pub nonce: Vec<u8>,

@@ -30,7 +30,7 @@ const PACKET_SIZE_MAX: u32 = 1 << 30;
 /// The longest proof of a login: its length takes one byte.
 const PROOF_SIZE_MAX: usize = 250;
 
-/// Who wants to connect.
+/// Account of a login.
 #[derive(Clone, Copy)]
 pub struct Login<'a> {
     /// The account's name.
@@ -39,7 +39,7 @@ pub struct Login<'a> {
     pub password: &'a str,
     /// The default database.
     pub database: Option<&'a str>,
-    /// Who can read what is said.
+    /// Privacy of the connection.
     pub channel: Channel,
 }
 

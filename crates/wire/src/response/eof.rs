@@ -29,7 +29,7 @@ pub struct Eof {
 }
 
 impl Eof {
-    /// Whether a packet with this first byte and size, among rows, is an EOF packet.
+    /// Returns `true` if a packet with this first byte and size, among rows, is an EOF packet.
     pub const fn is_eof(first: u8, size: usize) -> bool {
         first == 0xfe && size < ROW_SIZE_MIN
     }
@@ -59,7 +59,7 @@ impl Eof {
         }
     }
 
-    /// Whether another result follows.
+    /// Returns `true` if another result follows.
     pub const fn more_results(&self) -> bool {
         self.status & STATUS_MORE_RESULTS != 0
     }

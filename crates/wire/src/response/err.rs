@@ -13,7 +13,7 @@
 use crate::WireError;
 use crate::cursor::Cursor;
 
-/// What servers say of errors without a state of their own.
+/// State of errors without a state of their own.
 const GENERAL_ERROR: &[u8] = b"HY000";
 
 /// An ERR packet.

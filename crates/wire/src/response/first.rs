@@ -19,7 +19,7 @@ use crate::{ErrPacket, OkPacket, WireError};
 /// <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_local_infile_request.html>
 pub const LOCAL_ROWS: u8 = 0xfb;
 
-/// What kind of answer begins.
+/// Kind of answer that begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstPacket<'a> {
     /// It is complete, without rows.

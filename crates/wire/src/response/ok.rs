@@ -46,7 +46,7 @@ impl OkPacket {
         }
     }
 
-    /// Whether another result follows.
+    /// Returns `true` if another result follows.
     pub const fn more_results(&self) -> bool {
         self.status & STATUS_MORE_RESULTS != 0
     }

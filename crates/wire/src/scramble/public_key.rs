@@ -7,19 +7,19 @@ use sha1::Sha1;
 
 use super::clear_password;
 
-/// Why a password can't be encrypted. Fits after "failed to …".
+/// Reason why a password can't be encrypted. Fits after "failed to …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PublicKeyError {
     /// The server sent something else than a public key.
     #[error("read the server's public key: {reason}")]
     Unreadable {
-        /// What is wrong with it.
+        /// Description of the problem.
         reason: String,
     },
     /// The key can't take this password.
     #[error("encrypt the password with the server's public key: {reason}")]
     Unusable {
-        /// Why.
+        /// The cause.
         reason: String,
     },
 }
@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
-        /// Whoever has the private key and the nonce gets the password back.
+        /// The owner of the private key and the nonce gets the password back.
         #[test]
         fn the_server_can_read_it(password in "[^\0]{0,20}", nonce: [u8; 20], seed: u64) {
             let mut random = Counter(seed);

@@ -20,12 +20,12 @@ const BATCH_ROWS: u64 = 500;
 /// Bytes of lines in one packet, at least.
 const PACKET_SIZE: usize = 1 << 16;
 
-/// What the connections share while they fill tables.
+/// State that connections share while they fill tables.
 pub(super) struct Filler<'a> {
     dataset: &'a Dataset,
     method: Method,
     columns: String,
-    ranges: Ranges,
+    pub(super) ranges: Ranges,
     done: AtomicU64,
 }
 
@@ -41,11 +41,6 @@ impl<'a> Filler<'a> {
             ranges: Ranges::new(dataset, connections, method.writers),
             done: AtomicU64::new(0),
         }
-    }
-
-    /// Connections that find something to do.
-    pub(super) fn connections_max(&self) -> u64 {
-        self.ranges.connections_max()
     }
 
     /// Rows sent so far, over all tables.
@@ -148,10 +143,8 @@ impl<'a> Filler<'a> {
     fn error(&self, range: KeyRange, source: ClientError) -> LoadError {
         let KeyRange { table, first, last } = range;
         let table = self.dataset.table_name(table);
-        LoadError::Fill {
-            action: format!("insert rows {first} to {last} into {table}"),
-            source,
-        }
+        let action = format!("insert rows {first} to {last} into {table}");
+        LoadError::fill(action, source)
     }
 }
 

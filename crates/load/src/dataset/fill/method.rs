@@ -1,4 +1,5 @@
-//! The fastest way to get rows into a table that a server offers, as measured: `docs/benchmarks.md`.
+//! The fastest way to get rows into a table that a server offers, as measured:
+//! `docs/benchmarks.md`.
 
 use prony_client::Connection;
 use prony_model::{Dataset, Engine, Schema};
@@ -8,7 +9,7 @@ use super::ranges::Writers;
 use super::settings::exists;
 use crate::LoadError;
 
-/// How rows are sent.
+/// Statement that sends rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statement {
     /// `INSERT` of many rows.
@@ -17,7 +18,7 @@ pub(super) enum Statement {
     LoadData,
 }
 
-/// When the secondary index comes into being.
+/// Time of building the secondary index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Index {
     /// It is there before the rows.
@@ -26,7 +27,7 @@ pub(super) enum Index {
     Afterwards,
 }
 
-/// How a dataset is filled.
+/// Method of filling a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Method {
     pub(super) statement: Statement,
@@ -89,7 +90,7 @@ impl Method {
     }
 }
 
-/// What a server offers.
+/// Features of a server for loading.
 #[derive(Debug, Clone, Copy)]
 struct Offers {
     /// It takes `LOAD DATA LOCAL`.

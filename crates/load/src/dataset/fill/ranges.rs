@@ -1,4 +1,4 @@
-//! Which connection fills which rows.
+//! Assignment of rows to connections.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

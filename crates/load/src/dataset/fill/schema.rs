@@ -4,8 +4,8 @@ use prony_model::{Dataset, Engine, Schema};
 
 use super::method::Index;
 
-/// From so many rows on keys are 64 bits wide. Below it a table may still grow by 147 million rows
-/// before keys of 31 bits end.
+/// From this many rows on, keys are 64 bits wide. Below it a table may still grow by 147 million
+/// rows before keys of 31 bits end.
 const BIG_ROWS: u64 = 2_000_000_000;
 
 /// Makes table `table`, counted from 0, with its index on the key and, if wanted, that on `k`.

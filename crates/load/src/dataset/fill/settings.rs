@@ -22,7 +22,7 @@ const SESSION: [Setting; 5] = [
     ("rocksdb_bulk_load_allow_sk", "1"),
 ];
 
-/// The same on servers of our own: nobody replicates from them.
+/// The same on servers of our own, which have no replicas.
 const SESSION_OF_OWN: [Setting; 1] = [("sql_log_bin", "0")];
 
 /// Global variables, on servers of our own.
@@ -35,12 +35,13 @@ const GLOBAL: [Setting; 2] = [
 /// Tells whether a status variable is there.
 const REDO_LOG: &str = "SHOW STATUS LIKE 'Innodb_redo_log_enabled'";
 
-/// What was changed for a fill, on a server of our own.
+/// Settings changed for a fill, on a server that Prony started.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Statements that take it back.
     undo: Vec<String>,
-    redo_log_is_off: bool,
+    /// `true` if InnoDB writes no redo log.
+    pub(super) redo_log_is_off: bool,
 }
 
 /// Prepares a connection that fills.
@@ -75,11 +76,6 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Whether InnoDB writes no redo log.
-    pub(super) const fn redo_log_is_off(&self) -> bool {
-        self.redo_log_is_off
-    }
-
     /// Takes everything back.
     pub(super) fn undo(self, connection: &mut Connection) -> Result<(), LoadError> {
         self.undo
@@ -88,7 +84,7 @@ impl Changes {
     }
 }
 
-/// Whether the server has a global variable.
+/// Returns `true` if the server has a global variable.
 pub(super) fn exists(connection: &mut Connection, name: &str) -> Result<bool, LoadError> {
     let sql = format!("SELECT @@GLOBAL.{name}");
     match connection.query(&sql) {
@@ -97,10 +93,7 @@ pub(super) fn exists(connection: &mut Connection, name: &str) -> Result<bool, Lo
             code: UNKNOWN_SYSTEM_VARIABLE,
             ..
         }) => Ok(false),
-        Err(source) => Err(LoadError::Fill {
-            action: sql,
-            source,
-        }),
+        Err(source) => Err(LoadError::fill(sql, source)),
     }
 }
 
@@ -109,9 +102,6 @@ fn attempt(connection: &mut Connection, sql: &str) -> Result<Option<String>, Loa
     match connection.query(sql) {
         Ok(answer) => Ok(Some(answer.single().unwrap_or_default().to_owned())),
         Err(ClientError::Server { .. }) => Ok(None),
-        Err(source) => Err(LoadError::Fill {
-            action: sql.to_owned(),
-            source,
-        }),
+        Err(source) => Err(LoadError::fill(sql, source)),
     }
 }

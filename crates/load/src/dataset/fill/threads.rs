@@ -9,15 +9,15 @@ use prony_client::Connection;
 
 use crate::LoadError;
 
-/// How often progress is reported.
+/// Interval between reports of progress.
 const REPORT: Duration = Duration::from_secs(1);
 
-/// Said to everybody when somebody failed.
+/// Sent to all threads when one failed.
 #[derive(Debug, Default)]
 pub(super) struct Halt(AtomicBool);
 
 impl Halt {
-    /// Whether to stop at the next opportunity.
+    /// Returns `true` if to stop at the next opportunity.
     pub(super) fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -44,14 +44,14 @@ const SEND_FLAGS: i32 = (SendFlags::NOSIGNAL.bits() | MSG_WAITALL).cast_signed()
 /// Not among rustix' flags for sending, where only `io_uring` heeds it.
 const MSG_WAITALL: u32 = 0x100;
 
-/// How long the end of a cancellation, which comes at once, is waited for before looking again.
+/// Longest wait for the end of a cancellation, which comes at once, before the next check.
 const CANCEL_WAIT: Duration = Duration::from_secs(1);
 
-/// How often everything is cancelled before memory is rather lost than given back. Twice is
-/// enough: the second time nothing is found.
+/// Number of cancellations before memory is leaked rather than freed. Twice is enough: the second
+/// time nothing is found.
 const CANCEL_ROUNDS: usize = 100;
 
-/// What ended.
+/// A completed entry.
 pub(super) struct Completion<'q> {
     /// The connection's index.
     pub(super) index: usize,
@@ -108,7 +108,7 @@ impl<'r> Queue<'r> {
             .map(|_| ())
     }
 
-    /// Whether another request can be queued before [`submit`](Self::submit).
+    /// Returns `true` if another request can be queued before [`submit`](Self::submit).
     #[inline]
     pub(super) fn has_room(&self) -> bool {
         self.submissions.len() + 2 <= self.submissions.capacity()
@@ -157,7 +157,7 @@ impl<'r> Queue<'r> {
         }
         let receive = self.receiving_into(index);
         // SAFETY: the place lies in the common block, which stays until nothing is under way.
-        // `is_receiving` keeps everybody else from it until the completion is taken.
+        // `is_receiving` keeps all other code from it until the completion is taken.
         unsafe { self.push(&receive) }?;
         self.begin_receive(index);
         Ok(())
@@ -238,7 +238,7 @@ impl<'r> Queue<'r> {
     }
 
     /// # Safety
-    /// The entry's memory must stay, and nobody but the kernel use it, until its operation ended.
+    /// The entry's memory must stay, and only the kernel may use it, until its operation ends.
     unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
         if self.submissions.is_full() {
             self.submit()?;
@@ -292,7 +292,7 @@ impl<'r> Queue<'r> {
 impl Drop for Queue<'_> {
     fn drop(&mut self) {
         if self.cancel_all().is_ok() {
-            // SAFETY: both are dropped here and nowhere else, and nothing uses them any more: the
+            // SAFETY: both are dropped here and nowhere else, and nothing uses them afterwards: the
             // kernel found nothing under way.
             unsafe {
                 ManuallyDrop::drop(&mut self.slots);

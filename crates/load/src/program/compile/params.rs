@@ -28,7 +28,7 @@ pub(super) struct Params<'a> {
     texts: Vec<DigitPattern>,
 }
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Found {
     /// The slot of an integer.
@@ -37,14 +37,6 @@ pub(super) enum Found {
     List(Range<usize>),
     /// The index of a text.
     Text(usize),
-}
-
-/// A statement's parameters, all of them.
-pub(super) struct Finished {
-    pub(super) params: Vec<Param>,
-    pub(super) texts: Vec<DigitPattern>,
-    /// Number of integers.
-    pub(super) integers: usize,
 }
 
 impl<'a> Params<'a> {
@@ -96,7 +88,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// What the name stands for.
+    /// Meaning of the name.
     pub(super) fn find(&self, name: &str) -> Result<&Found, CompileError> {
         self.lookup(name)
             .ok_or_else(|| CompileError::NoParam(name.to_owned()))
@@ -107,13 +99,9 @@ impl<'a> Params<'a> {
     }
 
     /// There are no more parameters.
-    pub(super) fn finish(self) -> Finished {
+    pub(super) fn finish(self) -> (Vec<Param>, Vec<DigitPattern>, usize) {
         self.places.previous = self.taken;
-        Finished {
-            params: self.compiled,
-            texts: self.texts,
-            integers: self.bounds.len(),
-        }
+        (self.compiled, self.texts, self.bounds.len())
     }
 
     fn lookup(&self, name: &str) -> Option<&Found> {

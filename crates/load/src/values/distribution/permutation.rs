@@ -32,7 +32,7 @@ impl Permutation {
         }
     }
 
-    /// Where `index`, below `count`, goes.
+    /// Position of `index`, below `count`.
     #[inline]
     pub(super) fn apply(self, key: u64, index: u64) -> u64 {
         let mut number = index;

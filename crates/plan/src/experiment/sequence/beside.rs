@@ -29,8 +29,8 @@ pub(super) fn read_all(
             let message = format!("two groups of clients are named `{}`", name.value);
             return twice(message, &name.span, &first.span)
                 .help(
-                    "figures are kept by name, those of the step's own clients by its: set \
-                         `name`",
+                    "figures are stored by name, those of the step's own clients by the step's \
+                     name: set `name`",
                 )
                 .fail(fields.document());
         }

@@ -20,7 +20,7 @@ pub(in super::super) enum Clients {
 }
 
 impl Clients {
-    /// How many these are with a dataset of `tables` tables.
+    /// Number of clients with a dataset of `tables` tables.
     pub(super) fn with(self, tables: u32) -> u32 {
         match self {
             Self::Count(count) => count,

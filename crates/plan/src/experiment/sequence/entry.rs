@@ -19,11 +19,11 @@ const DEFAULT_SETTLE_LIMIT: Milliseconds = Milliseconds(20 * 60_000);
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) what: What,
-    /// Where messages about it point.
+    /// Place of messages about it.
     pub(super) place: Span,
 }
 
-/// What an entry does.
+/// Action of an entry.
 #[derive(Debug, Clone)]
 pub(super) enum What {
     Run(Box<Run>),
@@ -52,7 +52,7 @@ impl Run {
     }
 }
 
-/// How to settle, for any dataset.
+/// Settings of settling, for any dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WrittenSettle {
     pub(super) idle: Milliseconds,
@@ -61,7 +61,8 @@ pub(super) struct WrittenSettle {
 }
 
 impl WrittenSettle {
-    /// How to settle with this dataset, idle times in proportion, never longer than the limit.
+    /// Settings of settling with this dataset: idle times in proportion, never longer than the
+    /// limit.
     pub(super) fn with(self, dataset: &Dataset, scale: Scale) -> Settle {
         let rows = u128::from(dataset.tables) * u128::from(dataset.rows);
         let for_rows = u128::from(self.idle_per_million_rows.0) * rows / 1_000_000;

@@ -18,7 +18,7 @@ use crate::invalid::{Document, Problem, Read, Reported, Span};
 /// Warm-up of a step where nothing else is written.
 const DEFAULT_WARMUP_MS: u64 = 1000;
 
-/// What entries are expanded with.
+/// Facts for expanding entries.
 pub(super) struct Expansion<'a> {
     pub(super) document: &'a Document<'a>,
     /// The dataset, where it could be read.
@@ -29,15 +29,15 @@ pub(super) struct Expansion<'a> {
     pub(super) warmup_ms: Option<u64>,
     /// The same of the ramp.
     pub(super) ramp_ms: Option<u64>,
-    /// What ends the steps that set nothing, and where that is written.
+    /// Limit of the steps that set none, with its place.
     pub(super) limit: Option<Located<Limit>>,
     pub(super) timing: Timing,
-    /// What ends the steps that do nothing but write.
+    /// Limit of the steps that only write.
     pub(super) write_operations: Option<Located<u64>>,
     pub(super) origin: Origin,
 }
 
-/// Where the entries come from.
+/// Origin of the entries.
 #[derive(Debug, Clone)]
 pub(super) enum Origin {
     /// From the experiment's own `[[step]]` tables, whose words are the last ones.
@@ -137,8 +137,8 @@ impl Expansion<'_> {
     }
 
     /// Warm-up and ramp of a step. There is none where connecting is part of what is timed; nor,
-    /// unless the step asks for it, where changes are counted, since every server would make another
-    /// number of them on top.
+    /// unless the step asks for it, where changes are counted, since every server would make
+    /// another number of them on top.
     fn before_of(&self, run: &Run, timing: Timing, limit: Limit) -> (u64, u64) {
         if timing == Timing::WholeRun {
             return (0, 0);
@@ -209,7 +209,7 @@ impl Expansion<'_> {
         Ok(groups)
     }
 
-    /// What ends a step, and where that is written.
+    /// Limit of a step, with its place.
     fn limit_of(&self, run: &Run, place: &Span) -> Read<Located<Limit>> {
         let own = run.limit.map(|limit| Located {
             value: limit.scaled(self.origin.scale()),

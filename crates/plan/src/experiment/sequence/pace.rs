@@ -1,4 +1,4 @@
-//! When clients begin their operations, and when they connect anew.
+//! Pace of clients' operations, and reconnecting.
 
 use prony_model::{Pace, Spacing, Think, Thousandths};
 
@@ -13,7 +13,7 @@ const RATES: (Thousandths, Thousandths) = (Thousandths(1), Thousandths(1_000_000
 /// Most operations between two connections.
 const RECONNECT_MAX: i64 = 1_000_000_000_000;
 
-/// How a think time is written.
+/// Notation of a think time.
 const THINK_RULE: &str = "write a whole number and a unit: \"500us\", \"10ms\", \"2s\"";
 
 /// A pace as written.

@@ -34,7 +34,7 @@ impl Preset {
         &self.description
     }
 
-    /// Who measured in this order, when and what for, and what of it is ours.
+    /// Author, time and purpose of the measurements in this order, and Prony's changes.
     pub fn history(&self) -> &str {
         &self.history
     }
@@ -92,8 +92,8 @@ fn read(mut fields: Fields<'_>, text: &str, workloads: &[Workload]) -> Read<Pres
     }
     if settings.limit.is_none() {
         return Problem::new("a preset needs `time` or `operations_per_client`")
-            .at(&end, "nothing that experiments could scale")
-            .help("write it at the top: it holds for all steps that set none themselves")
+            .at(&end, "experiments would have nothing to scale")
+            .help("write it at the top: it applies to all steps that set none themselves")
             .fail(document);
     }
     Ok(Preset {

@@ -7,7 +7,7 @@ use super::time::{Limit, read_limit, read_time};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Problem, Read};
 
-/// What holds for the steps that do not set it themselves.
+/// Settings of the steps that set none themselves.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
     pub(super) warmup_ms: Option<u64>,

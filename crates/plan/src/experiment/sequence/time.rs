@@ -13,10 +13,10 @@ const OPERATIONS_MAX: i64 = 1_000_000_000_000;
 /// yet.
 const SCALED_WARMUP_LEAST_MS: u64 = 200;
 
-/// How a length of time is written.
+/// Notation of a duration.
 const TIME_RULE: &str = "write a whole number and a unit: \"500ms\", \"10s\", \"5m\", \"2h\"";
 
-/// What ends a step.
+/// Limit of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
     /// Milliseconds.
@@ -35,7 +35,7 @@ pub(super) struct Scale {
 }
 
 impl Limit {
-    /// What the step then is told.
+    /// Limit at this number of clients.
     pub(super) fn at(self, clients: u32) -> Length {
         match self {
             Self::Time(ms) => Length::Time { ms },
@@ -62,7 +62,7 @@ impl Scale {
         from_ms: 1,
     };
 
-    /// What makes `to_ms` of `from_ms`.
+    /// Factor that makes `to_ms` of `from_ms`.
     pub(super) const fn new(to_ms: u64, from_ms: u64) -> Self {
         Self { to_ms, from_ms }
     }

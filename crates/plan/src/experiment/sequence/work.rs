@@ -1,4 +1,4 @@
-//! What clients do: a workload with parameters, at a pace, under a name. The same for the clients
+//! Work of clients: a workload with parameters, at a pace, under a name. The same for the clients
 //! of a step and for the groups beside them.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::invalid::{Document, Problem, Read};
 use crate::suggest;
 use crate::workload::PARAMETER_MAX;
 
-/// What clients do, as written.
+/// Work of clients, as written.
 #[derive(Debug, Clone)]
 pub(super) struct Work {
     /// With the place that messages about the whole point at.
@@ -23,7 +23,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// All parameters of the workload, those that nobody sets with their own values.
+    /// All parameters of the workload; those that are not set have their own values.
     pub(super) fn all_parameters(&self) -> BTreeMap<String, i64> {
         let mut parameters = self.workload.parameters.clone();
         parameters.extend(self.parameters.clone());

@@ -100,17 +100,18 @@ fn external(args: &LoadArgs) -> Result<Option<External>, Failure> {
         (TlsArg::VerifyCa, Some(ca)) => Tls::VerifyCa(ca.clone()),
         (TlsArg::VerifyFull, Some(_)) if matches!(address, Address::Unix(_)) => {
             let message = "--tls verify-full needs an address that a certificate can name";
-            return Err(Failure::new(ExitStatus::Usage, message)
-                .with_hint("a socket has none: use --tls verify-ca, or an address and port"));
+            return Err(Failure::new(ExitStatus::Usage, message).with_hint(
+                "a socket has no address: use --tls verify-ca, or an address and port",
+            ));
         }
         (TlsArg::VerifyFull, Some(ca)) => Tls::VerifyFull(ca.clone()),
         (TlsArg::VerifyCa | TlsArg::VerifyFull, None) => {
-            let message = "verifying a server needs --tls-ca";
+            let message = "verifying the server requires --tls-ca";
             return Err(Failure::new(ExitStatus::Usage, message)
                 .with_hint("name a file with the certificates of the authorities to trust"));
         }
         (TlsArg::Off | TlsArg::Required, Some(_)) => {
-            let message = "--tls-ca is for --tls verify-ca and --tls verify-full";
+            let message = "--tls-ca requires --tls verify-ca or --tls verify-full";
             return Err(Failure::new(ExitStatus::Usage, message));
         }
     };

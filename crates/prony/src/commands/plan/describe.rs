@@ -11,8 +11,8 @@ use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
 use super::pace;
 use crate::words::{duration, listed, plural};
 
-/// Targets, steps, the order of the trials and the predicted time, on a host that has counters of the
-/// processor or says why not.
+/// Targets, steps, the order of the trials and the predicted time, on a host that has counters of
+/// the processor or says why not.
 pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> String {
     let mut lines = vec![plan.name.clone()];
     if !plan.question.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> St
     let backlogs = match backlogs_ms(plan) {
         0 => String::new(),
         ms => format!(
-            " Servers that can't keep up with a rate add up to {} in all.",
+            " Servers that do not keep up with a rate can add up to {} in total.",
             duration(ms)
         ),
     };
@@ -192,7 +192,7 @@ fn entry_line(first: &Step, entry: &[Step]) -> String {
         }
     }
     if first.ramp_ms > 0 {
-        let _ = write!(line, ", setting in over {}", duration(first.ramp_ms));
+        let _ = write!(line, ", ramp-up over {}", duration(first.ramp_ms));
     }
     let own = first.own();
     line.push_str(&pace::words(own.pace, own.reconnect_every));

@@ -1,4 +1,4 @@
-//! When clients begin their operations, in words.
+//! Pace of clients' operations, in words.
 
 use prony_model::{ClientGroup, Pace, Spacing};
 
@@ -33,10 +33,7 @@ pub(super) fn words(pace: Pace, reconnect_every: Option<u64>) -> String {
     };
     match reconnect_every {
         None => pace,
-        Some(every) => format!(
-            "{pace}, connecting anew after {}",
-            plural(every, "operation")
-        ),
+        Some(every) => format!("{pace}, reconnecting after {}", plural(every, "operation")),
     }
 }
 
@@ -70,7 +67,7 @@ mod tests {
         };
         assert_eq!(
             words(rate, Some(1)),
-            ", 2.5 operations/s, arriving at random, connecting anew after 1 operation"
+            ", 2.5 operations/s, arriving at random, reconnecting after 1 operation"
         );
         let think = |mean_us| Pace::Closed {
             think: Some(Think {
@@ -84,7 +81,7 @@ mod tests {
         );
         assert_eq!(
             words(think(1_500), Some(100)),
-            ", thinking 1.5 ms in between, regularly, connecting anew after 100 operations"
+            ", thinking 1.5 ms in between, regularly, reconnecting after 100 operations"
         );
     }
 }

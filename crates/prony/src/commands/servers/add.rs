@@ -33,7 +33,7 @@ pub(super) fn add(args: &ServersAddArgs, signals: &Signals) -> Result<(), Failur
         catalogue: &folder,
     };
     output::talk(&format!(
-        "looking at {} and starting it",
+        "inspecting {} and starting it",
         args.path.display()
     ));
     let name = args.path.display().to_string();
@@ -59,7 +59,7 @@ fn folder(args: &ServersAddArgs) -> Result<PathBuf, Failure> {
         .or_else(definitions::own_catalogue_folder)
         .ok_or_else(|| {
             Failure::new(ExitStatus::Usage, "there is no folder for your catalogue")
-                .with_hint("name one with --catalog, or set HOME")
+                .with_hint("give one with --catalog, or set HOME")
         })
 }
 

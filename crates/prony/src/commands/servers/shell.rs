@@ -69,7 +69,7 @@ fn connecting(server: &Running) -> String {
     format!(
         "socket    {socket}\n\
          admin     {admin}, no password\n\
-         load      {load}, its password is in {password}, its database is prony\n\
+         load      {load}, password in {password}, database prony\n\
          log       {log}\n\
          connect   mysql --no-defaults --user={admin} --socket={socket}\n\
          Ctrl-C stops the server and removes its data.\n",

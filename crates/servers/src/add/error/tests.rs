@@ -73,7 +73,7 @@ fn every_error_reads_well_after_failed_to() {
                 program,
                 said: "Segmentation fault".into(),
             },
-            "ask bin/mysqld of mysql for its version: it says `Segmentation fault`; start \
+            "ask bin/mysqld of mysql for its version: it answered `Segmentation fault`; run \
              it by hand with --version, or write its catalogue entry yourself",
         ),
         (

@@ -1,4 +1,4 @@
-//! When an engine is quiet.
+//! Criteria of a quiet engine.
 
 use prony_model::{Debt, DebtKind, Engine};
 

@@ -12,7 +12,7 @@ const DENIED: [u16; 2] = [1227, 1142];
 /// Reads what the engine still has to do: every kind of debt that this version tells. Two or three
 /// short statements; nothing is changed.
 ///
-/// An account that may not ask is told nothing.
+/// An account without the privilege gets no answer.
 ///
 /// # Errors
 /// When the server refuses a statement for another reason, or is gone.

@@ -14,7 +14,7 @@ pub enum SettleError {
     #[error("settle the engine: failed to {0}")]
     Statement(#[from] StatementError),
     /// The server answered that it can't do what a statement asks for.
-    #[error("settle the engine: the server answers `{statement}` with: {message}")]
+    #[error("settle the engine: the server answered `{statement}` with: {message}")]
     Refused {
         /// The statement.
         statement: String,

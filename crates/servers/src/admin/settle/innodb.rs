@@ -4,14 +4,14 @@
 use prony_model::{Dataset, DebtKind, Engine};
 
 use super::changed::Changed;
+use super::control::ControlConnection;
 use super::error::SettleError;
-use super::session::Session;
 
 /// Variables that make the server write back and purge all it can, where a version has them, in an
 /// order in which no server refuses one: the low-water mark is never above the mark, and the
 /// capacity never above its maximum.
 const HURRY: [(&str, &str); 6] = [
-    // From here on pages are written back although nobody waits for it; 0 of the second means all.
+    // From here on pages are written back although no query waits for it; 0 of the second means all.
     ("innodb_max_dirty_pages_pct_lwm", "0"),
     ("innodb_max_dirty_pages_pct", "0"),
     ("innodb_idle_flush_pct", "100"),
@@ -23,19 +23,22 @@ const HURRY: [(&str, &str); 6] = [
 ];
 
 /// Makes the server do at once what it puts off.
-pub(super) fn hurry(session: &mut Session<'_>, changed: &mut Changed) -> Result<(), SettleError> {
+pub(super) fn hurry(
+    server: &mut ControlConnection<'_>,
+    changed: &mut Changed,
+) -> Result<(), SettleError> {
     HURRY
         .iter()
-        .try_for_each(|(name, value)| changed.set(session, name, value))
+        .try_for_each(|(name, value)| changed.set(server, name, value))
 }
 
 /// Has the buffered changes of secondary indexes merged, by reading the pages that they belong to:
 /// not every version merges them by itself.
 pub(super) fn merge_change_buffer(
-    session: &mut Session<'_>,
+    server: &mut ControlConnection<'_>,
     dataset: &Dataset,
 ) -> Result<Vec<String>, SettleError> {
-    let debt = session.debt(Engine::Innodb)?;
+    let debt = server.debt(Engine::Innodb)?;
     let buffered = debt.iter().find(|debt| debt.kind == DebtKind::ChangeBuffer);
     if buffered.is_none_or(|debt| debt.value == 0) {
         return Ok(Vec::new());
@@ -49,5 +52,5 @@ pub(super) fn merge_change_buffer(
             index = secondary.name,
         )
     });
-    session.run("merge of the change buffer", statements.collect())
+    server.run("merge of the change buffer", statements.collect())
 }

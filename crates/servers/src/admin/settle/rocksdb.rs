@@ -4,8 +4,8 @@ use prony_client::{Answer, ClientError, Connection};
 use prony_model::{Debt, DebtKind, Engine, Level};
 
 use super::changed::Changed;
+use super::control::ControlConnection;
 use super::error::SettleError;
-use super::session::Session;
 use crate::admin::statement::pairs;
 
 /// The column family of the engine's own dictionary. Refreshing statistics writes to it; no
@@ -23,25 +23,25 @@ const OPTIONS: &str = "rocksdb_update_cf_options";
 /// `rocksdb_force_flush_memtable_and_lzero_now` would do both, but compresses what it writes
 /// whatever the configuration says, and `rocksdb_compact_cf` rewrites the whole tree.
 pub(super) fn flush_and_compact(
-    session: &mut Session<'_>,
+    server: &mut ControlConnection<'_>,
     changed: &mut Changed,
 ) -> Result<Vec<String>, SettleError> {
     let mut unmet = Vec::new();
-    if session.variable(FLUSH)?.is_some() {
+    if server.variable(FLUSH)?.is_some() {
         let flush = format!("SET GLOBAL {FLUSH} = 1");
-        unmet = session.run("flush of the memtables", vec![flush])?;
+        unmet = server.run("flush of the memtables", vec![flush])?;
     }
-    if session.variable(OPTIONS)?.is_none() {
+    if server.variable(OPTIONS)?.is_none() {
         return Ok(unmet);
     }
-    let families = pairs(session.ask(TRIGGERS)?);
+    let families = pairs(server.ask(TRIGGERS)?);
     for (family, trigger) in families.filter(|(name, _)| name != OWN_FAMILY) {
         let set = |trigger: &str| {
             format!(
                 "SET GLOBAL {OPTIONS} = '{family}={{level0_file_num_compaction_trigger={trigger};}}'"
             )
         };
-        changed.run(session, &set("1"), set(&trigger))?;
+        changed.run(server, &set("1"), set(&trigger))?;
     }
     Ok(unmet)
 }
@@ -66,11 +66,14 @@ pub(super) fn debt(connection: &mut Connection) -> Result<Vec<Debt>, ClientError
 }
 
 /// The shape of the tree; nothing for other engines.
-pub(super) fn levels(session: &mut Session<'_>, engine: Engine) -> Result<Vec<Level>, SettleError> {
+pub(super) fn levels(
+    server: &mut ControlConnection<'_>,
+    engine: Engine,
+) -> Result<Vec<Level>, SettleError> {
     if engine != Engine::Rocksdb {
         return Ok(Vec::new());
     }
-    Ok(parse_levels(&session.ask(STATUS)?))
+    Ok(parse_levels(&server.ask(STATUS)?))
 }
 
 /// The sum of one statistic over all column families of tables.

@@ -112,7 +112,7 @@ fn check_id(id: &str, duplicate: bool) -> Result<(), String> {
     ensure(fine, || {
         format!("the id `{id}` must be letters, digits, `.`, `_` and `-`, and not begin with a dot")
     })?;
-    ensure(!duplicate, || format!("the id `{id}` is there twice"))
+    ensure(!duplicate, || format!("the id `{id}` is used twice"))
 }
 
 fn check_sources(id: &str, sources: &[Source]) -> Result<(), String> {

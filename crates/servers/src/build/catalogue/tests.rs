@@ -149,7 +149,7 @@ fn mistakes_are_named_with_file_and_line() {
         ),
         (
             format!("{GOOD}{GOOD}"),
-            "line 13: the id `mine` is there twice",
+            "line 13: the id `mine` is used twice",
         ),
         (
             GOOD.replace("program", "support = [\"nothing\"]\nprogram"),

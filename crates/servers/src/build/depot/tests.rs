@@ -137,8 +137,8 @@ fn another_checksum_is_refused() {
     let expected = format!(
         "g:a:1 has the SHA-256\n  \
          c74c1bb59f4a60b13245a634bfc71bab118f2d1f3994473688943a5301c683af (3072 bytes), the \
-         catalogue expects\n  {}: it was refused and nothing of it was kept; try again, and if it \
-         stays so, do not trust it",
+         catalogue expects\n  {}: it was refused and nothing was stored; try again, and do not \
+         trust it if the checksum stays different",
         "0".repeat(64)
     );
     assert_eq!(error.to_string(), expected);
@@ -151,7 +151,7 @@ fn a_missing_client_is_named_with_the_way_to_get_it() {
     let error = fetch(&stage, &catalogue).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "it comes through `mvn`, which is not on PATH: install it (on Debian: apt-get install \
+        "it is fetched with `mvn`, which is not on PATH: install it (on Debian: apt-get install \
          maven)"
     );
     assert_nothing_left(&stage);
@@ -164,7 +164,7 @@ fn a_failing_client_is_quoted() {
     let error = fetch(&stage, &catalogue).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`mvn` failed for g:a:1 (and, once, what Maven itself needs) (exit status: 7); it said:\n\
+        "`mvn` failed for g:a:1 (and, once, what Maven itself needs) (exit status: 7); its output:\n\
          no such artifact"
     );
     assert_nothing_left(&stage);

@@ -265,7 +265,7 @@ fn archives_are_read_to_their_ends() {
     ] {
         let (_folder, result) = unpack(bytes, &[], &[]);
         assert!(
-            matches!(&result, Err(UnpackError::Format { reason, .. }) if reason.contains("get it again")),
+            matches!(&result, Err(UnpackError::Format { reason, .. }) if reason.contains("download it again")),
             "{result:?}"
         );
     }

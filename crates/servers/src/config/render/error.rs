@@ -49,7 +49,7 @@ pub enum RenderError {
     #[error("the raw option `{0}` must be a name and a value of one line each")]
     RawText(String),
     /// A raw option that is Prony's own business.
-    #[error("the raw option `{0}` is set by Prony itself: leave it out")]
+    #[error("the raw option `{0}` is set by Prony itself: remove it")]
     RawReserved(String),
 }
 
@@ -57,7 +57,7 @@ pub enum RenderError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The version has nothing of the kind.
-    #[error("it has nothing of the kind; leave the intent out for it")]
+    #[error("it has no such feature; remove the intent for it")]
     Nothing,
     /// The version has some values and not this one.
     #[error("it can be {}", .0.join(" or "))]
@@ -124,7 +124,7 @@ fn limits(min: Option<u64>, max: Option<u64>, bytes: bool) -> String {
 
 fn remedy(choices: &[String]) -> String {
     match choices {
-        [] => "leave the intent out for it".to_owned(),
+        [] => "remove the intent for it".to_owned(),
         some => format!("it can be {}", some.join(" or ")),
     }
 }

@@ -148,7 +148,7 @@ fn errors_name_version_intent_and_choices() {
         ),
         (
             error("mysql-9.7", Engine::Innodb, &[], &[("DataDir", "/")]),
-            "the raw option `DataDir` is set by Prony itself: leave it out",
+            "the raw option `DataDir` is set by Prony itself: remove it",
         ),
         (
             error(
@@ -157,7 +157,7 @@ fn errors_name_version_intent_and_choices() {
                 &[],
                 &[("loose-log-error", "x")],
             ),
-            "the raw option `loose-log-error` is set by Prony itself: leave it out",
+            "the raw option `loose-log-error` is set by Prony itself: remove it",
         ),
     ] {
         assert_eq!(message, expected);

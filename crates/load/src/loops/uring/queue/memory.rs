@@ -59,8 +59,7 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         let block = NonNull::slice_from_raw_parts(self.block, size(self.places));
-        // SAFETY: it was made as a box of this size. Whoever drops this has made sure that nobody
-        // uses it any more.
+        // SAFETY: it was made as a box of this size. The owner that drops it has made sure that nothing uses it.
         drop(unsafe { Box::from_raw(block.as_ptr()) });
     }
 }
@@ -80,7 +79,7 @@ mod tests {
             .map(|place| memory.put_request(place.into(), &[place + 1; 2000]))
             .collect();
         for place in 0..3 {
-            // SAFETY: the place is in the block, filled, and used by nobody else.
+            // SAFETY: the place is in the block, filled, and not used elsewhere.
             let answer = unsafe { memory.answer(place).as_mut() };
             assert!(answer.iter().all(|byte| *byte == 0));
             answer.fill(u8::MAX);

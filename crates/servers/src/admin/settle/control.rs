@@ -18,14 +18,14 @@ pub(super) const POLL: Duration = Duration::from_millis(100);
 const CONNECTIONS: usize = 8;
 
 /// A control connection with a time at which settling is given up.
-pub(super) struct Session<'a> {
+pub(super) struct ControlConnection<'a> {
     control: &'a dyn Fn() -> Result<Connection, ClientError>,
     pub(super) connection: Connection,
     end: Instant,
     stop: &'a StopFlag,
 }
 
-impl<'a> Session<'a> {
+impl<'a> ControlConnection<'a> {
     pub(super) fn open(
         control: &'a dyn Fn() -> Result<Connection, ClientError>,
         end: Instant,
@@ -109,7 +109,7 @@ impl<'a> Session<'a> {
             let _ = thread.join();
         }
         Ok(vec![format!(
-            "{work}: {left} of {count} statements were not done in time"
+            "{work}: {left} of {count} statements did not finish in time"
         )])
     }
 
