@@ -1,7 +1,5 @@
 //! The sequence of checks that decides whether a change may land.
 
-use std::num::NonZero;
-use std::thread::available_parallelism;
 use std::time::Instant;
 
 use crate::cargo;
@@ -27,20 +25,12 @@ pub(crate) fn run(live: Live) -> Result<(), String> {
         documentation,
         &[("RUSTDOCFLAGS", "--deny warnings")],
     )?;
-    // Servers and tests wait for each other, and leave half of the processors idle.
-    let processors = available_parallelism().map_or(1, NonZero::get);
-    let threads = (2 * processors).to_string();
+    let live_tests = match live {
+        Live::Yes => "require",
+        Live::No => "skip",
+    };
     let tests = "test --workspace --exclude xtask --no-fail-fast";
-    match live {
-        Live::Yes => {
-            let variables = [
-                ("RUST_TEST_THREADS", &*threads),
-                ("PRONY_LIVE_TESTS", "require"),
-            ];
-            step("tests", tests, &variables)
-        }
-        Live::No => step("tests", tests, &[("PRONY_LIVE_TESTS", "skip")]),
-    }
+    step("tests", tests, &[("PRONY_LIVE_TESTS", live_tests)])
 }
 
 /// Runs cargo with environment variables and reports the time that it took.
