@@ -68,7 +68,7 @@ pub fn target(name: &str, version: Version) -> Target {
     }
 }
 
-/// Five seconds of [`workload`] after one second of load, in a closed loop.
+/// Five seconds of [`workload()`] after one second of load, in a closed loop.
 pub fn step(name: &str, clients: u32) -> Step {
     Step {
         name: name.into(),
