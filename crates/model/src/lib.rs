@@ -22,6 +22,7 @@ mod metric;
 mod options;
 mod outcome;
 mod pace;
+mod placement;
 mod plan;
 mod process;
 mod sample;
@@ -60,6 +61,9 @@ pub use outcome::{
     ThreadUse,
 };
 pub use pace::{Backend, ClientGroup, Pace, Spacing, Think};
+pub use placement::{
+    Placement, PlacementReading, PlacementRule, Processors, ThreadsOn, WantedPlacement,
+};
 pub use plan::{
     Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,
 };

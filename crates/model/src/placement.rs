@@ -1,0 +1,80 @@
+//! The processors on which a server's sessions, its other threads and the load generator run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::CpuSet;
+use crate::words::words;
+
+words! {
+    /// A rule by which processors are given to a server and to the load generator. It depends on
+    /// the number of clients and on the processors of the host, and on nothing else, so that all
+    /// targets and blocks get the same.
+    pub enum PlacementRule {
+        /// Sessions and generator share as many processors as there are clients, so that a request
+        /// wakes no other processor where that can be. The server's other threads have the rest.
+        Together = "together",
+        /// The generator has processors of its own, and the server the others.
+        Apart = "apart",
+        /// The kernel decides, and may change its mind at any time.
+        Free = "free",
+        /// The experiment names the processors.
+        Sets = "sets",
+    }
+}
+
+/// The placement that an experiment, a step or a target asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WantedPlacement {
+    /// By a rule other than [`PlacementRule::Sets`].
+    Rule(PlacementRule),
+    /// On named processors.
+    Sets(Processors),
+}
+
+/// Processors by role; `None` for all that Prony may use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Processors {
+    /// Threads or processes of the server that serve clients, and the thread that accepts these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<CpuSet>,
+    /// All other threads of the server, such as those that flush and purge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<CpuSet>,
+    /// The load generator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<CpuSet>,
+}
+
+/// The placement of one step on one host.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Placement {
+    /// The rule that it follows.
+    pub rule: PlacementRule,
+    /// The processors.
+    pub processors: Processors,
+}
+
+/// The placement of a step, and the processors that the kernel named when asked while all clients
+/// were connected and no statement was under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacementReading {
+    /// The placement that was asked for.
+    pub placement: Placement,
+    /// Sessions and the thread that accepts them, by the processors that they may use. Empty where
+    /// they can't be told from other threads or the server is not Prony's own.
+    pub sessions: Vec<ThreadsOn>,
+    /// All other threads of the server.
+    pub background: Vec<ThreadsOn>,
+    /// Threads of the load generator.
+    pub generator: Vec<ThreadsOn>,
+}
+
+/// A number of threads that may use the same processors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadsOn {
+    /// The processors.
+    pub cpus: CpuSet,
+    /// Number of threads, or of processes that are threads; at least 1.
+    pub threads: u32,
+}
