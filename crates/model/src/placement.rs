@@ -1,5 +1,8 @@
 //! The processors on which a server's sessions, its other threads and the load generator run.
 
+mod default;
+
+pub use default::{DefaultPlacement, DefaultReason};
 use serde::{Deserialize, Serialize};
 
 use crate::CpuSet;
