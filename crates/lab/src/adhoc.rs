@@ -151,6 +151,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         counting: None,
         counting_note: None,
         backend: work.backend,
+        placement: None,
         trials: Vec::new(),
     }
 }

@@ -2,6 +2,8 @@
 
 mod default;
 
+use std::fmt;
+
 pub use default::{DefaultPlacement, DefaultReason};
 use serde::{Deserialize, Serialize};
 
@@ -80,4 +82,73 @@ pub struct ThreadsOn {
     pub cpus: CpuSet,
     /// Number of threads, or of processes that are threads; at least 1.
     pub threads: u32,
+}
+
+impl Processors {
+    /// The roles that have processors of their own, by the keys of an experiment file.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &CpuSet)> {
+        let roles = [
+            ("sessions", self.sessions.as_ref()),
+            ("background", self.background.as_ref()),
+            ("generator", self.generator.as_ref()),
+        ];
+        roles
+            .into_iter()
+            .filter_map(|(role, cpus)| Some((role, cpus?)))
+    }
+}
+
+/// As people read it: `sessions 0, background 1`; `all` where no role has processors of its own.
+impl fmt::Display for Processors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (role, cpus) in self.named() {
+            write!(f, "{separator}{role} {cpus}")?;
+            separator = ", ";
+        }
+        if separator.is_empty() {
+            f.write_str("all")?;
+        }
+        Ok(())
+    }
+}
+
+/// The word of the rule, or the sets.
+impl fmt::Display for WantedPlacement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(rule) => rule.fmt(f),
+            Self::Sets(processors) => processors.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_as_people_read_them() {
+        let cpus = |text: &str| Some(text.parse().unwrap());
+        let sets = |sessions, generator| {
+            WantedPlacement::Sets(Processors {
+                sessions,
+                background: None,
+                generator,
+            })
+        };
+        for (wanted, shown) in [
+            (WantedPlacement::Rule(PlacementRule::Together), "together"),
+            (sets(cpus("1,0"), cpus("3")), "sessions 0-1, generator 3"),
+            (sets(None, cpus("3")), "generator 3"),
+            (sets(None, None), "all"),
+        ] {
+            assert_eq!(wanted.to_string(), shown);
+            let stored = serde_json::to_string(&wanted).unwrap();
+            assert_eq!(
+                serde_json::from_str::<WantedPlacement>(&stored).unwrap(),
+                wanted
+            );
+        }
+    }
 }

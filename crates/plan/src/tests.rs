@@ -10,6 +10,7 @@ mod fit_messages;
 mod matrix;
 mod messages;
 mod paces;
+mod placement;
 mod profile;
 mod sequence;
 mod studies;

@@ -53,6 +53,7 @@ fn plan() -> Plan {
         settle: None,
         timing: Timing::Operations,
         ramp_ms: 0,
+        placement: None,
     };
     let mut mixed = step.clone();
     mixed.groups.push(ClientGroup {
@@ -68,6 +69,7 @@ fn plan() -> Plan {
         targets: vec![target()],
         steps: vec![step, mixed],
         sections: Vec::new(),
+        placement: None,
         preset: None,
         profile: None,
         allow: Vec::new(),
@@ -95,6 +97,7 @@ fn target() -> Target {
         transport: Transport::Socket,
         external: None,
         collect: Collect::default(),
+        placement: None,
     }
 }
 

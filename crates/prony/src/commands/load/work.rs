@@ -80,6 +80,7 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
         },
         external,
         collect: prony_model::Collect::default(),
+        placement: None,
     })
 }
 
@@ -155,6 +156,7 @@ fn step(args: &LoadArgs, workload: &Workload, dataset: &Dataset) -> Result<Step,
         settle: None,
         timing: Timing::Operations,
         ramp_ms: args.pace.ramp,
+        placement: None,
     })
 }
 
