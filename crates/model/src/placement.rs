@@ -69,7 +69,7 @@ pub struct PlacementReading {
     /// Sessions and the thread that accepts them, by the processors that they may use. Empty where
     /// they can't be told from other threads or the server is not Prony's own.
     pub sessions: Vec<ThreadsOn>,
-    /// All other threads of the server.
+    /// All other threads of the server; where sessions can't be told from others, all threads.
     pub background: Vec<ThreadsOn>,
     /// Threads of the load generator.
     pub generator: Vec<ThreadsOn>,

@@ -219,11 +219,6 @@ impl Target {
             None => self.config.intents.get("tls") == Some(&IntentValue::Flag(true)),
         }
     }
-
-    /// True where the load generator is bound to some of the processors.
-    pub fn binds_clients(&self) -> bool {
-        self.config.intents.contains_key("client_cpus")
-    }
 }
 
 impl Step {

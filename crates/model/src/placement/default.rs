@@ -21,6 +21,8 @@ pub struct DefaultPlacement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DefaultReason {
+    /// A target's server is external, so that Prony can't bind it.
+    ExternalServer,
     /// Prony may use one processor only.
     OneProcessor,
     /// The price of a wake-up was not measured on this host.
@@ -34,6 +36,12 @@ impl DefaultPlacement {
     /// on the default is [`PlacementRule::Together`].
     pub const DEAR: Thousandths = Thousandths(1500);
 
+    /// That of a plan with an external server: nothing is bound.
+    pub const EXTERNAL: Self = Self {
+        rule: PlacementRule::Free,
+        reason: DefaultReason::ExternalServer,
+    };
+
     /// Decides from the number of processors that Prony may use and from the price of a wake-up
     /// across processors, as a multiple of that on one processor; `None` if it is unknown.
     pub fn decide(processors: usize, price: Option<f64>) -> Self {
@@ -45,7 +53,7 @@ impl DefaultPlacement {
             _ => DefaultReason::PriceUnknown,
         };
         let rule = match reason {
-            DefaultReason::OneProcessor => PlacementRule::Free,
+            DefaultReason::ExternalServer | DefaultReason::OneProcessor => PlacementRule::Free,
             DefaultReason::Price(price) if price < Self::DEAR => PlacementRule::Free,
             DefaultReason::Price(_) | DefaultReason::PriceUnknown => PlacementRule::Together,
         };
@@ -65,6 +73,7 @@ fn rounded(price: f64) -> Thousandths {
 impl fmt::Display for DefaultReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::ExternalServer => f.write_str("Prony can't bind the server of every target"),
             Self::OneProcessor => f.write_str("there is one processor only"),
             Self::PriceUnknown => {
                 f.write_str("the price of a wake-up was not measured on this host")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Backend, Step, Target};
+use prony_model::{Backend, Step, Target, WantedPlacement};
 
 use crate::analysis::Analysis;
 use crate::analysis::measurement::Measurement;
@@ -36,8 +36,16 @@ pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
 /// measured number that is not smaller. `None` where none is, and where the generator was to do
 /// more than when it was measured, or with less.
 fn ceiling(analysis: &Analysis<'_>, backend: Backend) -> Option<String> {
-    let other_work = |target: &Target| target.is_encrypted() || target.binds_clients();
-    if analysis.plan.targets.iter().any(other_work) {
+    let plan = analysis.plan;
+    let names_processors = |target| {
+        let mut wishes = plan.steps.iter();
+        wishes.any(|step| match plan.wanted_placement(target, step) {
+            Some(WantedPlacement::Sets(processors)) => processors.generator.is_some(),
+            _ => false,
+        })
+    };
+    let other_work = |target: &Target| target.is_encrypted() || names_processors(target);
+    if plan.targets.iter().any(other_work) {
         return None;
     }
     let calibration = analysis.calibration.as_ref()?;
