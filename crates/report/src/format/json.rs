@@ -5,6 +5,7 @@ mod costs;
 mod generator;
 mod loads;
 mod object;
+mod placement;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::object::object;
+pub(crate) use self::placement::Placed;
 use crate::analysis::Analysis;
 use crate::analysis::settings::Settings;
 use crate::error::ReportError;
