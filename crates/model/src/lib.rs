@@ -41,7 +41,9 @@ pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss, OpenPoint,
     PricedRound,
 };
-pub use collect::{Collect, CountedBy, CounterSet, Counting, RidingCounters, TrialKind};
+pub use collect::{
+    Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
+};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
 pub use debt::{Debt, DebtKind, Level, SettleOutcome};

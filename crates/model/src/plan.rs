@@ -265,6 +265,13 @@ impl Step {
 }
 
 impl Plan {
+    /// True where trials of a kind run a step: counting trials may leave out those that write.
+    pub fn runs(&self, kind: TrialKind, step: &Step) -> bool {
+        let is_counting = kind == TrialKind::Counting;
+        let counting = self.counting.filter(|_| is_counting);
+        counting.is_none_or(|counting| counting.counts(step))
+    }
+
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
         self.trials
