@@ -22,6 +22,7 @@ use crate::error::LabError;
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
+use crate::placement::{HostProcessors, Placements, check_processors, default_placement};
 use crate::prepare::{Fetched, Preparation, Ready, Supply, supply_all};
 use crate::trial::Trial;
 
@@ -71,18 +72,28 @@ fn run_missing(
         return Ok(());
     }
     check_counting(&plan, &missing)?;
+    let host = HostProcessors::find(&lab.proc).map_err(|source| LabError::Processors { source })?;
+    check_processors(&plan, &host)?;
     let hello = generator_host(lab)?;
     let backend = decide_backend(store, &hello)?;
     let supplies = supply_all(lab, &plan, events)?;
     // Before images are made, which leaves the machine busy with writing them.
     record_calibration(lab, store, backend, events)?;
     let table = VariableTable::embedded().map_err(LabError::from)?;
+    let setup = GeneratorSetup::new(&hello, backend);
+    let default = default_placement(&plan, None, &host);
+    let placements = Placements {
+        host,
+        default: store.record_default_placement(default)?.rule,
+        threads_max: setup.threads_max,
+    };
     let trials = Trials {
         lab,
         plan: &plan,
         supplies: &supplies,
         table: &table,
-        setup: GeneratorSetup::new(&hello, backend),
+        setup,
+        placements: &placements,
         riding: riding(store)?,
     };
     trials.write_configurations(artefacts)?;
@@ -198,6 +209,7 @@ struct Trials<'a> {
     supplies: &'a [Supply],
     table: &'a VariableTable,
     setup: GeneratorSetup,
+    placements: &'a Placements,
     /// Counters that ride along in timed trials.
     riding: Option<CounterSet>,
 }
@@ -292,6 +304,7 @@ impl Trials<'_> {
             surveyed: &ready.variables,
             table: self.table,
             setup: self.setup,
+            placements: self.placements,
             riding: self.riding,
             store,
         }

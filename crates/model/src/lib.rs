@@ -64,7 +64,8 @@ pub use outcome::{
 };
 pub use pace::{Backend, ClientGroup, Pace, Spacing, Think};
 pub use placement::{
-    Placement, PlacementReading, PlacementRule, Processors, ThreadsOn, WantedPlacement,
+    DefaultPlacement, DefaultReason, Placement, PlacementReading, PlacementRule, Processors,
+    ThreadsOn, WantedPlacement,
 };
 pub use plan::{
     Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,

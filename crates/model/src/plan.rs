@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 use crate::{
     Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External, Groups,
-    IntentValue, Pace, Tls, Transport, TrialKind,
+    IntentValue, Pace, Tls, Transport, TrialKind, WantedPlacement,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -47,6 +47,10 @@ pub struct Plan {
     /// decided once for all trials when the run begins.
     #[serde(default)]
     pub backend: Option<Backend>,
+    /// The placement of the steps and targets that ask for none; `None` for the rule that the run
+    /// chooses once for all trials when it begins.
+    #[serde(default)]
+    pub placement: Option<WantedPlacement>,
     /// Trials that count apart from those that measure; `None` for none.
     #[serde(default)]
     pub counting: Option<Counting>,
@@ -81,6 +85,9 @@ pub struct Target {
     /// The counters that are read while it is measured.
     #[serde(default)]
     pub collect: Collect,
+    /// The placement of all its steps, whatever these and the experiment ask for.
+    #[serde(default)]
+    pub placement: Option<WantedPlacement>,
 }
 
 words! {
@@ -125,6 +132,9 @@ pub struct Step {
     /// rises evenly.
     #[serde(default)]
     pub ramp_ms: u64,
+    /// The placement of targets that ask for none, whatever the experiment asks for.
+    #[serde(default)]
+    pub placement: Option<WantedPlacement>,
 }
 
 words! {
@@ -209,11 +219,6 @@ impl Target {
             None => self.config.intents.get("tls") == Some(&IntentValue::Flag(true)),
         }
     }
-
-    /// True where the load generator is bound to some of the processors.
-    pub fn binds_clients(&self) -> bool {
-        self.config.intents.contains_key("client_cpus")
-    }
 }
 
 impl Step {
@@ -272,6 +277,17 @@ impl Plan {
         counting.is_none_or(|counting| counting.counts(step))
     }
 
+    /// The placement that a step has with a target: the target's own, else the step's own, else
+    /// the experiment's. `None` where the run chooses the rule.
+    pub fn wanted_placement<'a>(
+        &'a self,
+        target: &'a Target,
+        step: &'a Step,
+    ) -> Option<&'a WantedPlacement> {
+        let wishes = [&target.placement, &step.placement, &self.placement];
+        wishes.into_iter().find_map(Option::as_ref)
+    }
+
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
         self.trials
@@ -321,6 +337,7 @@ mod tests {
             settle: None,
             timing: Timing::Operations,
             ramp_ms: 0,
+            placement: None,
         }
     }
 

@@ -10,6 +10,7 @@ mod fit;
 mod matrix;
 mod name;
 mod order;
+mod placement;
 mod profile;
 mod refusal;
 mod sequence;
@@ -123,13 +124,16 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let seed = fields.optional("seed", read_seed);
     let allow = fields.optional("allow", read_allow);
     let backend = fields.optional("backend", |value| value.choice(&BACKENDS));
+    let placement = fields.optional("placement", placement::read);
     let dataset = fields.required("dataset", read_dataset);
     // What could not be read is reported and allows nothing.
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
     // What could not be read is reported; the steps are still read, for their own problems.
+    let unbound = targets.as_ref().ok().and_then(|targets| unbound(targets));
     let surroundings = sequence::Surroundings {
         clients: clients.unwrap_or_default(),
+        unbound,
         dataset: dataset.as_ref().ok(),
         workloads: knowledge.workloads,
         presets: knowledge.presets,
@@ -141,6 +145,13 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let budget = fields.not_yet("budget", "write the number of `blocks` instead");
     let unknown = fields.finish();
 
+    let placement = placement.and_then(|placement| match (unbound, &placement) {
+        (Some(name), Some(wanted)) => {
+            let of_server = wanted.as_ref();
+            placement::check_without_server(document, name, &of_server).map(|()| placement)
+        }
+        _ => Ok(placement),
+    });
     let targets = targets?;
     let base = base::find(document, &base?, &targets)?;
     unknown.and(precision).and(budget)?;
@@ -162,12 +173,21 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         profile: None,
         allow: allow?.unwrap_or_default(),
         backend: backend?.and_then(|backend| backend.value),
+        placement: placement?.map(|placement| placement.value),
         trials: trials(seed, blocks, &targets, counted),
         counting: counted,
         counting_note: decided.note,
         targets,
         steps: sequence.steps,
     })
+}
+
+/// The name of a target whose server can't be bound and which sets no placement itself.
+fn unbound(targets: &[Target]) -> Option<&str> {
+    let target = targets
+        .iter()
+        .find(|target| target.external.is_some() && target.placement.is_none())?;
+    Some(&target.name)
 }
 
 /// The trials in order. What can be counted is what Prony starts.

@@ -10,6 +10,7 @@ mod fit_messages;
 mod matrix;
 mod messages;
 mod paces;
+mod placement;
 mod profile;
 mod sequence;
 mod studies;
@@ -191,7 +192,7 @@ fn builds() -> Vec<BuildFacts> {
 }
 
 fn intents() -> Vec<IntentFacts> {
-    use IntentKind::{Bytes, Cpus, Flag, Number, Text};
+    use IntentKind::{Bytes, Flag, Number, Text};
     let intent = |name: &str, kind, choices: &[&str]| IntentFacts {
         name: name.to_owned(),
         kind,
@@ -212,7 +213,7 @@ fn intents() -> Vec<IntentFacts> {
         intent("flush_method", Text, &["buffered", "direct"]),
         intent("innodb_thread_concurrency", Number, &[]),
         intent("tls", Flag, &[]),
+        intent("huge_pages", Text, &["system", "never"]),
         intent("allocator", Text, &["built", "jemalloc", "tcmalloc"]),
-        intent("server_cpus", Cpus, &[]),
     ]
 }

@@ -1,6 +1,7 @@
 //! Facts of the machine, and the counters that show disturbance by other programs.
 
 mod processors;
+pub(crate) mod topology;
 
 use prony_model::{Gap, Moment, Source};
 use serde::{Deserialize, Serialize};

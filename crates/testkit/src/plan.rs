@@ -21,6 +21,7 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         targets,
         steps,
         sections: Vec::new(),
+        placement: None,
         preset: None,
         profile: None,
         allow: Vec::new(),
@@ -65,6 +66,7 @@ pub fn target(name: &str, version: Version) -> Target {
         transport: Transport::Socket,
         external: None,
         collect: Collect::default(),
+        placement: None,
     }
 }
 
@@ -81,6 +83,7 @@ pub fn step(name: &str, clients: u32) -> Step {
         settle: None,
         timing: Timing::Operations,
         ramp_ms: 0,
+        placement: None,
     }
 }
 

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use prony_client::Address;
-use prony_host::{Launcher, OwnedFolder, Placement, Process, Roots};
+use prony_host::{ChildSetup, Launcher, OwnedFolder, Process, Roots};
 use prony_probe::{ProcessSample, Root, thread_cpu_ns};
 
 /// Limit for it to listen.
@@ -42,11 +42,11 @@ impl NullServer {
         on_birth: impl FnOnce(u32) -> T,
     ) -> Result<(Self, T), String> {
         let folder = OwnedFolder::beside_instances(roots).map_err(|error| error.to_string())?;
-        let placement = Placement {
+        let setup = ChildSetup {
             hold: true,
-            ..Placement::default()
+            ..ChildSetup::default()
         };
-        let mut command = launcher.placed_command(prony, &placement);
+        let mut command = launcher.command_with(prony, &setup);
         command
             .args(["null", "--socket"])
             .arg(socket(&folder))

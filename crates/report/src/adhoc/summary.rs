@@ -124,6 +124,8 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
             _ => None,
         },
         cpus: load.cpus,
+        placement: None,
+        usable: None,
     };
     let conditions = conditions(load.step, &facts).into_iter();
     let conditions = conditions.map(|condition| Warning {

@@ -89,6 +89,7 @@ fn run(analysis: &Analysis<'_>) -> impl Serialize {
         started_at: run.started_at.to_string(),
         ended_at: run.ended_at.map(|at| at.to_string()),
         hosts: hosts.collect::<Vec<_>>(),
+        default_placement: analysis.placements.default,
     }
 }
 

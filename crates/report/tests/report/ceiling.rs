@@ -1,6 +1,6 @@
 //! What is said of the load generator's ceiling, and where nothing is.
 
-use prony_model::{Backend, IntentValue, Plan};
+use prony_model::{Backend, IntentValue, PlacementRule, Plan, Processors, WantedPlacement};
 use prony_report::{Format, render};
 use serde_json::Value;
 
@@ -59,10 +59,18 @@ fn it_is_not_compared_with_other_work() {
     };
     assert_eq!(line(&asks("tls", IntentValue::Flag(true))), none);
     assert_ne!(line(&asks("tls", IntentValue::Flag(false))), none);
-    assert_eq!(
-        line(&asks("client_cpus", IntentValue::Text("1".into()))),
-        none
-    );
+    let on_named = with(|plan| {
+        let processors = Processors {
+            generator: "1".parse().ok(),
+            ..Processors::default()
+        };
+        plan.targets[1].placement = Some(WantedPlacement::Sets(processors));
+    });
+    assert_eq!(line(&on_named), none);
+    let by_rule = with(|plan| {
+        plan.placement = Some(WantedPlacement::Rule(PlacementRule::Together));
+    });
+    assert_ne!(line(&by_rule), none);
     let many = with(|plan| {
         for step in &mut plan.steps {
             step.groups.own_mut().clients = 9;

@@ -1,14 +1,15 @@
 -- Version 1 of the result file. Units and meaning of every column: docs/formats/result-file.md.
 
 CREATE TABLE run (
-    id            INTEGER PRIMARY KEY CHECK (id = 1),
-    run_id        TEXT NOT NULL,
-    name          TEXT NOT NULL,
-    prony_version TEXT NOT NULL,
-    started_at    TEXT NOT NULL,
-    ended_at      TEXT,
-    plan          TEXT NOT NULL,
-    backend       TEXT CHECK (backend IN ('epoll', 'io-uring'))
+    id                INTEGER PRIMARY KEY CHECK (id = 1),
+    run_id            TEXT NOT NULL,
+    name              TEXT NOT NULL,
+    prony_version     TEXT NOT NULL,
+    started_at        TEXT NOT NULL,
+    ended_at          TEXT,
+    plan              TEXT NOT NULL,
+    backend           TEXT CHECK (backend IN ('epoll', 'io-uring')),
+    default_placement TEXT
 ) STRICT;
 
 CREATE TABLE host (
@@ -228,6 +229,27 @@ CREATE TABLE thread_use (
     run_queue_ns INTEGER,
     PRIMARY KEY (trial_id, step_id, thread),
     FOREIGN KEY (trial_id, step_id) REFERENCES outcome (trial_id, step_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE placement (
+    trial_id   INTEGER NOT NULL REFERENCES trial (id),
+    step_id    INTEGER NOT NULL REFERENCES step (id),
+    rule       TEXT NOT NULL CHECK (rule IN ('together', 'apart', 'free', 'sets')),
+    sessions   TEXT,
+    background TEXT,
+    generator  TEXT,
+    PRIMARY KEY (trial_id, step_id)
+) STRICT, WITHOUT ROWID;
+
+-- Threads of a role that may use the same processors.
+CREATE TABLE placed_threads (
+    trial_id INTEGER NOT NULL,
+    step_id  INTEGER NOT NULL,
+    role     TEXT NOT NULL CHECK (role IN ('sessions', 'background', 'generator')),
+    cpus     TEXT NOT NULL,
+    threads  INTEGER NOT NULL CHECK (threads >= 1),
+    PRIMARY KEY (trial_id, step_id, role, cpus),
+    FOREIGN KEY (trial_id, step_id) REFERENCES placement (trial_id, step_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE counting_operations (

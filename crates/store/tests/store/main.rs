@@ -8,6 +8,7 @@ mod documentation;
 mod killed;
 mod opening;
 mod pacing;
+mod placements;
 mod recording;
 mod sample;
 mod samples;
