@@ -6,6 +6,7 @@
 mod aspect;
 mod build;
 mod calibration;
+mod canary;
 mod collect;
 mod config;
 mod dataset;
@@ -32,6 +33,7 @@ mod template;
 mod text;
 mod trial;
 mod version;
+mod wake_ups;
 mod words;
 mod workload;
 
@@ -41,6 +43,7 @@ pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss, OpenPoint,
     PricedRound,
 };
+pub use canary::CanaryReading;
 pub use collect::{Collect, CountedBy, CounterSet, Counting, RidingCounters, TrialKind};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
@@ -76,6 +79,7 @@ pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};
 pub use trial::TrialState;
 pub use version::{Family, UnknownFamily, Version, VersionError};
+pub use wake_ups::{FreeWakeUps, WakeUpPrice, WakeUpWindow, WakeUps};
 pub use workload::{
     Change, CountRange, CountRangeError, Display, Effect, Expect, ExprRange, Generator, Group,
     Param, Statement, TableChoice, Workload,
