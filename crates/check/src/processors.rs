@@ -58,6 +58,14 @@ impl Pair {
     }
 }
 
+/// The processors that the calling thread may use, ascending.
+pub(crate) fn allowed() -> Result<Vec<usize>, CheckError> {
+    let set = sched_getaffinity(None).map_err(|errno| CheckError::Affinity(errno.into()))?;
+    Ok((0..CpuSet::MAX_CPU)
+        .filter(|cpu| set.is_set(*cpu))
+        .collect())
+}
+
 /// Binds the calling thread to a processor.
 pub(crate) fn bind(cpu: usize) -> Result<(), CheckError> {
     let mut set = CpuSet::new();

@@ -13,15 +13,36 @@ use crate::processors::Pair;
 /// which the kernel keeps two threads where they are.
 const WINDOW_NS: u64 = 20_000_000;
 
-/// Measures for `duration`. Three fifths of it are left to the kernel, in one stretch. Both fixed
-/// placements are measured before and after that stretch, so that a host that slows down in between
-/// shows in their spread. `None` if the user stopped it.
+/// Measured time of each placement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shares {
+    /// On one processor.
+    pub(crate) same: Duration,
+    /// Across two.
+    pub(crate) across: Duration,
+    /// As the kernel chooses.
+    pub(crate) free: Duration,
+}
+
+/// Measures for `duration`, three fifths of it with the choice of the kernel. `None` if the user
+/// stopped it.
 ///
 /// With one processor, all of the time is spent on that one.
 ///
 /// # Errors
 /// If the system does not permit threads, sockets, or their processors.
 pub fn wake_ups(duration: Duration, stop: &StopFlag) -> Result<Option<WakeUps>, CheckError> {
+    let shares = Shares {
+        same: duration / 5,
+        across: duration / 5,
+        free: duration / 5 * 3,
+    };
+    measure(&shares, stop)
+}
+
+/// Measures in one stretch what is left to the kernel. Both fixed placements are measured before
+/// and after that stretch, so that a host that slows down in between shows in their spread.
+pub(crate) fn measure(shares: &Shares, stop: &StopFlag) -> Result<Option<WakeUps>, CheckError> {
     let pair = Pair::choose(&Root::live())?;
     let same = Some((pair.one, pair.one));
     let mut wake_ups = WakeUps {
@@ -30,22 +51,19 @@ pub fn wake_ups(duration: Duration, stop: &StopFlag) -> Result<Option<WakeUps>, 
         across: Vec::new(),
         free: Vec::new(),
     };
-    let Some(other) = pair.other else {
-        wake_ups.same = windows(same, duration, stop)?;
-        return Ok(done(wake_ups, stop));
-    };
-    let across = Some((pair.one, other));
-    let tenth = duration / 10;
-    wake_ups.same = windows(same, tenth, stop)?;
-    wake_ups.across = windows(across, tenth, stop)?;
-    wake_ups.free = windows(None, tenth * 6, stop)?;
-    wake_ups.across.extend(windows(across, tenth, stop)?);
-    wake_ups.same.extend(windows(same, tenth, stop)?);
-    Ok(done(wake_ups, stop))
-}
-
-fn done(wake_ups: WakeUps, stop: &StopFlag) -> Option<WakeUps> {
-    (!stop.requested()).then_some(wake_ups)
+    if let Some(other) = pair.other {
+        let across = Some((pair.one, other));
+        wake_ups.same = windows(same, shares.same / 2, stop)?;
+        wake_ups.across = windows(across, shares.across / 2, stop)?;
+        wake_ups.free = windows(None, shares.free, stop)?;
+        let again = windows(across, shares.across / 2, stop)?;
+        wake_ups.across.extend(again);
+        wake_ups.same.extend(windows(same, shares.same / 2, stop)?);
+    } else {
+        let all = shares.same + shares.across + shares.free;
+        wake_ups.same = windows(same, all, stop)?;
+    }
+    Ok((!stop.requested()).then_some(wake_ups))
 }
 
 /// Windows that fill a time, at least one; fewer if the user wants to stop.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use jiff::Timestamp;
+use prony_check::HostCheck;
 use prony_equality::VariableTable;
 use prony_load::Hello;
 use prony_model::{
@@ -71,6 +72,8 @@ fn run_missing(
         return Ok(());
     }
     check_counting(&plan, &missing)?;
+    // Before anything of this run keeps the host busy.
+    store.record_findings(&HostCheck::quick(&lab.proc, &lab.roots.cache))?;
     let hello = generator_host(lab)?;
     let backend = decide_backend(store, &hello)?;
     let supplies = supply_all(lab, &plan, events)?;

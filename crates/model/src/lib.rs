@@ -16,6 +16,7 @@ mod endpoint;
 mod engine;
 mod errors;
 mod expr;
+mod finding;
 mod fingerprint;
 mod groups;
 pub mod hex;
@@ -53,6 +54,7 @@ pub use endpoint::{Address, External, PasswordSource, Tls, Transport};
 pub use engine::{Engine, UnknownEngine};
 pub use errors::{ErrorClass, ErrorCode, ErrorCodeError, classify};
 pub use expr::{Expr, ExprError, Scope};
+pub use finding::{Finding, FindingState, HostProperty, sort_findings};
 pub use groups::{Groups, NoGroups};
 pub use metric::{
     Alternatives, Better, CostUnit, CpuDisagreement, Formula, GroupFigures, Metric, MetricFacts,

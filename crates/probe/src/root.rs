@@ -127,7 +127,7 @@ impl Root {
     }
 
     /// The number that is all of a file; `None` if it can't be read.
-    pub(crate) fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
+    pub fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
         self.read(path).ok()?.trim().parse().ok()
     }
 
@@ -138,7 +138,10 @@ impl Root {
     }
 
     /// The names in a folder.
-    pub(crate) fn list(&self, path: impl AsRef<Path>) -> Result<Vec<String>, ProbeError> {
+    ///
+    /// # Errors
+    /// If the folder can't be read.
+    pub fn list(&self, path: impl AsRef<Path>) -> Result<Vec<String>, ProbeError> {
         let path = self.path(path);
         std::fs::read_dir(&path)
             .and_then(|entries| {
