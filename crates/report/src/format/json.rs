@@ -81,6 +81,7 @@ fn run(analysis: &Analysis<'_>) -> impl Serialize {
         object! {
             recorded_at: host.recorded_at.to_string(),
             facts: serde_json::from_str::<Value>(&host.facts_json).unwrap_or_default(),
+            findings: &host.findings,
         }
     });
     object! {
