@@ -31,8 +31,9 @@ mod text;
 mod threads;
 
 pub use cgroup::{Cgroup, CgroupError};
+pub use clock::process_cpu_ns;
 pub use counters::{Counters, CountersError, hardware_counters};
-pub use host::HostFacts;
+pub use host::{HostFacts, ProcessorTimes, usable_processors};
 pub use prober::{Prober, ServerPlace};
 pub use process::{ProcessSample, resident_peak_bytes, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};

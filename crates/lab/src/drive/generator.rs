@@ -59,6 +59,11 @@ impl Generator {
         Ok(generator)
     }
 
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Asks a generator, which gets no job then, for its version and for what its host has.
     pub(crate) fn ask(launcher: &Launcher, prony: &Path) -> Result<Hello, GeneratorError> {
         Self::spawn(launcher, command(launcher, prony, None))?.hello()
