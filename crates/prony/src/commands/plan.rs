@@ -1,8 +1,15 @@
 //! `prony plan`: what an experiment would do.
 
+mod accuracy;
 mod describe;
 mod pace;
 
+use std::env;
+
+use prony_host::Roots;
+use prony_lab::recalled_calibration;
+use prony_model::Calibration;
+use prony_probe::Root;
 use prony_report::{EffectiveTarget, effective_settings};
 
 use crate::cli::PlanArgs;
@@ -18,7 +25,20 @@ use crate::surroundings::Surroundings;
 pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
     let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
-    output::data(&describe::describe(&plan, definitions::hardware_counters()))
+    let calibration = recalled();
+    let text = describe::describe(
+        &plan,
+        definitions::hardware_counters(),
+        calibration.as_ref(),
+    );
+    output::data(&text)
+}
+
+/// The calibration of this program on this host. `None` if the cache has none.
+fn recalled() -> Option<Calibration> {
+    let roots = Roots::from_environment().ok()?;
+    let prony = env::current_exe().ok()?;
+    recalled_calibration(&roots, &prony, &Root::live())
 }
 
 /// Starts every target's server once and prints what it was told and what it made of it.

@@ -3,17 +3,22 @@
 use std::fmt::Write as _;
 
 use prony_model::{
-    Aspect, Collect, CountedBy, Length, Phase, Plan, RidingCounters, Step, Target, Timing,
-    TrialKind,
+    Aspect, Calibration, Collect, CountedBy, Length, Phase, Plan, RidingCounters, Step, Target,
+    Timing, TrialKind,
 };
 use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
 
+use super::accuracy::accuracy;
 use super::pace;
 use crate::words::{duration, listed, plural};
 
 /// Targets, steps, the order of the trials and the predicted time, on a host that has counters of
 /// the processor or says why not.
-pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> String {
+pub(super) fn describe(
+    plan: &Plan,
+    hardware_counters: Result<(), String>,
+    calibration: Option<&Calibration>,
+) -> String {
     let mut lines = vec![plan.name.clone()];
     if !plan.question.is_empty() {
         lines.push(plan.question.clone());
@@ -35,6 +40,7 @@ pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> St
     lines.extend(sections(plan));
     lines.extend(trials(plan));
     lines.extend(counting(plan));
+    lines.extend(accuracy(plan, calibration));
     let cells = plan.targets.len() * plan.steps.len();
     let times = plural(plan.blocks().into(), "time");
     let predicted = duration(predicted_ms(plan, &Assumptions::default()));
