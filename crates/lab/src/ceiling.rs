@@ -117,3 +117,6 @@ pub(crate) fn riding(store: &Store) -> Result<Option<CounterSet>, LabError> {
     })?;
     Ok(Some(CounterSet::Hardware))
 }
+
+#[cfg(test)]
+mod tests;

@@ -172,11 +172,13 @@ fn disturbance(host: &HostUse) -> String {
     let Some(taken) = host.taken() else {
         return "use of the processors unknown".to_owned();
     };
-    format!(
-        "other programs took {:.0} % of the processors, the hypervisor {:.0} %",
-        taken.others * 100.0,
-        taken.hypervisor * 100.0
-    )
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let hypervisor = match percent(taken.hypervisor) {
+        none if none == "0 %" => String::new(),
+        some => format!(", the hypervisor {some}"),
+    };
+    let others = percent(taken.others);
+    format!("other programs took {others} of the processors{hypervisor}")
 }
 
 fn failure(error: &CalibrationError) -> Failure {

@@ -25,7 +25,7 @@ pub(super) fn accuracy(plan: &Plan, calibration: Option<&Calibration>) -> Vec<St
     let blocks = plural(plan.blocks().into(), "block");
     let mut lines = vec![format!(
         "\nExpected half-width of the 95 % interval of relative QPS with {blocks}, and the change \
-         that reaches\nothers soonest (time of the whole run):"
+         that reaches\nothers soonest, with the time of the whole run:"
     )];
     lines.extend(table(&rows).lines().map(|line| format!("  {line}")));
     lines.push(
@@ -66,24 +66,68 @@ fn label(plan: &Plan, group: &Accuracy) -> String {
     let Some(first) = first else {
         return time;
     };
-    let clients = plural(first.own().clients.into(), "client");
+    let of_first = first.own().clients;
+    let alike = plan.steps.iter().all(|step| step.own().clients == of_first);
+    let clients = if alike {
+        String::new()
+    } else {
+        format!(", {}", plural(of_first.into(), "client"))
+    };
     let more = match group.steps.len() {
         0 | 1 => String::new(),
         steps => format!(" and {} more", steps - 1),
     };
-    format!("{}, {clients}{more}: {time}", first.name)
+    format!("{}{clients}{more}: {time}", first.name)
 }
 
 fn change(change: Change) -> String {
     match change {
         Change::Reached => "reached".to_owned(),
         Change::Blocks { blocks, run_ms } => {
-            let blocks = plural(blocks.into(), "block");
-            format!("{blocks} ({})", duration(run_ms))
+            format!("{}, {}", plural(blocks.into(), "block"), roughly(run_ms))
         }
         Change::Time { time_ms, run_ms } => {
-            format!("{} each ({})", duration(time_ms), duration(run_ms))
+            format!("{} each, {}", duration(time_ms), roughly(run_ms))
         }
         Change::OutOfReach => "out of reach".to_owned(),
+    }
+}
+
+/// A time in minutes, or in hours from two of them on.
+fn roughly(ms: u64) -> String {
+    let minutes = ms.div_ceil(60_000);
+    if minutes < 120 {
+        format!("{minutes} min")
+    } else {
+        format!("{:.1} h", minutes as f64 / 60.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_name_the_time_of_the_run() {
+        for (given, expected) in [
+            (Change::Reached, "reached"),
+            (Change::OutOfReach, "out of reach"),
+            (
+                Change::Blocks {
+                    blocks: 12,
+                    run_ms: 3_599_000,
+                },
+                "12 blocks, 60 min",
+            ),
+            (
+                Change::Time {
+                    time_ms: 12_600,
+                    run_ms: 7_200_000,
+                },
+                "12 s each, 2.0 h",
+            ),
+        ] {
+            assert_eq!(change(given), expected);
+        }
     }
 }
