@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{Backend, Dataset, Plan, Sample, Step, StepOutcome, Target};
+use prony_model::{Backend, CanaryRule, Dataset, Plan, Sample, Step, StepOutcome, Target};
 use prony_servers::{Image, admin};
 
 use crate::drive::{GeneratorSetup, drive, drive_task, generator_host};
@@ -150,6 +150,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         allow: Vec::new(),
         counting: None,
         counting_note: None,
+        canary: CanaryRule::default(),
         backend: work.backend,
         trials: Vec::new(),
     }

@@ -6,6 +6,7 @@
 mod aspect;
 mod build;
 mod calibration;
+mod canary;
 mod collect;
 mod config;
 mod dataset;
@@ -41,6 +42,7 @@ pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss, OpenPoint,
     PricedRound,
 };
+pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRule};
 pub use collect::{Collect, CountedBy, CounterSet, Counting, RidingCounters, TrialKind};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};

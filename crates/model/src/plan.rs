@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 use crate::{
-    Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External, Groups,
+    Backend, BuildFacts, CanaryRule, ClientGroup, Collect, Config, Counting, Dataset, Engine, External, Groups,
     IntentValue, Pace, Tls, Transport, TrialKind,
 };
 
@@ -53,6 +53,9 @@ pub struct Plan {
     /// The reason for counting nothing although nobody forbade it, and the remedy.
     #[serde(default)]
     pub counting_note: Option<String>,
+    /// The bound on the canaries of its trials.
+    #[serde(default)]
+    pub canary: CanaryRule,
     /// The trials in order of execution; block after block, each target once in each block, and
     /// after it, in the first blocks, each target once more to be counted.
     pub trials: Vec<PlannedTrial>,
@@ -265,6 +268,12 @@ impl Step {
 }
 
 impl Plan {
+    /// Returns `true` if canaries run before and after its trials: an external server would run
+    /// beside them, and its work would decide their times.
+    pub fn has_canaries(&self) -> bool {
+        self.targets.iter().all(|target| target.external.is_none())
+    }
+
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
         self.trials
