@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 use crate::{
-    Backend, BuildFacts, CanaryRule, ClientGroup, Collect, Config, Counting, Dataset, Engine, External, Groups,
-    IntentValue, Pace, Tls, Transport, TrialKind,
+    Backend, BuildFacts, CanaryRule, ClientGroup, Collect, Config, Counting, Dataset, Engine,
+    External, Groups, IntentValue, Pace, Tls, Transport, TrialKind,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to

@@ -11,6 +11,7 @@
 
 mod artefacts;
 mod calibrations;
+mod canaries;
 mod counting;
 mod database;
 mod error;
@@ -28,6 +29,7 @@ mod values;
 mod warnings;
 
 pub use artefacts::Artefact;
+pub use canaries::CanaryRow;
 pub use error::StoreError;
 pub use outcomes::{ErrorRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
 pub use run::{BuildRecord, BuildRow, CellRow, HostRow, RunRow};

@@ -42,8 +42,9 @@ pub(super) fn read(value: Value<'_>) -> Read<Written> {
 fn read_percent(value: Value<'_>) -> Read<Thousandths> {
     let (document, span) = (value.document(), value.span());
     let problem = match value.inner() {
-        DeValue::Integer(_) | DeValue::Float(_) => Problem::new("a percentage needs its sign")
-            .at(&span, "no sign"),
+        DeValue::Integer(_) | DeValue::Float(_) => {
+            Problem::new("a percentage needs its sign").at(&span, "no sign")
+        }
         _ => {
             let written = value.text()?;
             match percent(written.value) {
@@ -66,7 +67,10 @@ fn percent(text: &str) -> Option<Thousandths> {
     if !is_number(whole) || !is_number(decimals) || decimals.len() > 3 {
         return None;
     }
-    format!("{whole}{decimals:0<3}").parse().ok().map(Thousandths)
+    format!("{whole}{decimals:0<3}")
+        .parse()
+        .ok()
+        .map(Thousandths)
 }
 
 /// Decides the rule of an experiment with these targets.
