@@ -8,7 +8,7 @@ pub use bound::{CanaryChange, CanaryMoment, CanaryPart, CanaryRule};
 
 /// The times of a fixed computation. The work is the same every time, so that longer times mean a
 /// slower host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CanaryReading {
     /// Nanoseconds of integer arithmetic.
     pub processor_ns: u64,

@@ -1,5 +1,7 @@
 //! The change of a canary relative to others of the same host, and the bound on it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::CanaryReading;
@@ -127,6 +129,18 @@ impl CanaryPart {
     }
 }
 
+/// The part, the amount and the direction, such as `memory took 12.5 % longer`.
+impl fmt::Display for CanaryChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = match self.share > 0.0 {
+            true => "longer",
+            false => "less time",
+        };
+        let percent = self.share.abs() * 100.0;
+        write!(f, "{} took {percent:.1} % {direction}", self.part.words())
+    }
+}
+
 /// The middle value, or the mean of the two in the middle. `None` if there is none.
 fn median(values: impl Iterator<Item = u64>) -> Option<u64> {
     let mut values: Vec<u64> = values.collect();
@@ -207,5 +221,7 @@ mod tests {
         let worst = rule.worst([0.05, 0.2, -0.3, 0.11].map(change));
         assert_eq!(worst, Some(change(-0.3)));
         assert_eq!(rule.worst([change(0.05)]), None);
+        assert_eq!(change(-0.3).to_string(), "memory took 30.0 % less time");
+        assert_eq!(change(1.004).to_string(), "memory took 100.4 % longer");
     }
 }
