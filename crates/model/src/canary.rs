@@ -1,4 +1,4 @@
-//! The canary: a short fixed computation whose time shows whether the host changed.
+//! The speed of a host at one moment, as a short fixed computation shows it.
 
 mod bound;
 
@@ -6,16 +6,19 @@ use serde::{Deserialize, Serialize};
 
 pub use bound::{CanaryChange, CanaryMoment, CanaryPart, CanaryRule};
 
-/// The times of a fixed computation. The work is the same every time, so that longer times mean a
-/// slower host.
+/// Times of a fixed computation that does the same work wherever and whenever it runs. A time that
+/// differs from another one of the same host and program is due to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CanaryReading {
-    /// Nanoseconds of integer arithmetic.
+    /// Integer arithmetic without memory, in nanoseconds.
     pub processor_ns: u64,
-    /// Nanoseconds of dependent loads from a buffer larger than the processor's own caches.
+    /// Loads from a buffer that is larger than the second cache, each of which needs the one
+    /// before it, in nanoseconds.
     pub memory_ns: u64,
-    /// Nanoseconds of system calls.
+    /// System calls that wake no other thread, in nanoseconds.
     pub system_calls_ns: u64,
-    /// Nanoseconds of wake-ups across two processors; `None` where Prony may use only one.
+    /// Round trips between two threads on two processors, each of which waits for the other, in
+    /// nanoseconds. `None` if this program may use one processor only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_up_ns: Option<u64>,
 }

@@ -33,6 +33,7 @@ mod template;
 mod text;
 mod trial;
 mod version;
+mod wake_ups;
 mod words;
 mod workload;
 
@@ -78,6 +79,7 @@ pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};
 pub use trial::TrialState;
 pub use version::{Family, UnknownFamily, Version, VersionError};
+pub use wake_ups::{FreeWakeUps, WakeUpPrice, WakeUpWindow, WakeUps};
 pub use workload::{
     Change, CountRange, CountRangeError, Display, Effect, Expect, ExprRange, Generator, Group,
     Param, Statement, TableChoice, Workload,

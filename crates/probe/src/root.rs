@@ -97,7 +97,10 @@ impl Root {
     ///
     /// The kernel ends its files with a line break: one that does not is not all there, and its
     /// last number may not be either.
-    pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String, ProbeError> {
+    ///
+    /// # Errors
+    /// If the file can't be read, or does not end with a line break.
+    pub fn read(&self, path: impl AsRef<Path>) -> Result<String, ProbeError> {
         let path = self.path(path);
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
