@@ -127,10 +127,8 @@ fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
         };
         step_ms(step, work_ms, assumptions)
     });
-    let canaries_ms = match plan.has_canaries() {
-        true => assumptions.canary_ms.saturating_mul(2),
-        false => 0,
-    };
+    let canaries = if plan.has_canaries() { 2 } else { 0 };
+    let canaries_ms = assumptions.canary_ms.saturating_mul(canaries);
     [
         canaries_ms,
         assumptions.start_ms,

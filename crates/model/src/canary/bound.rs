@@ -132,9 +132,10 @@ impl CanaryPart {
 /// The part, the amount and the direction, such as `memory took 12.5 % longer`.
 impl fmt::Display for CanaryChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let direction = match self.share > 0.0 {
-            true => "longer",
-            false => "less time",
+        let direction = if self.share > 0.0 {
+            "longer"
+        } else {
+            "less time"
         };
         let percent = self.share.abs() * 100.0;
         write!(f, "{} took {percent:.1} % {direction}", self.part.words())

@@ -25,8 +25,8 @@ fn a_trial_is_excluded_only_if_the_file_declares_it() {
         bound_percent: Thousandths(bound_percent),
         exclude,
     };
-    let plain = World::new().parse(RIGHT).unwrap();
-    assert_eq!(plain.canary, rule(10_000, false));
+    let usual = World::new().parse(RIGHT).unwrap();
+    assert_eq!(usual.canary, rule(10_000, false));
     for (section, expected) in [
         ("", rule(10_000, false)),
         ("exclude = false", rule(10_000, false)),
