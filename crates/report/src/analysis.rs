@@ -1,6 +1,7 @@
 //! The figures of a run, complete before anybody decides how to show them.
 
 pub(crate) mod before_after;
+pub(crate) mod canaries;
 pub(crate) mod cell;
 mod cell_trials;
 pub(crate) mod cells;
@@ -28,6 +29,7 @@ use prony_model::{CalibratedHost, Calibration, Plan, Target};
 use prony_store::{BuildRow, HostRow, RunRow, Store, WarningRow};
 
 use self::before_after::BeforeAfter;
+use self::canaries::Canaries;
 use self::cell::Cell;
 use self::cells::Cells;
 use self::costs::Costs;
@@ -49,6 +51,7 @@ pub(crate) struct Analysis<'a> {
     /// Of each target, in the order of the plan.
     pub(crate) builds: Vec<Option<BuildRow>>,
     pub(crate) trials: Trials,
+    pub(crate) canaries: Canaries,
     /// Stored ones, then those that follow from samples and counts.
     pub(crate) warnings: Vec<WarningRow>,
     pub(crate) settings: Settings,
@@ -73,6 +76,9 @@ impl<'a> Analysis<'a> {
         let trials = Trials::read(store)?;
         let measured = MeasuredTrials::read(store, &trials, &hosts)?;
         let cells = Cells::of(plan, &measured.all);
+        let canaries = Canaries::read(store)?;
+        let mut warnings = measured.warnings;
+        warnings.extend(canaries.warnings(&trials));
         Ok(Self {
             plan,
             run: store.run()?,
@@ -84,7 +90,8 @@ impl<'a> Analysis<'a> {
             before_after: before_after::of(plan, &cells),
             sections: sections::of(plan),
             calibration: calibration.filter(|calibration| is_of_last(calibration, &hosts)),
-            warnings: measured.warnings,
+            warnings,
+            canaries,
             cells,
             trials,
             hosts,

@@ -124,7 +124,7 @@ impl CanaryPart {
             Self::Processor => "processor",
             Self::Memory => "memory",
             Self::SystemCalls => "system calls",
-            Self::WakeUp => "wake-ups across processors",
+            Self::WakeUp => "wake-ups",
         }
     }
 }
