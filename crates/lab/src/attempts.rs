@@ -36,7 +36,7 @@ pub(crate) enum Next {
     /// The next planned trial.
     Trial,
     /// The same one again.
-    Repetition,
+    Again,
 }
 
 /// The canary that excludes a trial.
@@ -97,7 +97,7 @@ impl Attempts<'_> {
         };
         let reason = self.reason(&excess);
         let before = self.excluded(store)?;
-        if before >= CanaryRule::REPETITIONS_MAX {
+        if before >= CanaryRule::REPEATS_MAX {
             let reason = format!("excluded {} times by its canaries: {reason}", before + 1);
             let failure = Failure {
                 reason,
@@ -111,7 +111,7 @@ impl Attempts<'_> {
             block: self.planned.block + 1,
             reason: &reason,
         });
-        Ok(Next::Repetition)
+        Ok(Next::Again)
     }
 
     fn fail(
@@ -147,7 +147,7 @@ impl Attempts<'_> {
         let earlier: Vec<CanaryReading> = canaries
             .iter()
             .filter(|row| row.trial != id && row.host == host)
-            .map(|row| row.reading)
+            .map(|row| row.times)
             .collect();
         if earlier.len() < CanaryRule::CANARIES_MIN {
             return Ok(None);
@@ -155,20 +155,26 @@ impl Attempts<'_> {
         let Some(median) = CanaryReading::median(&earlier) else {
             return Ok(None);
         };
-        let worst = own.filter_map(|row| {
-            Some(Excess {
+        let changes = own.flat_map(|row| {
+            let changes = row.times.changes(&median);
+            changes.map(|change| Excess {
                 moment: row.moment,
-                change: self.rule.worst(row.reading.changes(&median))?,
+                change,
                 earlier: earlier.len(),
             })
         });
-        Ok(worst.max_by(|a, b| a.change.share.abs().total_cmp(&b.change.share.abs())))
+        let excess = |excess: &Excess| self.rule.excess(&excess.change);
+        let exceeding = changes.filter(|found| excess(found) > 1.0);
+        Ok(exceeding.max_by(|a, b| excess(a).total_cmp(&excess(b))))
     }
 
     fn reason(&self, excess: &Excess) -> String {
         format!(
             "in the canary {} it, {} than the median of the {} canaries before; the bound is {} %",
-            excess.moment, excess.change, excess.earlier, self.rule.bound_percent
+            excess.moment,
+            excess.change,
+            excess.earlier,
+            self.rule.bound_percent_of(excess.change.part)
         )
     }
 

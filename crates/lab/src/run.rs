@@ -266,8 +266,8 @@ impl Trials<'_> {
             )?;
             match next {
                 Next::Trial => return Ok(()),
-                Next::Repetition if self.lab.stop.requested() => return Err(Stop::Interrupted),
-                Next::Repetition => {}
+                Next::Again if self.lab.stop.requested() => return Err(Stop::Interrupted),
+                Next::Again => {}
             }
         }
     }

@@ -20,7 +20,7 @@ pub struct CanaryRow {
     /// Its side of the trial.
     pub moment: CanaryMoment,
     /// Its times.
-    pub reading: CanaryReading,
+    pub times: CanaryReading,
 }
 
 impl Store {
@@ -87,7 +87,7 @@ fn read_canary(row: &Row<'_>) -> rusqlite::Result<CanaryRow> {
         trial: row.get(0)?,
         host: row.get(1)?,
         moment: word(row, 2)?,
-        reading: CanaryReading {
+        times: CanaryReading {
             processor_ns: row.get(3)?,
             memory_ns: row.get(4)?,
             system_calls_ns: row.get(5)?,

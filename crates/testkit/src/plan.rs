@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    BuildFacts, CanaryRule, ClientGroup, Collect, Config, Dataset, Engine, Family, Groups, Length, Pace, Plan,
-    PlannedTrial, Protocol, Step, Target, Timing, Transport, TrialKind, Version, Workload,
+    BuildFacts, CanaryRule, ClientGroup, Collect, Config, Dataset, Engine, Family, Groups, Length,
+    Pace, Plan, PlannedTrial, Protocol, Step, Target, Timing, Transport, TrialKind, Version,
+    Workload,
 };
 
 use crate::workload;

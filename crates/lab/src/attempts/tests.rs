@@ -127,7 +127,7 @@ fn a_trial_is_excluded_once_there_are_five_canaries() {
     }
     assert_eq!(host.block(2, [2 * USUAL; 2]), Next::Trial);
     assert_eq!(host.block(3, [USUAL, USUAL * 109 / 100]), Next::Trial);
-    assert_eq!(host.block(4, [USUAL, USUAL * 125 / 100]), Next::Repetition);
+    assert_eq!(host.block(4, [USUAL, USUAL * 125 / 100]), Next::Again);
     assert_eq!(host.last().state, TrialState::Excluded);
     assert!(host.last().ended_at.is_some());
     let reason = "in the canary after it, memory took 25.0 % longer than the median of the 8 \
@@ -144,7 +144,7 @@ fn a_trial_is_excluded_once_there_are_five_canaries() {
     );
     assert_eq!(host.beside, 0);
     // A host that is faster than before has changed too.
-    assert_eq!(host.block(5, [USUAL / 2, USUAL]), Next::Repetition);
+    assert_eq!(host.block(5, [USUAL / 2, USUAL]), Next::Again);
     let reason = host.last().reason.unwrap();
     assert!(
         reason.starts_with("in the canary before it, memory took 50.0 % less time than"),
@@ -171,8 +171,8 @@ fn the_third_repetition_fails_if_it_is_off() {
         host.block(block, [USUAL; 2]);
     }
     let off = [USUAL, 2 * USUAL];
-    for _ in 0..CanaryRule::REPETITIONS_MAX {
-        assert_eq!(host.block(10, off), Next::Repetition);
+    for _ in 0..CanaryRule::REPEATS_MAX {
+        assert_eq!(host.block(10, off), Next::Again);
     }
     assert_eq!(host.block(10, off), Next::Trial);
     let counts = host.store.trial_counts().unwrap();
@@ -183,7 +183,7 @@ fn the_third_repetition_fails_if_it_is_off() {
         "{reason}"
     );
     // Another trial has its own repetitions.
-    assert_eq!(host.block(11, off), Next::Repetition);
+    assert_eq!(host.block(11, off), Next::Again);
 
     // Resuming tries a failed trial once more.
     assert_eq!(host.store.retry_failed().unwrap(), 1);
@@ -200,7 +200,7 @@ fn a_host_that_changed_for_good_becomes_usual() {
     // Four attempts at the fourth block: as many canaries are slow then as are not.
     let slow = [2 * USUAL; 2];
     for _ in 0..3 {
-        assert_eq!(host.block(3, slow), Next::Repetition);
+        assert_eq!(host.block(3, slow), Next::Again);
     }
     assert_eq!(host.block(3, slow), Next::Trial);
     assert_eq!(host.last().state, TrialState::Failed);

@@ -28,7 +28,7 @@ impl Canaries {
         let rows = store.canaries()?;
         let mut of_host: BTreeMap<usize, Vec<CanaryReading>> = BTreeMap::new();
         for row in &rows {
-            of_host.entry(row.host).or_default().push(row.reading);
+            of_host.entry(row.host).or_default().push(row.times);
         }
         let medians: BTreeMap<usize, CanaryReading> = of_host
             .into_iter()
@@ -36,7 +36,7 @@ impl Canaries {
             .collect();
         let changes = |row: &CanaryRow| {
             let median = medians.get(&row.host);
-            median.map_or_else(Vec::new, |median| row.reading.changes(median).collect())
+            median.map_or_else(Vec::new, |median| row.times.changes(median).collect())
         };
         Ok(Self {
             rule: store.plan().canary,

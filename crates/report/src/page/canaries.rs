@@ -3,6 +3,7 @@
 use prony_model::{CanaryChange, CanaryPart};
 
 use crate::analysis::Analysis;
+use crate::analysis::canaries::Canaries;
 use crate::words::plural;
 
 /// The range of each part over the run, and the number of trials that exceed the bound. `None` if
@@ -20,9 +21,9 @@ pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
     let off = canaries.warnings(&analysis.trials).len() as u64;
     let of = plural(analysis.trials.timed_done(), "timed trial");
     Some(format!(
-        "{}; {off} of {of} off by more than {} %",
+        "{}; {off} of {of} off by more than {}",
         ranges.join(", "),
-        canaries.rule.bound_percent
+        bounds(canaries)
     ))
 }
 
@@ -44,9 +45,22 @@ pub(crate) fn excluded(analysis: &Analysis<'_>) -> Option<String> {
         format!("trials of {}", names.join(", "))
     };
     Some(format!(
-        "{counted}; the experiment excludes trials whose canary is off by more than {} %",
-        rule.bound_percent
+        "{counted}; the experiment excludes trials whose canary is off by more than {}",
+        bounds(&analysis.canaries)
     ))
+}
+
+/// The bound, and that on wake-ups where these were measured.
+fn bounds(canaries: &Canaries) -> String {
+    let rule = canaries.rule;
+    let wake_ups = match canaries.range(CanaryPart::WakeUp) {
+        Some(_) => format!(
+            " (wake-ups {} %)",
+            rule.bound_percent_of(CanaryPart::WakeUp)
+        ),
+        None => String::new(),
+    };
+    format!("{} %{wake_ups}", rule.bound_percent)
 }
 
 /// A change in percent, with its sign.

@@ -42,7 +42,7 @@ pub(crate) fn reading(memory_ns: u64) -> CanaryReading {
         processor_ns: memory_ns / 20,
         memory_ns,
         system_calls_ns: 3000,
-        wake_up_ns: None,
+        wake_up_ns: Some(4 * memory_ns),
     }
 }
 
@@ -64,8 +64,8 @@ fn the_heading_has_the_range_of_each_part() {
     assert_eq!(
         part(&text, "Canary"),
         [
-            "Canary    processor -2.0 to +24.0 %, memory -2.0 to +25.0 %, system calls 0 to 0 %; 1 of 6 timed",
-            "trials off by more than 10 %",
+            "Canary    processor -2.0 to +24.0 %, memory -2.0 to +25.0 %, system calls 0 to 0 %, wake-ups -2.0 to",
+            "+25.0 %; 1 of 6 timed trials off by more than 10 % (wake-ups 50 %)",
         ]
     );
     assert_eq!(part(&text, "Excluded"), [""; 0]);
@@ -119,7 +119,7 @@ fn excluded_trials_are_counted_by_target() {
         part(&text, "Excluded"),
         [
             "Excluded  trials of mysql-5.0 1, mysql-5.7 2; the experiment excludes trials whose canary is off by",
-            "more than 10 %",
+            "more than 10 % (wake-ups 50 %)",
         ]
     );
     assert_eq!(
@@ -167,9 +167,9 @@ fn canaries_for_programs() {
             "target": "mysql-5.7", "block": 3, "trials": "timed", "attempt": 1, "state": "done",
             "host": 0, "moment": "after",
             "ns": {
-                "processor": 62, "memory": 1250, "system-calls": 3000, "wake-up": null
+                "processor": 62, "memory": 1250, "system-calls": 3000, "wake-up": 5000
             },
-            "change_percent": { "processor": 24.0, "memory": 25.0, "system-calls": 0.0 },
+            "change_percent": { "processor": 24.0, "memory": 25.0, "system-calls": 0.0, "wake-up": 25.0 },
         })
     );
     let warning = &json["warnings"][0];

@@ -39,7 +39,7 @@ fn canaries_are_kept_in_the_order_of_their_runs() {
     let rows = store.canaries().unwrap();
     let shown: Vec<_> = rows
         .iter()
-        .map(|row| (row.trial, row.moment, row.reading))
+        .map(|row| (row.trial, row.moment, row.times))
         .collect();
     assert_eq!(
         shown,

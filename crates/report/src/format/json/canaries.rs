@@ -27,7 +27,7 @@ fn of_trial(analysis: &Analysis<'_>, canary: &Canary) -> impl Serialize + use<> 
     let row = canary.row;
     let trial = analysis.trials.get(row.trial);
     let planned = trial.map(|trial| trial.planned);
-    let ns = CanaryPart::ALL.map(|part| (part.name(), row.reading.ns(part)));
+    let ns = CanaryPart::ALL.map(|part| (part.name(), row.times.ns(part)));
     let changes = canary.changes.iter();
     object! {
         target: planned.map(|planned| analysis.plan.targets[planned.target].name.clone()),
