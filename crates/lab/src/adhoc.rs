@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{Backend, Dataset, PlacementReading, Plan, Sample, Step, StepOutcome, Target};
+use prony_model::{
+    Backend, CanaryRule, Dataset, PlacementReading, Plan, Sample, Step, StepOutcome, Target,
+};
 use prony_servers::{Image, admin};
 
 use crate::drive::{GeneratorSetup, drive_task, generator_host};
@@ -163,6 +165,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         allow: Vec::new(),
         counting: None,
         counting_note: None,
+        canary: CanaryRule::default(),
         backend: work.backend,
         placement: None,
         trials: Vec::new(),

@@ -44,7 +44,7 @@ pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice, Loss,
     NoisePoint, NoiseWindow, OpenPoint, PricedRound, Taken,
 };
-pub use canary::CanaryReading;
+pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRule};
 pub use collect::{
     Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
 };

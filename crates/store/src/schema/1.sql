@@ -79,7 +79,9 @@ CREATE TABLE trial (
     kind      TEXT NOT NULL,
     attempt   INTEGER NOT NULL,
     host_id   INTEGER NOT NULL REFERENCES host (id),
-    state     TEXT NOT NULL CHECK (state IN ('running', 'done', 'failed', 'discarded')),
+    state     TEXT NOT NULL CHECK (
+                  state IN ('running', 'done', 'failed', 'discarded', 'excluded')
+              ),
     began_at  TEXT NOT NULL,
     ended_at  TEXT,
     reason    TEXT,
@@ -88,7 +90,19 @@ CREATE TABLE trial (
 ) STRICT;
 
 -- At most one attempt counts: a second running, done or failed one is impossible.
-CREATE UNIQUE INDEX trial_counts_once ON trial (block, target_id, kind) WHERE state <> 'discarded';
+CREATE UNIQUE INDEX trial_counts_once ON trial (block, target_id, kind)
+    WHERE state NOT IN ('discarded', 'excluded');
+
+-- Times of a fixed computation around a trial, while no server of Prony runs.
+CREATE TABLE canary (
+    trial_id        INTEGER NOT NULL REFERENCES trial (id),
+    moment          TEXT NOT NULL CHECK (moment IN ('before', 'after')),
+    processor_ns    INTEGER NOT NULL,
+    memory_ns       INTEGER NOT NULL,
+    system_calls_ns INTEGER NOT NULL,
+    wake_up_ns      INTEGER,
+    PRIMARY KEY (trial_id, moment)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE server_variable (
     id    INTEGER PRIMARY KEY,
