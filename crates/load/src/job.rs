@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use prony_client::{Address, Connection, Login};
 use prony_model::{
-    Backend, ClientGroup, Dataset, Engine, Groups, Length, Pace, Protocol, Step, Timing, Tls,
-    Workload,
+    Backend, ClientGroup, Dataset, Engine, Groups, Length, Pace, Protocol, Scheduling, Step,
+    Timing, Tls, Workload,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::scheduling::usual_scheduling;
 use crate::values::random::scatter;
 use crate::{JobError, LoadError};
 
@@ -102,6 +103,10 @@ pub struct DriveTask {
     pub drain_ms: u64,
     /// Kernel interface for the connections.
     pub backend: Backend,
+    /// Scheduling policy of the threads. Where the kernel refuses it, and where the process has a
+    /// real-time or idle policy, the policy stays as it is; the outcome has the one in force.
+    #[serde(default)]
+    pub scheduling: Scheduling,
     /// `true` if interval messages carry their histogram.
     pub interval_histograms: bool,
     /// Whether the measured time waits for the controlling process: when all clients rest after the
@@ -216,6 +221,7 @@ impl DriveTask {
         length: Length,
         backend: Backend,
     ) -> Self {
+        let scheduling = usual_scheduling(&groups);
         Self {
             groups,
             dataset,
@@ -232,6 +238,7 @@ impl DriveTask {
             ramp_ms: 0,
             drain_ms: 0,
             backend,
+            scheduling,
             interval_histograms: false,
             hold: false,
         }

@@ -60,7 +60,7 @@ pub use outcome::{
     ErrorCount, GroupOutcome, Interval, LoadOutcome, Schedule, StatementOutcome, StepOutcome,
     ThreadUse,
 };
-pub use pace::{Backend, ClientGroup, Pace, Spacing, Think};
+pub use pace::{Backend, ClientGroup, Pace, Scheduling, Spacing, Think};
 pub use placement::{
     Placement, PlacementReading, PlacementRule, Processors, ThreadsOn, WantedPlacement,
 };

@@ -66,6 +66,8 @@ pub(super) struct ErrorFigures {
 pub(super) struct ClientFigures {
     pub(super) threads: u32,
     pub(super) backend: &'static str,
+    /// Scheduling policy of the threads.
+    scheduling: &'static str,
     pub(super) user_us: f64,
     pub(super) system_us: f64,
     pub(super) cpu_us_per_query: Option<f64>,
@@ -192,6 +194,7 @@ impl ClientFigures {
         Self {
             threads: outcome.threads,
             backend: outcome.backend.name(),
+            scheduling: outcome.scheduling.name(),
             user_us: outcome.client_user_ns as f64 / 1e3,
             system_us: outcome.client_system_ns as f64 / 1e3,
             cpu_us_per_query: us_per_query(cpu_ns, outcome.groups.own().queries),

@@ -132,6 +132,7 @@ CREATE TABLE outcome (
     end_ns           INTEGER NOT NULL,
     timing           TEXT NOT NULL CHECK (timing IN ('operations', 'whole-run')),
     backend          TEXT NOT NULL CHECK (backend IN ('epoll', 'io-uring')),
+    scheduling       TEXT NOT NULL CHECK (scheduling IN ('normal', 'batch', 'other')),
     PRIMARY KEY (trial_id, step_id)
 ) STRICT, WITHOUT ROWID;
 

@@ -2,7 +2,7 @@
 
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, ErrorClass, ErrorCount,
-    GroupOutcome, Schedule, StatementOutcome, StepOutcome, ThreadUse,
+    GroupOutcome, Schedule, Scheduling, StatementOutcome, StepOutcome, ThreadUse,
 };
 use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, ThreadUseRow};
 use prony_testkit::{self as testkit, planned};
@@ -49,6 +49,7 @@ fn group(name: &str, schedule: Option<Schedule>) -> GroupOutcome {
 fn paced() -> StepOutcome {
     let mut outcome = outcome(1);
     outcome.backend = Backend::IoUring;
+    outcome.scheduling = Scheduling::Batch;
     outcome.groups.own_mut().schedule = Some(schedule(1000));
     outcome.thread_use = vec![
         ThreadUse {
@@ -146,6 +147,7 @@ fn groups_have_figures_of_their_own() {
         step: 1,
         group: 1,
         backend: Backend::IoUring,
+        scheduling: Scheduling::Batch,
         threads: 1,
         client_user_ns: 11_000_000,
         client_system_ns: 12_000_000,
