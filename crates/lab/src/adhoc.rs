@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{Backend, Dataset, Plan, Sample, Step, StepOutcome, Target};
+use prony_model::{Backend, Dataset, Plan, Sample, SchedulingGroups, Step, StepOutcome, Target};
 use prony_servers::{Image, admin};
 
 use crate::drive::{GeneratorSetup, drive, drive_task, generator_host};
@@ -57,6 +57,9 @@ pub struct AdHocEnd {
     pub server_version: String,
     /// The outcome; `None` when the user stopped before the end.
     pub outcome: Option<StepOutcome>,
+    /// Scheduling groups of an external server and of the load generator; `None` for a server that
+    /// Prony started, which is in that of the generator.
+    pub scheduling_groups: Option<SchedulingGroups>,
     /// Processor time of the server over the measured time, in nanoseconds; `None` where it is not
     /// known, as of servers that Prony did not start.
     pub server_cpu_ns: Option<u64>,
@@ -95,6 +98,7 @@ pub fn adhoc(
 ) -> Result<AdHocEnd, AdHocError> {
     let mut end = AdHocEnd {
         server_version: String::new(),
+        scheduling_groups: None,
         outcome: None,
         server_cpu_ns: None,
         samples: Vec::new(),
@@ -197,6 +201,9 @@ impl Load<'_> {
         };
         let mut watched = self.server(image.as_ref(), events)?;
         end.server_version = watched.server.version()?;
+        if let Supply::External(access) = self.supply {
+            end.scheduling_groups = Some(access.scheduling_groups()?);
+        }
         self.drive(&mut watched, end, messages)?;
         // A server of Prony's own is no longer needed, and need not write back dirty pages.
         drop(watched);

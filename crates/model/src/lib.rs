@@ -26,6 +26,7 @@ mod placement;
 mod plan;
 mod process;
 mod sample;
+mod scheduling_group;
 mod status;
 mod stop;
 mod template;
@@ -71,6 +72,7 @@ pub use process::{Allocator, CpuSet, CpuSetError, HugePages, ProcessSettings};
 pub use sample::{
     Counter, Gap, IDENTITY, Moment, NoDifference, Period, Sample, Source, StepSamples, THREADS_LOST,
 };
+pub use scheduling_group::{SchedulingGroup, SchedulingGroups};
 pub use status::{EXPLAINING, StatusFacts, StatusUnit};
 pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};

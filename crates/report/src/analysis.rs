@@ -17,6 +17,7 @@ pub(crate) mod measurement;
 mod missed_rows;
 mod pairing;
 pub(crate) mod periods;
+pub(crate) mod scheduling_groups;
 pub(crate) mod sections;
 pub(crate) mod settings;
 pub(crate) mod times;
@@ -72,6 +73,8 @@ impl<'a> Analysis<'a> {
         let calibration = store.calibration()?;
         let trials = Trials::read(store)?;
         let measured = MeasuredTrials::read(store, &trials, &hosts)?;
+        let mut warnings = measured.warnings;
+        warnings.extend(scheduling_groups::warnings(store, plan, &trials)?);
         let cells = Cells::of(plan, &measured.all);
         Ok(Self {
             plan,
@@ -84,7 +87,7 @@ impl<'a> Analysis<'a> {
             before_after: before_after::of(plan, &cells),
             sections: sections::of(plan),
             calibration: calibration.filter(|calibration| is_of_last(calibration, &hosts)),
-            warnings: measured.warnings,
+            warnings,
             cells,
             trials,
             hosts,

@@ -19,6 +19,7 @@ mod lock;
 mod outcomes;
 mod run;
 mod samples;
+mod scheduling;
 mod schema;
 mod settings;
 mod state;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::AdHocLoad;
 use super::figures::Figures;
 use crate::analysis::conditions::{StepFacts, conditions};
+use crate::analysis::scheduling_groups;
 use crate::error::ReportError;
 use crate::figures::thousandths;
 use crate::format::pretty;
@@ -137,7 +138,12 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
                 statement.unexpected, statement.count, statement.name
             ),
         });
-    conditions.chain(unexpected).collect()
+    let group = load.scheduling_groups.and_then(scheduling_groups::note);
+    let group = group.map(|text| Warning {
+        code: scheduling_groups::CODE,
+        text,
+    });
+    conditions.chain(unexpected).chain(group).collect()
 }
 
 impl ServerFacts {

@@ -6,8 +6,8 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use prony_model::{
     ClientGroup, Config, Counter, Dataset, ErrorClass, ErrorCount, GroupOutcome, Groups,
-    IntentValue, Interval, Length, Moment, Pace, Sample, Schedule, Source, Spacing,
-    StatementOutcome, Step, StepOutcome, Target, Thousandths, ThreadUse, Version,
+    IntentValue, Interval, Length, Moment, Pace, Sample, Schedule, SchedulingGroups, Source,
+    Spacing, StatementOutcome, Step, StepOutcome, Target, Thousandths, ThreadUse, Version,
 };
 use prony_testkit as testkit;
 
@@ -72,6 +72,10 @@ fn summary(pace: Pace, outcome: Option<&StepOutcome>, intervals: &Intervals) -> 
         cpus: 2,
         server_version: "8.0.31",
         outcome,
+        scheduling_groups: Some(&SchedulingGroups {
+            server: Ok("control group /system.slice/mysql.service".to_owned()),
+            generator: "autogroup 30".to_owned(),
+        }),
         server_cpu_ns: Some(9_600_000_000),
         samples: &[
             sample(Moment::Start, 0, 0),

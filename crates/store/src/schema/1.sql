@@ -236,6 +236,15 @@ CREATE TABLE counting_operations (
     operations INTEGER NOT NULL CHECK (operations >= 1)
 ) STRICT;
 
+-- Of trials with an external server.
+CREATE TABLE scheduling_group (
+    trial_id  INTEGER PRIMARY KEY REFERENCES trial (id),
+    server    TEXT,
+    reason    TEXT,
+    generator TEXT NOT NULL,
+    CHECK ((server IS NULL) = (reason IS NOT NULL))
+) STRICT;
+
 -- Hundreds of counters are read thousands of times: a value names its counter by number.
 CREATE TABLE counter (
     id     INTEGER PRIMARY KEY,

@@ -2,7 +2,7 @@
 
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, ErrorClass, ErrorCount,
-    GroupOutcome, Schedule, Scheduling, StatementOutcome, StepOutcome, ThreadUse,
+    GroupOutcome, Schedule, Scheduling, SchedulingGroups, StatementOutcome, StepOutcome, ThreadUse,
 };
 use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, ThreadUseRow};
 use prony_testkit::{self as testkit, planned};
@@ -277,4 +277,27 @@ fn the_first_and_the_last_calibration_are_known() {
         sample.open().first_calibration().unwrap(),
         Some(calibration(1))
     );
+}
+
+#[test]
+fn a_trial_keeps_its_scheduling_groups() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let of = |server: Result<&str, &str>| SchedulingGroups {
+        server: server.map(str::to_owned).map_err(str::to_owned),
+        generator: "autogroup 30".to_owned(),
+    };
+    let groups = [of(Ok("autogroup 31")), of(Err("find the server's process"))];
+    let mut expected = Vec::new();
+    for (block, groups) in (0..).zip(groups) {
+        let trial = store.begin_trial(planned(block, 1), at(1)).unwrap();
+        store.record_scheduling_groups(trial, &groups).unwrap();
+        assert!(store.record_scheduling_groups(trial, &groups).is_err());
+        store.discard_trial(trial, "stopped", at(2)).unwrap();
+        assert!(store.record_scheduling_groups(trial, &groups).is_err());
+        expected.push((trial, groups));
+    }
+    assert_eq!(store.scheduling_groups().unwrap(), expected);
+    drop(store);
+    assert_whole(&sample.path());
 }
