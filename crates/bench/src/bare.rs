@@ -87,6 +87,8 @@ pub(crate) fn run(waiting: Waiting) {
     let Task::Drive(task) = &job.task else {
         unreachable!("bare loops send queries");
     };
+    // The floor of a client has the client's scheduling policy.
+    prony_load::schedule_as(task.scheduling).unwrap();
     let count = task.groups.own().clients;
     let mut clients = (0..count).map(|_| Client::connect(&job, task.protocol));
     match waiting {
