@@ -88,7 +88,9 @@ pub(crate) fn run(waiting: Waiting) {
         unreachable!("bare loops send queries");
     };
     // The floor of a client has the client's scheduling policy.
-    prony_load::schedule_as(task.scheduling).unwrap();
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let usual = prony_load::usual_scheduling(&task.groups, processors);
+    prony_load::schedule_as(task.scheduling.unwrap_or(usual)).unwrap();
     let count = task.groups.own().clients;
     let mut clients = (0..count).map(|_| Client::connect(&job, task.protocol));
     match waiting {

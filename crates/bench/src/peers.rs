@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, value_parser};
 use prony_load::{DriveTask, Task};
-use prony_model::{Length, Pace, Protocol, Scheduling, Spacing, Thousandths};
+use prony_model::{Length, Pace, Protocol, Spacing, Thousandths};
 use prony_probe::{HostFacts, Root};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -72,9 +72,15 @@ pub(crate) struct Options {
     /// Rate of an open loop, in operations per second; 0 for none
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     rate: u32,
-    /// Also Prony with the scheduling policy that it does not use for the load
-    #[arg(long)]
-    other_policy: bool,
+    /// Contestants; all by default, except Prony with another scheduling policy than it would use
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    only: Vec<Contestant>,
     /// Tables, or the raw measurements
     #[arg(long, value_enum, default_value = "md")]
     format: Format,
@@ -182,10 +188,10 @@ impl Turns<'_> {
         }
     }
 
-    fn field(&self) -> Field {
+    fn field(&self) -> Field<'_> {
         Field {
+            only: &self.options.only,
             with_other: self.options.prony.is_some(),
-            with_switched: self.options.other_policy,
         }
     }
 
@@ -232,7 +238,7 @@ impl Turns<'_> {
                 spacing: Spacing::Regular,
             };
             drive.drain_ms = WARMUP_MS;
-            drive.scheduling = contestant.scheduling(Scheduling::Normal);
+            drive.scheduling = contestant.scheduling(&drive);
             let job = self.server.job(Task::Drive(Box::new(drive)));
             let process = self.programs.start_timed(contestant, &job);
             (self.record)(&Line::Open(OpenTurn {
@@ -272,12 +278,13 @@ impl Turns<'_> {
     ) -> DriveTask {
         let (threads, backend) = (self.options.threads.min(clients), contestant.backend());
         let task = point_queries(self.options.rows, clients, threads, length, backend);
+        let scheduling = contestant.scheduling(&task);
         DriveTask {
             protocol,
             warmup_ms: WARMUP_MS,
             interval_ms: INTERVAL_MS,
             interval_histograms: true,
-            scheduling: contestant.scheduling(task.scheduling),
+            scheduling,
             ..task
         }
     }

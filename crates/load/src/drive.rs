@@ -32,7 +32,7 @@ use crate::loops::{Phase, Shared};
 use crate::message::{IsClosed, Speaker};
 use crate::program::Program;
 use crate::recorder::Period;
-use crate::scheduling::schedule_as;
+use crate::scheduling::{schedule_as, usual_scheduling};
 use crate::worker::Worker;
 use crate::{DriveTask, Job, JobError, LoadError, Message, choose_backend};
 
@@ -72,7 +72,8 @@ pub(crate) fn drive(
     let connections = task.connections();
     let threads = connections.min(task.threads_max);
     make_room(connections, threads)?;
-    let scheduling = schedule_as(task.scheduling)?;
+    let usual = || usual_scheduling(&task.groups, processors());
+    let scheduling = schedule_as(task.scheduling.unwrap_or_else(usual))?;
     let start = match task.timing {
         Timing::Operations => None,
         Timing::WholeRun => Some(Start::now(task, speaker)?),
@@ -275,6 +276,11 @@ impl Drop for PanicGuard<'_> {
             self.0.give_up();
         }
     }
+}
+
+/// Processors that this process may use. Where that is not known, it is treated as one.
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 const fn ns(ms: u64) -> u64 {

@@ -13,7 +13,6 @@ use prony_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::scheduling::usual_scheduling;
 use crate::values::random::scatter;
 use crate::{JobError, LoadError};
 
@@ -103,10 +102,11 @@ pub struct DriveTask {
     pub drain_ms: u64,
     /// Kernel interface for the connections.
     pub backend: Backend,
-    /// Scheduling policy of the threads. Where the kernel refuses it, and where the process has a
-    /// real-time or idle policy, the policy stays as it is; the outcome has the one in force.
+    /// Scheduling policy of the threads; `None` for the usual one. Where the kernel refuses it, and
+    /// where the process has a real-time or idle policy, the policy stays as it is; the outcome has
+    /// the one in force.
     #[serde(default)]
-    pub scheduling: Scheduling,
+    pub scheduling: Option<Scheduling>,
     /// `true` if interval messages carry their histogram.
     pub interval_histograms: bool,
     /// Whether the measured time waits for the controlling process: when all clients rest after the
@@ -221,7 +221,6 @@ impl DriveTask {
         length: Length,
         backend: Backend,
     ) -> Self {
-        let scheduling = usual_scheduling(&groups);
         Self {
             groups,
             dataset,
@@ -238,7 +237,7 @@ impl DriveTask {
             ramp_ms: 0,
             drain_ms: 0,
             backend,
-            scheduling,
+            scheduling: None,
             interval_histograms: false,
             hold: false,
         }

@@ -47,7 +47,7 @@ pub use program::{CompileError, StatementError};
 pub use protocol::ProtocolError;
 pub use run::run;
 pub use samples::sample_statements;
-pub use scheduling::schedule_as;
+pub use scheduling::{schedule_as, usual_scheduling};
 pub use serve::serve;
 pub use values::distribution::Sampler;
 pub use values::draws::Draws;

@@ -1,11 +1,14 @@
 //! The scheduling policy of the generator's threads.
 //!
 //! A thread with the normal policy often preempts the server's threads when an answer wakes it: it
-//! then handles one answer for each time that it runs. With the batch policy it waits until the
-//! running thread blocks, and finds several answers. That costs less for each answer and leaves
-//! more time to the server, above all where the kernel divides processors between scheduling
-//! groups, in which the generator is alone and so is always entitled to run. An operation that is
-//! due at its own time must begin then, not later: there the policy stays normal.
+//! then handles one answer each time that it runs. With the batch policy it waits until the running
+//! thread blocks, and finds several answers. That costs less for each answer and leaves more time
+//! to the server, above all if the kernel divides processors between scheduling groups: the
+//! generator, alone in its group, is then entitled to run at any time.
+//!
+//! The policy stays normal in two cases. Operations that are due at their own time must begin then.
+//! And with a few clients for each processor the next answer is seldom there already, so that the
+//! generator only waits longer.
 
 use std::{fs, io};
 
@@ -14,9 +17,15 @@ use prony_model::{ClientGroup, Groups, Scheduling};
 
 use crate::LoadError;
 
-/// Usual policy: batch where every operation begins when the last has ended, else normal.
-pub(crate) fn usual_scheduling(groups: &Groups<ClientGroup>) -> Scheduling {
-    if groups.iter().any(|group| group.pace.is_scheduled()) {
+/// Clients for each processor of the generator above which threads have the batch policy.
+const FEW_CLIENTS: usize = 4;
+
+/// Usual policy of a generator that may use a number of processors: batch if every operation begins
+/// when the last has ended and there are more than a few clients for each processor, else normal.
+pub fn usual_scheduling(groups: &Groups<ClientGroup>, processors: usize) -> Scheduling {
+    let clients: u64 = groups.iter().map(|group| u64::from(group.clients)).sum();
+    let few = FEW_CLIENTS.saturating_mul(processors) as u64;
+    if clients <= few || groups.iter().any(|group| group.pace.is_scheduled()) {
         Scheduling::Normal
     } else {
         Scheduling::Batch
@@ -67,7 +76,47 @@ fn parse_policy(stat: &str) -> Option<Scheduling> {
 mod tests {
     use std::thread;
 
+    use prony_model::{Pace, Spacing, Think, Thousandths};
+    use prony_testkit as testkit;
+
     use super::*;
+
+    #[test]
+    fn only_many_clients_of_closed_loops_have_the_batch_policy() {
+        let think = Think {
+            mean_us: 1000,
+            spacing: Spacing::Regular,
+        };
+        let open = Pace::Open {
+            rate: Thousandths(10_000_000),
+            spacing: Spacing::Regular,
+        };
+        let closed = Pace::default();
+        for (own, beside, processors, expected) in [
+            ((1, closed), None, 2, Scheduling::Normal),
+            ((8, closed), None, 2, Scheduling::Normal),
+            ((9, closed), None, 2, Scheduling::Batch),
+            ((9, closed), None, 3, Scheduling::Normal),
+            ((4, closed), Some((5, closed)), 2, Scheduling::Batch),
+            ((512, open), None, 2, Scheduling::Normal),
+            ((512, closed), Some((1, open)), 2, Scheduling::Normal),
+            (
+                (512, Pace::Closed { think: Some(think) }),
+                None,
+                2,
+                Scheduling::Normal,
+            ),
+        ] {
+            let group = |(clients, pace)| ClientGroup {
+                pace,
+                ..testkit::group(testkit::workload("point-query"), clients)
+            };
+            let mut groups = vec![group(own)];
+            groups.extend(beside.map(group));
+            let groups = Groups::try_from(groups).unwrap();
+            assert_eq!(usual_scheduling(&groups, processors), expected, "{own:?}");
+        }
+    }
 
     #[test]
     fn started_threads_inherit_the_policy() {

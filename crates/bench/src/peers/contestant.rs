@@ -4,24 +4,28 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use clap::ValueEnum;
 use prony_client::Address;
 use prony_host::{Launcher, Process};
-use prony_load::{DriveTask, Job, Task, choose_backend};
+use prony_load::{DriveTask, Job, Task, choose_backend, usual_scheduling};
 use prony_model::{Backend, Protocol, Scheduling};
 use serde::{Deserialize, Serialize};
 
 /// A program that is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Contestant {
+    /// sysbench 1.0
     Sysbench,
     PronyIoUring,
     PronyEpoll,
-    /// Prony with the scheduling policy that it does not use for this load.
+    /// Prony with the scheduling policy that it does not use for the load
     SwitchedIoUring,
+    /// The same behind epoll
     SwitchedEpoll,
-    /// The binary of `--prony`.
+    /// The binary of `--prony`
     OtherIoUring,
+    /// The same behind epoll
     OtherEpoll,
     BareIoUring,
     BareEpoll,
@@ -79,13 +83,14 @@ impl Contestant {
         matches!(self, Self::OtherIoUring | Self::OtherEpoll)
     }
 
-    /// The policy of the contestant where `usual` is that of the load generator.
-    pub(super) const fn scheduling(self, usual: Scheduling) -> Scheduling {
-        match usual {
-            Scheduling::Normal if self.is_switched() => Scheduling::Batch,
-            Scheduling::Batch if self.is_switched() => Scheduling::Normal,
-            usual => usual,
-        }
+    /// The policy of the contestant; `None` for the usual one.
+    pub(super) fn scheduling(self, task: &DriveTask) -> Option<Scheduling> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.is_switched()
+            .then(|| match usual_scheduling(&task.groups, processors) {
+                Scheduling::Normal => Scheduling::Batch,
+                _ => Scheduling::Normal,
+            })
     }
 }
 
@@ -103,14 +108,14 @@ const IO_URING: [Contestant; 3] = [
 
 /// The contestants of a measurement.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Field {
+pub(super) struct Field<'a> {
+    /// The wished ones; empty for all but those of another policy.
+    pub(super) only: &'a [Contestant],
     /// `true` with `--prony`.
     pub(super) with_other: bool,
-    /// `true` with `--other-policy`.
-    pub(super) with_switched: bool,
 }
 
-impl Field {
+impl Field<'_> {
     /// All that run with this number of clients. The first one changes from round to round.
     pub(super) fn all(self, clients: u32, round: usize) -> Vec<Contestant> {
         let bare = match clients {
@@ -142,12 +147,16 @@ impl Field {
         let all = all.iter().copied().flatten().copied();
         let mut all: Vec<_> = all
             .filter(|contestant| {
-                (self.with_other || !contestant.is_other())
-                    && (self.with_switched || !contestant.is_switched())
+                let is_wished = match self.only {
+                    [] => !contestant.is_switched(),
+                    only => only.contains(contestant),
+                };
+                is_wished
+                    && (self.with_other || !contestant.is_other())
                     && (has_io_uring || contestant.backend() != Backend::IoUring)
             })
             .collect();
-        let first = round % all.len();
+        let first = round % all.len().max(1);
         all.rotate_left(first);
         all
     }
