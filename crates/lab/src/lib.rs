@@ -5,7 +5,9 @@
 //! result file).
 
 mod adhoc;
+mod attempts;
 mod calibrate;
+mod ceiling;
 mod drive;
 mod error;
 mod event;
@@ -18,12 +20,13 @@ mod run;
 mod server;
 mod trial;
 mod verify;
+mod warnings;
 mod watch;
 
 pub use adhoc::{AdHoc, AdHocEnd, AdHocError, Tables, adhoc};
 pub use calibrate::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
-    available_backends,
+    available_backends, recalled_calibration,
 };
 pub use error::{GeneratorError, LabError};
 pub use event::{Activity, Event, Events};
