@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Backend, Step, Target, WantedPlacement};
+use prony_model::{Backend, Plan, Step, Target, WantedPlacement};
 
 use crate::analysis::Analysis;
 use crate::analysis::measurement::Measurement;
@@ -32,19 +32,21 @@ pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
     })
 }
 
+/// True where the experiment names the generator's processors in a step of the target.
+fn names_processors(plan: &Plan, target: &Target) -> bool {
+    let names = |step: &Step| match plan.wanted_placement(target, step) {
+        Some(WantedPlacement::Sets(processors)) => processors.generator.is_some(),
+        Some(WantedPlacement::Rule(_)) | None => false,
+    };
+    plan.steps.iter().any(names)
+}
+
 /// The ceiling for the least and the greatest number of clients of the plan, each at the nearest
 /// measured number that is not smaller. `None` where none is, and where the generator was to do
 /// more than when it was measured, or with less.
 fn ceiling(analysis: &Analysis<'_>, backend: Backend) -> Option<String> {
     let plan = analysis.plan;
-    let names_processors = |target| {
-        let mut wishes = plan.steps.iter();
-        wishes.any(|step| match plan.wanted_placement(target, step) {
-            Some(WantedPlacement::Sets(processors)) => processors.generator.is_some(),
-            _ => false,
-        })
-    };
-    let other_work = |target: &Target| target.is_encrypted() || names_processors(target);
+    let other_work = |target: &Target| target.is_encrypted() || names_processors(plan, target);
     if plan.targets.iter().any(other_work) {
         return None;
     }
