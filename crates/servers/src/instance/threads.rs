@@ -42,7 +42,8 @@ pub struct ServerThreads {
     kind: Kind,
     /// All processors that this process may use.
     usable: CpuSet,
-    /// The main thread, and the manager where there is one.
+    /// The main thread. Where threads are processes also the manager, and what works for every
+    /// statement: woken on another processor, it would make each of them dearer.
     acceptors: BTreeSet<Thread>,
     sessions: BTreeSet<Thread>,
     background: BTreeSet<Thread>,
@@ -123,10 +124,12 @@ impl ServerThreads {
             _ => Kind::Processes,
         };
         let connect = || Connection::connect(&server.admin_address(), &server.admin_login(), LIMIT);
-        let mut connections = [connect()?, connect()?];
-        let sessions = BTreeSet::from(serving(pid, kind, &mut connections)?);
+        let (mut one, mut other) = (connect()?, connect()?);
+        let sessions = serving(pid, kind, &mut one, &mut other)?;
+        drop(other);
+        let helpers = helpers(pid, kind, &mut one, &sessions)?;
         let all = list(pid, kind)?;
-        let acceptors: BTreeSet<Thread> = acceptors(pid, kind, &all).collect();
+        let acceptors: BTreeSet<Thread> = acceptors(pid, kind, &all).chain(helpers).collect();
         let background = all
             .into_iter()
             .filter(|thread| !sessions.contains(thread) && !acceptors.contains(thread))
@@ -280,34 +283,46 @@ impl ServerThreads {
 }
 
 /// The threads that serve two connections: each is busy with the questions of its own connection
-/// only. Others, such as the one that watches over limits of time in old versions, are busy with
-/// both.
+/// only.
 fn serving(
     pid: u32,
     kind: Kind,
-    [one, other]: &mut [Connection; 2],
-) -> Result<[Thread; 2], ThreadsError> {
+    one: &mut Connection,
+    other: &mut Connection,
+) -> Result<BTreeSet<Thread>, ThreadsError> {
     let mut candidates: Option<[BTreeSet<Thread>; 2]> = None;
     for _ in 0..TRIES {
         let with_one = busy_with(pid, kind, one)?;
         let with_other = busy_with(pid, kind, other)?;
         let now = [&with_one - &with_other, &with_other - &with_one];
-        // A thread that answers no one may have been as busy once.
+        // Any other thread may have been as busy once.
         let both = match candidates {
             Some([one, other]) => [&one & &now[0], &other & &now[1]],
             None => now,
         };
-        let alone = both.each_ref().map(|threads| match threads.first() {
-            Some(thread) if threads.len() == 1 => Some(*thread),
-            _ => None,
-        });
-        if let [Some(one), Some(other)] = alone {
-            return Ok([one, other]);
+        if both.iter().all(|threads| threads.len() == 1) {
+            return Ok(both.into_iter().flatten().collect());
         }
         let lost = both.iter().any(BTreeSet::is_empty);
         candidates = (!lost).then_some(both);
     }
     Err(ThreadsError::NoSession)
+}
+
+/// The threads that work for every statement beside the one that serves the only connection. Where
+/// threads are processes, the one that watches over limits of time is woken for each statement.
+fn helpers(
+    pid: u32,
+    kind: Kind,
+    connection: &mut Connection,
+    sessions: &BTreeSet<Thread>,
+) -> Result<BTreeSet<Thread>, ThreadsError> {
+    if kind == Kind::Threads {
+        return Ok(BTreeSet::new());
+    }
+    let first = busy_with(pid, kind, connection)?;
+    let second = busy_with(pid, kind, connection)?;
+    Ok(&(&first & &second) - sessions)
 }
 
 /// The threads that leave their processor about once for each question of a connection.
