@@ -103,6 +103,33 @@ fn a_plan_says_at_which_pace_clients_work() {
     assert!(plan.contains(added), "{plan}");
 }
 
+#[test]
+fn a_plan_shows_the_placement_on_this_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = folder.path().join("placed.toml");
+    let plan = |placement: &str| -> Vec<String> {
+        let text = format!(
+            "name = \"placed\"\nbase = \"mysql-8.0.31\"\nblocks = 1\n{placement}\n\
+             [dataset]\nrows = 1000\n[sequence]\ntime = \"1s\"\n\
+             [[step]]\nworkload = \"point-query\"\n\
+             [[target]]\nbuild = \"mysql-8.0.31\"\n"
+        );
+        std::fs::write(&experiment, text).unwrap();
+        let args = ["plan", experiment.to_str().unwrap()];
+        let plan = finish(prony(folder.path(), &args)).exits(0).stdout;
+        let lines = plan.lines().map(str::to_owned);
+        let lines = lines.skip_while(|line| line != "Placement on this host:");
+        lines.skip(1).take_while(|line| !line.is_empty()).collect()
+    };
+    assert_eq!(plan("placement = \"free\""), ["  all steps: free"]);
+    let named = plan("placement = { sessions = \"0\", generator = \"0\" }");
+    assert_eq!(named, ["  all steps: sets (sessions 0, generator 0)"]);
+    // The rule depends on the host, the reason is always there.
+    let [steps, default] = <[String; 2]>::try_from(plan("")).unwrap();
+    assert!(steps.starts_with("  all steps: "), "{steps}");
+    assert!(default.starts_with("  default: ") && default.contains(", because "));
+}
+
 /// Tells if a plan counts instructions, which by default depends on the host.
 fn counts(plan: &str) -> bool {
     let counts = plan.contains("Instructions are counted by ");

@@ -28,7 +28,7 @@ pub use calibrate::{
 pub use error::{GeneratorError, LabError};
 pub use event::{Activity, Event, Events};
 pub use lab::Lab;
-pub use placement::{HostProcessors, StepSize, default_placement, resolve};
+pub use placement::{HostProcessors, PlannedPlacements, StepSize, default_placement, resolve};
 pub use prepare::{Effective, check, effective};
 pub use run::{RunEnd, run};
 pub use verify::{Verification, VerifiedCell, VerifiedTarget, verify};

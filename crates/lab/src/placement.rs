@@ -1,6 +1,7 @@
 //! The placement of a step on this host: a function of the rule, the clients and the processors.
 
 mod binding;
+mod planned;
 
 use std::cmp::Reverse;
 use std::io;
@@ -13,6 +14,7 @@ use prony_model::{
 use prony_probe::{ProcessorPlace, Root, processor_place};
 
 pub(crate) use self::binding::{Binding, free};
+pub use self::planned::PlannedPlacements;
 use crate::error::LabError;
 
 /// The processors that Prony may use, in the order in which steps get them: distinct cores before

@@ -113,6 +113,16 @@ impl fmt::Display for Processors {
     }
 }
 
+/// The rule with its processors, such as `together (sessions 1, background 0, generator 1)`.
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.rule {
+            PlacementRule::Free => self.rule.fmt(f),
+            rule => write!(f, "{rule} ({})", self.processors),
+        }
+    }
+}
+
 /// The word of the rule, or the sets.
 impl fmt::Display for WantedPlacement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -126,6 +136,20 @@ impl fmt::Display for WantedPlacement {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn placements_as_people_read_them() {
+        let mut placement = Placement {
+            rule: PlacementRule::Apart,
+            processors: Processors {
+                generator: Some("3".parse().unwrap()),
+                ..Processors::default()
+            },
+        };
+        assert_eq!(placement.to_string(), "apart (generator 3)");
+        placement.rule = PlacementRule::Free;
+        assert_eq!(placement.to_string(), "free");
+    }
 
     #[test]
     fn wishes_as_people_read_them() {

@@ -73,6 +73,20 @@ impl CpuSet {
     pub fn cpus(&self) -> &[u16] {
         &self.cpus
     }
+
+    /// The processors of both sets.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let mut cpus = [self.cpus.as_slice(), other.cpus.as_slice()].concat();
+        cpus.sort_unstable();
+        cpus.dedup();
+        Self { cpus }
+    }
+
+    /// Returns `true` if the sets have a processor in common.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.cpus.iter().any(|cpu| other.cpus.contains(cpu))
+    }
 }
 
 impl FromStr for CpuSet {
@@ -137,6 +151,9 @@ mod tests {
             let set: CpuSet = text.parse().unwrap();
             assert_eq!((set.to_string().as_str(), set.cpus().len()), (shown, count));
         }
+        let set = |text: &str| text.parse::<CpuSet>().unwrap();
+        assert_eq!(set("0,2").union(&set("1-2")), set("0-2"));
+        assert!(set("0,2").meets(&set("2-3")) && !set("0,2").meets(&set("1,3")));
         assert_eq!(CpuSet::of([3, 1, 3]), "1,3".parse().ok());
         assert_eq!(CpuSet::of([]), None);
         assert_eq!(CpuSet::of([0, 1024]), None);

@@ -9,7 +9,7 @@ mod summary;
 mod tests;
 mod text;
 
-use prony_model::{Dataset, Sample, Step, StepOutcome, Target};
+use prony_model::{Dataset, PlacementReading, Sample, Step, StepOutcome, Target};
 
 pub use self::hdr_log::{HdrFile, HdrLog, HdrLogError};
 pub use self::intervals::{Intervals, interval_line};
@@ -34,6 +34,8 @@ pub struct AdHocLoad<'a> {
     pub outcome: Option<&'a StepOutcome>,
     /// Processor time of the server over the measured time, in nanoseconds, where it is known.
     pub server_cpu_ns: Option<u64>,
+    /// The placement; `None` when the user stopped before the end.
+    pub placement: Option<&'a PlacementReading>,
     /// The samples of the measured time, from its start to its end.
     pub samples: &'a [Sample],
     /// The intervals until the end.

@@ -17,6 +17,7 @@ pub(crate) mod measurement;
 mod missed_rows;
 mod pairing;
 pub(crate) mod periods;
+pub(crate) mod placement;
 pub(crate) mod sections;
 pub(crate) mod settings;
 pub(crate) mod times;
@@ -35,6 +36,7 @@ use self::execution_plans::ExplainedStatement;
 use self::group::GroupId;
 use self::loads::Loads;
 use self::measured::MeasuredTrials;
+use self::placement::Placements;
 use self::sections::Section;
 use self::settings::Settings;
 use self::trials::Trials;
@@ -49,6 +51,7 @@ pub(crate) struct Analysis<'a> {
     /// Of each target, in the order of the plan.
     pub(crate) builds: Vec<Option<BuildRow>>,
     pub(crate) trials: Trials,
+    pub(crate) placements: Placements,
     /// Stored ones, then those that follow from samples and counts.
     pub(crate) warnings: Vec<WarningRow>,
     pub(crate) settings: Settings,
@@ -71,7 +74,8 @@ impl<'a> Analysis<'a> {
         let hosts = store.hosts()?;
         let calibration = store.calibration()?;
         let trials = Trials::read(store)?;
-        let measured = MeasuredTrials::read(store, &trials, &hosts)?;
+        let placements = Placements::read(store, &trials)?;
+        let measured = MeasuredTrials::read(store, &trials, &placements, &hosts)?;
         let cells = Cells::of(plan, &measured.all);
         Ok(Self {
             plan,
@@ -87,6 +91,7 @@ impl<'a> Analysis<'a> {
             warnings: measured.warnings,
             cells,
             trials,
+            placements,
             hosts,
         })
     }

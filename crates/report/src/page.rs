@@ -12,6 +12,7 @@ mod legend;
 mod loads;
 mod log_excerpt;
 mod lsm_levels;
+mod placement;
 mod response_time;
 mod round_trip;
 mod server_counters;

@@ -45,6 +45,7 @@ pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
         server_version: &end.server_version,
         outcome: end.outcome.as_ref(),
         server_cpu_ns: end.server_cpu_ns,
+        placement: end.placement.as_ref(),
         samples: &end.samples,
         intervals: &watched.intervals,
     });

@@ -2,7 +2,11 @@
 
 mod describe;
 mod pace;
+mod placement;
 
+use prony_lab::PlannedPlacements;
+use prony_model::Plan;
+use prony_probe::Root;
 use prony_report::{EffectiveTarget, effective_settings};
 
 use crate::cli::PlanArgs;
@@ -18,7 +22,21 @@ use crate::surroundings::Surroundings;
 pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
     let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
-    output::data(&describe::describe(&plan, definitions::hardware_counters()))
+    let placements = placements(&plan);
+    let hardware_counters = definitions::hardware_counters();
+    output::data(&describe::describe(&plan, hardware_counters, placements))
+}
+
+/// The placement of each step on this host, in lines.
+fn placements(plan: &Plan) -> Vec<String> {
+    match PlannedPlacements::find(plan, None, &Root::live()) {
+        Ok(planned) => placement::lines(plan, planned.default, |target, step| {
+            planned.of(target, step)
+        }),
+        Err(error) => vec![format!(
+            "\nThe placement on this host is unknown: failed to list the processors: {error}"
+        )],
+    }
 }
 
 /// Starts every target's server once and prints what it was told and what it made of it.

@@ -10,7 +10,7 @@ use super::figures::Figures;
 use crate::analysis::conditions::{StepFacts, conditions};
 use crate::error::ReportError;
 use crate::figures::thousandths;
-use crate::format::pretty;
+use crate::format::{Placed, pretty};
 
 /// A load and its figures.
 #[derive(Debug, Serialize)]
@@ -18,6 +18,8 @@ pub struct Summary {
     prony: &'static str,
     pub(super) server: ServerFacts,
     pub(super) work: WorkFacts,
+    /// `None` where nothing was measured to the end.
+    pub(super) placed: Option<Placed>,
     /// `true` if it came to its end.
     pub(super) complete: bool,
     /// `None` where nothing was measured.
@@ -88,6 +90,7 @@ impl Summary {
             prony: env!("CARGO_PKG_VERSION"),
             server: ServerFacts::of(load),
             work: WorkFacts::of(load),
+            placed: load.placement.cloned().map(Placed),
             complete: load.outcome.is_some(),
             figures: match load.outcome {
                 Some(outcome) => Some(Figures::of(outcome, load.server_cpu_ns)),
@@ -120,6 +123,8 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
             _ => None,
         },
         cpus: load.cpus,
+        placement: load.placement,
+        usable: None,
     };
     let conditions = conditions(load.step, &facts).into_iter();
     let conditions = conditions.map(|condition| Warning {

@@ -6,7 +6,7 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use prony_model::{
     ClientGroup, Config, Counter, Dataset, ErrorClass, ErrorCount, GroupOutcome, Groups,
-    IntentValue, Interval, Length, Moment, Pace, Sample, Schedule, Source, Spacing,
+    IntentValue, Interval, Length, Moment, Pace, PlacementRule, Sample, Schedule, Source, Spacing,
     StatementOutcome, Step, StepOutcome, Target, Thousandths, ThreadUse, Version,
 };
 use prony_testkit as testkit;
@@ -64,6 +64,7 @@ fn summary(pace: Pace, outcome: Option<&StepOutcome>, intervals: &Intervals) -> 
         values: [(Counter::new(Source::Host, "steal_ns"), steal_ns)].into(),
         gaps: Vec::new(),
     };
+    let placed = testkit::placed(PlacementRule::Apart, "0", "0", "1");
     Summary::of(&AdHocLoad {
         target: &target(),
         dataset: &Dataset::sbtest(2, 100_000, 1),
@@ -73,6 +74,7 @@ fn summary(pace: Pace, outcome: Option<&StepOutcome>, intervals: &Intervals) -> 
         server_version: "8.0.31",
         outcome,
         server_cpu_ns: Some(9_600_000_000),
+        placement: outcome.and(Some(&placed)),
         samples: &[
             sample(Moment::Start, 0, 0),
             sample(Moment::End, 20_000_000_000, 800_000_000),

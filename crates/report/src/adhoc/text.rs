@@ -26,6 +26,9 @@ fn text(summary: &Summary) -> String {
                 );
             }
             text.push_str(&totals(figures));
+            if let Some(placed) = &summary.placed {
+                line(&mut text, &format!("placement    {}", placed.0.placement));
+            }
             text.push_str(&latencies(figures));
             if let Some(schedule) = &figures.schedule {
                 text.push_str(&schedule_line(schedule));

@@ -3,7 +3,7 @@
 mod costs;
 mod settings;
 
-use prony_model::{ClientGroup, DebtKind, Metric, Pace, Step, Target};
+use prony_model::{ClientGroup, CpuSet, DebtKind, Metric, Pace, Placement, Step, Target};
 use prony_store::Subject;
 
 use self::costs::CostColumn;
@@ -98,8 +98,8 @@ const FIRST: [Column; 24] = [
     ("timing", |row| Some(word(&row.step()?.timing))),
 ];
 
-/// The columns after those for debt: of paces, groups and reconnecting.
-const LAST: [Column; 15] = [
+/// The columns after those for debt: of paces, groups, reconnecting and placement.
+const LAST: [Column; 19] = [
     ("backend", |row| {
         Some(row.measurement()?.row().backend.name().to_owned())
     }),
@@ -125,6 +125,18 @@ const LAST: [Column; 15] = [
     }),
     ("connect_us_p99", |row| {
         figure(row.measurement()?.connects?.times?.p99)
+    }),
+    ("placement", |row| {
+        Some(row.placement()?.rule.name().to_owned())
+    }),
+    ("session_cpus", |row| {
+        cpus(row.placement()?.processors.sessions.as_ref())
+    }),
+    ("background_cpus", |row| {
+        cpus(row.placement()?.processors.background.as_ref())
+    }),
+    ("generator_cpus", |row| {
+        cpus(row.placement()?.processors.generator.as_ref())
     }),
 ];
 
@@ -203,6 +215,10 @@ impl Row<'_> {
         self.measurement()?.schedule?.response
     }
 
+    fn placement(&self) -> Option<&Placement> {
+        self.measurement()?.placement()
+    }
+
     fn step(&self) -> Option<&Step> {
         Some(&self.analysis.plan.steps[self.group()?.step])
     }
@@ -238,6 +254,10 @@ fn count(count: u64) -> Option<String> {
 )]
 fn yes_or_no(value: bool) -> Option<String> {
     Some(if value { "yes" } else { "no" }.to_owned())
+}
+
+fn cpus(cpus: Option<&CpuSet>) -> Option<String> {
+    cpus.map(ToString::to_string)
 }
 
 /// A figure to thousandths.

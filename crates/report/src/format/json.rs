@@ -5,6 +5,7 @@ mod costs;
 mod generator;
 mod loads;
 mod object;
+mod placement;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::object::object;
+pub(crate) use self::placement::Placed;
 use crate::analysis::Analysis;
 use crate::analysis::settings::Settings;
 use crate::error::ReportError;
@@ -89,6 +91,7 @@ fn run(analysis: &Analysis<'_>) -> impl Serialize {
         started_at: run.started_at.to_string(),
         ended_at: run.ended_at.map(|at| at.to_string()),
         hosts: hosts.collect::<Vec<_>>(),
+        default_placement: analysis.placements.default,
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::analysis::Analysis;
 use crate::document::{Cell, Table};
-use crate::page::generator;
+use crate::page::{generator, placement};
 use crate::words::{plural, seconds};
 
 /// Facts of the run as a whole.
@@ -37,6 +37,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     )];
     facts.extend(analysis.hosts.first().map(|host| ("Host", host_line(host))));
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
+    facts.extend(placement::line(analysis).map(|text| ("Placement", text)));
     facts.extend(sampling(analysis).map(|text| ("Sampling", text)));
     facts.push(("Data", data(&plan.dataset)));
     facts.extend(sequence(plan).map(|text| ("Sequence", text)));

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use prony_model::{
-    Debt, DebtKind, Gap, Level, LoadOutcome, OptionOrigin, RenderedOption, SettleOutcome, Source,
+    Debt, DebtKind, DefaultPlacement, Gap, Level, LoadOutcome, OptionOrigin, RenderedOption,
+    SettleOutcome, Source,
 };
 use prony_report::{Format, effective_settings, render};
 use prony_testkit::planned;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use crate::costs::{counting, run_sampled};
 use crate::paces::paced;
+use crate::placement::on_one;
 use crate::sample::{Sample, at, plan};
 
 /// A run in which every list of the JSON report has an entry.
@@ -53,6 +55,8 @@ fn full() -> Sample {
             bytes: 1,
         }],
     };
+    let decided = DefaultPlacement::decide(2, Some(3.1));
+    sample.store.record_default_placement(decided).unwrap();
     for target in 0..2 {
         let trial = sample.begin(planned(1, target));
         sample
@@ -61,6 +65,8 @@ fn full() -> Sample {
             .unwrap();
         sample.store.record_settle(trial, 0, &settle).unwrap();
         sample.store.record_debt(trial, 0, &[left]).unwrap();
+        let placed = sample.store.record_placement(trial, 0, &on_one());
+        placed.unwrap();
         let size = [("size".to_owned(), target.to_string())];
         sample.store.record_variables(trial, &size).unwrap();
         sample.record_steps(trial, planned(1, target), |_, _| {});

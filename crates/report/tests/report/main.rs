@@ -10,5 +10,6 @@ mod effective;
 mod golden;
 mod paces;
 mod pairs;
+mod placement;
 mod sample;
 mod studies;

@@ -11,9 +11,13 @@ use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
 use super::pace;
 use crate::words::{duration, listed, plural};
 
-/// Targets, steps, the order of the trials and the predicted time, on a host that has counters of
-/// the processor or says why not.
-pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> String {
+/// Targets, steps, their placement as given in lines, the order of the trials and the predicted
+/// time, on a host that has counters of the processor or says why not.
+pub(super) fn describe(
+    plan: &Plan,
+    hardware_counters: Result<(), String>,
+    placements: Vec<String>,
+) -> String {
     let mut lines = vec![plan.name.clone()];
     if !plan.question.is_empty() {
         lines.push(plan.question.clone());
@@ -32,6 +36,7 @@ pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> St
             .and_then(|why| uncollected(plan, &why)),
     );
     lines.extend(steps(plan));
+    lines.extend(placements);
     lines.extend(sections(plan));
     lines.extend(trials(plan));
     lines.extend(counting(plan));

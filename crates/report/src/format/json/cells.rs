@@ -3,6 +3,7 @@
 use prony_model::{ClientGroup, Metric, Pace};
 use serde::Serialize;
 
+use super::placement::{placed, placement};
 use super::{costs, object, ratio, summary};
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
@@ -28,6 +29,7 @@ pub(crate) fn cells(analysis: &Analysis<'_>) -> Result<Vec<impl Serialize>, Repo
                 #[serde(flatten)]
                 work: work(step.own()),
                 ramp_ms: step.ramp_ms,
+                placement: analysis.cell(step_index, target_index).placement().map(placement),
                 #[serde(flatten)]
                 figures: figures(analysis, group, target_index),
                 #[serde(flatten)]
@@ -125,6 +127,7 @@ fn measurements(
             schedule: measurement.schedule,
             connect: measurement.connects,
             threads: &measurement.threads,
+            placed: measurement.placed.as_ref().filter(|_| group.is_own()).map(placed),
             #[serde(flatten)]
             spent: spent.map(|spent| object! { spent: spent }),
         })
