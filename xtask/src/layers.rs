@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 const TESTKIT: &str = "prony-testkit";
 
 /// Every crate of the workspace with its layer. `ARCHITECTURE.md` describes them.
-const LAYERS: [(&str, u8); 18] = [
+const LAYERS: [(&str, u8); 19] = [
     ("prony-model", 0),
     ("prony-stats", 0),
     ("prony-wire", 0),
@@ -17,11 +17,12 @@ const LAYERS: [(&str, u8); 18] = [
     ("prony-host", 1),
     ("prony-null", 1),
     ("prony-plan", 1),
+    ("prony-probe", 1),
     ("prony-store", 1),
     (TESTKIT, 1),
+    ("prony-check", 2),
     ("prony-servers", 2),
     ("prony-load", 2),
-    ("prony-probe", 2),
     ("prony-lab", 3),
     ("prony-report", 3),
     ("prony-bench", 3),

@@ -62,11 +62,20 @@ impl Transport {
             .map_err(|source| self.explain(source))
     }
 
+    /// Sends what `append` frames; it returns the number of the packet that the answer begins with.
+    pub(crate) fn request(
+        &mut self,
+        append: impl FnOnce(&mut Vec<u8>) -> u8,
+    ) -> Result<(), ClientError> {
+        let mut bytes = Vec::new();
+        let sequence = append(&mut bytes);
+        self.send(&bytes, sequence)
+    }
+
     /// Sends a payload as the next packet of the conversation.
     pub(crate) fn reply(&mut self, payload: &[u8]) -> Result<(), ClientError> {
-        let mut bytes = Vec::with_capacity(HEADER_SIZE + payload.len());
-        let sequence = append_packet(&mut bytes, self.sequence, payload);
-        self.send(&bytes, sequence)
+        let sequence = self.sequence;
+        self.request(|out| append_packet(out, sequence, payload))
     }
 
     /// Receives a packet, joined from its frames.

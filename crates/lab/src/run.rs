@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use jiff::Timestamp;
+use prony_check::HostCheck;
 use prony_equality::VariableTable;
 use prony_load::Hello;
 use prony_model::{
@@ -74,6 +75,8 @@ fn run_missing(
     check_counting(&plan, &missing)?;
     let host = HostProcessors::find(&lab.proc).map_err(|source| LabError::Processors { source })?;
     check_processors(&plan, &host)?;
+    // Before anything of this run keeps the host busy.
+    store.record_findings(&HostCheck::quick(&lab.proc, &lab.roots.cache))?;
     let hello = generator_host(lab)?;
     let backend = decide_backend(store, &hello)?;
     let supplies = supply_all(lab, &plan, events)?;

@@ -189,7 +189,7 @@ impl LookingPrice {
 }
 
 impl OpenPoint {
-    /// Operations that were planned and never begun, since what was overdue when the measured time
+    /// Operations that were planned and never started, since what was overdue when the measured time
     /// was over could not be worked off. An operation is one query here, and its failure would have
     /// ended the calibration.
     pub fn left(&self) -> u64 {

@@ -33,9 +33,13 @@ impl Plan {
 
     /// Inputs that all cells of a target have in common.
     fn common_inputs(&self, target: &Target) -> Value {
-        let counting = self
-            .counting
-            .map(|counting| json!({ "by": counting.by, "operations": counting.operations }));
+        let counting = self.counting.map(|counting| {
+            json!({
+                "by": counting.by,
+                "operations": counting.operations,
+                "time_ms": counting.time_ms,
+            })
+        });
         json!({
             "dataset": self.dataset,
             "dataset_version": Dataset::VERSION,

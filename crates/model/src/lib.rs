@@ -6,6 +6,7 @@
 mod aspect;
 mod build;
 mod calibration;
+mod canary;
 mod collect;
 mod config;
 mod dataset;
@@ -15,6 +16,7 @@ mod endpoint;
 mod engine;
 mod errors;
 mod expr;
+mod finding;
 mod fingerprint;
 mod groups;
 pub mod hex;
@@ -32,6 +34,7 @@ mod template;
 mod text;
 mod trial;
 mod version;
+mod wake_ups;
 mod words;
 mod workload;
 
@@ -41,7 +44,10 @@ pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss, OpenPoint,
     PricedRound,
 };
-pub use collect::{Collect, CountedBy, CounterSet, Counting, RidingCounters, TrialKind};
+pub use canary::CanaryReading;
+pub use collect::{
+    Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
+};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
 pub use debt::{Debt, DebtKind, Level, SettleOutcome};
@@ -50,6 +56,7 @@ pub use endpoint::{Address, External, PasswordSource, Tls, Transport};
 pub use engine::{Engine, UnknownEngine};
 pub use errors::{ErrorClass, ErrorCode, ErrorCodeError, classify};
 pub use expr::{Expr, ExprError, Scope};
+pub use finding::{Finding, FindingState, HostProperty, sort_findings};
 pub use groups::{Groups, NoGroups};
 pub use metric::{
     Alternatives, Better, CostUnit, CpuDisagreement, Formula, GroupFigures, Metric, MetricFacts,
@@ -77,6 +84,7 @@ pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};
 pub use trial::TrialState;
 pub use version::{Family, UnknownFamily, Version, VersionError};
+pub use wake_ups::{FreeWakeUps, WakeUpPrice, WakeUpWindow, WakeUps};
 pub use workload::{
     Change, CountRange, CountRangeError, Display, Effect, Expect, ExprRange, Generator, Group,
     Param, Statement, TableChoice, Workload,

@@ -270,6 +270,13 @@ impl Step {
 }
 
 impl Plan {
+    /// True where trials of a kind run a step: counting trials may leave out those that write.
+    pub fn runs(&self, kind: TrialKind, step: &Step) -> bool {
+        let is_counting = kind == TrialKind::Counting;
+        let counting = self.counting.filter(|_| is_counting);
+        counting.is_none_or(|counting| counting.counts(step))
+    }
+
     /// The placement that a step has with a target: the target's own, else the step's own, else
     /// the experiment's. `None` where the run chooses the rule.
     pub fn wanted_placement<'a>(

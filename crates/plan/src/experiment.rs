@@ -52,6 +52,8 @@ pub struct Knowledge<'a> {
     /// Success where this host has counters of the processor for us; else the reason, in words that
     /// fit after a colon.
     pub hardware_counters: Result<(), &'a str>,
+    /// True where valgrind is installed.
+    pub valgrind: bool,
 }
 
 /// Says which setting the server of a target can't have, if there is one, given what the

@@ -119,6 +119,7 @@ fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
     let steps = plan.steps.iter().map(|step| {
         let work_ms = match counting {
             None => timed_ms(step, assumptions),
+            Some(counting) if !counting.counts(step) => return 0,
             Some(counting) => counted_ms(step, counting, assumptions).saturating_mul(slowdown),
         };
         step_ms(step, work_ms, assumptions)
@@ -174,7 +175,7 @@ fn counted_ms(step: &Step, counting: Counting, assumptions: &Assumptions) -> u64
         (Length::Count { operations }, _) | (Length::Time { .. }, Some(operations)) => {
             work_ms(step, operations, assumptions)
         }
-        (Length::Time { ms }, None) => ms / COUNTED_PART,
+        (Length::Time { ms }, None) => counting.time_ms.unwrap_or(ms / COUNTED_PART),
     };
     counted_ms.saturating_add(counted_ms / WARMUP_PART)
 }

@@ -71,6 +71,7 @@ struct World {
     workloads: Vec<Workload>,
     presets: Vec<Preset>,
     hardware_counters: Result<(), &'static str>,
+    valgrind: bool,
 }
 
 impl World {
@@ -81,6 +82,7 @@ impl World {
             workloads: embedded_workloads().unwrap(),
             presets: Vec::new(),
             hardware_counters: Err(NO_COUNTERS),
+            valgrind: false,
         }
     }
 
@@ -101,6 +103,7 @@ impl World {
             folder: Path::new("/experiments"),
             honours: &honours,
             hardware_counters: self.hardware_counters,
+            valgrind: self.valgrind,
         }
     }
 

@@ -97,7 +97,10 @@ impl Root {
     ///
     /// The kernel ends its files with a line break: one that does not is not all there, and its
     /// last number may not be either.
-    pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String, ProbeError> {
+    ///
+    /// # Errors
+    /// If the file can't be read, or does not end with a line break.
+    pub fn read(&self, path: impl AsRef<Path>) -> Result<String, ProbeError> {
         let path = self.path(path);
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
@@ -124,7 +127,7 @@ impl Root {
     }
 
     /// The number that is all of a file; `None` if it can't be read.
-    pub(crate) fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
+    pub fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
         self.read(path).ok()?.trim().parse().ok()
     }
 
@@ -135,7 +138,10 @@ impl Root {
     }
 
     /// The names in a folder.
-    pub(crate) fn list(&self, path: impl AsRef<Path>) -> Result<Vec<String>, ProbeError> {
+    ///
+    /// # Errors
+    /// If the folder can't be read.
+    pub fn list(&self, path: impl AsRef<Path>) -> Result<Vec<String>, ProbeError> {
         let path = self.path(path);
         std::fs::read_dir(&path)
             .and_then(|entries| {

@@ -1,6 +1,7 @@
 //! The command line. Doc comments are the help texts.
 
 mod calibrate;
+mod check;
 mod load;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use prony_model::{CpuSet, IntentValue, IntentValueError};
 
 pub(crate) use calibrate::CalibrateArgs;
+pub(crate) use check::CheckArgs;
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 
 /// Measures what database servers really deliver, version by version.
@@ -22,7 +24,8 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes: 0 done · 2 wrong usage · 3 invalid experiment, workload or catalogue file · \
 4 a server could not be fetched or started · 5 the host lacks something · 6 some trials failed · \
-70 a defect of Prony · 130, 143 interrupted";
+7 this host is unfit for ratios of a few percent (check) · 70 a defect of Prony · \
+130, 143 interrupted";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -40,6 +43,9 @@ pub(crate) enum Command {
     /// Measure the load generator itself on this machine
     #[command(after_help = calibrate::EXPLANATION)]
     Calibrate(CalibrateArgs),
+    /// Find out what makes measurements on this machine untrustworthy; change nothing
+    #[command(after_help = check::EXPLANATION)]
+    Check(CheckArgs),
     /// Server builds: list, fetch or verify them, or start one to inspect
     #[command(subcommand)]
     Servers(ServersCommand),

@@ -1,6 +1,7 @@
 //! One module for each command.
 
 pub(crate) mod calibrate;
+pub(crate) mod check;
 pub(crate) mod generator;
 pub(crate) mod guard;
 pub(crate) mod images;

@@ -28,6 +28,8 @@ pub(crate) enum ExitStatus {
     Host,
     /// The run is complete, with failed trials.
     TrialsFailed,
+    /// A bad finding of `prony check`.
+    Unfit,
     /// A defect of Prony.
     Defect,
     /// Stopped by this signal.
@@ -43,6 +45,7 @@ impl ExitStatus {
             Self::Server => 4,
             Self::Host => 5,
             Self::TrialsFailed => 6,
+            Self::Unfit => 7,
             Self::Defect => 70,
             Self::Interrupted(code) => code,
         }

@@ -35,6 +35,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Generator => commands::generator::generator(),
         Command::Null(args) => commands::null::null(args, &watch()?),
         Command::Calibrate(args) => commands::calibrate::calibrate(args, &watch()?),
+        Command::Check(args) => commands::check::check(args, &watch()?),
         Command::Plan(args) if args.effective => commands::plan::effective(args, &watch()?),
         Command::Plan(args) => commands::plan::plan(args),
         Command::Report(args) => commands::report::report(args),

@@ -1,12 +1,12 @@
 //! The run as a whole: its hosts, the builds of its targets, and the fingerprints of its cells.
 
 use jiff::Timestamp;
-use prony_model::Backend;
+use prony_model::{Backend, Finding};
 use rusqlite::params;
 
 use crate::database::{change, first, read_row, rows};
 use crate::store::insert_host;
-use crate::values::{Time, Word, time};
+use crate::values::{Json, Time, Word, time};
 use crate::{Store, StoreError};
 
 /// The run as a whole.
@@ -25,12 +25,15 @@ pub struct RunRow {
 }
 
 /// The host at one time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct HostRow {
     /// The time when the facts were recorded.
     pub recorded_at: Timestamp,
     /// A JSON object; see [`crate::NewRun::host_json`].
     pub facts_json: String,
+    /// Its state, as far as it decides how well measurements repeat; see
+    /// [`Store::record_findings`]. Empty if it was not recorded.
+    pub findings: Vec<Finding>,
 }
 
 /// The build of a target.
@@ -107,6 +110,22 @@ impl Store {
         })
     }
 
+    /// Records the state of the last host, as it was before the run did anything.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn record_findings(&mut self, findings: &[Finding]) -> Result<(), StoreError> {
+        self.write("record the state of the host", |transaction, _| {
+            change(
+                transaction,
+                "record the state of the host",
+                "UPDATE host SET findings = ?1 WHERE id = (SELECT max(id) FROM host)",
+                [Json(&findings)],
+            )
+            .map(drop)
+        })
+    }
+
     /// The host as it was when the run began and whenever it was resumed, oldest first.
     ///
     /// # Errors
@@ -115,9 +134,14 @@ impl Store {
         rows(
             &self.connection,
             "read the hosts",
-            "SELECT recorded_at, facts FROM host ORDER BY id",
+            "SELECT recorded_at, facts, findings FROM host ORDER BY id",
             [],
-            |row| read_row! { row, 0 => HostRow { recorded_at as Time, facts_json } },
+            |row| {
+                let findings: Option<Json<Vec<Finding>>> = row.get(2)?;
+                let findings = findings.map_or_else(Vec::new, |findings| findings.0);
+                read_row! { row, 0 => HostRow { recorded_at as Time, facts_json }
+                with { findings: findings } }
+            },
         )
     }
 

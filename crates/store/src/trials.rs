@@ -1,7 +1,7 @@
 //! The states of a trial: planned, running, then done, failed or discarded.
 
 use jiff::Timestamp;
-use prony_model::{PlannedTrial, TrialState};
+use prony_model::{PlannedTrial, TrialKind, TrialState};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql, Transaction, params};
 
@@ -122,21 +122,24 @@ impl Store {
     /// Ends a trial as done: from now on its figures count.
     ///
     /// # Errors
-    /// When it is not running or a step has no outcome.
+    /// When it is not running, or has no outcome of a step that trials of its kind run.
     pub fn finish_trial(&mut self, trial: TrialId, at: Timestamp) -> Result<(), StoreError> {
-        self.write("finish a trial", |transaction, _| {
-            let missing = rows(
+        self.write("finish a trial", |transaction, plan| {
+            let without_outcome: Vec<(usize, TrialKind)> = rows(
                 transaction,
                 "finish a trial",
-                "SELECT id FROM step WHERE id NOT IN
-                     (SELECT step_id FROM outcome WHERE trial_id = ?1)",
+                "SELECT step.id, trial.kind FROM step JOIN trial ON trial.id = ?1
+                 WHERE step.id NOT IN (SELECT step_id FROM outcome WHERE trial_id = ?1)",
                 [trial],
-                |_| Ok(()),
+                |row| Ok((row.get(0)?, word(row, 1)?)),
             )?;
-            if !missing.is_empty() {
+            let missing = without_outcome.into_iter();
+            let missing = missing.filter(|&(step, kind)| plan.runs(kind, &plan.steps[step]));
+            let missing = missing.count();
+            if missing > 0 {
                 return Err(StoreError::StepsMissing {
                     trial: trial.0,
-                    missing: missing.len(),
+                    missing,
                 });
             }
             end(transaction, trial, TrialState::Done, at, None, None)

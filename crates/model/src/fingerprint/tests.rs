@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::{
-    Backend, BuildFacts, Collect, Config, CountedBy, Counting, Display, Effect, Engine, Family,
-    Group, Groups, IntentValue, Length, Pace, PasswordSource, Phase, PlacementRule, PlannedTrial,
-    Processors, Protocol, Schema, Settle, Spacing, Statement, TableChoice, Think, Thousandths,
-    Timing, Transport, TrialKind, Version, Workload,
+    Backend, BuildFacts, Collect, Config, CountedBy, CountedSteps, Counting, Display, Effect,
+    Engine, Family, Group, Groups, IntentValue, Length, Pace, PasswordSource, Phase, PlacementRule,
+    PlannedTrial, Processors, Protocol, Schema, Settle, Spacing, Statement, TableChoice, Think,
+    Thousandths, Timing, Transport, TrialKind, Version, Workload,
 };
 
 /// Two steps, the second with a group beside its own clients, on one target.
@@ -173,6 +173,8 @@ fn labels_blocks_seed_and_build_change_nothing() {
                 blocks,
                 by: CountedBy::Hardware,
                 operations: None,
+                time_ms: None,
+                steps: CountedSteps::All,
             });
         }
     };
@@ -262,6 +264,8 @@ fn counting(by: CountedBy, operations: Option<u64>) -> Counting {
         blocks: 1,
         by,
         operations,
+        time_ms: None,
+        steps: CountedSteps::All,
     }
 }
 

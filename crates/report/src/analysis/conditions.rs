@@ -225,7 +225,7 @@ impl fmt::Display for Condition {
                 ..
             } => write!(
                 f,
-                "{left} of {planned} operations were never begun, because the backlog was not worked \
+                "{left} of {planned} operations were never started, because the backlog was not worked \
                  off within {} s: the longest response times are missing",
                 drain_ms as f64 / 1000.0
             ),

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::object::object;
-pub(crate) use self::placement::Placed;
+pub(crate) use self::placement::placed;
 use crate::analysis::Analysis;
 use crate::analysis::settings::Settings;
 use crate::error::ReportError;
@@ -83,6 +83,7 @@ fn run(analysis: &Analysis<'_>) -> impl Serialize {
         object! {
             recorded_at: host.recorded_at.to_string(),
             facts: serde_json::from_str::<Value>(&host.facts_json).unwrap_or_default(),
+            findings: &host.findings,
         }
     });
     object! {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Aspect, Config, Dataset, Metric, Plan, Protocol, Target, Transport};
+use prony_model::{
+    Aspect, Config, Dataset, FindingState, Metric, Plan, Protocol, Target, Transport,
+};
 use prony_store::HostRow;
 use serde::Deserialize;
 
@@ -36,6 +38,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
         ),
     )];
     facts.extend(analysis.hosts.first().map(|host| ("Host", host_line(host))));
+    facts.extend(host_check(&analysis.hosts).map(|text| ("Host check", text)));
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
     facts.extend(placement::line(analysis).map(|text| ("Placement", text)));
     facts.extend(sampling(analysis).map(|text| ("Sampling", text)));
@@ -160,6 +163,23 @@ pub(crate) fn host_line(host: &HostRow) -> String {
     } else {
         known.join(", ")
     }
+}
+
+/// Bad findings about the host when the run began or was resumed, each once. `None` without one.
+fn host_check(hosts: &[HostRow]) -> Option<String> {
+    let mut bad: Vec<String> = Vec::new();
+    for finding in hosts.iter().flat_map(|host| &host.findings) {
+        let text = format!("{}: {}", finding.property, finding.seen);
+        if finding.state == FindingState::Bad && !bad.contains(&text) {
+            bad.push(text);
+        }
+    }
+    (!bad.is_empty()).then(|| {
+        format!(
+            "bad: {}; `prony check` shows the effect and the remedy",
+            bad.join("; ")
+        )
+    })
 }
 
 /// The targets, each with its version and the aspects that vary, and only these.
@@ -289,4 +309,32 @@ fn asked(config: &Config) -> BTreeSet<String> {
 fn list(items: &BTreeSet<String>) -> String {
     let items: Vec<&str> = items.iter().map(String::as_str).collect();
     items.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use prony_model::{Finding, HostProperty};
+
+    use super::*;
+
+    #[test]
+    fn bad_findings_of_every_host_are_shown_once() {
+        let host = |findings: &[Finding]| HostRow {
+            recorded_at: Timestamp::UNIX_EPOCH,
+            facts_json: "{}".into(),
+            findings: findings.to_vec(),
+        };
+        let bad = Finding::new(HostProperty::Quota, FindingState::Bad, "half a processor");
+        let doubtful = Finding::new(HostProperty::Swap, FindingState::Doubtful, "1 GiB used");
+        assert_eq!(
+            host_check(&[host(&[]), host(std::slice::from_ref(&doubtful))]),
+            None
+        );
+        let text = host_check(&[host(&[bad.clone(), doubtful]), host(&[bad])]).unwrap();
+        assert!(
+            text.starts_with("bad: processor quota: half a processor; `prony"),
+            "{text}"
+        );
+    }
 }

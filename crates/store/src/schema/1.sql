@@ -15,7 +15,8 @@ CREATE TABLE run (
 CREATE TABLE host (
     id          INTEGER PRIMARY KEY,
     recorded_at TEXT NOT NULL,
-    facts       TEXT NOT NULL
+    facts       TEXT NOT NULL,
+    findings    TEXT
 ) STRICT;
 
 CREATE TABLE calibration (

@@ -1,6 +1,6 @@
 //! What is written comes back, and only what counts.
 
-use prony_model::ErrorClass;
+use prony_model::{ErrorClass, Finding, FindingState, HostProperty};
 use prony_store::{Artefact, BuildRecord, StoreError, Subject};
 use prony_testkit::planned;
 
@@ -162,7 +162,13 @@ fn hosts_are_kept_in_order() {
     let sample = Sample::new();
     let mut store = sample.create();
     store.record_host(r#"{"cpus":4}"#, at(60)).unwrap();
+    let finding = Finding::new(HostProperty::Swap, FindingState::Doubtful, "1 GiB used");
+    store
+        .record_findings(std::slice::from_ref(&finding))
+        .unwrap();
     let hosts = store.hosts().unwrap();
+    assert_eq!(hosts[0].findings, []);
+    assert_eq!(hosts[1].findings, [finding]);
     assert_eq!(hosts[0].facts_json, r#"{"cpus":2}"#);
     assert_eq!(
         (hosts[1].recorded_at, &*hosts[1].facts_json),

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use prony_model::{
-    Aspect, Collect, CountedBy, Length, Phase, Plan, RidingCounters, Step, Target, Timing,
-    TrialKind,
+    Aspect, Collect, CountedBy, CountedSteps, Length, Phase, Plan, RidingCounters, Step, Target,
+    Timing, TrialKind,
 };
 use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
 
@@ -280,9 +280,14 @@ fn counting(plan: &Plan) -> Option<String> {
         CountedBy::Hardware => "by the processor's counters",
         CountedBy::Valgrind => "by valgrind",
     };
-    let operations = match counting.operations {
-        Some(operations) => format!("{} of each step", plural(operations, "operation")),
-        None => "a fifth of what the base completes in each step".to_owned(),
+    let steps = match counting.steps {
+        CountedSteps::All => "each step",
+        CountedSteps::Reads => "each step that only reads",
+    };
+    let operations = match (counting.operations, counting.time_ms) {
+        (Some(operations), _) => format!("{} of {steps}", plural(operations, "operation")),
+        (None, Some(ms)) => format!("of {steps} what the base completes in {ms} ms"),
+        (None, None) => format!("a fifth of what the base completes in {steps}"),
     };
     Some(format!(
         "\nInstructions are counted {by} in {}: {operations}, the same for all targets.",
