@@ -88,7 +88,8 @@ impl Transport {
     /// Appends the payload of the next frame; tells whether its packet goes on.
     fn receive_frame(&mut self, payload: &mut Vec<u8>) -> Result<bool, ClientError> {
         let mut header = [0; HEADER_SIZE];
-        self.read_exact(&mut header)?;
+        let read = self.stream.read_exact(&mut header);
+        read.map_err(|source| self.explain(source))?;
         let (length, found) = read_header(header);
         if found != self.sequence {
             return Err(ClientError::from(WireError::Sequence {
@@ -105,12 +106,6 @@ impl Transport {
             Ok(_) => Ok(length == PAYLOAD_MAX),
             Err(source) => Err(self.explain(source)),
         }
-    }
-
-    fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ClientError> {
-        self.stream
-            .read_exact(bytes)
-            .map_err(|source| self.explain(source))
     }
 
     fn explain(&self, source: io::Error) -> ClientError {

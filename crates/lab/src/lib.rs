@@ -6,6 +6,7 @@
 
 mod adhoc;
 mod calibrate;
+mod ceiling;
 mod drive;
 mod error;
 mod event;
@@ -23,7 +24,7 @@ mod watch;
 pub use adhoc::{AdHoc, AdHocEnd, AdHocError, Tables, adhoc};
 pub use calibrate::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
-    available_backends,
+    available_backends, recalled_calibration,
 };
 pub use error::{GeneratorError, LabError};
 pub use event::{Activity, Event, Events};

@@ -9,15 +9,12 @@ use jiff::Timestamp;
 use prony_check::HostCheck;
 use prony_equality::VariableTable;
 use prony_load::Hello;
-use prony_model::{
-    Backend, Calibration, CountedBy, CounterSet, LookingPrice, Plan, PlannedTrial, Target,
-    TrialKind,
-};
+use prony_model::{Backend, CountedBy, CounterSet, Plan, PlannedTrial, Target, TrialKind};
 use prony_probe::hardware_counters;
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store, Subject, TrialId};
 
-use crate::calibrate::{CalibrationPoints, Calibrator};
+use crate::ceiling;
 use crate::drive::{GeneratorSetup, generator_host};
 use crate::error::LabError;
 use crate::event::{Event, Events};
@@ -51,7 +48,9 @@ pub fn run(
     artefacts: &Path,
     events: &mut Events<'_>,
 ) -> Result<RunEnd, LabError> {
-    if unless_interrupted(run_missing(lab, store, artefacts, events))?.is_none() {
+    let end = unless_interrupted(run_missing(lab, store, artefacts, events))?;
+    ceiling::strike(lab, store)?;
+    if end.is_none() {
         return Ok(RunEnd::Interrupted);
     }
     store.set_run_ended(Timestamp::now())?;
@@ -81,10 +80,14 @@ fn run_missing(
     let backend = decide_backend(store, &hello)?;
     let supplies = supply_all(lab, &plan, events)?;
     // Before images are made, which leaves the machine busy with writing them.
-    record_calibration(lab, store, backend, events)?;
+    if let Some(unknown) = ceiling::record(lab, store, backend, events)? {
+        warn_once(store, "calibration", &unknown)?;
+    }
     let table = VariableTable::embedded().map_err(LabError::from)?;
     let setup = GeneratorSetup::new(&hello, backend);
-    let default = default_placement(&plan, None, &host);
+    let wake_ups = store.calibration()?.and_then(|known| known.wake_ups);
+    let price = wake_ups.and_then(|known| known.across_by_same());
+    let default = default_placement(&plan, price, &host);
     let placements = Placements {
         host,
         default: store.record_default_placement(default)?.rule,
@@ -97,7 +100,7 @@ fn run_missing(
         table: &table,
         setup,
         placements: &placements,
-        riding: riding(store)?,
+        riding: ceiling::riding(store)?,
     };
     trials.write_configurations(artefacts)?;
     trials.record_options(store)?;
@@ -154,55 +157,6 @@ fn decide_backend(store: &mut Store, hello: &Hello) -> Result<Backend, LabError>
     };
     store.record_backend(backend)?;
     Ok(backend)
-}
-
-/// Keeps the generator's ceiling on this host with the run; measures it if it is not cached. A run
-/// can do without it and warns then.
-fn record_calibration(
-    lab: &Lab<'_>,
-    store: &mut Store,
-    backend: Backend,
-    events: &mut Events<'_>,
-) -> Result<(), Stop> {
-    let calibrator = Calibrator::of(lab);
-    let is_priced = |known: &Calibration| {
-        let priced = |price: &LookingPrice| price.counters == CounterSet::Hardware;
-        hardware_counters().is_err() || known.looking.iter().any(priced)
-    };
-    let cached = calibrator
-        .recall()
-        .filter(|known| known.covers(backend) && is_priced(known));
-    let calibration = if cached.is_some() {
-        Ok(cached)
-    } else {
-        events(Event::Calibrating);
-        let points = CalibrationPoints::usual(CalibrationPoints::SHORT_MS);
-        calibrator.calibrate(&points, &mut |_| {})
-    };
-    match calibration {
-        Ok(Some(calibration)) => store.record_calibration(&calibration, Timestamp::now())?,
-        Ok(None) => return Err(Stop::Interrupted),
-        Err(error) => {
-            let text = format!("the ceiling of the load generator is unknown: failed to {error}");
-            warn_once(store, "calibration", &text)?;
-        }
-    }
-    Ok(())
-}
-
-/// The counters that ride along in timed trials where the experiment leaves it to the host: those
-/// of the processor, where what they cost was measured when the run began and is next to nothing.
-/// All trials of a run have the same.
-fn riding(store: &Store) -> Result<Option<CounterSet>, LabError> {
-    let calibration = store.first_calibration()?;
-    let may = calibration.is_some_and(|known| known.may_ride(CounterSet::Hardware));
-    if !may {
-        return Ok(None);
-    }
-    hardware_counters().map_err(|error| LabError::Counting {
-        reason: error.to_string(),
-    })?;
-    Ok(Some(CounterSet::Hardware))
 }
 
 /// The trials of a run, and what they share.

@@ -41,8 +41,8 @@ mod workload;
 pub use aspect::Aspect;
 pub use build::BuildFacts;
 pub use calibration::{
-    CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss, OpenPoint,
-    PricedRound,
+    CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice, Loss,
+    NoisePoint, NoiseWindow, OpenPoint, PricedRound, Taken,
 };
 pub use canary::CanaryReading;
 pub use collect::{

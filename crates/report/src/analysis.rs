@@ -20,12 +20,13 @@ pub(crate) mod periods;
 pub(crate) mod placement;
 pub(crate) mod sections;
 pub(crate) mod settings;
+mod struck;
 pub(crate) mod times;
 pub(crate) mod trial_costs;
 pub(crate) mod trials;
 mod warnings;
 
-use prony_model::{CalibratedHost, Calibration, Plan, Target};
+use prony_model::{Calibration, Plan, Target};
 use prony_store::{BuildRow, HostRow, RunRow, Store, WarningRow};
 
 use self::before_after::BeforeAfter;
@@ -39,6 +40,7 @@ use self::measured::MeasuredTrials;
 use self::placement::Placements;
 use self::sections::Section;
 use self::settings::Settings;
+use self::struck::{Struck, is_of};
 use self::trials::Trials;
 use crate::error::ReportError;
 
@@ -65,6 +67,8 @@ pub(crate) struct Analysis<'a> {
     pub(crate) sections: Vec<Section>,
     /// The load generator's ceiling on the host that the run was last on, where it is known.
     pub(crate) calibration: Option<Calibration>,
+    /// Ceilings of it that steps exceeded.
+    pub(crate) struck: Struck,
 }
 
 impl<'a> Analysis<'a> {
@@ -72,10 +76,16 @@ impl<'a> Analysis<'a> {
     pub(crate) fn of(store: &'a Store) -> Result<Self, ReportError> {
         let plan = store.plan();
         let hosts = store.hosts()?;
+        let last_host = hosts.last();
         let calibration = store.calibration()?;
+        let calibration =
+            calibration.filter(|known| last_host.is_some_and(|host| is_of(known, host)));
         let trials = Trials::read(store)?;
         let placements = Placements::read(store, &trials)?;
         let measured = MeasuredTrials::read(store, &trials, &placements, &hosts)?;
+        let struck = calibration.as_ref().map_or_else(Struck::default, |known| {
+            Struck::of(known, &measured.all, &trials, &hosts)
+        });
         let cells = Cells::of(plan, &measured.all);
         Ok(Self {
             plan,
@@ -87,7 +97,8 @@ impl<'a> Analysis<'a> {
             costs: Costs::read(store, &measured.all, &cells)?,
             before_after: before_after::of(plan, &cells),
             sections: sections::of(plan),
-            calibration: calibration.filter(|calibration| is_of_last(calibration, &hosts)),
+            calibration,
+            struck,
             warnings: measured.warnings,
             cells,
             trials,
@@ -145,15 +156,6 @@ impl<'a> Analysis<'a> {
         counts.dedup();
         counts
     }
-}
-
-/// Whether a calibration is of the host that the run was last on: an earlier host's ceiling says
-/// nothing after the run was resumed elsewhere.
-fn is_of_last(calibration: &Calibration, hosts: &[HostRow]) -> bool {
-    hosts.last().is_some_and(|host| {
-        let facts = serde_json::from_str::<CalibratedHost>(&host.facts_json);
-        facts.is_ok_and(|facts| facts == calibration.host)
-    })
 }
 
 /// Indices of the targets, the base first.

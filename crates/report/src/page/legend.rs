@@ -84,8 +84,13 @@ fn units(plan: &Plan) -> Vec<String> {
              connecting is not counted.",
         ),
     ];
-    let shown = items.into_iter().filter(|(holds, _)| *holds);
-    shown.map(|(_, text)| text.to_owned()).collect()
+    that_hold(&items)
+}
+
+/// The texts that are marked as true here.
+fn that_hold(items: &[(bool, &str)]) -> Vec<String> {
+    let shown = items.iter().filter(|(holds, _)| *holds);
+    shown.map(|(_, text)| (*text).to_owned()).collect()
 }
 
 /// The meaning of figures where clients keep a pace, or other groups run beside them.
@@ -109,8 +114,7 @@ fn paced_items(plan: &Plan) -> Vec<String> {
             "Rows `beside:` are other clients that ran at the same time, with figures of their own.",
         ),
     ];
-    let shown = items.into_iter().filter(|(holds, _)| *holds);
-    shown.map(|(_, text)| text.to_owned()).collect()
+    that_hold(&items)
 }
 
 fn before_after_item(analysis: &Analysis<'_>) -> Option<String> {

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use prony_model::{
-    Aspect, Collect, CountedBy, CountedSteps, Length, Phase, Plan, RidingCounters, Step, Target,
-    Timing, TrialKind,
+    Aspect, Calibration, Collect, CountedBy, CountedSteps, Length, Phase, Plan, RidingCounters,
+    Step, Target, Timing, TrialKind,
 };
 use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
 
+use super::accuracy::accuracy;
 use super::pace;
 use crate::words::{duration, listed, plural};
 
@@ -17,6 +18,7 @@ pub(super) fn describe(
     plan: &Plan,
     hardware_counters: Result<(), String>,
     placements: Vec<String>,
+    calibration: Option<&Calibration>,
 ) -> String {
     let mut lines = vec![plan.name.clone()];
     if !plan.question.is_empty() {
@@ -40,6 +42,7 @@ pub(super) fn describe(
     lines.extend(sections(plan));
     lines.extend(trials(plan));
     lines.extend(counting(plan));
+    lines.extend(accuracy(plan, calibration));
     let cells = plan.targets.len() * plan.steps.len();
     let times = plural(plan.blocks().into(), "time");
     let predicted = duration(predicted_ms(plan, &Assumptions::default()));
