@@ -13,6 +13,7 @@ use prony_model::{
 };
 use prony_servers::{Image, admin};
 
+use crate::calibrate::Calibrator;
 use crate::drive::{GeneratorSetup, drive_task, generator_host};
 use crate::error::LabError;
 use crate::event::{Events, activities};
@@ -138,12 +139,16 @@ fn drive_once(
         threads_max: work.threads_max.unwrap_or(usual.threads_max),
         ..usual
     };
+    let wake_ups = Calibrator::of(lab)
+        .recall()
+        .and_then(|known| known.wake_ups);
+    let price = wake_ups.and_then(|known| known.across_by_same());
     let load = Load {
         lab,
         work,
         setup,
         placements: Placements {
-            default: default_placement(&plan, None, &host).rule,
+            default: default_placement(&plan, price, &host).rule,
             host,
             threads_max: setup.threads_max,
         },

@@ -9,7 +9,7 @@ mod summary;
 mod tests;
 mod text;
 
-use prony_model::{Dataset, Sample, SchedulingGroups, Step, StepOutcome, Target};
+use prony_model::{Dataset, PlacementReading, Sample, SchedulingGroups, Step, StepOutcome, Target};
 
 pub use self::hdr_log::{HdrFile, HdrLog, HdrLogError};
 pub use self::intervals::{Intervals, interval_line};
@@ -36,6 +36,8 @@ pub struct AdHocLoad<'a> {
     pub scheduling_groups: Option<&'a SchedulingGroups>,
     /// Processor time of the server over the measured time, in nanoseconds, where it is known.
     pub server_cpu_ns: Option<u64>,
+    /// The placement; `None` when the user stopped before the end.
+    pub placement: Option<&'a PlacementReading>,
     /// The samples of the measured time, from its start to its end.
     pub samples: &'a [Sample],
     /// The intervals until the end.

@@ -28,7 +28,9 @@ impl Binding {
     /// That of a server that has just started. `binds` is true where a step binds its threads.
     pub(crate) fn new(server: &Server, binds: bool) -> Result<Self, Fault> {
         let threads = match server {
-            Server::Own(running) if binds => Some(ServerThreads::tell(running).map_err(failed)?),
+            Server::Own(running) if binds => {
+                Some(ServerThreads::tell(running).map_err(|error| failed(&error))?)
+            }
             Server::Own(_) | Server::External(_) => None,
         };
         let usable = usable_cpus()
@@ -65,7 +67,7 @@ impl Binding {
             Timing::Operations => threads.bind(&sessions, &self.background),
             Timing::WholeRun => threads.bind_at_once(&sessions, &self.background),
         }
-        .map_err(failed)
+        .map_err(|error| failed(&error))
     }
 
     /// The processors of the current step's load generator, if not all.
@@ -78,7 +80,7 @@ impl Binding {
         match &mut self.threads {
             Some(threads) => threads
                 .connected(&self.background, self.newcomers)
-                .map_err(failed),
+                .map_err(|error| failed(&error)),
             None => Ok(()),
         }
     }
@@ -88,7 +90,7 @@ impl Binding {
     pub(crate) fn read(&mut self, generator: u32) -> Result<PlacementReading, Fault> {
         let unread = |error| Fault::failed(format!("failed to read threads' processors: {error}"));
         let server = match (&mut self.threads, self.server) {
-            (Some(threads), _) => threads.read().map_err(failed)?,
+            (Some(threads), _) => threads.read().map_err(|error| failed(&error))?,
             (None, Some(pid)) => ThreadsByRole {
                 sessions: Vec::new(),
                 background: group_threads(pid)
@@ -115,6 +117,6 @@ pub(crate) fn free() -> Placement {
     }
 }
 
-fn failed(error: ThreadsError) -> Fault {
+fn failed(error: &ThreadsError) -> Fault {
     Fault::failed(format!("failed to {error}"))
 }

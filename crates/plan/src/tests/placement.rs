@@ -133,15 +133,15 @@ fn external_servers_stay_where_they_are() {
         );
     };
     let apart = "placement = «\"apart\"»";
-    let plain = apart.replace(['«', '»'], "");
-    refused(&external(&plain), apart);
+    let unmarked = apart.replace(['«', '»'], "");
+    refused(&external(&unmarked), apart);
     refused(
-        &external("").replace("blocks = 3", &format!("blocks = 3\n{plain}")),
+        &external("").replace("blocks = 3", &format!("blocks = 3\n{unmarked}")),
         apart,
     );
-    refused(&format!("{}{plain}\n", external("")), apart);
+    refused(&format!("{}{unmarked}\n", external("")), apart);
     refused(
-        &external("").replace("[defaults]", &format!("[defaults]\n{plain}")),
+        &external("").replace("[defaults]", &format!("[defaults]\n{unmarked}")),
         apart,
     );
     refused(

@@ -10,7 +10,7 @@ use super::summary::{Summary, Totals, client_us_per_query, share};
 use crate::analysis::times::{NsHistogram, Times, decode};
 use crate::error::ReportError;
 use crate::figures::thousandths;
-use crate::format::{object, pretty};
+use crate::format::{object, placed, pretty};
 
 impl Summary<'_> {
     /// As one JSON document.
@@ -26,6 +26,7 @@ impl Summary<'_> {
             prony: env!("CARGO_PKG_VERSION"),
             server: server(load),
             work: work(load),
+            placed: load.placement.map(placed),
             complete: load.outcome.is_some(),
             figures: self.totals.as_ref().map(|totals| figures(self, totals)),
             intervals: intervals.collect::<Vec<_>>(),

@@ -125,7 +125,7 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
             _ => None,
         },
         cpus: load.cpus,
-        placement: None,
+        placement: load.placement,
         usable: None,
     };
     let conditions = conditions(load.step, &facts).into_iter();

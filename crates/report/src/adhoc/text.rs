@@ -23,6 +23,9 @@ impl Summary<'_> {
                     );
                 }
                 text.push_str(&of_totals(totals));
+                if let Some(reading) = self.load.placement {
+                    line(&mut text, &format!("placement    {}", reading.placement));
+                }
                 text.push_str(&latencies(self, totals));
                 text.push_str(&self.schedule().map_or_else(String::new, schedule_line));
                 text.push_str(&processor_time(self));

@@ -6,6 +6,7 @@ mod costs;
 mod generator;
 mod loads;
 mod object;
+mod placement;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::object::object;
+pub(crate) use self::placement::placed;
 use crate::analysis::Analysis;
 use crate::analysis::settings::Settings;
 use crate::error::ReportError;

@@ -6,12 +6,13 @@
 //! processes of their own (`LinuxThreads`, MySQL 4.1), the manager makes them, which is the main
 //! process's only child. So threads that are made while the acceptor and the other threads have
 //! different processors tell by theirs who made them. The threads that are there at first are
-//! background threads, except the one that serves the connection that asks: its switches count the
-//! questions.
+//! background threads, except those that serve connections: their switches count the questions
+//! that are asked there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::thread;
 use std::time::Duration;
 
 use prony_client::{ClientError, Connection};
@@ -27,9 +28,11 @@ use super::Running;
 const LIMIT: Duration = Duration::from_secs(10);
 /// A statement without effect that every version knows.
 const QUESTION: &str = "DO 0";
-/// Number of questions. The thread that answers them waits once for each.
+/// Number of questions. The thread that answers them leaves its processor once for each.
 const QUESTIONS: u64 = 64;
-/// Number of times that questions are asked until one thread alone waits that often.
+/// Time before each question, in which the thread that answered the last one goes to wait.
+const PAUSE: Duration = Duration::from_micros(100);
+/// Number of times that questions are asked until one thread alone switches that often.
 const TRIES: u32 = 20;
 
 /// The threads of a server that runs.
@@ -39,7 +42,8 @@ pub struct ServerThreads {
     kind: Kind,
     /// All processors that this process may use.
     usable: CpuSet,
-    /// The main thread, and the manager where there is one.
+    /// The main thread. Where threads are processes also the manager, and what works for every
+    /// statement: woken on another processor, it would make each of them dearer.
     acceptors: BTreeSet<Thread>,
     sessions: BTreeSet<Thread>,
     background: BTreeSet<Thread>,
@@ -93,8 +97,8 @@ pub enum ThreadsError {
     Client(#[from] ClientError),
     /// No thread of its own serves a connection, as where a server has a pool of threads.
     #[error(
-        "tell the server's sessions from its other threads: no thread answers one connection \
-         alone; set `placement = \"free\"` for this target"
+        "tell the server's sessions from its other threads: no thread serves one connection \
+         alone; write `placement = \"free\"` in the experiment"
     )]
     NoSession,
 }
@@ -119,14 +123,16 @@ impl ServerThreads {
             [_] | [] => Kind::Threads,
             _ => Kind::Processes,
         };
-        let mut connection =
-            Connection::connect(&server.admin_address(), &server.admin_login(), LIMIT)?;
-        let session = serving(pid, kind, &mut connection)?;
+        let connect = || Connection::connect(&server.admin_address(), &server.admin_login(), LIMIT);
+        let (mut one, mut other) = (connect()?, connect()?);
+        let sessions = serving(pid, kind, &mut one, &mut other)?;
+        drop(other);
+        let helpers = helpers(pid, kind, &mut one, &sessions)?;
         let all = list(pid, kind)?;
-        let acceptors: BTreeSet<Thread> = acceptors(pid, kind, &all).collect();
+        let acceptors: BTreeSet<Thread> = acceptors(pid, kind, &all).chain(helpers).collect();
         let background = all
             .into_iter()
-            .filter(|thread| *thread != session && !acceptors.contains(thread))
+            .filter(|thread| !sessions.contains(thread) && !acceptors.contains(thread))
             .collect();
         let mut threads = Self {
             pid,
@@ -135,7 +141,7 @@ impl ServerThreads {
             for_sessions: usable.clone(),
             usable,
             acceptors,
-            sessions: BTreeSet::from([session]),
+            sessions,
             background,
             newcomers: Role::Background,
         };
@@ -276,45 +282,82 @@ impl ServerThreads {
     }
 }
 
-/// The thread that serves a connection: the one that waits once for each question.
-fn serving(pid: u32, kind: Kind, connection: &mut Connection) -> Result<Thread, ThreadsError> {
-    connection.query(QUESTION)?;
-    let mut candidates: Option<BTreeSet<Thread>> = None;
+/// The threads that serve two connections: each is busy with the questions of its own connection
+/// only.
+fn serving(
+    pid: u32,
+    kind: Kind,
+    one: &mut Connection,
+    other: &mut Connection,
+) -> Result<BTreeSet<Thread>, ThreadsError> {
+    let mut candidates: Option<[BTreeSet<Thread>; 2]> = None;
     for _ in 0..TRIES {
-        let before = waits(&list(pid, kind)?);
-        for _ in 0..QUESTIONS {
-            connection.query(QUESTION)?;
-        }
-        let after = waits(&list(pid, kind)?);
-        let busy = after.into_iter().filter(|(thread, waits)| {
-            let before = before.get(thread).copied();
-            before.is_some_and(|before| waits.saturating_sub(before) >= QUESTIONS / 2)
-        });
-        let busy: BTreeSet<Thread> = busy.map(|(thread, _)| thread).collect();
-        // Another thread may have been as busy once.
+        let with_one = busy_with(pid, kind, one)?;
+        let with_other = busy_with(pid, kind, other)?;
+        let now = [&with_one - &with_other, &with_other - &with_one];
+        // Any other thread may have been as busy once.
         let both = match candidates {
-            Some(earlier) => earlier.intersection(&busy).copied().collect(),
-            None => busy,
+            Some([one, other]) => [&one & &now[0], &other & &now[1]],
+            None => now,
         };
-        match both.first() {
-            Some(thread) if both.len() == 1 => return Ok(*thread),
-            Some(_) => candidates = Some(both),
-            None => candidates = None,
+        if both.iter().all(|threads| threads.len() == 1) {
+            return Ok(both.into_iter().flatten().collect());
         }
+        let lost = both.iter().any(BTreeSet::is_empty);
+        candidates = (!lost).then_some(both);
     }
     Err(ThreadsError::NoSession)
 }
 
-/// The number of times that each thread has waited. One that has ended is left out.
-fn waits(threads: &[Thread]) -> BTreeMap<Thread, u64> {
-    let waits_of = |thread: &Thread| {
-        let text = fs::read_to_string(format!("/proc/{}/status", thread.id)).ok()?;
-        let count = text
-            .lines()
-            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
-        Some((*thread, count.trim().parse().ok()?))
+/// The threads that work for every statement beside the one that serves the only connection. Where
+/// threads are processes, the one that watches over limits of time is woken for each statement.
+fn helpers(
+    pid: u32,
+    kind: Kind,
+    connection: &mut Connection,
+    sessions: &BTreeSet<Thread>,
+) -> Result<BTreeSet<Thread>, ThreadsError> {
+    if kind == Kind::Threads {
+        return Ok(BTreeSet::new());
+    }
+    let first = busy_with(pid, kind, connection)?;
+    let second = busy_with(pid, kind, connection)?;
+    Ok(&(&first & &second) - sessions)
+}
+
+/// The threads that leave their processor about once for each question of a connection.
+fn busy_with(
+    pid: u32,
+    kind: Kind,
+    connection: &mut Connection,
+) -> Result<BTreeSet<Thread>, ThreadsError> {
+    let before = switches(&list(pid, kind)?);
+    for _ in 0..QUESTIONS {
+        thread::sleep(PAUSE);
+        connection.query(QUESTION)?;
+    }
+    let after = switches(&list(pid, kind)?);
+    let busy = after.into_iter().filter(|(thread, switches)| {
+        let before = before.get(thread).copied();
+        before.is_some_and(|before| switches.saturating_sub(before) >= QUESTIONS / 2)
+    });
+    Ok(busy.map(|(thread, _)| thread).collect())
+}
+
+/// The number of times that each thread has left its processor: to wait, or because the one that it
+/// woke ran in its place. One that has ended is left out.
+fn switches(threads: &[Thread]) -> BTreeMap<Thread, u64> {
+    let count_of = |text: &str, name: &str| -> Option<u64> {
+        let count = text.lines().find_map(|line| line.strip_prefix(name))?;
+        count.trim().parse().ok()
     };
-    threads.iter().filter_map(waits_of).collect()
+    let switches_of = |thread: &Thread| {
+        let text = fs::read_to_string(format!("/proc/{}/status", thread.id)).ok()?;
+        let waits = count_of(&text, "voluntary_ctxt_switches:")?;
+        let displaced = count_of(&text, "nonvoluntary_ctxt_switches:")?;
+        Some((*thread, waits + displaced))
+    };
+    threads.iter().filter_map(switches_of).collect()
 }
 
 /// The threads that accept connections, and those that make the threads of these.

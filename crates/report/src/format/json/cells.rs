@@ -1,8 +1,9 @@
 //! The figures of every cell, for programs.
 
-use prony_model::{ClientGroup, Metric, Pace, Placement, PlacementReading};
+use prony_model::{ClientGroup, Metric, Pace};
 use serde::Serialize;
 
+use super::placement::{placed, placement};
 use super::{costs, object, ratio, summary};
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
@@ -80,27 +81,6 @@ fn work(clients: &ClientGroup) -> impl Serialize {
             spacing: spacing,
             reconnect_every: clients.reconnect_every,
         },
-    }
-}
-
-/// The rule and the processors that a step was given.
-fn placement(placement: &Placement) -> impl Serialize {
-    let processors = &placement.processors;
-    object! {
-        rule: placement.rule,
-        sessions: &processors.sessions,
-        background: &processors.background,
-        generator: &processors.generator,
-    }
-}
-
-/// The processors that threads could use.
-fn placed(reading: &PlacementReading) -> impl Serialize {
-    object! {
-        placement: placement(&reading.placement),
-        sessions: &reading.sessions,
-        background: &reading.background,
-        generator: &reading.generator,
     }
 }
 

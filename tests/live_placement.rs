@@ -1,0 +1,149 @@
+//! Placements of real servers: after a run, the processors that the kernel named for every thread are
+//! those of the plan.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+mod support;
+
+use std::path::Path;
+
+use prony_model::{CpuSet, PlacementReading, PlacementRule, Plan, ThreadsOn};
+use prony_store::Store;
+use support::{finish, live, only_run, prony, write};
+
+/// One of each kind of server: threads that are processes, a main thread that accepts over the
+/// years, threads that InnoDB makes and ends as it likes.
+const BUILDS: [&str; 7] = [
+    "mysql-4.1.13",
+    "mysql-5.0.21",
+    "mysql-5.5.34",
+    "mysql-5.7.29",
+    "mysql-8.0.31",
+    "mysql-9.7",
+    "mariadb-11.8",
+];
+
+/// Steps that go from processors of their own to shared ones and back.
+const STEPS: &str = r#"
+[dataset]
+tables = 1
+rows = 1000
+
+[defaults]
+config = { buffer_pool = "32M" }
+
+[sequence]
+warmup = "100ms"
+time = "300ms"
+
+[[step]]
+workload = "point-query"
+clients = [1, 4]
+placement = "together"
+
+[[step]]
+name = "apart"
+workload = "update-index"
+clients = [4]
+placement = "apart"
+
+[[step]]
+name = "again"
+workload = "point-query"
+placement = "together"
+
+[[step]]
+name = "reconnect"
+workload = "point-query"
+reconnect_every = 10
+placement = { sessions = "0" }
+
+[[step]]
+name = "free"
+workload = "point-query"
+placement = "free"
+"#;
+
+fn experiment(builds: &[&str]) -> String {
+    let targets = builds
+        .iter()
+        .map(|build| format!("[[target]]\nbuild = \"{build}\"\n"));
+    let targets: String = targets.collect();
+    let base = builds[0];
+    format!("name = \"placed\"\nbase = \"{base}\"\nblocks = 1\n{STEPS}\n{targets}")
+}
+
+/// Checks that all threads are where they should be, and gives back their number.
+#[track_caller]
+fn on(what: &str, threads: &[ThreadsOn], cpus: Option<&CpuSet>, all: &CpuSet) -> u32 {
+    let cpus = cpus.unwrap_or(all);
+    for group in threads {
+        assert_eq!(group.cpus, *cpus, "{what}: {threads:?}");
+    }
+    threads.iter().map(|group| group.threads).sum()
+}
+
+/// Checks one reading, and gives back the number of background threads.
+fn check(build: &str, plan: &Plan, step: usize, reading: &PlacementReading, all: &CpuSet) -> u32 {
+    let step = &plan.steps[step];
+    let what = format!("{build} {} {}", step.name, step.own().clients);
+    println!("{what}: {reading:?}");
+    let processors = &reading.placement.processors;
+    let sessions = processors.sessions.as_ref();
+    let sessions = on(&what, &reading.sessions, sessions, all);
+    let background = processors.background.as_ref();
+    let background = on(&what, &reading.background, background, all);
+    let generator = processors.generator.as_ref();
+    let generator = on(&what, &reading.generator, generator, all);
+    // The acceptor, where threads are processes the manager too, the clients, the connection that
+    // asks for the status, and threads that wait for the next connection.
+    let least = 1 + step.own().clients;
+    assert!((least..least + 9).contains(&sessions), "{what}: {sessions}");
+    assert!(background > 0 && generator > 0, "{what}");
+    background
+}
+
+fn check_run(run: &Path, builds: &[&str]) {
+    let all = prony_host::usable_cpus().unwrap();
+    let store = Store::open_read_only(&run.join("run.sqlite")).unwrap();
+    let rows = store.placements().unwrap();
+    let plan = store.plan();
+    assert_eq!(rows.len(), builds.len() * plan.steps.len());
+    for (target, build) in builds.iter().enumerate() {
+        let of_target = rows.iter().filter(|row| row.planned.target == target);
+        let background: Vec<u32> = of_target
+            .clone()
+            .map(|row| check(build, plan, row.step, &row.reading, &all))
+            .collect();
+        // Sessions are not taken for others, nor others for sessions, whatever came in between.
+        let (least, most) = (background.iter().min(), background.iter().max());
+        let grown = most.unwrap() - least.unwrap();
+        assert!(grown <= 8, "{build}: {background:?}");
+        for row in of_target {
+            let placement = &row.reading.placement;
+            let processors = &placement.processors;
+            let several = all.cpus().len() > 1;
+            if several && placement.rule == PlacementRule::Together {
+                assert_eq!(processors.sessions, processors.generator);
+            }
+            if several && placement.rule == PlacementRule::Apart {
+                assert_ne!(processors.sessions, processors.generator);
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_are_on_the_processors_of_the_plan() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "placed.toml", &experiment(&BUILDS));
+    finish(prony(folder.path(), &["run", "placed.toml"])).exits(0);
+    check_run(&only_run(folder.path()), &BUILDS);
+}
