@@ -65,7 +65,7 @@ impl Servers {
             // A session is a scheduling group if autogroups are on; the processes that are there
             // already stay in theirs.
             let server = start();
-            leave_session().map(|()| server)
+            change_group().map(|()| server)
         });
         let other = other.transpose()?;
         let own = groups.contains(&Group::Own).then(start);
@@ -107,7 +107,7 @@ impl Servers {
 
 /// Makes this process the leader of a new session. A terminal can't end it then: the end of the
 /// process that started it does.
-fn leave_session() -> Result<(), String> {
+fn change_group() -> Result<(), String> {
     set_parent_process_death_signal(Some(Signal::TERM)).unwrap();
     setsid().map(drop).map_err(|error| {
         format!(
