@@ -36,7 +36,7 @@ pub use cgroup::{Cgroup, CgroupError};
 pub use clock::process_cpu_ns;
 pub use counters::{Counters, CountersError, hardware_counters};
 pub use host::topology::{ProcessorPlace, processor_place};
-pub use host::{HostFacts, ProcessorTimes, usable_processors};
+pub use host::{HostFacts, ProcessorTimes};
 pub use peer::{PeerError, peer_process};
 pub use prober::{Prober, ServerPlace};
 pub use process::{ProcessSample, resident_peak_bytes, thread_cpu_ns};
