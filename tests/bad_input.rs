@@ -8,26 +8,7 @@
 
 mod support;
 
-use support::{Finished, finish, prony, write};
-
-/// An experiment that is fine; tests break one line of it.
-const EXPERIMENT: &str = r#"name = "example"
-base = "mysql-5.7.22"
-blocks = 1
-
-[dataset]
-tables = 1
-rows = 1000
-
-[[target]]
-build = "mysql-5.7.22"
-
-[sequence]
-time = "1s"
-
-[[step]]
-workload = "point-query"
-"#;
+use support::{EXAMPLE, Finished, finish, prony, write};
 
 /// Runs `prony run` on the text, with a cache of its own, and checks that nothing was made.
 fn run(text: &str) -> Finished {
@@ -46,8 +27,8 @@ fn run(text: &str) -> Finished {
 /// The experiment with one line replaced.
 #[track_caller]
 fn broken(line: &str, by: &str) -> Finished {
-    assert!(EXPERIMENT.contains(line));
-    run(&EXPERIMENT.replacen(line, by, 1))
+    assert!(EXAMPLE.contains(line));
+    run(&EXAMPLE.replacen(line, by, 1))
 }
 
 #[test]
@@ -120,7 +101,7 @@ fn a_parameter_that_the_workload_does_not_define() {
 #[test]
 fn an_intent_that_the_version_cannot_honour() {
     let with_config = "build = \"mysql-5.0.21\"\nconfig = { performance_schema = true }";
-    run(&EXPERIMENT
+    run(&EXAMPLE
         .replace("build = \"mysql-5.7.22\"", with_config)
         .replace("base = \"mysql-5.7.22\"", "base = \"mysql-5.0.21\""))
     .exits(3)

@@ -129,7 +129,13 @@ fn an_unusual_calibration_is_printed_and_not_kept() {
         let rate = queries / wall_ns * 1e9;
         let shown = at("figures/queries_per_second");
         assert!((shown / rate - 1.0).abs() < 1e-6, "{shown} {rate}");
+        // A tenth of a second is too short for the kernel's figures to show a disturbance.
+        assert!(at("host/wall_ns") >= 100e6 && at("host/own_ns") > 0.0);
+        assert_eq!(point["taken"]["disturbed"], false);
+        assert_eq!(point["taken"]["others"], Value::Null);
     }
+    assert_eq!(json["wake_ups"], Value::Null);
+    assert_eq!(json["noise"], Value::Array(vec![]));
     assert_eq!(json["open"].as_array().unwrap().len(), 1);
     let at = |name: &str| number(&json, &format!("/open/0/{name}"));
     assert_eq!(json["open"][0]["clients"], 8);
@@ -177,8 +183,30 @@ fn a_calibration_with_all_usual_points_is_kept() {
     assert_eq!(calibration["made_at_ms"], json["made_at_ms"]);
     let closed = calibration["closed"].as_array().unwrap();
     assert!(closed.iter().any(|point| point["clients"] == CLIENTS));
+    check_noise(&json);
+    let experiment = support::workspace().join("experiments/quickstart.toml");
+    let mut plan = prony(folder.path(), &["plan", experiment.to_str().unwrap()]);
+    plan.env("PRONY_CACHE", &cache);
+    let plan = finish(plan).exits(0).stdout;
+    assert!(plan.contains("Expected half-width"), "{plan}");
     calibrate("calibrate --time 10ms --clients 1").says(&["will not be stored"]);
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
+}
+
+/// The windows of both loops fill the time, and every point of half a second knows its processors.
+#[track_caller]
+fn check_noise(json: &Value) {
+    let noise = json["noise"].as_array().unwrap();
+    assert_eq!(noise.len(), 2);
+    for point in noise {
+        assert!(point["windows"].as_array().unwrap().len() >= 16, "{point}");
+        assert!(point["deviations"][1]["log_deviation"].as_f64().unwrap() > 0.0);
+    }
+    for point in json["closed"].as_array().unwrap() {
+        let others = point["taken"]["others"].as_f64();
+        assert!((0.0..=1.0).contains(&others.unwrap()), "{point}");
+    }
+    assert!(number(json, "/wake_ups/same/wall_us") > 0.0);
 }
 
 #[test]

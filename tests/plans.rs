@@ -103,6 +103,33 @@ fn a_plan_says_at_which_pace_clients_work() {
     assert!(plan.contains(added), "{plan}");
 }
 
+#[test]
+fn a_plan_shows_the_placement_on_this_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = folder.path().join("placed.toml");
+    let plan = |placement: &str| -> Vec<String> {
+        let text = format!(
+            "name = \"placed\"\nbase = \"mysql-8.0.31\"\nblocks = 1\n{placement}\n\
+             [dataset]\nrows = 1000\n[sequence]\ntime = \"1s\"\n\
+             [[step]]\nworkload = \"point-query\"\n\
+             [[target]]\nbuild = \"mysql-8.0.31\"\n"
+        );
+        std::fs::write(&experiment, text).unwrap();
+        let args = ["plan", experiment.to_str().unwrap()];
+        let plan = finish(prony(folder.path(), &args)).exits(0).stdout;
+        let lines = plan.lines().map(str::to_owned);
+        let lines = lines.skip_while(|line| line != "Placement on this host:");
+        lines.skip(1).take_while(|line| !line.is_empty()).collect()
+    };
+    assert_eq!(plan("placement = \"free\""), ["  all steps: free"]);
+    let named = plan("placement = { sessions = \"0\", generator = \"0\" }");
+    assert_eq!(named, ["  all steps: sets (sessions 0, generator 0)"]);
+    // The rule depends on the host, the reason is always there.
+    let [steps, default] = <[String; 2]>::try_from(plan("")).unwrap();
+    assert!(steps.starts_with("  all steps: "), "{steps}");
+    assert!(default.starts_with("  default: ") && default.contains(", because "));
+}
+
 /// Tells if a plan counts instructions, which by default depends on the host.
 fn counts(plan: &str) -> bool {
     let counts = plan.contains("Instructions are counted by ");
@@ -127,13 +154,18 @@ fn a_plan_says_what_is_counted() {
         let args = ["plan", experiment.to_str().unwrap()];
         finish(prony(folder.path(), &args)).exits(0).stdout
     };
-    let counted = plan("[counting]\nwith = \"valgrind\"\nblocks = 1\noperations = 500");
+    let counted = plan(
+        "[counting]\nwith = \"valgrind\"\nblocks = 1\noperations = 500\n\
+         [canary]\nbound = \"7.5 %\"\nexclude = true",
+    );
     for line in [
         "Collected: system, cgroup, auto counters, every 1s",
         "Trials in order (6 in 2 blocks):",
         "Instructions are counted by valgrind in 1 block: 500 operations of each step, the same for \
          all targets.",
-        "2 cells, each measured 2 times. Predicted time: about 2 min 44 s, after the server builds \
+        "Timed trials whose canary is off by more than 7.5 % (wake-ups 37.5 %) are excluded and run \
+         again, at most 3 times each.",
+        "2 cells, each measured 2 times. Predicted time: about 2 min 46 s, after the server builds \
          have been fetched.",
     ] {
         assert!(

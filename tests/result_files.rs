@@ -15,26 +15,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::{Finished, PRONY, finish, prony, write};
+use support::{EXAMPLE, Finished, PRONY, finish, prony, write};
 use tempfile::TempDir;
-
-const EXPERIMENT: &str = r#"name = "example"
-base = "mysql-5.7.22"
-blocks = 1
-
-[dataset]
-tables = 1
-rows = 1000
-
-[[target]]
-build = "mysql-5.7.22"
-
-[sequence]
-time = "1s"
-
-[[step]]
-workload = "point-query"
-"#;
 
 /// A run that has begun and is without any trial.
 struct Begun {
@@ -54,7 +36,7 @@ fn poor(folder: &Path, arguments: &[&str]) -> Command {
 impl Begun {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), "example.toml", EXPERIMENT);
+        write(folder.path(), "example.toml", EXAMPLE);
         finish(poor(folder.path(), &["run", "example.toml"])).exits(4);
         let mut runs = fs::read_dir(folder.path().join("runs")).unwrap();
         let run = runs.next().unwrap().unwrap().path();
@@ -105,7 +87,7 @@ fn in_own_mounts(folder: &Path, script: &str) -> Option<Finished> {
 #[test]
 fn a_disk_too_small_for_a_new_run() {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "example.toml", EXPERIMENT);
+    write(folder.path(), "example.toml", EXAMPLE);
     fs::create_dir(folder.path().join("small")).unwrap();
     let script =
         "mount -t tmpfs -o size=64k tmpfs small; exec $PRONY run example.toml --runs small";

@@ -29,6 +29,25 @@ pub use watched::{Shell, Watched, send};
 /// The binary under test.
 pub const PRONY: &str = env!("CARGO_BIN_EXE_prony");
 
+/// An experiment that is fine.
+pub const EXAMPLE: &str = r#"name = "example"
+base = "mysql-5.7.22"
+blocks = 1
+
+[dataset]
+tables = 1
+rows = 1000
+
+[[target]]
+build = "mysql-5.7.22"
+
+[sequence]
+time = "1s"
+
+[[step]]
+workload = "point-query"
+"#;
+
 /// The folder of the workspace.
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -26,17 +26,6 @@ impl Answer {
     }
 }
 
-/// A statement that the server keeps ready, on one connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PreparedStatement {
-    /// Its number on the connection.
-    pub id: u32,
-    /// Parameters that it wants.
-    pub params: u16,
-    /// Columns of its result, 0 for none.
-    pub columns: u16,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

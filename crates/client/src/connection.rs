@@ -92,9 +92,7 @@ impl Connection {
     pub fn query(&mut self, sql: impl AsRef<[u8]>) -> Result<Answer, ClientError> {
         let sql = sql.as_ref();
         self.exchange(|transport| {
-            let mut bytes = Vec::with_capacity(sql.len() + 8);
-            let sequence = append_query(&mut bytes, sql);
-            transport.send(&bytes, sequence)?;
+            transport.request(|out| append_query(out, sql))?;
             receive_answer(transport)
         })
     }
@@ -111,9 +109,7 @@ impl Connection {
         next: &mut dyn FnMut(&mut Vec<u8>),
     ) -> Result<Answer, ClientError> {
         self.exchange(|transport| {
-            let mut bytes = Vec::with_capacity(sql.len() + 8);
-            let sequence = append_query(&mut bytes, sql.as_bytes());
-            transport.send(&bytes, sequence)?;
+            transport.request(|out| append_query(out, sql.as_bytes()))?;
             let first = transport.receive()?;
             if first.first() != Some(&LOCAL_ROWS) {
                 return receive_answer_from(first, transport);
@@ -136,9 +132,7 @@ impl Connection {
     /// As [`query`](Self::query).
     pub fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, ClientError> {
         self.exchange(|transport| {
-            let mut bytes = Vec::with_capacity(sql.len() + 8);
-            let sequence = append_prepare(&mut bytes, sql.as_bytes());
-            transport.send(&bytes, sequence)?;
+            transport.request(|out| append_prepare(out, sql.as_bytes()))?;
             receive_prepared(transport)
         })
     }
@@ -174,9 +168,7 @@ impl Connection {
     /// When the account has not the right to, or the server does not know the request (9.x).
     pub fn shutdown(mut self) -> Result<(), ClientError> {
         self.exchange(|transport| {
-            let mut bytes = Vec::new();
-            let sequence = append_shutdown(&mut bytes);
-            transport.send(&bytes, sequence)?;
+            transport.request(append_shutdown)?;
             let packet = transport.receive()?;
             match packet.first() {
                 Some(&ERR) => Err(ClientError::refused(ErrPacket::parse(&packet)?)),

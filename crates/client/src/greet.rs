@@ -9,7 +9,7 @@ use getrandom::rand_core::UnwrapErr;
 use prony_model::Tls;
 use prony_wire::{
     AuthPlugin, AuthReply, CACHING_SHA2_KEY_REQUEST, Capabilities, Channel, ErrPacket, Greeting,
-    clear_password, encrypted_password,
+    clear_password, codes, encrypted_password,
 };
 
 use crate::transport::Transport;
@@ -225,12 +225,12 @@ fn asks_for_key(plugin: AuthPlugin, login: &Login, channel: Channel) -> bool {
 /// Remedy after a refused login.
 const fn remedy(code: u16) -> &'static str {
     match code {
-        // ER_ACCESS_DENIED_ERROR, ER_ACCESS_DENIED_NO_PASSWORD_ERROR
-        1045 | 1698 => {
+        codes::ACCESS_DENIED_ERROR | codes::ACCESS_DENIED_NO_PASSWORD_ERROR => {
             "check the password, and that the account may connect from this host in this way"
         }
-        // ER_DBACCESS_DENIED_ERROR, ER_BAD_DB_ERROR
-        1044 | 1049 => "check that the database exists and that the account may use it",
+        codes::DBACCESS_DENIED_ERROR | codes::BAD_DB_ERROR => {
+            "check that the database exists and that the account may use it"
+        }
         _ => "see the server's log for details",
     }
 }

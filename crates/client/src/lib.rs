@@ -12,21 +12,22 @@ mod greet;
 mod login;
 mod opening;
 mod preparing;
-#[cfg(test)]
-mod replay;
 mod socket;
 mod stream;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod transport;
 
-pub use answer::{Answer, PreparedStatement};
+pub use answer::Answer;
 pub use connection::Connection;
 pub use error::ClientError;
 pub use login::Login;
 pub use opening::{Opening, OpeningProgress};
 pub use prony_model::Address;
+pub use prony_wire::PreparedStatement;
 pub use socket::Socket;
 pub use stream::Stream;
 pub use tls::{Encryption, TlsError, TlsStream};

@@ -1,8 +1,8 @@
 //! The server's answer to a statement that it is to prepare, packet by packet.
 
-use prony_wire::{Eof, ErrPacket, PrepareOk, column_name};
+use prony_wire::{Eof, ErrPacket, PreparedStatement, column_name};
 
-use crate::{ClientError, PreparedStatement};
+use crate::ClientError;
 
 /// The first byte of an ERR packet.
 const ERR: u8 = 0xff;
@@ -39,13 +39,9 @@ impl Preparing {
     }
 
     fn begin(&mut self, packet: &[u8]) -> Result<(), ClientError> {
-        let answer = PrepareOk::parse(packet)?;
-        self.statement = Some(PreparedStatement {
-            id: answer.id,
-            params: answer.params,
-            columns: answer.columns,
-        });
-        let definitions = [answer.columns, answer.params];
+        let statement = PreparedStatement::parse(packet)?;
+        self.statement = Some(statement);
+        let definitions = [statement.columns, statement.params];
         self.definitions
             .extend(definitions.into_iter().filter(|count| *count > 0));
         Ok(())

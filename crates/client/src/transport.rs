@@ -62,11 +62,20 @@ impl Transport {
             .map_err(|source| self.explain(source))
     }
 
+    /// Sends what `append` frames; it returns the number of the packet that the answer begins with.
+    pub(crate) fn request(
+        &mut self,
+        append: impl FnOnce(&mut Vec<u8>) -> u8,
+    ) -> Result<(), ClientError> {
+        let mut bytes = Vec::new();
+        let sequence = append(&mut bytes);
+        self.send(&bytes, sequence)
+    }
+
     /// Sends a payload as the next packet of the conversation.
     pub(crate) fn reply(&mut self, payload: &[u8]) -> Result<(), ClientError> {
-        let mut bytes = Vec::with_capacity(HEADER_SIZE + payload.len());
-        let sequence = append_packet(&mut bytes, self.sequence, payload);
-        self.send(&bytes, sequence)
+        let sequence = self.sequence;
+        self.request(|out| append_packet(out, sequence, payload))
     }
 
     /// Receives a packet, joined from its frames.
@@ -79,7 +88,8 @@ impl Transport {
     /// Appends the payload of the next frame; tells whether its packet goes on.
     fn receive_frame(&mut self, payload: &mut Vec<u8>) -> Result<bool, ClientError> {
         let mut header = [0; HEADER_SIZE];
-        self.read_exact(&mut header)?;
+        let read = self.stream.read_exact(&mut header);
+        read.map_err(|source| self.explain(source))?;
         let (length, found) = read_header(header);
         if found != self.sequence {
             return Err(ClientError::from(WireError::Sequence {
@@ -96,12 +106,6 @@ impl Transport {
             Ok(_) => Ok(length == PAYLOAD_MAX),
             Err(source) => Err(self.explain(source)),
         }
-    }
-
-    fn read_exact(&mut self, bytes: &mut [u8]) -> Result<(), ClientError> {
-        self.stream
-            .read_exact(bytes)
-            .map_err(|source| self.explain(source))
     }
 
     fn explain(&self, source: io::Error) -> ClientError {

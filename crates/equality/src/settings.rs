@@ -208,7 +208,7 @@ mod tests {
     fn raw_options_come_first_and_unseen_intents_are_not_lost() {
         let found = settings(&[
             server(
-                &[("server_cpus", 1)],
+                &[("huge_pages", 1)],
                 &[
                     ("skip-anything", OptionOrigin::Baseline),
                     ("a=1", OptionOrigin::Baseline),
@@ -230,7 +230,7 @@ mod tests {
             .collect();
         let expected = [
             (OptionOrigin::Raw, Some("z"), false),
-            (OptionOrigin::Intent, Some("server_cpus"), true),
+            (OptionOrigin::Intent, Some("huge_pages"), true),
             (OptionOrigin::Baseline, Some("a"), false),
         ];
         assert_eq!(order, expected);

@@ -16,16 +16,16 @@ use std::process::{Command, Stdio};
 use prony_model::{CpuSet, HugePages};
 use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal};
-use rustix::thread::{
-    CpuSet as CpuMask, disable_transparent_huge_pages, sched_getaffinity, sched_setaffinity,
-};
+use rustix::thread::{disable_transparent_huge_pages, sched_getaffinity, sched_setaffinity};
+
+use crate::threads::mask_of;
 
 /// The variable that names libraries to load before all others, `ld.so(8)`.
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// The set-up of a program beside its arguments.
+/// The properties of a child process beside its program and arguments, which the guard sets up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Placement {
+pub struct ChildSetup {
     /// The processors that it may use; `None` for those that this process may use.
     pub cpus: Option<CpuSet>,
     /// Transparent huge pages.
@@ -71,16 +71,16 @@ pub enum GuardError {
 }
 
 /// Arms the parent-death signal, makes sure that the parent is still `parent`, applies the
-/// placement, holds where it says so, and becomes `program`, which is looked up on `PATH`. Returns
+/// setup, holds where that asks for it, and becomes `program`, which is looked up on `PATH`. Returns
 /// only when that failed.
 pub fn exec(
     parent: u32,
-    placement: &Placement,
+    setup: &ChildSetup,
     program: &OsStr,
     arguments: &[OsString],
 ) -> GuardError {
     let mut command = Command::new(program);
-    if let Err(error) = prepare(parent, placement, &mut command) {
+    if let Err(error) = prepare(parent, setup, &mut command) {
         return error;
     }
     let source = command.args(arguments).exec();
@@ -90,7 +90,7 @@ pub fn exec(
     }
 }
 
-fn prepare(parent: u32, placement: &Placement, command: &mut Command) -> Result<(), GuardError> {
+fn prepare(parent: u32, setup: &ChildSetup, command: &mut Command) -> Result<(), GuardError> {
     let check_parent = || match parent_id() {
         id if id == parent => Ok(()),
         _ => Err(GuardError::Orphaned(parent)),
@@ -100,20 +100,20 @@ fn prepare(parent: u32, placement: &Placement, command: &mut Command) -> Result<
     armed.map_err(|errno| GuardError::DeathSignal(errno.into()))?;
     // Checked again: a parent that died before arming is noticed here, one that dies later kills.
     check_parent()?;
-    if let Some(cpus) = &placement.cpus {
+    if let Some(cpus) = &setup.cpus {
         run_on(cpus)?;
     }
-    if placement.huge_pages == HugePages::Never {
+    if setup.huge_pages == HugePages::Never {
         let off = disable_transparent_huge_pages(true);
         off.map_err(|errno| GuardError::HugePages(errno.into()))?;
     }
-    if placement.hold {
+    if setup.hold {
         io::copy(&mut io::stdin(), &mut io::sink()).map_err(GuardError::Hold)?;
         // A parent that dies closes its end of the input too, and that is no word to go on.
         check_parent()?;
         command.stdin(Stdio::null());
     }
-    if let Some(library) = &placement.preload {
+    if let Some(library) = &setup.preload {
         command.env(PRELOAD, library);
     }
     Ok(())
@@ -126,10 +126,7 @@ fn run_on(cpus: &CpuSet) -> Result<(), GuardError> {
         wanted: cpus.clone(),
         reason,
     };
-    let mut mask = CpuMask::new();
-    for cpu in cpus.cpus() {
-        mask.set(usize::from(*cpu));
-    }
+    let mask = mask_of(cpus);
     match sched_setaffinity(None, &mask).and_then(|()| sched_getaffinity(None)) {
         Ok(got) if got == mask => Ok(()),
         Ok(_) | Err(Errno::INVAL) => Err(refused(
@@ -145,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_wrong_parent_is_noticed() {
-        let error = exec(0, &Placement::default(), OsStr::new("true"), &[]);
+        let error = exec(0, &ChildSetup::default(), OsStr::new("true"), &[]);
         assert!(matches!(error, GuardError::Orphaned(0)), "{error}");
     }
 

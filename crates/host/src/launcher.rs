@@ -16,7 +16,7 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
 
-use crate::guard::Placement;
+use crate::guard::ChildSetup;
 use crate::owner::{OWNER_VARIABLE, Owner, OwnerError};
 
 /// The time between two looks at a child that is waited for.
@@ -92,24 +92,24 @@ impl Launcher {
     /// A command for `program` (looked up on `PATH`) that runs guarded, in a process group of its
     /// own, with the owner in its environment. Add arguments to it, then [`Self::spawn`] it.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        self.placed_command(program, &Placement::default())
+        self.command_with(program, &ChildSetup::default())
     }
 
-    /// The same, with a placement. Where the guard holds, standard input has to be a pipe, and the
+    /// The same with a setup. Where the guard holds, standard input has to be a pipe, and the
     /// program begins when this end of it is closed.
-    pub fn placed_command(&self, program: impl AsRef<OsStr>, placement: &Placement) -> Command {
+    pub fn command_with(&self, program: impl AsRef<OsStr>, setup: &ChildSetup) -> Command {
         let mut command = Command::new(&self.prony);
         command.args(["guard", "--parent", &self.owner.pid.to_string()]);
-        if let Some(cpus) = &placement.cpus {
+        if let Some(cpus) = &setup.cpus {
             command.arg("--cpus").arg(cpus.to_string());
         }
-        if placement.huge_pages == HugePages::Never {
+        if setup.huge_pages == HugePages::Never {
             command.arg("--no-huge-pages");
         }
-        if let Some(library) = &placement.preload {
+        if let Some(library) = &setup.preload {
             command.arg("--preload").arg(library);
         }
-        if placement.hold {
+        if setup.hold {
             command.arg("--hold");
         }
         command

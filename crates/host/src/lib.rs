@@ -13,15 +13,20 @@ mod leftovers;
 mod lock;
 mod owner;
 mod roots;
+mod threads;
 
 pub use exit::describe_exit;
 pub use folder::{
     Abandoned, MARK, OwnedFolder, STAGING, remove_abandoned, retire, sync_filesystem,
 };
-pub use guard::Placement;
+pub use guard::ChildSetup;
 pub use io_error::{At, IoError, gone};
 pub use launcher::{Launcher, LauncherError, Process, tail};
 pub use leftovers::{Leftover, clear_leftovers};
 pub use lock::FileLock;
 pub use owner::{Owner, OwnerError, OwnerState, Site};
 pub use roots::{Roots, RootsError, create_private, write_private};
+pub use threads::{
+    Thread, bind_thread, group_members, group_threads, is_gone, thread_cpus, threads_by_cpus,
+    threads_of, usable_cpus,
+};

@@ -7,14 +7,18 @@ use std::collections::BTreeSet;
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{Backend, Dataset, Plan, Sample, Step, StepOutcome, Target};
+use prony_model::{
+    Backend, CanaryRule, Dataset, PlacementReading, Plan, Sample, Step, StepOutcome, Target,
+};
 use prony_servers::{Image, admin};
 
-use crate::drive::{GeneratorSetup, drive, drive_task, generator_host};
+use crate::drive::{GeneratorSetup, drive_task, generator_host};
 use crate::error::LabError;
 use crate::event::{Events, activities};
 use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
+use crate::measure::measure;
+use crate::placement::{Binding, HostProcessors, Placements, check_processors, default_placement};
 use crate::prepare::{ImageMaker, Preparation, Start, Supply, fill, supply_all};
 use crate::server::Server;
 use crate::watch::{self, Wanted, Watched, server_cpu_ns};
@@ -60,6 +64,8 @@ pub struct AdHocEnd {
     /// Processor time of the server over the measured time, in nanoseconds; `None` where it is not
     /// known, as of servers that Prony did not start.
     pub server_cpu_ns: Option<u64>,
+    /// The placement and the processors of every thread; `None` where `outcome` is.
+    pub placement: Option<PlacementReading>,
     /// The samples of the measured time, from its start to its end; empty where `outcome` is
     /// `None`.
     pub samples: Vec<Sample>,
@@ -97,6 +103,7 @@ pub fn adhoc(
         server_version: String::new(),
         outcome: None,
         server_cpu_ns: None,
+        placement: None,
         samples: Vec::new(),
     };
     let driven = unless_interrupted(drive_once(lab, work, &mut end, events, messages))?;
@@ -119,13 +126,21 @@ fn drive_once(
         .map_err(LabError::from)?;
     let usual = GeneratorSetup::new(&hello, backend);
     let plan = plan_of(work);
+    let host = HostProcessors::find(&lab.proc).map_err(|source| LabError::Processors { source })?;
+    check_processors(&plan, &host)?;
     let supplies = supply_all(lab, &plan, events)?;
+    let setup = GeneratorSetup {
+        threads_max: work.threads_max.unwrap_or(usual.threads_max),
+        ..usual
+    };
     let load = Load {
         lab,
         work,
-        setup: GeneratorSetup {
-            threads_max: work.threads_max.unwrap_or(usual.threads_max),
-            ..usual
+        setup,
+        placements: Placements {
+            default: default_placement(&plan, None, &host).rule,
+            host,
+            threads_max: setup.threads_max,
         },
         plan: &plan,
         supply: &supplies[0],
@@ -150,7 +165,9 @@ fn plan_of(work: &AdHoc) -> Plan {
         allow: Vec::new(),
         counting: None,
         counting_note: None,
+        canary: CanaryRule::default(),
         backend: work.backend,
+        placement: None,
         trials: Vec::new(),
     }
 }
@@ -159,6 +176,7 @@ struct Load<'a> {
     lab: &'a Lab<'a>,
     work: &'a AdHoc,
     setup: GeneratorSetup,
+    placements: Placements,
     plan: &'a Plan,
     supply: &'a Supply,
 }
@@ -195,20 +213,26 @@ impl Load<'_> {
                 .image(None, events)?,
             ),
         };
-        let mut watched = self.server(image.as_ref(), events)?;
+        let (mut watched, mut binding) = self.server(image.as_ref(), events)?;
         end.server_version = watched.server.version()?;
-        self.drive(&mut watched, end, messages)?;
+        self.drive(&mut watched, &mut binding, end, messages)?;
         // A server of Prony's own is no longer needed, and need not write back dirty pages.
         drop(watched);
         Ok(())
     }
 
-    /// The server with its tables.
-    fn server(&self, image: Option<&Image>, events: &mut Events<'_>) -> Result<Watched, Fault> {
+    /// The server with its tables, its threads told if they are to be bound.
+    fn server(
+        &self,
+        image: Option<&Image>,
+        events: &mut Events<'_>,
+    ) -> Result<(Watched, Binding), Fault> {
+        let binds = self.placements.bind_server(self.plan, &self.work.target);
         if let (Supply::External(access), Tables::Found) = (self.supply, self.work.tables) {
             let server = access.as_found()?;
             self.check_tables(&server)?;
-            return Ok(watch::attend(self.lab, server, Wanted::little()));
+            let binding = Binding::new(&server, binds)?;
+            return Ok((watch::attend(self.lab, server, Wanted::little()), binding));
         }
         let start = Start {
             lab: self.lab,
@@ -218,6 +242,8 @@ impl Load<'_> {
             image,
         };
         let mut watched = start.watched(Wanted::little())?;
+        // Before other connections: each makes a session.
+        let binding = Binding::new(&watched.server, binds)?;
         if image.is_none() || !self.work.target.engine.persistent() {
             let AdHoc {
                 target, dataset, ..
@@ -226,7 +252,7 @@ impl Load<'_> {
             fill(self.lab, &mut watched.server, dataset, target, &mut say)?;
         }
         start.warm(&watched.server)?;
-        Ok(watched)
+        Ok((watched, binding))
     }
 
     /// Reads the first and the last table, so that missing ones are reported in one line.
@@ -250,37 +276,27 @@ impl Load<'_> {
     fn drive(
         &self,
         watched: &mut Watched,
+        binding: &mut Binding,
         end: &mut AdHocEnd,
         messages: &mut dyn FnMut(&Message),
     ) -> Result<(), Fault> {
         let work = self.work;
-        let Watched { server, readers } = watched;
+        let placement = self.placements.of(self.plan, &work.target, &work.step);
+        binding.begin(&work.step, placement)?;
         let task = drive_task(self.plan, &work.target, &work.step, work.seed, self.setup);
         let task = DriveTask {
             interval_ms: work.interval_ms,
             interval_histograms: true,
             ..task
         };
-        let cpus = self.supply.client_cpus();
-        let mut samples = Vec::new();
         let task = Task::Drive(Box::new(task));
-        let outcome = drive(self.lab, server, cpus, task, &mut |message| {
-            match message {
-                Message::Ready => samples.push(readers.begin()),
-                Message::MeasureEnd { .. } => samples.extend(readers.end()),
-                _ => {}
-            }
-            messages(&message);
-            Ok(match message {
-                Message::Done { outcome } => Some(outcome),
-                _ => None,
-            })
-        })?;
-        if let [start, .., stop] = samples.as_slice() {
+        let measured = measure(self.lab, watched, binding, task, messages)?;
+        if let [start, .., stop] = measured.samples.as_slice() {
             end.server_cpu_ns = server_cpu_ns(start, stop);
         }
-        end.samples = samples;
-        end.outcome = Some(*outcome);
+        end.samples = measured.samples;
+        end.placement = measured.placement;
+        end.outcome = Some(*measured.outcome);
         Ok(())
     }
 }

@@ -2,34 +2,42 @@
 //! costs next to nothing.
 
 mod cache;
+mod measured;
+mod noise;
 mod null_server;
+mod placement;
 mod points;
 mod price;
 mod program;
+mod renewal;
 mod tasks;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use prony_check::CheckError;
 use prony_host::{Launcher, Roots};
-use prony_load::{DriveTask, Job, Message, Task};
+use prony_load::DriveTask;
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, CounterSet, LookingPrice,
-    OpenPoint, Spacing, StepOutcome, StopFlag, Tls, Workload,
+    Backend, CalibratedHost, Calibration, ClosedPoint, CounterSet, HostUse, LookingPrice,
+    NoisePoint, OpenPoint, Spacing, StopFlag, WakeUps, Workload,
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
 
 pub use self::cache::KeepError;
 use self::cache::{CachedCalibration, keep, recall};
+use self::measured::{Measured, drive_error};
 use self::null_server::NullServer;
+use self::placement::ChildPlacement;
 pub use self::points::CalibrationPoints;
 use self::program::Program;
 use self::tasks::RATE;
 pub use self::tasks::available_backends;
-use crate::drive::{Generator, Next};
+use crate::drive::Generator;
 use crate::error::GeneratorError;
 use crate::fault::{Stop, unless_interrupted};
 use crate::lab::Lab;
@@ -62,6 +70,19 @@ pub enum CalibrationEvent<'a> {
     Closed(&'a ClosedPoint),
     /// An open loop ended.
     Open(&'a OpenPoint),
+    /// A measurement was disturbed and is made again.
+    Again {
+        /// The backend.
+        backend: Backend,
+        /// Connections.
+        clients: u32,
+        /// Use of the processors meanwhile.
+        host: &'a HostUse,
+    },
+    /// The price of wake-ups is known.
+    WakeUps(&'a WakeUps),
+    /// The noise of the host at one number of clients is known.
+    Noise(&'a NoisePoint),
     /// The cost of counters at one number of clients is known.
     Looking(&'a LookingPrice),
     /// The cost of counters can't be measured.
@@ -91,6 +112,9 @@ pub enum CalibrationError {
     /// The load generator does not run.
     #[error(transparent)]
     Generator(#[from] GeneratorError),
+    /// The price of wake-ups can't be measured.
+    #[error(transparent)]
+    WakeUps(#[from] CheckError),
     /// The load generator failed, or the null server under it.
     #[error("drive {clients} clients against the null server with {backend}: {reason}")]
     Drive {
@@ -128,8 +152,7 @@ impl<'a> Calibrator<'a> {
 
     /// The calibration of this very program on this host, where the cache has it.
     pub fn recall(&self) -> Option<Calibration> {
-        let program = Program::read(self.prony).ok()?;
-        recall(&self.roots.calibration(), &program, VERSION, &self.host())
+        recalled_calibration(self.roots, self.prony, self.proc)
     }
 
     /// Tells whether the result of [`Self::calibrate`] will be kept: if it has all usual points,
@@ -150,12 +173,18 @@ impl<'a> Calibrator<'a> {
         points: &CalibrationPoints,
         events: &mut dyn FnMut(CalibrationEvent<'_>),
     ) -> Result<Option<Calibration>, CalibrationError> {
-        let measured = self.measure(points, events);
-        // A wish to stop wins over an error: it may have ended the null server or the generator.
-        unless_interrupted(measured.map_err(|stop| match stop {
+        unless_interrupted(self.first_cause(self.measure(points, events)))
+    }
+
+    /// Lets a wish to stop win over an error: it may have ended the null server or the generator.
+    fn first_cause<T>(
+        &self,
+        measured: Result<T, Stop<CalibrationError>>,
+    ) -> Result<T, Stop<CalibrationError>> {
+        measured.map_err(|stop| match stop {
             Stop::Error(error) => Stop::after(error, self.stop),
             Stop::Interrupted => stop,
-        }))
+        })
     }
 
     fn measure(
@@ -169,31 +198,42 @@ impl<'a> Calibrator<'a> {
             source,
         })?;
         let hello = Generator::ask(self.launcher, self.prony).map_err(CalibrationError::from)?;
-        let mut null = NullServer::start(self.roots, self.launcher, self.prony)
-            .map_err(|reason| CalibrationError::NullServer { reason })?;
+        let host = self.host();
+        let wake_ups = self.wake_ups(points.wake_ups_ms, events)?;
+        let rule = placement::rule(host.cpus, wake_ups.as_ref());
+        let placement = ChildPlacement::new(rule, self.proc);
         let mut calibration = Calibration {
             prony_version: VERSION.to_owned(),
-            host: self.host(),
+            host,
             made_at_ms: u64::try_from(Timestamp::now().as_millisecond()).unwrap_or(0),
+            placement: rule,
+            wake_ups,
             closed: Vec::new(),
             open: Vec::new(),
             looking: Vec::new(),
+            noise: Vec::new(),
         };
         for task in &points.tasks(&workload, &hello) {
-            let (outcome, server_ns) = self.drive(&mut null, task)?;
+            let measured = self.measure_task(task, &placement, points.repeats(), events)?;
             if task.groups.own().pace.is_scheduled() {
-                let point = open_point(task, &outcome, server_ns)?;
+                let point = open_point(task, &measured)?;
                 events(CalibrationEvent::Open(&point));
                 calibration.open.push(point);
             } else {
-                let point = closed_point(task, &outcome, server_ns);
+                let point = closed_point(task, &measured);
                 events(CalibrationEvent::Closed(&point));
                 calibration.closed.push(point);
             }
         }
         for &set in &points.looking {
-            let prices = self.price(set, &workload, &hello, events)?;
+            let prices = self.price(set, &workload, &hello, &placement, events)?;
             calibration.looking.extend(prices);
+        }
+        for task in &points.noise_tasks(&workload, &hello) {
+            let measured = self.measure_task(task, &placement, points.repeats(), events)?;
+            let point = noise::point(task, &measured);
+            events(CalibrationEvent::Noise(&point));
+            calibration.noise.push(point);
         }
         if !self.keeps(points) {
             return Ok(calibration);
@@ -201,79 +241,50 @@ impl<'a> Calibrator<'a> {
         let cached = CachedCalibration {
             program,
             calibration,
+            struck: BTreeSet::new(),
         };
         keep(&self.roots.calibration(), &cached).map_err(CalibrationError::from)?;
         Ok(cached.calibration)
     }
 
-    fn host(&self) -> CalibratedHost {
-        let facts = HostFacts::read(self.proc);
-        CalibratedHost {
-            cpu_model: facts.cpu_model,
-            cpus: facts.cpus,
-            kernel: facts.kernel,
-        }
-    }
-
-    /// Runs a task to its end. Returns its outcome, and the processor time of the null server over
-    /// the measured time.
-    fn drive(
+    /// Measures the price of wake-ups for a time; `None` if the time is 0.
+    fn wake_ups(
         &self,
-        null: &mut NullServer,
-        task: &DriveTask,
-    ) -> Result<(StepOutcome, u64), Stop<CalibrationError>> {
-        let failed = |reason: String| drive_error(task, reason);
-        let job = Job {
-            address: null.address(),
-            user: "prony".to_owned(),
-            password: String::new(),
-            tls: Tls::Off,
-            database: "sbtest".to_owned(),
-            task: Task::Drive(Box::new(task.clone())),
-        };
-        let mut generator = Generator::start(self.launcher, self.prony, None, &job)
-            .map_err(|error| failed(format!("failed to {error}")))?;
-        let mut edges = Vec::new();
-        loop {
-            match generator.next(POLL) {
-                Next::Message(Message::MeasureStart { .. } | Message::MeasureEnd { .. }) => {
-                    edges.push(null.cpu_ns(self.proc).map_err(failed)?);
-                }
-                Next::Message(Message::Done { outcome }) => {
-                    return match edges[..] {
-                        [start, end] => Ok((*outcome, end.saturating_sub(start))),
-                        _ => Err(failed("it did not report when it measured".to_owned()).into()),
-                    };
-                }
-                Next::Message(Message::Failed { reason }) => {
-                    return Err(failed(with_last_words(reason, null)).into());
-                }
-                Next::Ended(how) => {
-                    let reason = format!("the load generator ended early: {how}");
-                    return Err(failed(with_last_words(reason, null)).into());
-                }
-                Next::Message(_) | Next::Quiet => {}
-            }
-            if self.stop.requested() {
-                return Err(Stop::Interrupted);
-            }
+        time_ms: u64,
+        events: &mut dyn FnMut(CalibrationEvent<'_>),
+    ) -> Result<Option<WakeUps>, Stop<CalibrationError>> {
+        if time_ms == 0 {
+            return Ok(None);
         }
+        let measured = prony_check::wake_ups(Duration::from_millis(time_ms), self.stop);
+        let wake_ups = measured.map_err(CalibrationError::from)?;
+        let wake_ups = wake_ups.ok_or(Stop::Interrupted)?;
+        events(CalibrationEvent::WakeUps(&wake_ups));
+        Ok(Some(wake_ups))
+    }
+
+    fn host(&self) -> CalibratedHost {
+        calibrated_host(self.proc)
     }
 }
 
-fn drive_error(task: &DriveTask, reason: String) -> CalibrationError {
-    CalibrationError::Drive {
-        backend: task.backend,
-        clients: task.groups.own().clients,
-        reason,
-    }
+/// The calibration of the program `prony` on this host, where the cache has it.
+pub fn recalled_calibration(roots: &Roots, prony: &Path, proc: &Root) -> Option<Calibration> {
+    recalled(roots, prony, proc).map(|cached| cached.calibration)
 }
 
-/// The reason from the generator, and the words of the null server where it has ended.
-fn with_last_words(reason: String, null: &mut NullServer) -> String {
-    match null.last_words() {
-        Some(said) if !said.is_empty() => format!("{reason}; output of the null server: {said}"),
-        _ => reason,
+fn recalled(roots: &Roots, prony: &Path, proc: &Root) -> Option<CachedCalibration> {
+    let program = Program::read(prony).ok()?;
+    let host = calibrated_host(proc);
+    recall(&roots.calibration(), &program, VERSION, &host)
+}
+
+fn calibrated_host(proc: &Root) -> CalibratedHost {
+    let facts = HostFacts::read(proc);
+    CalibratedHost {
+        cpu_model: facts.cpu_model,
+        cpus: facts.cpus,
+        kernel: facts.kernel,
     }
 }
 
@@ -286,42 +297,33 @@ fn point_query() -> Result<Workload, CalibrationError> {
         .ok_or_else(|| failed("it does not exist".to_owned()))
 }
 
-fn closed_point(task: &DriveTask, outcome: &StepOutcome, server_ns: u64) -> ClosedPoint {
+fn closed_point(task: &DriveTask, measured: &Measured) -> ClosedPoint {
     ClosedPoint {
         backend: task.backend,
         clients: task.groups.own().clients,
-        threads: outcome.threads,
-        counts: counts(outcome, server_ns),
+        threads: measured.outcome.threads,
+        cpus: measured.cpus.clone(),
+        host: measured.host,
+        counts: measured.counts(),
     }
 }
 
-fn open_point(
-    task: &DriveTask,
-    outcome: &StepOutcome,
-    server_ns: u64,
-) -> Result<OpenPoint, CalibrationError> {
-    let schedule = outcome.groups.own().schedule.as_ref().ok_or_else(|| {
+fn open_point(task: &DriveTask, measured: &Measured) -> Result<OpenPoint, CalibrationError> {
+    let schedule = measured.outcome.groups.own().schedule.as_ref();
+    let schedule = schedule.ok_or_else(|| {
         let reason = "it did not report its schedule";
         drive_error(task, reason.to_owned())
     })?;
     Ok(OpenPoint {
         backend: task.backend,
         clients: task.groups.own().clients,
-        threads: outcome.threads,
+        threads: measured.outcome.threads,
+        cpus: measured.cpus.clone(),
+        host: measured.host,
         rate: RATE,
         spacing: Spacing::Regular,
-        counts: counts(outcome, server_ns),
+        counts: measured.counts(),
         planned: schedule.planned,
         error: schedule.error.clone(),
     })
-}
-
-fn counts(outcome: &StepOutcome, server_ns: u64) -> CalibrationCounts {
-    CalibrationCounts {
-        queries: outcome.groups.own().queries,
-        wall_ns: outcome.end_ns.saturating_sub(outcome.start_ns),
-        client_user_ns: outcome.client_user_ns,
-        client_system_ns: outcome.client_system_ns,
-        server_ns,
-    }
 }

@@ -18,7 +18,7 @@ use crate::server::Server;
 const POLL: Duration = Duration::from_millis(100);
 
 /// Runs `task` to its end, on the processors `cpus` if not on all. `on_message` sees every message
-/// and returns what ends the job. A generator that holds goes on when it has seen `Ready`, and closes
+/// with the process id of the generator, and returns what ends the job. A generator that holds goes on when it has seen `Ready`, and closes
 /// its connections when it has seen `MeasureEnd`: what it reads meanwhile belongs to no statement, and
 /// finds all of the load's connections.
 pub(crate) fn drive<T>(
@@ -26,7 +26,7 @@ pub(crate) fn drive<T>(
     server: &mut Server,
     cpus: Option<&CpuSet>,
     task: Task,
-    on_message: &mut dyn FnMut(Message) -> Result<Option<T>, Fault>,
+    on_message: &mut dyn FnMut(Message, u32) -> Result<Option<T>, Fault>,
 ) -> Result<T, Fault> {
     // Filling is no load to be measured: it goes the administrator's way, who may change more.
     let (address, login) = if matches!(task, Task::Fill(_)) {
@@ -50,7 +50,7 @@ pub(crate) fn drive<T>(
             Next::Message(Message::Failed { reason }) => return Err(server.lost(&reason)),
             Next::Message(message) => {
                 let edge = matches!(message, Message::Ready | Message::MeasureEnd { .. });
-                if let Some(end) = on_message(message)? {
+                if let Some(end) = on_message(message, generator.id())? {
                     return Ok(end);
                 }
                 if holds && edge {

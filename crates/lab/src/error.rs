@@ -72,6 +72,29 @@ pub enum LabError {
         /// The reason.
         source: BackendError,
     },
+    /// The processors of this process are unknown.
+    #[error("list the processors that Prony may use: {source}")]
+    Processors {
+        /// The answer of the system.
+        source: io::Error,
+    },
+    /// The experiment names a processor that is not there.
+    #[error(
+        "place the {role} of target `{target}` in step `{step}`: Prony may not use processor {cpu}, \
+         or the machine has fewer; name some of {usable} in `placement`"
+    )]
+    Processor {
+        /// The target.
+        target: String,
+        /// The step.
+        step: String,
+        /// The key in the experiment.
+        role: &'static str,
+        /// The processor.
+        cpu: u16,
+        /// Those that can be named.
+        usable: String,
+    },
     /// The counters with which a run began are no longer available.
     #[error(
         "count with the processor's counters, as this run has done so far: {reason}; resume the \
@@ -130,6 +153,8 @@ impl LabError {
             | Self::Password { .. }
             | Self::External { .. }
             | Self::Tables { .. }
+            | Self::Processors { .. }
+            | Self::Processor { .. }
             | Self::Backend(_)
             | Self::Generator(_)
             | Self::Counting { .. }

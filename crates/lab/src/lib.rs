@@ -5,27 +5,33 @@
 //! result file).
 
 mod adhoc;
+mod attempts;
 mod calibrate;
+mod ceiling;
 mod drive;
 mod error;
 mod event;
 mod fault;
 mod lab;
+mod measure;
+mod placement;
 mod prepare;
 mod run;
 mod server;
 mod trial;
 mod verify;
+mod warnings;
 mod watch;
 
 pub use adhoc::{AdHoc, AdHocEnd, AdHocError, Tables, adhoc};
 pub use calibrate::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
-    available_backends,
+    available_backends, recalled_calibration,
 };
 pub use error::{GeneratorError, LabError};
 pub use event::{Activity, Event, Events};
 pub use lab::Lab;
+pub use placement::{HostProcessors, PlannedPlacements, StepSize, default_placement, resolve};
 pub use prepare::{Effective, check, effective};
 pub use run::{RunEnd, run};
 pub use verify::{Verification, VerifiedCell, VerifiedTarget, verify};

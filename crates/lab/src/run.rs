@@ -3,28 +3,27 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use jiff::Timestamp;
 use prony_check::HostCheck;
 use prony_equality::VariableTable;
 use prony_load::Hello;
-use prony_model::{
-    Backend, Calibration, CountedBy, CounterSet, LookingPrice, Plan, PlannedTrial, Target,
-    TrialKind,
-};
+use prony_model::{Backend, CountedBy, CounterSet, Plan, PlannedTrial, Target, TrialKind};
 use prony_probe::hardware_counters;
 use prony_servers::Image;
-use prony_store::{LoadRecord, Store, Subject, TrialId};
+use prony_store::{LoadRecord, Store, TrialId};
 
-use crate::calibrate::{CalibrationPoints, Calibrator};
+use crate::attempts::{Attempts, Canary, Next};
+use crate::ceiling;
 use crate::drive::{GeneratorSetup, generator_host};
 use crate::error::LabError;
 use crate::event::{Event, Events};
-use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
+use crate::fault::{Failure, Fault, Stop, unless_interrupted};
 use crate::lab::Lab;
+use crate::placement::{HostProcessors, Placements, check_processors, default_placement};
 use crate::prepare::{Fetched, Preparation, Ready, Supply, supply_all};
 use crate::trial::Trial;
+use crate::warnings::warn_once;
 
 /// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +49,9 @@ pub fn run(
     artefacts: &Path,
     events: &mut Events<'_>,
 ) -> Result<RunEnd, LabError> {
-    if unless_interrupted(run_missing(lab, store, artefacts, events))?.is_none() {
+    let end = unless_interrupted(run_missing(lab, store, artefacts, events))?;
+    ceiling::strike(lab, store)?;
+    if end.is_none() {
         return Ok(RunEnd::Interrupted);
     }
     store.set_run_ended(Timestamp::now())?;
@@ -72,21 +73,35 @@ fn run_missing(
         return Ok(());
     }
     check_counting(&plan, &missing)?;
+    let host = HostProcessors::find(&lab.proc).map_err(|source| LabError::Processors { source })?;
+    check_processors(&plan, &host)?;
     // Before anything of this run keeps the host busy.
     store.record_findings(&HostCheck::quick(&lab.proc, &lab.roots.cache))?;
     let hello = generator_host(lab)?;
     let backend = decide_backend(store, &hello)?;
     let supplies = supply_all(lab, &plan, events)?;
     // Before images are made, which leaves the machine busy with writing them.
-    record_calibration(lab, store, backend, events)?;
+    if let Some(unknown) = ceiling::record(lab, store, backend, events)? {
+        warn_once(store, "calibration", &unknown)?;
+    }
     let table = VariableTable::embedded().map_err(LabError::from)?;
+    let setup = GeneratorSetup::new(&hello, backend);
+    let wake_ups = store.calibration()?.and_then(|known| known.wake_ups);
+    let price = wake_ups.and_then(|known| known.across_by_same());
+    let default = default_placement(&plan, price, &host);
+    let placements = Placements {
+        host,
+        default: store.record_default_placement(default)?.rule,
+        threads_max: setup.threads_max,
+    };
     let trials = Trials {
         lab,
         plan: &plan,
         supplies: &supplies,
         table: &table,
-        setup: GeneratorSetup::new(&hello, backend),
-        riding: riding(store)?,
+        setup,
+        placements: &placements,
+        riding: ceiling::riding(store)?,
     };
     trials.write_configurations(artefacts)?;
     trials.record_options(store)?;
@@ -145,55 +160,6 @@ fn decide_backend(store: &mut Store, hello: &Hello) -> Result<Backend, LabError>
     Ok(backend)
 }
 
-/// Keeps the generator's ceiling on this host with the run; measures it if it is not cached. A run
-/// can do without it and warns then.
-fn record_calibration(
-    lab: &Lab<'_>,
-    store: &mut Store,
-    backend: Backend,
-    events: &mut Events<'_>,
-) -> Result<(), Stop> {
-    let calibrator = Calibrator::of(lab);
-    let is_priced = |known: &Calibration| {
-        let priced = |price: &LookingPrice| price.counters == CounterSet::Hardware;
-        hardware_counters().is_err() || known.looking.iter().any(priced)
-    };
-    let cached = calibrator
-        .recall()
-        .filter(|known| known.covers(backend) && is_priced(known));
-    let calibration = if cached.is_some() {
-        Ok(cached)
-    } else {
-        events(Event::Calibrating);
-        let points = CalibrationPoints::usual(CalibrationPoints::SHORT_MS);
-        calibrator.calibrate(&points, &mut |_| {})
-    };
-    match calibration {
-        Ok(Some(calibration)) => store.record_calibration(&calibration, Timestamp::now())?,
-        Ok(None) => return Err(Stop::Interrupted),
-        Err(error) => {
-            let text = format!("the ceiling of the load generator is unknown: failed to {error}");
-            warn_once(store, "calibration", &text)?;
-        }
-    }
-    Ok(())
-}
-
-/// The counters that ride along in timed trials where the experiment leaves it to the host: those
-/// of the processor, where what they cost was measured when the run began and is next to nothing.
-/// All trials of a run have the same.
-fn riding(store: &Store) -> Result<Option<CounterSet>, LabError> {
-    let calibration = store.first_calibration()?;
-    let may = calibration.is_some_and(|known| known.may_ride(CounterSet::Hardware));
-    if !may {
-        return Ok(None);
-    }
-    hardware_counters().map_err(|error| LabError::Counting {
-        reason: error.to_string(),
-    })?;
-    Ok(Some(CounterSet::Hardware))
-}
-
 /// The trials of a run, and what they share.
 struct Trials<'a> {
     lab: &'a Lab<'a>,
@@ -201,6 +167,7 @@ struct Trials<'a> {
     supplies: &'a [Supply],
     table: &'a VariableTable,
     setup: GeneratorSetup,
+    placements: &'a Placements,
     /// Counters that ride along in timed trials.
     riding: Option<CounterSet>,
 }
@@ -237,7 +204,7 @@ impl Trials<'_> {
         })
     }
 
-    /// Runs one planned trial and stores how it ended.
+    /// Runs one planned trial, again where its canaries exclude it, and stores how it ended.
     fn run(
         &self,
         planned: PlannedTrial,
@@ -246,36 +213,32 @@ impl Trials<'_> {
         events: &mut Events<'_>,
     ) -> Result<(), Stop> {
         let target = &self.plan.targets[planned.target].name;
-        self.announce(planned, target, events);
-        let begin = Instant::now();
-        let id = store.begin_trial(planned, Timestamp::now())?;
-        let end = match ready {
-            Ok(ready) => self.trial(planned, id, ready, store).run(events),
-            Err(failure) => Err(Fault::Failed(failure.clone())),
+        let attempts = Attempts {
+            planned,
+            target,
+            rule: self.plan.canary,
+            stop: self.lab.stop,
         };
-        match contain(self.lab.stop, end) {
-            Ok(Ok(())) => {
-                store.finish_trial(id, Timestamp::now())?;
-                events(Event::TrialDone {
-                    target,
-                    took: begin.elapsed(),
-                });
+        let has_canaries = self.plan.has_canaries() && ready.is_ok();
+        let mut canary = || prony_check::canary().map_err(|error| error.to_string());
+        loop {
+            self.announce(planned, target, events);
+            let canary: Option<&mut Canary<'_>> = has_canaries.then_some(&mut canary);
+            let next = attempts.run(
+                store,
+                events,
+                canary,
+                &mut |id, store, events| match ready {
+                    Ok(ready) => self.trial(planned, id, ready, store).run(events),
+                    Err(failure) => Err(Fault::Failed(failure.clone())),
+                },
+            )?;
+            match next {
+                Next::Trial => return Ok(()),
+                Next::Again if self.lab.stop.requested() => return Err(Stop::Interrupted),
+                Next::Again => {}
             }
-            Ok(Err(Failure { reason, log_tail })) => {
-                store.fail_trial(id, &reason, &log_tail, Timestamp::now())?;
-                events(Event::TrialFailed {
-                    target,
-                    block: planned.block + 1,
-                    reason: &reason,
-                });
-            }
-            Err(Stop::Interrupted) => {
-                store.discard_trial(id, "interrupted by the user", Timestamp::now())?;
-                return Err(Stop::Interrupted);
-            }
-            Err(error) => return Err(error),
         }
-        Ok(())
     }
 
     fn trial<'t>(
@@ -295,6 +258,7 @@ impl Trials<'_> {
             surveyed: &ready.variables,
             table: self.table,
             setup: self.setup,
+            placements: self.placements,
             riding: self.riding,
             store,
         }
@@ -328,13 +292,4 @@ fn record_load(
         reused,
     };
     Ok(store.record_load(target, &load)?)
-}
-
-/// Records a warning about the whole run, unless an earlier part of the run did.
-fn warn_once(store: &mut Store, code: &str, text: &str) -> Result<(), LabError> {
-    let before = store.warnings()?;
-    if before.iter().all(|warning| warning.text != text) {
-        store.record_warning(Subject::Run, code, text)?;
-    }
-    Ok(())
 }

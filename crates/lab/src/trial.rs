@@ -5,16 +5,18 @@ mod counting;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
 use prony_model::{
-    CountedBy, CounterSet, Counting, Length, Plan, PlannedTrial, Source, Step, Target, TrialKind,
-    TrialState,
+    CountedBy, CounterSet, Counting, Length, Placement, Plan, PlannedTrial, Source, Step, Target,
+    TrialKind, TrialState,
 };
 use prony_servers::Image;
 use prony_store::{BuildRecord, Store, Subject, TrialId, TrialRow};
 
-use crate::drive::{GeneratorSetup, drive, drive_task, step_seed};
+use crate::drive::{GeneratorSetup, drive_task, step_seed};
 use crate::event::{Event, Events};
 use crate::fault::Fault;
 use crate::lab::Lab;
+use crate::measure::{Measured, measure};
+use crate::placement::{Binding, Placements, free};
 use crate::prepare::{Start, Supply, subject};
 use crate::server::{Server, Variables, debt, empty_binlog, explain_all, settle};
 use crate::watch::{Readers, SIMULATED_SLOWER, Wanted, Watched};
@@ -32,6 +34,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) surveyed: &'a Variables,
     pub(crate) table: &'a VariableTable,
     pub(crate) setup: GeneratorSetup,
+    pub(crate) placements: &'a Placements,
     /// Counters that ride along in timed trials where the experiment leaves it to the host.
     pub(crate) riding: Option<CounterSet>,
     pub(crate) store: &'a mut Store,
@@ -41,14 +44,19 @@ impl Trial<'_> {
     /// Runs the trial to its end. The server is gone when this returns, whatever it returns.
     pub(crate) fn run(&mut self, events: &mut Events<'_>) -> Result<(), Fault> {
         let mut watched = self.begin().watched(self.wanted())?;
+        // Before other connections: each makes a session.
+        let mut binding = Binding::new(&watched.server, self.binds_server())?;
         self.record_server(&watched.server)?;
         self.record_absences(&watched.readers, events)?;
         self.fill(&mut watched.server)?;
         self.begin().warm(&watched.server)?;
         self.explain(&watched.server)?;
         for index in 0..self.plan.steps.len() {
+            if !self.plan.runs(self.planned.kind, &self.plan.steps[index]) {
+                continue;
+            }
             let step = self.planned_step(index)?;
-            self.step(&mut watched, index, &step, events)?;
+            self.step(&mut watched, &mut binding, (index, &step), events)?;
         }
         watched.server.stop().map(drop)
     }
@@ -65,6 +73,26 @@ impl Trial<'_> {
     fn counting(&self) -> Option<Counting> {
         let is_counting = self.planned.kind == TrialKind::Counting;
         self.plan.counting.filter(|_| is_counting)
+    }
+
+    /// True where the server runs in valgrind, which has one thread at a time run.
+    fn is_simulated(&self) -> bool {
+        self.counting()
+            .is_some_and(|counting| counting.by == CountedBy::Valgrind)
+    }
+
+    /// True where a step binds the server's threads.
+    fn binds_server(&self) -> bool {
+        !self.is_simulated() && self.placements.bind_server(self.plan, self.target())
+    }
+
+    /// The placement of a step; none in valgrind, whose times are not used.
+    fn placement(&self, index: usize) -> Placement {
+        if self.is_simulated() {
+            return free();
+        }
+        let step = &self.plan.steps[index];
+        self.placements.of(self.plan, self.target(), step)
     }
 
     /// A step as this trial runs it.
@@ -186,14 +214,17 @@ impl Trial<'_> {
     fn step(
         &mut self,
         watched: &mut Watched,
-        index: usize,
-        step: &Step,
+        binding: &mut Binding,
+        (index, step): (usize, &Step),
         events: &mut Events<'_>,
     ) -> Result<(), Fault> {
-        let Watched { server, readers } = watched;
-        self.settle(server, index, events)
-            .map_err(|fault| fault.during(&step.name, step.own().clients))?;
-        readers.prepare(server);
+        let of_step = |fault: Fault| fault.during(&step.name, step.own().clients);
+        self.settle(&mut watched.server, index, events)
+            .map_err(of_step)?;
+        binding
+            .begin(step, self.placement(index))
+            .map_err(of_step)?;
+        watched.readers.prepare(&watched.server);
         events(Event::StepStarted {
             number: index + 1,
             total: self.plan.steps.len(),
@@ -202,31 +233,24 @@ impl Trial<'_> {
         });
         let seed = step_seed(self.plan.seed, self.planned.block, index);
         let task = self.task(step, seed);
-        let mut samples = Vec::new();
-        let outcome = drive(
-            self.lab,
-            server,
-            self.supply.client_cpus(),
-            task,
-            &mut |message| {
-                match message {
-                    Message::Ready => samples.push(readers.begin()),
-                    Message::MeasureEnd { .. } => samples.extend(readers.end()),
-                    Message::Interval { interval, .. } => {
-                        let seconds =
-                            interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
-                        let queries_per_second = interval.queries as f64 / seconds.max(1e-9);
-                        events(Event::Rate { queries_per_second });
-                    }
-                    Message::Done { outcome } => return Ok(Some(outcome)),
-                    _ => {}
-                }
-                Ok(None)
-            },
-        )
-        .map_err(|fault| fault.during(&step.name, step.own().clients))?;
+        let measured = measure(self.lab, watched, binding, task, &mut |message| {
+            if let Message::Interval { interval, .. } = message {
+                let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
+                let queries_per_second = interval.queries as f64 / seconds.max(1e-9);
+                events(Event::Rate { queries_per_second });
+            }
+        });
+        let measured = measured.map_err(of_step)?;
+        let Measured {
+            outcome,
+            samples,
+            placement,
+        } = measured;
         self.store.record_step(self.id, index, &outcome)?;
         self.store.record_samples(self.id, index, &samples)?;
+        if let Some(placement) = &placement {
+            self.store.record_placement(self.id, index, placement)?;
+        }
         events(Event::StepDone {
             step: &step.name,
             clients: step.own().clients,
@@ -244,10 +268,11 @@ impl Trial<'_> {
             }
             _ => 0,
         };
-        let simulated = self
-            .counting()
-            .is_some_and(|counting| counting.by == CountedBy::Valgrind);
-        let slower = if simulated { SIMULATED_SLOWER } else { 1 };
+        let slower = if self.is_simulated() {
+            SIMULATED_SLOWER
+        } else {
+            1
+        };
         Task::Drive(Box::new(DriveTask {
             warmup_operations,
             stall_ms: task.stall_ms.saturating_mul(slower.into()),

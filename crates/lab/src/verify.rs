@@ -258,7 +258,7 @@ impl TargetCheck<'_> {
             server,
             None,
             task,
-            &mut |message| match message {
+            &mut |message, _| match message {
                 Message::Checked { outcome } => Ok(Some(*outcome)),
                 _ => Ok(None),
             },
@@ -319,9 +319,9 @@ impl TargetCheck<'_> {
         drive(
             start.lab,
             server,
-            start.supply.client_cpus(),
+            None,
             Task::Drive(Box::new(task)),
-            &mut |message| match message {
+            &mut |message, _| match message {
                 Message::Done { outcome } => Ok(Some(outcome)),
                 _ => Ok(None),
             },

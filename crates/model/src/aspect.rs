@@ -24,6 +24,8 @@ pub enum Aspect {
     Option(String),
     /// The counters that are read while it is measured.
     Collect,
+    /// The placement of all its steps.
+    Placement,
 }
 
 /// The words for a setting that a target leaves to the baseline.
@@ -48,6 +50,7 @@ impl Aspect {
             Self::Transport,
             Self::Server,
             Self::Collect,
+            Self::Placement,
         ]
         .into_iter()
         .chain(intents.cloned().map(Self::Intent))
@@ -83,6 +86,7 @@ impl fmt::Display for Aspect {
             Self::Intent(name) => f.write_str(name),
             Self::Option(name) => write!(f, "--{name}"),
             Self::Collect => f.write_str("collect"),
+            Self::Placement => f.write_str("placement"),
         }
     }
 }
@@ -115,6 +119,10 @@ impl Target {
             Aspect::Intent(name) => setting(self.config.intents.get(name).map(ToString::to_string)),
             Aspect::Option(name) => setting(self.config.raw.get(name).cloned()),
             Aspect::Collect => self.collect.to_string(),
+            Aspect::Placement => {
+                let wanted = self.placement.as_ref();
+                wanted.map_or_else(|| DEFAULT.to_owned(), ToString::to_string)
+            }
         }
     }
 }
@@ -173,6 +181,7 @@ mod tests {
             transport: Transport::Socket,
             external: None,
             collect: crate::Collect::default(),
+            placement: None,
         }
     }
 

@@ -1,8 +1,13 @@
 //! The load generator's ceiling on a host: its speed when the server costs next to nothing.
 
+mod host_use;
+mod noise;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Backend, CounterSet, Spacing, Thousandths};
+pub use self::host_use::{HostUse, Taken};
+pub use self::noise::{NoisePoint, NoiseWindow};
+use crate::{Backend, CounterSet, CpuSet, PlacementRule, Spacing, Thousandths, WakeUps};
 
 /// The ceiling of the load generator on one host, measured against the null server with a
 /// prepared point query over a unix socket: raw counts, from which rates are derived when read.
@@ -14,6 +19,10 @@ pub struct Calibration {
     pub host: CalibratedHost,
     /// The time when it was made, in milliseconds since 1970, UTC.
     pub made_at_ms: u64,
+    /// The rule by which generator and null server got their processors.
+    pub placement: PlacementRule,
+    /// The price of wake-ups. `None` where it was not measured.
+    pub wake_ups: Option<WakeUps>,
     /// Closed loops: by backend, then by number of clients.
     pub closed: Vec<ClosedPoint>,
     /// Open loops, one for each backend.
@@ -22,6 +31,9 @@ pub struct Calibration {
     /// clients. Empty where this was not measured.
     #[serde(default)]
     pub looking: Vec<LookingPrice>,
+    /// Noise of the host, by number of clients. Empty where it was not measured.
+    #[serde(default)]
+    pub noise: Vec<NoisePoint>,
 }
 
 /// The price of counters of `perf_event_open(2)`, opened on the null server at its birth, in
@@ -77,6 +89,10 @@ pub struct ClosedPoint {
     pub clients: u32,
     /// Threads of the generator.
     pub threads: u32,
+    /// The processors of generator and null server; `None` where the kernel chose.
+    pub cpus: Option<CpuSet>,
+    /// Use of the processors; `None` where it can't be read.
+    pub host: Option<HostUse>,
     /// The counts.
     pub counts: CalibrationCounts,
 }
@@ -90,6 +106,10 @@ pub struct OpenPoint {
     pub clients: u32,
     /// Threads of the generator.
     pub threads: u32,
+    /// The processors of generator and null server; `None` where the kernel chose.
+    pub cpus: Option<CpuSet>,
+    /// Use of the processors; `None` where it can't be read.
+    pub host: Option<HostUse>,
     /// Operations per second over all clients.
     pub rate: Thousandths,
     /// Distribution of the gaps between arrivals.
@@ -137,6 +157,39 @@ impl Calibration {
             .iter()
             .filter(|point| point.backend == backend && point.clients >= clients)
             .min_by_key(|point| point.clients)
+    }
+
+    /// The ceiling that a step proves wrong, because its `clients` together had more answers per
+    /// second. `None` where the rate is below the ceiling, or no ceiling is known.
+    pub fn struck_by(
+        &self,
+        backend: Backend,
+        clients: u32,
+        queries_per_second: f64,
+    ) -> Option<&ClosedPoint> {
+        let point = self.at_or_above(backend, clients)?;
+        let ceiling = point.counts.queries_per_second().unwrap_or(0.0);
+        (queries_per_second > ceiling).then_some(point)
+    }
+
+    /// `true` if the hypervisor or other programs took time from any of its points.
+    pub fn is_disturbed(&self) -> bool {
+        let closed = self.closed.iter().map(|point| point.host);
+        let open = self.open.iter().map(|point| point.host);
+        let noise = self.noise.iter().map(|point| point.host);
+        let mut uses = closed.chain(open).chain(noise).flatten();
+        uses.any(|host| host.is_disturbed())
+    }
+
+    /// The noise of the host for a step with this number of clients: that of the nearest measured
+    /// number, by quotient. `None` where it was not measured.
+    pub fn noise_at(&self, clients: u32) -> Option<&NoisePoint> {
+        let distance = |point: &&NoisePoint| {
+            let quotient = f64::from(point.clients.max(1)) / f64::from(clients.max(1));
+            quotient.ln().abs()
+        };
+        let points = self.noise.iter();
+        points.min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 }
 
@@ -189,7 +242,7 @@ impl LookingPrice {
 }
 
 impl OpenPoint {
-    /// Operations that were planned and never begun, since what was overdue when the measured time
+    /// Operations that were planned and never started, since what was overdue when the measured time
     /// was over could not be worked off. An operation is one query here, and its failure would have
     /// ended the calibration.
     pub fn left(&self) -> u64 {

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
+use crate::{Effect, Step};
 
 /// Milliseconds between two samples within the measured time, where nothing else is asked for.
 const PERIOD_MS: u64 = 1_000;
@@ -117,9 +118,42 @@ pub struct Counting {
     pub blocks: u32,
     /// The means of counting.
     pub by: CountedBy,
-    /// Operations of each step; `None` for a fifth of those that the base completed in its first
-    /// timed trial, and at least 20. A step whose length is a count keeps it, always.
+    /// Operations of each step; `None` for those that the base completed in a part of its first
+    /// timed trial. A step whose length is a count keeps it, always.
     pub operations: Option<u64>,
+    /// Milliseconds of the base's first timed trial whose operations are counted, at least 1: a
+    /// step counts one operation at least. `None` for a fifth of the step, and at least 20
+    /// operations.
+    #[serde(default)]
+    pub time_ms: Option<u64>,
+    /// The steps that are counted.
+    #[serde(default)]
+    pub steps: CountedSteps,
+}
+
+words! {
+    /// The steps of a counting trial.
+    #[derive(Default)]
+    pub enum CountedSteps {
+        /// All steps.
+        #[default]
+        All = "all",
+        /// Those whose clients, of all groups, only read.
+        Reads = "reads",
+    }
+}
+
+impl Counting {
+    /// True where counting trials run a step.
+    pub fn counts(&self, step: &Step) -> bool {
+        match self.steps {
+            CountedSteps::All => true,
+            CountedSteps::Reads => {
+                let mut groups = step.groups.iter();
+                groups.all(|group| group.workload.effect == Effect::None)
+            }
+        }
+    }
 }
 
 words! {

@@ -41,8 +41,6 @@ pub enum IntentKind {
     Bytes,
     /// One of a few words, or free text where `choices` is empty.
     Text,
-    /// A set of processors, such as `"0-3"`.
-    Cpus,
 }
 
 /// One row of the intent table, which configurations are checked against.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Address, ClientGroup, Dataset, External, Plan, Step, Target, Tls};
+use crate::{Address, ClientGroup, Dataset, External, Plan, Step, Target, Tls, WantedPlacement};
 
 /// Hexadecimal digits of a fingerprint.
 const LENGTH: usize = 32;
@@ -13,33 +13,33 @@ impl Plan {
     ///
     /// A fingerprint is a hash of everything in the plan that decides the figures of a cell: the
     /// dataset, the target but for its server build, what is collected, the backend that the plan
-    /// asks for, what is counted, and the step with all steps before it, which leave the tables as
-    /// it finds them. Not in it are the server build, which is what runs are compared for, names
+    /// asks for, what is counted, and the step with the placement that the plan asks for, and with
+    /// all steps before it, which leave the tables as it finds them. Not in it are the server build, which is what runs are compared for, names
     /// and other labels, blocks and the seed.
     pub fn fingerprints(&self) -> Vec<Vec<String>> {
-        let steps: Vec<_> = self
-            .steps
-            .iter()
-            .map(|step| line(step_inputs(step)))
-            .collect();
         let of_target = |target: &Target| {
             let mut hash = Sha256::new_with_prefix(line(self.common_inputs(target)));
-            let of_step = |step: &String| {
-                hash.update(step);
+            let of_step = |step: &Step| {
+                let placement = self.wanted_placement(target, step);
+                hash.update(line(step_inputs(step, placement)));
                 let digits = hash.clone().finalize();
                 let digits = digits.iter().map(|byte| format!("{byte:02x}"));
                 digits.take(LENGTH / 2).collect()
             };
-            steps.iter().map(of_step).collect()
+            self.steps.iter().map(of_step).collect()
         };
         self.targets.iter().map(of_target).collect()
     }
 
     /// Inputs that all cells of a target have in common.
     fn common_inputs(&self, target: &Target) -> Value {
-        let counting = self
-            .counting
-            .map(|counting| json!({ "by": counting.by, "operations": counting.operations }));
+        let counting = self.counting.map(|counting| {
+            json!({
+                "by": counting.by,
+                "operations": counting.operations,
+                "time_ms": counting.time_ms,
+            })
+        });
         json!({
             "dataset": self.dataset,
             "dataset_version": Dataset::VERSION,
@@ -70,7 +70,7 @@ fn external_inputs(external: &External) -> Value {
     json!({ "transport": transport, "tls": tls })
 }
 
-fn step_inputs(step: &Step) -> Value {
+fn step_inputs(step: &Step, placement: Option<&WantedPlacement>) -> Value {
     let groups: Vec<_> = step.groups.iter().map(group_inputs).collect();
     json!({
         "groups": groups,
@@ -79,6 +79,7 @@ fn step_inputs(step: &Step) -> Value {
         "settle": step.settle,
         "timing": step.timing,
         "ramp_ms": step.ramp_ms,
+        "placement": placement,
     })
 }
 

@@ -41,11 +41,13 @@ mod workload;
 pub use aspect::Aspect;
 pub use build::BuildFacts;
 pub use calibration::{
-    CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss, OpenPoint,
-    PricedRound,
+    CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice, Loss,
+    NoisePoint, NoiseWindow, OpenPoint, PricedRound, Taken,
 };
-pub use canary::CanaryReading;
-pub use collect::{Collect, CountedBy, CounterSet, Counting, RidingCounters, TrialKind};
+pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRule};
+pub use collect::{
+    Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
+};
 pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
 pub use debt::{Debt, DebtKind, Level, SettleOutcome};
@@ -67,7 +69,8 @@ pub use outcome::{
 };
 pub use pace::{Backend, ClientGroup, Pace, Spacing, Think};
 pub use placement::{
-    Placement, PlacementReading, PlacementRule, Processors, ThreadsOn, WantedPlacement,
+    DefaultPlacement, DefaultReason, Placement, PlacementReading, PlacementRule, Processors,
+    ThreadsOn, WantedPlacement,
 };
 pub use plan::{
     Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,

@@ -75,7 +75,7 @@ pub struct Schedule {
     /// Those of them that were due at its end and had not begun: the backlog. They are carried out
     /// all the same, and counted.
     pub backlog: u64,
-    /// Those of them that were never begun, because the backlog was not worked off within the time
+    /// Those of them that were never started, because the backlog was not worked off within the time
     /// allowed for that.
     pub left: u64,
     /// Response time of whole operations, intended start to last byte: HDR histogram V2, deflated,

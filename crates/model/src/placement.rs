@@ -1,5 +1,10 @@
 //! The processors on which a server's sessions, its other threads and the load generator run.
 
+mod default;
+
+use std::fmt;
+
+pub use default::{DefaultPlacement, DefaultReason};
 use serde::{Deserialize, Serialize};
 
 use crate::CpuSet;
@@ -64,7 +69,7 @@ pub struct PlacementReading {
     /// Sessions and the thread that accepts them, by the processors that they may use. Empty where
     /// they can't be told from other threads or the server is not Prony's own.
     pub sessions: Vec<ThreadsOn>,
-    /// All other threads of the server.
+    /// All other threads of the server; where sessions can't be told from others, all threads.
     pub background: Vec<ThreadsOn>,
     /// Threads of the load generator.
     pub generator: Vec<ThreadsOn>,
@@ -77,4 +82,97 @@ pub struct ThreadsOn {
     pub cpus: CpuSet,
     /// Number of threads, or of processes that are threads; at least 1.
     pub threads: u32,
+}
+
+impl Processors {
+    /// The roles that have processors of their own, by the keys of an experiment file.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &CpuSet)> {
+        let roles = [
+            ("sessions", self.sessions.as_ref()),
+            ("background", self.background.as_ref()),
+            ("generator", self.generator.as_ref()),
+        ];
+        roles
+            .into_iter()
+            .filter_map(|(role, cpus)| Some((role, cpus?)))
+    }
+}
+
+/// As people read it: `sessions 0, background 1`; `all` where no role has processors of its own.
+impl fmt::Display for Processors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (role, cpus) in self.named() {
+            write!(f, "{separator}{role} {cpus}")?;
+            separator = ", ";
+        }
+        if separator.is_empty() {
+            f.write_str("all")?;
+        }
+        Ok(())
+    }
+}
+
+/// The rule with its processors, such as `together (sessions 1, background 0, generator 1)`.
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.rule {
+            PlacementRule::Free => self.rule.fmt(f),
+            rule => write!(f, "{rule} ({})", self.processors),
+        }
+    }
+}
+
+/// The word of the rule, or the sets.
+impl fmt::Display for WantedPlacement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(rule) => rule.fmt(f),
+            Self::Sets(processors) => processors.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placements_as_people_read_them() {
+        let mut placement = Placement {
+            rule: PlacementRule::Apart,
+            processors: Processors {
+                generator: Some("3".parse().unwrap()),
+                ..Processors::default()
+            },
+        };
+        assert_eq!(placement.to_string(), "apart (generator 3)");
+        placement.rule = PlacementRule::Free;
+        assert_eq!(placement.to_string(), "free");
+    }
+
+    #[test]
+    fn wishes_as_people_read_them() {
+        let cpus = |text: &str| Some(text.parse().unwrap());
+        let sets = |sessions, generator| {
+            WantedPlacement::Sets(Processors {
+                sessions,
+                background: None,
+                generator,
+            })
+        };
+        for (wanted, shown) in [
+            (WantedPlacement::Rule(PlacementRule::Together), "together"),
+            (sets(cpus("1,0"), cpus("3")), "sessions 0-1, generator 3"),
+            (sets(None, cpus("3")), "generator 3"),
+            (sets(None, None), "all"),
+        ] {
+            assert_eq!(wanted.to_string(), shown);
+            let stored = serde_json::to_string(&wanted).unwrap();
+            assert_eq!(
+                serde_json::from_str::<WantedPlacement>(&stored).unwrap(),
+                wanted
+            );
+        }
+    }
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 use crate::{
-    Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External, Groups,
-    IntentValue, Pace, Tls, Transport, TrialKind,
+    Backend, BuildFacts, CanaryRule, ClientGroup, Collect, Config, Counting, Dataset, Engine,
+    External, Groups, IntentValue, Pace, Tls, Transport, TrialKind, WantedPlacement,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -47,12 +47,19 @@ pub struct Plan {
     /// decided once for all trials when the run begins.
     #[serde(default)]
     pub backend: Option<Backend>,
+    /// The placement of the steps and targets that ask for none; `None` for the rule that the run
+    /// chooses once for all trials when it begins.
+    #[serde(default)]
+    pub placement: Option<WantedPlacement>,
     /// Trials that count apart from those that measure; `None` for none.
     #[serde(default)]
     pub counting: Option<Counting>,
     /// The reason for counting nothing although nobody forbade it, and the remedy.
     #[serde(default)]
     pub counting_note: Option<String>,
+    /// The bound on the canaries of its trials.
+    #[serde(default)]
+    pub canary: CanaryRule,
     /// The trials in order of execution; block after block, each target once in each block, and
     /// after it, in the first blocks, each target once more to be counted.
     pub trials: Vec<PlannedTrial>,
@@ -81,6 +88,9 @@ pub struct Target {
     /// The counters that are read while it is measured.
     #[serde(default)]
     pub collect: Collect,
+    /// The placement of all its steps, whatever these and the experiment ask for.
+    #[serde(default)]
+    pub placement: Option<WantedPlacement>,
 }
 
 words! {
@@ -125,6 +135,9 @@ pub struct Step {
     /// rises evenly.
     #[serde(default)]
     pub ramp_ms: u64,
+    /// The placement of targets that ask for none, whatever the experiment asks for.
+    #[serde(default)]
+    pub placement: Option<WantedPlacement>,
 }
 
 words! {
@@ -209,11 +222,6 @@ impl Target {
             None => self.config.intents.get("tls") == Some(&IntentValue::Flag(true)),
         }
     }
-
-    /// True where the load generator is bound to some of the processors.
-    pub fn binds_clients(&self) -> bool {
-        self.config.intents.contains_key("client_cpus")
-    }
 }
 
 impl Step {
@@ -265,6 +273,30 @@ impl Step {
 }
 
 impl Plan {
+    /// True where trials of a kind run a step: counting trials may leave out those that write.
+    pub fn runs(&self, kind: TrialKind, step: &Step) -> bool {
+        let is_counting = kind == TrialKind::Counting;
+        let counting = self.counting.filter(|_| is_counting);
+        counting.is_none_or(|counting| counting.counts(step))
+    }
+
+    /// The placement that a step has with a target: the target's own, else the step's own, else
+    /// the experiment's. `None` where the run chooses the rule.
+    pub fn wanted_placement<'a>(
+        &'a self,
+        target: &'a Target,
+        step: &'a Step,
+    ) -> Option<&'a WantedPlacement> {
+        let wishes = [&target.placement, &step.placement, &self.placement];
+        wishes.into_iter().find_map(Option::as_ref)
+    }
+
+    /// Returns `true` if canaries run before and after its trials: an external server would run
+    /// beside them, and its work would decide their times.
+    pub fn has_canaries(&self) -> bool {
+        self.targets.iter().all(|target| target.external.is_none())
+    }
+
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
         self.trials
@@ -314,6 +346,7 @@ mod tests {
             settle: None,
             timing: Timing::Operations,
             ramp_ms: 0,
+            placement: None,
         }
     }
 

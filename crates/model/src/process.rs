@@ -8,17 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::text::written_as_text;
 use crate::words::words;
 
-/// Settings of a server's process and of the load generator's.
+/// Settings of a server's process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessSettings {
     /// The memory allocator of the server.
     pub allocator: Allocator,
     /// Transparent huge pages of the server.
     pub huge_pages: HugePages,
-    /// Processors that the server may use; `None` for all.
-    pub server_cpus: Option<CpuSet>,
-    /// Processors that the load generator may use; `None` for all.
-    pub client_cpus: Option<CpuSet>,
 }
 
 words! {
@@ -63,9 +59,33 @@ impl CpuSet {
     /// Highest number of a processor that can be named; the kernel's own set has 1024 places.
     pub const MAX: u16 = 1023;
 
+    /// The set of these processors; `None` where there are none, or a number is above
+    /// [`Self::MAX`].
+    pub fn of(cpus: impl IntoIterator<Item = u16>) -> Option<Self> {
+        let mut cpus: Vec<u16> = cpus.into_iter().collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        let fits = cpus.last().is_some_and(|last| *last <= Self::MAX);
+        fits.then_some(Self { cpus })
+    }
+
     /// The processors, ascending, each once.
     pub fn cpus(&self) -> &[u16] {
         &self.cpus
+    }
+
+    /// The processors of both sets.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let mut cpus = [self.cpus.as_slice(), other.cpus.as_slice()].concat();
+        cpus.sort_unstable();
+        cpus.dedup();
+        Self { cpus }
+    }
+
+    /// Returns `true` if the sets have a processor in common.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.cpus.iter().any(|cpu| other.cpus.contains(cpu))
     }
 }
 
@@ -89,9 +109,7 @@ impl FromStr for CpuSet {
             }
             cpus.extend(first..=last);
         }
-        cpus.sort_unstable();
-        cpus.dedup();
-        Ok(Self { cpus })
+        Self::of(cpus).ok_or_else(error)
     }
 }
 
@@ -133,6 +151,12 @@ mod tests {
             let set: CpuSet = text.parse().unwrap();
             assert_eq!((set.to_string().as_str(), set.cpus().len()), (shown, count));
         }
+        let set = |text: &str| text.parse::<CpuSet>().unwrap();
+        assert_eq!(set("0,2").union(&set("1-2")), set("0-2"));
+        assert!(set("0,2").meets(&set("2-3")) && !set("0,2").meets(&set("1,3")));
+        assert_eq!(CpuSet::of([3, 1, 3]), "1,3".parse().ok());
+        assert_eq!(CpuSet::of([]), None);
+        assert_eq!(CpuSet::of([0, 1024]), None);
         for bad in ["", ",", "a", "3-1", "-1", "1-", "0,,1", "1024", "+1"] {
             assert!(bad.parse::<CpuSet>().is_err(), "{bad}");
         }

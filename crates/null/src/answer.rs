@@ -224,7 +224,7 @@ fn framed(sequence: u8, payload: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use prony_wire::{Greeting, PrepareOk, Progress, Skimmer, split_frame};
+    use prony_wire::{Greeting, PreparedStatement, Progress, Skimmer, split_frame};
 
     use super::*;
 
@@ -308,7 +308,7 @@ mod tests {
                 first.get_or_insert(frame.payload);
                 rest = after;
             }
-            let head = PrepareOk::parse(first.unwrap()).unwrap();
+            let head = PreparedStatement::parse(first.unwrap()).unwrap();
             assert_eq!((head.id, head.params), (id, params));
             assert_eq!(head.columns, u16::from(kind == Kind::Rows));
             assert_eq!((sequences.len(), rest.len()), (packets, 0));

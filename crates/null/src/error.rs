@@ -2,16 +2,16 @@
 
 use std::io;
 
-use crate::Place;
+use prony_model::Address;
 
 /// Reason why the null server can't begin or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum NullError {
     /// Nothing can listen there.
-    #[error("listen on {place}: {source}{}", remedy(source))]
+    #[error("listen on {address}: {source}{}", remedy(source))]
     Listen {
         /// Address of the server.
-        place: Place,
+        address: Address,
         /// Error of the system.
         source: io::Error,
     },

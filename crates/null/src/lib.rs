@@ -20,5 +20,4 @@ mod statement;
 mod timer;
 
 pub use error::NullError;
-pub use listener::Place;
 pub use server::NullServer;

@@ -1,11 +1,10 @@
 //! The listening socket.
 
-use std::fmt;
 use std::fs;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 
+use prony_model::Address;
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
 use rustix::net::{
@@ -15,36 +14,18 @@ use rustix::net::{
 /// Clients that may wait to be let in.
 const BACKLOG: i32 = 4096;
 
-/// Address of a server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// A unix socket, whose file is made, and removed in the end.
-    Unix(PathBuf),
-    /// A port of an address of this machine.
-    Tcp(SocketAddr),
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unix(path) => path.display().fmt(f),
-            Self::Tcp(address) => address.fmt(f),
-        }
-    }
-}
-
 /// A socket that listens and never waits.
 #[derive(Debug)]
 pub(crate) struct Listener {
     socket: OwnedFd,
-    place: Place,
+    address: Address,
 }
 
 impl Listener {
-    pub(crate) fn bind(place: &Place) -> Result<Self, Errno> {
+    pub(crate) fn bind(address: &Address) -> Result<Self, Errno> {
         Ok(Self {
-            socket: open(place)?,
-            place: place.clone(),
+            socket: open(address)?,
+            address: address.clone(),
         })
     }
 
@@ -54,7 +35,7 @@ impl Listener {
         loop {
             match accept_with(&self.socket, flags) {
                 Ok(socket) => {
-                    if let Place::Tcp(_) = self.place {
+                    if let Address::Tcp(_) = self.address {
                         // An answer is complete when it is sent.
                         set_tcp_nodelay(&socket, true)?;
                     }
@@ -69,17 +50,17 @@ impl Listener {
     }
 }
 
-fn open(place: &Place) -> Result<OwnedFd, Errno> {
-    let family = match place {
-        Place::Unix(_) => AddressFamily::UNIX,
-        Place::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
-        Place::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,
+fn open(address: &Address) -> Result<OwnedFd, Errno> {
+    let family = match address {
+        Address::Unix(_) => AddressFamily::UNIX,
+        Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
+        Address::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,
     };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(family, SocketType::STREAM, flags, None)?;
-    match place {
-        Place::Unix(path) => bind(&socket, &SocketAddrUnix::new(path)?)?,
-        Place::Tcp(address) => {
+    match address {
+        Address::Unix(path) => bind(&socket, &SocketAddrUnix::new(path)?)?,
+        Address::Tcp(address) => {
             // Connections of an earlier server that are being closed are no hindrance.
             set_socket_reuseaddr(&socket, true)?;
             bind(&socket, address)?;
@@ -97,7 +78,7 @@ impl AsFd for Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Place::Unix(path) = &self.place {
+        if let Address::Unix(path) = &self.address {
             // Whoever made the folder removes what is left.
             let _ = fs::remove_file(path);
         }

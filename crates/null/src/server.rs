@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
+use prony_model::Address;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
@@ -14,7 +15,7 @@ use crate::conversation::{Flow, Reply};
 use crate::listener::Listener;
 use crate::queue::{Cost, Queue};
 use crate::timer::{Timer, now_ns};
-use crate::{NullError, Place, limits};
+use crate::{NullError, limits};
 
 /// Bytes received at once.
 const BUFFER_SIZE: usize = 64 * 1024;
@@ -70,18 +71,18 @@ enum Fate {
 }
 
 impl NullServer {
-    /// Listens at `place`. Queries take `service` each, one after the other; zero answers at once.
+    /// Listens at `address`. Queries take `service` each, one after the other; zero answers at once.
     /// The soft limit of open files of this process is raised to the hard one.
     ///
     /// # Errors
     /// If nothing can listen there, or the system refuses what else is needed.
-    pub fn bind(place: Place, service: Duration) -> Result<Self, NullError> {
+    pub fn bind(address: Address, service: Duration) -> Result<Self, NullError> {
         let limit = limits::raise()?;
-        let listener = match Listener::bind(&place) {
+        let listener = match Listener::bind(&address) {
             Ok(listener) => listener,
             Err(errno) => {
                 let source = errno.into();
-                return Err(NullError::Listen { place, source });
+                return Err(NullError::Listen { address, source });
             }
         };
         let timer = Timer::new()?;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use prony_client::{Address, ClientError, Connection, Login};
 use prony_model::Tls;
-use prony_null::{NullError, NullServer, Place};
+use prony_null::{NullError, NullServer};
 use prony_wire::{
     ExecuteTemplate, ParamShape, Progress, Skimmer, Types, append_query, split_frame,
 };
@@ -36,21 +36,11 @@ impl Running {
     fn start(service: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
-        Self::start_at(
-            folder,
-            Place::Unix(path.clone()),
-            Address::Unix(path),
-            service,
-        )
+        Self::start_at(folder, Address::Unix(path), service)
     }
 
-    fn start_at(
-        folder: tempfile::TempDir,
-        place: Place,
-        address: Address,
-        service: Duration,
-    ) -> Self {
-        let mut server = NullServer::bind(place, service).unwrap();
+    fn start_at(folder: tempfile::TempDir, address: Address, service: Duration) -> Self {
+        let mut server = NullServer::bind(address.clone(), service).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         let thread = thread::spawn(move || server.serve(&|| asked.load(Ordering::Relaxed)));
@@ -175,8 +165,7 @@ fn tcp_is_served_alike() {
     let address: SocketAddr = free.local_addr().unwrap();
     drop(free);
     let folder = tempfile::tempdir().unwrap();
-    let (place, to) = (Place::Tcp(address), Address::Tcp(address));
-    let server = Running::start_at(folder, place, to, Duration::ZERO);
+    let server = Running::start_at(folder, Address::Tcp(address), Duration::ZERO);
     assert_eq!(server.connect().query("SELECT 1").unwrap().rows.len(), 1);
 }
 
@@ -285,10 +274,10 @@ fn rows_of_next(stream: &mut impl Read) -> u64 {
 }
 
 #[test]
-fn a_place_that_is_taken_is_said() {
+fn an_address_that_is_taken_is_said() {
     let server = Running::start(Duration::ZERO);
     let path = server.path();
-    let Err(error) = NullServer::bind(Place::Unix(path.clone()), Duration::ZERO) else {
+    let Err(error) = NullServer::bind(Address::Unix(path.clone()), Duration::ZERO) else {
         panic!("the socket is taken");
     };
     let error = error.to_string();
@@ -298,7 +287,7 @@ fn a_place_that_is_taken_is_said() {
     server.connect();
     drop(server);
     assert!(!path.exists());
-    let long = Place::Unix(path.with_file_name("x".repeat(120)));
+    let long = Address::Unix(path.with_file_name("x".repeat(120)));
     let Err(error) = NullServer::bind(long, Duration::ZERO) else {
         panic!("too long");
     };

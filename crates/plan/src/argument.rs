@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{
-    Address, CpuSet, Dataset, IntentFacts, IntentKind, IntentValue, Thousandths, Workload,
-};
+use prony_model::{Address, Dataset, IntentFacts, IntentKind, IntentValue, Thousandths, Workload};
 
 use crate::duration::{Microseconds, Milliseconds};
 use crate::endpoint::{self, Rejected};
@@ -154,10 +152,6 @@ pub fn parse_intent(
         IntentKind::Bytes => {
             IntentValue::parse_bytes(value).map_err(|error| wrong(error.to_string()))
         }
-        IntentKind::Cpus => value
-            .parse()
-            .map(|set: CpuSet| IntentValue::Text(set.to_string()))
-            .map_err(|error| wrong(error.to_string())),
         IntentKind::Text => {
             let words: Vec<_> = intent.choices.iter().map(String::as_str).collect();
             if words.is_empty() || words.contains(&value) {
@@ -256,7 +250,6 @@ mod tests {
             fact("flag", IntentKind::Flag, &[]),
             fact("number", IntentKind::Number, &[]),
             fact("bytes", IntentKind::Bytes, &[]),
-            fact("cpus", IntentKind::Cpus, &[]),
             fact("word", IntentKind::Text, &["a", "b"]),
             fact("text", IntentKind::Text, &[]),
         ];
@@ -264,7 +257,6 @@ mod tests {
             ("flag=true", IntentValue::Flag(true)),
             ("number=7", IntentValue::Number(7)),
             ("bytes=2K", IntentValue::Bytes(2048)),
-            ("cpus=0-1", IntentValue::Text("0-1".into())),
             ("word=b", IntentValue::Text("b".into())),
             ("text=x=y", IntentValue::Text("x=y".into())),
         ] {
@@ -276,7 +268,6 @@ mod tests {
             "flag=1",
             "number=-1",
             "bytes=x",
-            "cpus=x",
             "word=c",
             "flog=true",
         ] {

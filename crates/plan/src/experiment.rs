@@ -1,6 +1,7 @@
 //! Experiment files: what is compared, on which data, by which steps, how often.
 
 mod base;
+mod canary;
 mod collect;
 mod config;
 mod counting;
@@ -10,6 +11,7 @@ mod fit;
 mod matrix;
 mod name;
 mod order;
+mod placement;
 mod profile;
 mod refusal;
 mod sequence;
@@ -51,6 +53,8 @@ pub struct Knowledge<'a> {
     /// Success where this host has counters of the processor for us; else the reason, in words that
     /// fit after a colon.
     pub hardware_counters: Result<(), &'a str>,
+    /// True where valgrind is installed.
+    pub valgrind: bool,
 }
 
 /// Says which setting the server of a target can't have, if there is one, given what the
@@ -121,24 +125,35 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let seed = fields.optional("seed", read_seed);
     let allow = fields.optional("allow", read_allow);
     let backend = fields.optional("backend", |value| value.choice(&BACKENDS));
+    let placement = fields.optional("placement", placement::read);
     let dataset = fields.required("dataset", read_dataset);
     // What could not be read is reported and allows nothing.
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
     // What could not be read is reported; the steps are still read, for their own problems.
+    let unbound = targets.as_ref().ok().and_then(|targets| unbound(targets));
     let surroundings = sequence::Surroundings {
         clients: clients.unwrap_or_default(),
+        unbound,
         dataset: dataset.as_ref().ok(),
         workloads: knowledge.workloads,
         presets: knowledge.presets,
     };
     let sequence = sequence::read(&mut fields, surroundings);
     let counting = fields.optional("counting", counting::read);
+    let canary = fields.optional("canary", canary::read);
     let profiles = fields.optional("profile", profile::check);
     let precision = fields.not_yet("precision", "write the number of `blocks` instead");
     let budget = fields.not_yet("budget", "write the number of `blocks` instead");
     let unknown = fields.finish();
 
+    let placement = placement.and_then(|placement| match (unbound, &placement) {
+        (Some(name), Some(wanted)) => {
+            let of_server = wanted.as_ref();
+            placement::check_without_server(document, name, &of_server).map(|()| placement)
+        }
+        _ => Ok(placement),
+    });
     let targets = targets?;
     let base = base::find(document, &base?, &targets)?;
     unknown.and(precision).and(budget)?;
@@ -149,6 +164,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let written = counting?.unwrap_or_default();
     let decided = counting::decide(document, &written, blocks, &targets, knowledge)?;
     let counted = decided.counting;
+    let canary = canary::decide(document, canary?, &targets)?;
     Ok(Plan {
         name: name?.value.to_owned(),
         question: question?.map_or_else(String::new, |text| text.value.to_owned()),
@@ -160,12 +176,22 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         profile: None,
         allow: allow?.unwrap_or_default(),
         backend: backend?.and_then(|backend| backend.value),
+        placement: placement?.map(|placement| placement.value),
         trials: trials(seed, blocks, &targets, counted),
         counting: counted,
         counting_note: decided.note,
+        canary,
         targets,
         steps: sequence.steps,
     })
+}
+
+/// The name of a target whose server can't be bound and which sets no placement itself.
+fn unbound(targets: &[Target]) -> Option<&str> {
+    let target = targets
+        .iter()
+        .find(|target| target.external.is_some() && target.placement.is_none())?;
+    Some(&target.name)
 }
 
 /// The trials in order. What can be counted is what Prony starts.

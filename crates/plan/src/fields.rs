@@ -45,6 +45,13 @@ pub(crate) struct Value<'a> {
 }
 
 impl<T> Located<T> {
+    pub(crate) fn as_ref(&self) -> Located<&T> {
+        Located {
+            value: &self.value,
+            span: self.span.clone(),
+        }
+    }
+
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Located<U> {
         Located {
             value: change(self.value),

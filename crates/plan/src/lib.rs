@@ -4,6 +4,7 @@
 //! Reads no files and starts nothing: texts and the facts they are checked against come from the
 //! caller. The formats are described in `docs/formats`.
 
+mod accuracy;
 mod argument;
 mod duration;
 mod embedded;
@@ -15,6 +16,7 @@ mod predict;
 mod suggest;
 mod workload;
 
+pub use accuracy::{Accuracy, Change, accuracy, has_accuracy};
 pub use argument::{
     BadArgument, parse_address, parse_database, parse_duration, parse_intent, parse_parameter,
     parse_rate, parse_short_duration, workload_on,

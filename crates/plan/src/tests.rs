@@ -1,5 +1,6 @@
 //! Tests over whole files: messages about wrong ones, plans of right ones.
 
+mod canary;
 mod collect;
 mod counting;
 mod diagnostics;
@@ -10,6 +11,7 @@ mod fit_messages;
 mod matrix;
 mod messages;
 mod paces;
+mod placement;
 mod profile;
 mod sequence;
 mod studies;
@@ -70,6 +72,7 @@ struct World {
     workloads: Vec<Workload>,
     presets: Vec<Preset>,
     hardware_counters: Result<(), &'static str>,
+    valgrind: bool,
 }
 
 impl World {
@@ -80,6 +83,7 @@ impl World {
             workloads: embedded_workloads().unwrap(),
             presets: Vec::new(),
             hardware_counters: Err(NO_COUNTERS),
+            valgrind: false,
         }
     }
 
@@ -100,6 +104,7 @@ impl World {
             folder: Path::new("/experiments"),
             honours: &honours,
             hardware_counters: self.hardware_counters,
+            valgrind: self.valgrind,
         }
     }
 
@@ -188,7 +193,7 @@ fn builds() -> Vec<BuildFacts> {
 }
 
 fn intents() -> Vec<IntentFacts> {
-    use IntentKind::{Bytes, Cpus, Flag, Number, Text};
+    use IntentKind::{Bytes, Flag, Number, Text};
     let intent = |name: &str, kind, choices: &[&str]| IntentFacts {
         name: name.to_owned(),
         kind,
@@ -209,7 +214,7 @@ fn intents() -> Vec<IntentFacts> {
         intent("flush_method", Text, &["buffered", "direct"]),
         intent("innodb_thread_concurrency", Number, &[]),
         intent("tls", Flag, &[]),
+        intent("huge_pages", Text, &["system", "never"]),
         intent("allocator", Text, &["built", "jemalloc", "tcmalloc"]),
-        intent("server_cpus", Cpus, &[]),
     ]
 }

@@ -8,7 +8,7 @@ use crate::root::Root;
 
 /// Processor time that a live process has used, its ended threads included, in nanoseconds. `None`
 /// where it has ended, and on a recorded machine, which has no clocks.
-pub(crate) fn process_cpu_ns(root: &Root, pid: u32) -> Option<u64> {
+pub fn process_cpu_ns(root: &Root, pid: u32) -> Option<u64> {
     if !root.is_live() {
         return None;
     }

@@ -1,6 +1,8 @@
 //! Facts of the machine, and the counters that show disturbance by other programs.
 
+mod processor_times;
 mod processors;
+pub(crate) mod topology;
 
 use prony_model::{Gap, Moment, Source};
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,8 @@ use crate::draft::Draft;
 use crate::root::{ProbeError, Root, ticks_to_ns};
 use crate::text::{kibibytes, numbers, sum};
 use processors::Processors;
+
+pub use self::processor_times::{ProcessorTimes, usable_processors};
 
 /// Facts of the host that do not change during a run. What can't be found out is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

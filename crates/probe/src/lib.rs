@@ -31,8 +31,10 @@ mod text;
 mod threads;
 
 pub use cgroup::{Cgroup, CgroupError};
+pub use clock::process_cpu_ns;
 pub use counters::{Counters, CountersError, hardware_counters};
-pub use host::HostFacts;
+pub use host::topology::{ProcessorPlace, processor_place};
+pub use host::{HostFacts, ProcessorTimes, usable_processors};
 pub use prober::{Prober, ServerPlace};
 pub use process::{ProcessSample, resident_peak_bytes, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};

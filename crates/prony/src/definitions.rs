@@ -63,6 +63,7 @@ pub(crate) fn experiment(
         folder: whole.parent().unwrap_or(&whole),
         honours: &|target, allow| honours(catalogue, target, allow),
         hardware_counters: hardware_counters.as_ref().copied().map_err(String::as_str),
+        valgrind: valgrind_is_here(),
     };
     let name = path.display().to_string();
     let plan = parse_experiment(&name, &text, args.profile.as_deref(), &knowledge)
@@ -74,6 +75,13 @@ pub(crate) fn experiment(
 /// Checks that this host has counters of the processor for us; else gives the reason.
 pub(crate) fn hardware_counters() -> Result<(), String> {
     prony_probe::hardware_counters().map_err(|error| error.to_string())
+}
+
+/// True where the program `valgrind` is on `PATH`.
+fn valgrind_is_here() -> bool {
+    std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path).any(|folder| folder.join("valgrind").is_file())
+    })
 }
 
 /// Checks the settings of a target; names the one that its version can't have, so that the message

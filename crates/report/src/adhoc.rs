@@ -1,9 +1,9 @@
 //! Ad-hoc load: the figures of one workload on one server, from the outcome as it is, and the log of
 //! its intervals for other tools.
 
-mod figures;
 mod hdr_log;
 mod intervals;
+mod json;
 mod summary;
 #[cfg(test)]
 mod tests;

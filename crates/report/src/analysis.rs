@@ -1,6 +1,7 @@
 //! The figures of a run, complete before anybody decides how to show them.
 
 pub(crate) mod before_after;
+pub(crate) mod canaries;
 pub(crate) mod cell;
 mod cell_trials;
 pub(crate) mod cells;
@@ -17,17 +18,20 @@ pub(crate) mod measurement;
 mod missed_rows;
 mod pairing;
 pub(crate) mod periods;
+pub(crate) mod placement;
 pub(crate) mod sections;
 pub(crate) mod settings;
+mod struck;
 pub(crate) mod times;
 pub(crate) mod trial_costs;
 pub(crate) mod trials;
 mod warnings;
 
-use prony_model::{CalibratedHost, Calibration, Plan, Target};
+use prony_model::{Calibration, Plan, Target};
 use prony_store::{BuildRow, HostRow, RunRow, Store, WarningRow};
 
 use self::before_after::BeforeAfter;
+use self::canaries::Canaries;
 use self::cell::Cell;
 use self::cells::Cells;
 use self::costs::Costs;
@@ -35,8 +39,10 @@ use self::execution_plans::ExplainedStatement;
 use self::group::GroupId;
 use self::loads::Loads;
 use self::measured::MeasuredTrials;
+use self::placement::Placements;
 use self::sections::Section;
 use self::settings::Settings;
+use self::struck::{Struck, is_of};
 use self::trials::Trials;
 use crate::error::ReportError;
 
@@ -49,6 +55,8 @@ pub(crate) struct Analysis<'a> {
     /// Of each target, in the order of the plan.
     pub(crate) builds: Vec<Option<BuildRow>>,
     pub(crate) trials: Trials,
+    pub(crate) placements: Placements,
+    pub(crate) canaries: Canaries,
     /// Stored ones, then those that follow from samples and counts.
     pub(crate) warnings: Vec<WarningRow>,
     pub(crate) settings: Settings,
@@ -62,6 +70,8 @@ pub(crate) struct Analysis<'a> {
     pub(crate) sections: Vec<Section>,
     /// The load generator's ceiling on the host that the run was last on, where it is known.
     pub(crate) calibration: Option<Calibration>,
+    /// Ceilings of it that steps exceeded.
+    pub(crate) struck: Struck,
 }
 
 impl<'a> Analysis<'a> {
@@ -69,10 +79,20 @@ impl<'a> Analysis<'a> {
     pub(crate) fn of(store: &'a Store) -> Result<Self, ReportError> {
         let plan = store.plan();
         let hosts = store.hosts()?;
+        let last_host = hosts.last();
         let calibration = store.calibration()?;
+        let calibration =
+            calibration.filter(|known| last_host.is_some_and(|host| is_of(known, host)));
         let trials = Trials::read(store)?;
-        let measured = MeasuredTrials::read(store, &trials, &hosts)?;
+        let placements = Placements::read(store, &trials)?;
+        let measured = MeasuredTrials::read(store, &trials, &placements, &hosts)?;
+        let struck = calibration.as_ref().map_or_else(Struck::default, |known| {
+            Struck::of(known, &measured.all, &trials, &hosts)
+        });
         let cells = Cells::of(plan, &measured.all);
+        let canaries = Canaries::read(store)?;
+        let mut warnings = measured.warnings;
+        warnings.extend(canaries.warnings(&trials));
         Ok(Self {
             plan,
             run: store.run()?,
@@ -83,10 +103,13 @@ impl<'a> Analysis<'a> {
             costs: Costs::read(store, &measured.all, &cells)?,
             before_after: before_after::of(plan, &cells),
             sections: sections::of(plan),
-            calibration: calibration.filter(|calibration| is_of_last(calibration, &hosts)),
-            warnings: measured.warnings,
+            calibration,
+            struck,
+            warnings,
+            canaries,
             cells,
             trials,
+            placements,
             hosts,
         })
     }
@@ -140,15 +163,6 @@ impl<'a> Analysis<'a> {
         counts.dedup();
         counts
     }
-}
-
-/// Whether a calibration is of the host that the run was last on: an earlier host's ceiling says
-/// nothing after the run was resumed elsewhere.
-fn is_of_last(calibration: &Calibration, hosts: &[HostRow]) -> bool {
-    hosts.last().is_some_and(|host| {
-        let facts = serde_json::from_str::<CalibratedHost>(&host.facts_json);
-        facts.is_ok_and(|facts| facts == calibration.host)
-    })
 }
 
 /// Indices of the targets, the base first.

@@ -1,11 +1,13 @@
 //! The load generator's ceiling on a host, for people and for programs.
 
+mod noise;
 #[cfg(test)]
 mod tests;
+mod wake_ups;
 
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, LookingPrice, Loss,
-    OpenPoint,
+    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice,
+    Loss, OpenPoint, Taken,
 };
 use serde::Serialize;
 
@@ -39,9 +41,13 @@ pub fn calibration_json(calibration: &Calibration) -> Result<String, ReportError
         prony_version: &calibration.prony_version,
         host: &calibration.host,
         made_at_ms: calibration.made_at_ms,
+        disturbed: calibration.is_disturbed(),
+        placement: calibration.placement,
+        wake_ups: calibration.wake_ups.as_ref().map(wake_ups::entry),
         closed: calibration.closed.iter().map(closed_entry).collect::<Vec<_>>(),
         open: open.collect::<Result<Vec<_>, _>>()?,
         looking: calibration.looking.iter().map(looking_entry).collect::<Vec<_>>(),
+        noise: calibration.noise.iter().map(noise::entry).collect::<Vec<_>>(),
     })
 }
 
@@ -58,10 +64,16 @@ fn blocks(calibration: &Calibration) -> Result<Vec<Block>, ReportError> {
         plural(u64::from(*cpus), "processor"),
         kernel.as_ref().unwrap_or(&unknown),
     );
-    let mut blocks = vec![Block::Facts(vec![
+    let mut facts = vec![
         ("host", host),
         ("version", format!("Prony {}", calibration.prony_version)),
-    ])];
+    ];
+    if calibration.is_disturbed() {
+        let disturbed = "yes: other programs or the hypervisor took processors away, see `taken`";
+        facts.push(("disturbed", disturbed.to_owned()));
+    }
+    let mut blocks = vec![Block::Facts(facts)];
+    blocks.extend(wake_ups::blocks(calibration));
     if !calibration.closed.is_empty() {
         blocks.push(Block::Heading(
             "Closed loop: a prepared point query to the null server, unix socket".to_owned(),
@@ -80,6 +92,7 @@ fn blocks(calibration: &Calibration) -> Result<Vec<Block>, ReportError> {
         ));
         blocks.push(Block::Table(looking_table(calibration)));
     }
+    blocks.extend(noise::blocks(&calibration.noise));
     Ok(blocks)
 }
 
@@ -132,6 +145,7 @@ fn closed_table(points: &[ClosedPoint]) -> Table {
             microseconds(counts.client_us_per_query()),
             microseconds(counts.client_user_us_per_query()),
             microseconds(counts.server_us_per_query()),
+            taken(point.host),
         ]
         .map(Cell::from)
         .to_vec()
@@ -142,7 +156,8 @@ fn closed_table(points: &[ClosedPoint]) -> Table {
         "queries/s",
         "CPU µs/query",
         "of it user",
-        "null server's CPU",
+        "null server",
+        "taken",
     ];
     Table::of_figures(header, points.iter().map(row))
 }
@@ -158,6 +173,7 @@ fn open_table(points: &[OpenPoint]) -> Result<Table, ReportError> {
             microseconds(lateness.p50),
             microseconds(lateness.p99),
             microseconds(lateness.max),
+            taken(point.host),
         ]
         .map(Cell::from)
         .to_vec())
@@ -170,6 +186,7 @@ fn open_table(points: &[OpenPoint]) -> Result<Table, ReportError> {
         "late µs p50",
         "p99",
         "max",
+        "taken",
     ];
     let rows: Vec<Vec<Cell>> = points.iter().map(row).collect::<Result<_, ReportError>>()?;
     Ok(Table::of_figures(header, rows))
@@ -177,6 +194,34 @@ fn open_table(points: &[OpenPoint]) -> Result<Table, ReportError> {
 
 fn name(backend: Backend, clients: u32) -> String {
     format!("{backend}, {}", plural(u64::from(clients), "client"))
+}
+
+/// Share of the processors that was taken away; with an exclamation mark if it disturbed the
+/// measurement.
+fn taken(host: Option<HostUse>) -> String {
+    let share = host
+        .and_then(|host| host.taken())
+        .as_ref()
+        .map(Taken::share);
+    let mark = if host.is_some_and(|host| host.is_disturbed()) {
+        "! "
+    } else {
+        ""
+    };
+    share.map_or_else(
+        || NONE.to_owned(),
+        |share| format!("{mark}{}", percent(share)),
+    )
+}
+
+/// The same for programs.
+fn doubt(host: Option<HostUse>) -> impl Serialize + use<> {
+    let taken = host.and_then(|host| host.taken());
+    object! {
+        disturbed: host.is_some_and(|host| host.is_disturbed()),
+        hypervisor: taken.map(|taken| rounded(taken.hypervisor, 4)),
+        others: taken.map(|taken| rounded(taken.others, 4)),
+    }
 }
 
 fn microseconds(value: Option<f64>) -> String {
@@ -221,6 +266,7 @@ fn closed_entry(point: &ClosedPoint) -> impl Serialize {
         #[serde(flatten)]
         point: point,
         figures: figures(&point.counts),
+        taken: doubt(point.host),
     }
 }
 
@@ -246,9 +292,12 @@ fn open_entry(point: &OpenPoint) -> Result<impl Serialize, ReportError> {
         threads: point.threads,
         rate: point.rate.as_f64(),
         spacing: point.spacing,
+        cpus: &point.cpus,
+        host: point.host,
         planned: point.planned,
         counts: point.counts,
         figures: figures(&point.counts),
+        taken: doubt(point.host),
         schedule_error_us: Lateness::of(point)?,
     })
 }

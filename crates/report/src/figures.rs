@@ -49,27 +49,22 @@ fn little(mean: f64) -> Option<String> {
 
 /// A ratio alone, to the digits that its range supports.
 pub(crate) fn plain_ratio(ratio: &PairedRatio) -> String {
-    let half_range = (ratio.n > 1).then(|| ratio.half_range());
-    number(
-        ratio.ratio,
-        place(ratio.ratio, half_range).max(RATIO_PLACE_MIN),
-    )
+    number(ratio.ratio, ratio_place(ratio))
 }
 
 /// A ratio with its range, such as `0.71 [0.70, 0.73]`.
 pub(crate) fn ratio(ratio: &PairedRatio) -> String {
+    let shown = |value| number(value, ratio_place(ratio));
+    let [centre, min, max] = [ratio.ratio, ratio.min, ratio.max].map(shown);
     if ratio.n < 2 {
-        let place = place(ratio.ratio, None).max(RATIO_PLACE_MIN);
-        return number(ratio.ratio, place);
+        return centre;
     }
-    let place = place(ratio.ratio, Some(ratio.half_range())).max(RATIO_PLACE_MIN);
-    let shown = |value| number(value, place);
-    format!(
-        "{} [{}, {}]",
-        shown(ratio.ratio),
-        shown(ratio.min),
-        shown(ratio.max)
-    )
+    format!("{centre} [{min}, {max}]")
+}
+
+fn ratio_place(ratio: &PairedRatio) -> i32 {
+    let half_range = (ratio.n > 1).then(|| ratio.half_range());
+    place(ratio.ratio, half_range).max(RATIO_PLACE_MIN)
 }
 
 /// A measured value that is no mean of blocks, to three digits.

@@ -2,6 +2,7 @@
 
 mod absences;
 mod before_after;
+mod canaries;
 mod cost;
 mod debt;
 mod differences;
@@ -12,6 +13,7 @@ mod legend;
 mod loads;
 mod log_excerpt;
 mod lsm_levels;
+mod placement;
 mod response_time;
 mod round_trip;
 mod server_counters;

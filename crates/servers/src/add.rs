@@ -15,7 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prony_host::{At, Launcher, Placement, Roots, retire};
+use prony_host::{At, ChildSetup, Launcher, Roots, retire};
 use prony_model::{Engine, Family, StopFlag, Version};
 
 use crate::build::ServerBuild;
@@ -146,7 +146,7 @@ impl Adder<'_> {
         let supports = supports.collect::<Result<_, _>>()?;
         let build = ServerBuild::assemble(&entry, tree.root.clone(), Vec::new(), supports);
         let ask = |words: &[&str]| {
-            let mut command = build.command(self.launcher, Placement::default(), &[]);
+            let mut command = build.command(self.launcher, ChildSetup::default(), &[]);
             command.arg(ASKED_ALONE).args(words);
             probe.output(command)
         };

@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use prony_host::{Launcher, Placement};
+use prony_host::{ChildSetup, Launcher};
 use prony_model::{Allocator, BuildFacts};
 use serde::{Deserialize, Serialize};
 
@@ -136,21 +136,21 @@ impl ServerBuild {
     pub(crate) fn command(
         &self,
         launcher: &Launcher,
-        mut placement: Placement,
+        mut setup: ChildSetup,
         wrapper: &[OsString],
     ) -> Command {
         let preload = self.preload.as_ref().map(|preload| &preload.library);
-        let begin = |program: &Path, placement: &Placement| {
+        let begin = |program: &Path, setup: &ChildSetup| {
             let Some((tool, arguments)) = wrapper.split_first() else {
-                return launcher.placed_command(program, placement);
+                return launcher.command_with(program, setup);
             };
-            let mut command = launcher.placed_command(tool, placement);
+            let mut command = launcher.command_with(tool, setup);
             command.args(arguments).arg(program);
             command
         };
         let mut command;
         if let Some(loader) = &self.loader {
-            command = begin(loader, &placement);
+            command = begin(loader, &setup);
             command
                 .arg("--library-path")
                 .arg(search_path(&self.libraries));
@@ -159,8 +159,8 @@ impl ServerBuild {
             }
             command.arg(&self.program);
         } else {
-            placement.preload = preload.cloned();
-            command = begin(&self.program, &placement);
+            setup.preload = preload.cloned();
+            command = begin(&self.program, &setup);
             if !self.libraries.is_empty() {
                 command.env("LD_LIBRARY_PATH", search_path(&self.libraries));
             }

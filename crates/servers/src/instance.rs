@@ -6,6 +6,7 @@ mod bootstrap;
 pub(crate) mod certificates;
 mod port;
 mod running;
+pub(crate) mod threads;
 pub(crate) mod valgrind;
 pub(crate) mod verify;
 
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use prony_host::{
-    At, IoError, Launcher, OwnedFolder, Placement, Process, Roots, create_private, tail,
+    At, ChildSetup, IoError, Launcher, OwnedFolder, Process, Roots, create_private, tail,
     write_private,
 };
 use prony_model::{ProcessSettings, StopFlag, Transport};
@@ -245,14 +246,14 @@ impl Instance {
 
     /// A command for the server, placed as its settings say.
     fn server_command(&self) -> Command {
-        self.command(placement(&self.rendered.process), &[])
+        self.command(setup(&self.rendered.process), &[])
     }
 
     /// A command for the server with the configuration; it must be the first argument.
-    fn command(&self, placement: Placement, wrapper: &[OsString]) -> Command {
+    fn command(&self, setup: ChildSetup, wrapper: &[OsString]) -> Command {
         let mut option = OsString::from("--defaults-file=");
         option.push(self.config_path());
-        let mut command = self.build.command(&self.launcher, placement, wrapper);
+        let mut command = self.build.command(&self.launcher, setup, wrapper);
         command.arg(option).current_dir(self.folder.path());
         command
     }
@@ -291,12 +292,11 @@ impl Instance {
 /// The name of the file with the load account's password.
 pub(crate) const PASSWORD_FILE: &str = "load-password";
 
-/// The placement of a server with these settings.
-fn placement(process: &ProcessSettings) -> Placement {
-    Placement {
-        cpus: process.server_cpus.clone(),
+/// The setup of a server with these settings.
+fn setup(process: &ProcessSettings) -> ChildSetup {
+    ChildSetup {
         huge_pages: process.huge_pages,
-        ..Placement::default()
+        ..ChildSetup::default()
     }
 }
 

@@ -3,8 +3,12 @@
 //! All values are positive and finite: rates, durations, costs; amounts may be zero. Anything else is
 //! an error and not a silent NaN.
 
+mod fluctuation;
 mod paired;
+mod student;
 mod summary;
 
+pub use fluctuation::Fluctuation;
 pub use paired::{PairedRatio, Pairs};
+pub use student::t_975;
 pub use summary::{SampleError, Summary};

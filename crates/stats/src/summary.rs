@@ -6,6 +6,14 @@ pub enum SampleError {
     /// There are no values.
     #[error("summarise a sample without values")]
     Empty,
+    /// There are too few values.
+    #[error("summarise a sample of {n} values: at least {least} are needed")]
+    TooFew {
+        /// Number of values.
+        n: usize,
+        /// Number that is needed.
+        least: usize,
+    },
     /// A value is zero, negative, infinite or not a number.
     #[error(
         "summarise a sample with the value {value} at position {position}: it must be positive and finite"

@@ -11,12 +11,14 @@
 
 mod artefacts;
 mod calibrations;
+mod canaries;
 mod counting;
 mod database;
 mod error;
 mod header;
 mod lock;
 mod outcomes;
+mod placements;
 mod run;
 mod samples;
 mod schema;
@@ -28,8 +30,10 @@ mod values;
 mod warnings;
 
 pub use artefacts::Artefact;
+pub use canaries::CanaryRow;
 pub use error::StoreError;
 pub use outcomes::{ErrorRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
+pub use placements::PlacementRow;
 pub use run::{BuildRecord, BuildRow, CellRow, HostRow, RunRow};
 pub use settings::PlanTextRow;
 pub use state::{DebtRow, LoadRecord, LoadRow, SettleRow};

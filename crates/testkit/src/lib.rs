@@ -10,9 +10,11 @@
 )]
 
 mod outcome;
+mod placement;
 mod plan;
 mod workload;
 
 pub use outcome::{encoded, group_outcome, histogram, statement_outcome, step_outcome};
+pub use placement::{free, placed, threads_on};
 pub use plan::{build, group, plan, planned, step, target};
 pub use workload::{draw, param, statement, workload};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    BuildFacts, ClientGroup, Collect, Config, Dataset, Engine, Family, Groups, Length, Pace, Plan,
-    PlannedTrial, Protocol, Step, Target, Timing, Transport, TrialKind, Version, Workload,
+    BuildFacts, CanaryRule, ClientGroup, Collect, Config, Dataset, Engine, Family, Groups, Length,
+    Pace, Plan, PlannedTrial, Protocol, Step, Target, Timing, Transport, TrialKind, Version,
+    Workload,
 };
 
 use crate::workload;
@@ -21,12 +22,14 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         targets,
         steps,
         sections: Vec::new(),
+        placement: None,
         preset: None,
         profile: None,
         allow: Vec::new(),
         backend: None,
         counting: None,
         counting_note: None,
+        canary: CanaryRule::default(),
         trials: (0..blocks)
             .flat_map(|block| (0..count).map(move |target| planned(block, target)))
             .collect(),
@@ -65,6 +68,7 @@ pub fn target(name: &str, version: Version) -> Target {
         transport: Transport::Socket,
         external: None,
         collect: Collect::default(),
+        placement: None,
     }
 }
 
@@ -81,6 +85,7 @@ pub fn step(name: &str, clients: u32) -> Step {
         settle: None,
         timing: Timing::Operations,
         ramp_ms: 0,
+        placement: None,
     }
 }
 

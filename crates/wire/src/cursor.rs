@@ -22,6 +22,12 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
+    const fn truncated(&self) -> WireError {
+        WireError::Truncated {
+            packet: self.packet,
+        }
+    }
+
     /// The error for a byte that can't stand here.
     pub(crate) const fn unexpected(&self, byte: u8) -> WireError {
         WireError::UnexpectedByte {
@@ -50,23 +56,15 @@ impl<'a> Cursor<'a> {
 
     /// `string[n]`.
     pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], WireError> {
-        let (taken, rest) = self
-            .rest
-            .split_at_checked(count)
-            .ok_or(WireError::Truncated {
-                packet: self.packet,
-            })?;
+        let parts = self.rest.split_at_checked(count);
+        let (taken, rest) = parts.ok_or(self.truncated())?;
         self.rest = rest;
         Ok(taken)
     }
 
     fn take_array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
-        let (taken, rest) = self
-            .rest
-            .split_first_chunk::<N>()
-            .ok_or(WireError::Truncated {
-                packet: self.packet,
-            })?;
+        let parts = self.rest.split_first_chunk::<N>();
+        let (taken, rest) = parts.ok_or(self.truncated())?;
         self.rest = rest;
         Ok(*taken)
     }
@@ -88,14 +86,8 @@ impl<'a> Cursor<'a> {
 
     /// `string<NUL>`, without its NUL.
     pub(crate) fn nul_terminated(&mut self) -> Result<&'a [u8], WireError> {
-        let end = self
-            .rest
-            .iter()
-            .position(|byte| *byte == 0)
-            .ok_or(WireError::Truncated {
-                packet: self.packet,
-            })?;
-        let text = self.take(end)?;
+        let end = self.rest.iter().position(|byte| *byte == 0);
+        let text = self.take(end.ok_or(self.truncated())?)?;
         self.take(1)?;
         Ok(text)
     }

@@ -34,7 +34,7 @@ pub use response::eof::Eof;
 pub use response::err::ErrPacket;
 pub use response::first::{FirstPacket, LOCAL_ROWS};
 pub use response::ok::OkPacket;
-pub use response::prepare_ok::PrepareOk;
+pub use response::prepare_ok::PreparedStatement;
 pub use response::text_row::text_row;
 pub use scramble::{
     AuthPlugin, CACHING_SHA2_KEY_REQUEST, Channel, PublicKeyError, clear_password,

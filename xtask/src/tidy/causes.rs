@@ -1,96 +1,73 @@
 //! Causes of errors: a message shows the error that caused it, because nothing else prints it.
 
+use syn::visit::Visit;
+use syn::{Attribute, Fields, Ident};
+
 use super::Finding;
 use super::tree::{File, Tree};
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.sources().filter(|file| !file.is_test()) {
-        for variant in variants(file) {
-            if variant.has_cause() && !variant.shows_cause() {
-                let text = format!(
-                    "`{}` has a cause that its message {} does not show: add `: {{source}}`",
-                    variant.name(),
-                    variant.message
-                );
-                findings.push(Finding::of_line(&file.path, variant.line, text));
-            }
-        }
+        let mut errors = Errors { file, findings };
+        file.syntax()
+            .iter()
+            .for_each(|syntax| errors.visit_file(syntax));
+        findings = errors.findings;
     }
     findings
 }
 
-/// One `#[error(…)]` and what it stands on.
-#[derive(Default)]
-struct Variant {
-    line: usize,
-    /// The text between the brackets of the attribute.
-    message: String,
-    /// The declaration below it, up to the next one.
-    declaration: String,
-}
-
-impl Variant {
-    fn name(&self) -> &str {
-        let words = self
-            .declaration
-            .split(|c: char| !c.is_alphanumeric() && c != '_');
-        words
-            .filter(|word| !matches!(*word, "pub" | "crate" | "struct" | "enum"))
-            .find(|word| word.starts_with(|c: char| c.is_ascii_uppercase()))
-            .unwrap_or("?")
-    }
-
-    fn has_cause(&self) -> bool {
-        let declaration = &self.declaration;
-        declaration.contains("#[source]")
-            || declaration.contains("#[from]")
-            || declaration.contains(" source: ")
-    }
-
-    fn shows_cause(&self) -> bool {
-        let message = &self.message;
-        // The cause of a tuple is its only or its last part.
-        ["source", "transparent", "{0}", "{1}", ".0", ".1"]
-            .iter()
-            .any(|part| message.contains(part))
-    }
-}
-
 /// Every variant or struct with a message.
-fn variants(file: &File) -> Vec<Variant> {
-    let mut variants: Vec<Variant> = Vec::new();
-    // The attribute or the declaration that the line goes on with, by its margin.
-    let mut attribute = false;
-    let mut margin = None;
-    for (number, line) in file.code() {
-        let text = line.trim_start();
-        let indent = line.len() - text.len();
-        if let Some(start) = text.strip_prefix("#[error(") {
-            attribute = !text.ends_with(")]");
-            margin = Some(indent);
-            variants.push(Variant {
-                line: number,
-                message: start.trim_end_matches(")]").to_owned(),
-                declaration: String::new(),
-            });
-        } else if let (Some(variant), true) = (variants.last_mut(), attribute) {
-            attribute = text != ")]";
-            if attribute {
-                variant.message.push_str(text);
-            }
-        } else if let (Some(variant), Some(at)) = (variants.last_mut(), margin) {
-            if !text.starts_with("///") {
-                variant.declaration.push(' ');
-                variant.declaration.push_str(text);
-            }
-            let ends = indent <= at && text.ends_with([',', '}', ';']);
-            if ends {
-                margin = None;
+struct Errors<'f> {
+    file: &'f File,
+    findings: Vec<Finding>,
+}
+
+impl Errors<'_> {
+    fn check(&mut self, attributes: &[Attribute], name: &Ident, fields: &Fields) {
+        let message = attributes.iter().find(|it| it.path().is_ident("error"));
+        let message = message.and_then(|it| it.meta.require_list().ok());
+        if let Some(message) = message
+            && has_cause(fields)
+        {
+            let span = message.delimiter.span().join();
+            let text = span.source_text().unwrap_or_default();
+            if !shows_cause(&text) {
+                let line = span.start().line;
+                let text = format!(
+                    "`{name}` has a cause that its message {text} does not show: add `: {{source}}`"
+                );
+                let finding = Finding::of_line(&self.file.path, line, text);
+                self.findings.push(finding);
             }
         }
     }
-    variants
+}
+
+impl<'ast> Visit<'ast> for Errors<'_> {
+    fn visit_variant(&mut self, variant: &'ast syn::Variant) {
+        self.check(&variant.attrs, &variant.ident, &variant.fields);
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.check(&item.attrs, &item.ident, &item.fields);
+    }
+}
+
+fn has_cause(fields: &Fields) -> bool {
+    let is_mark = |it: &Attribute| it.path().is_ident("source") || it.path().is_ident("from");
+    fields.iter().any(|field| {
+        let is_source = field.ident.as_ref().is_some_and(|name| name == "source");
+        is_source || field.attrs.iter().any(is_mark)
+    })
+}
+
+fn shows_cause(message: &str) -> bool {
+    // The cause of a tuple is its only or its last part.
+    ["source", "transparent", "{0}", "{1}", ".0", ".1"]
+        .iter()
+        .any(|part| message.contains(part))
 }
 
 #[cfg(test)]
@@ -128,7 +105,7 @@ mod tests {
         assert_eq!(names, ["Database", "Open", "Read", "Write"]);
         assert_eq!(
             found(text)[0],
-            "src/error.rs:2: `Database` has a cause that its message \"{action}\" does not show: \
+            "src/error.rs:2: `Database` has a cause that its message (\"{action}\") does not show: \
              add `: {source}`"
         );
     }

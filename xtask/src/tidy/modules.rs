@@ -5,6 +5,9 @@ mod imports;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use syn::visit::Visit;
+
+use self::imports::Imports;
 use super::tree::{File, Tree};
 
 /// A module of a crate by the names that lead to it: none for the root.
@@ -112,12 +115,11 @@ impl Module {
     fn read(file: &File) -> Self {
         let code: Vec<_> = file.code().map(|(_, line)| without_comment(line)).collect();
         let code = code.join("\n");
-        let mut imports = BTreeMap::new();
-        let mut mentions = BTreeSet::new();
-        for (name, path) in imports::of(&code) {
-            imports.insert(name, path.clone());
-            mentions.insert(path);
+        let mut found = Imports::default();
+        if let Ok(syntax) = syn::parse_file(&code) {
+            found.visit_file(&syntax);
         }
+        let mut mentions: BTreeSet<Path> = found.0.iter().map(|(_, path)| path.clone()).collect();
         for start in ["crate::", "super::", "self::"] {
             for (at, _) in code.match_indices(start) {
                 let before = code[..at].chars().next_back();
@@ -132,7 +134,7 @@ impl Module {
         }
         Self {
             file: file.path.clone(),
-            imports,
+            imports: found.0.into_iter().collect(),
             mentions,
         }
     }

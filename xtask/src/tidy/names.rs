@@ -1,7 +1,10 @@
 //! Names of modules and items: no word that the glossary replaces.
 
+use syn::Ident;
+use syn::visit::{self, Visit};
+
 use super::Finding;
-use super::tree::{File, Tree};
+use super::tree::Tree;
 
 const GLOSSARY: &str = "docs/glossary.md";
 
@@ -32,13 +35,22 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             let mut words = FOREIGN.iter();
             words.any(|(start, foreign)| path.starts_with(start) && *foreign == word)
         };
-        for (number, name) in declared(file) {
-            let words = words(name);
+        let mut declared = Declared::default();
+        match file.syntax() {
+            Ok(syntax) => declared.visit_file(syntax),
+            Err(error) => {
+                let line = error.span().start().line;
+                findings.push(Finding::of_line(&file.path, line, error.to_string()));
+            }
+        }
+        for name in declared.names {
+            let words = words(&name.to_string());
             let breaks =
                 |word: &str| words.iter().any(|found| is_form_of(found, word)) && !is_foreign(word);
             if let Some(Forbidden { word, instead }) = forbidden.iter().find(|f| breaks(&f.word)) {
                 let text = format!("`{name}`: `{word}` is not our word, see {instead}");
-                findings.push(Finding::of_line(&file.path, number, text));
+                let line = name.span().start().line;
+                findings.push(Finding::of_line(&file.path, line, text));
             }
         }
     }
@@ -93,67 +105,52 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Names of items, fields and variants with their lines. Names of tests are sentences, in which
-/// words are ordinary English.
-fn declared(file: &File) -> Vec<(usize, &str)> {
-    let mut names = Vec::new();
-    let mut is_test = false;
-    // The margin of the struct or enum that the line is in.
-    let mut body: Option<usize> = None;
-    for (number, line) in file.lines() {
-        let text = line.trim_start();
-        let margin = line.len() - text.len();
-        if text.starts_with("#[test]") {
-            is_test = true;
-        } else if let Some((keyword, name)) = item(text) {
-            if !(keyword == "fn" && is_test) {
-                names.push((number, name));
-            }
-            is_test = false;
-            let has_body = matches!(keyword, "struct" | "enum") && text.ends_with('{');
-            body = has_body.then_some(margin).or(body);
-        } else if body == Some(margin) {
-            body = None;
-        } else if body.is_some() {
-            names.extend(member(text).map(|name| (number, name)));
+/// Names of items, fields and variants. Names of tests are sentences, in which words are ordinary
+/// English.
+#[derive(Default)]
+struct Declared<'ast> {
+    names: Vec<&'ast Ident>,
+}
+
+/// Methods that note the names of what they visit.
+macro_rules! note_names {
+    ($($visit:ident: $part:ident),* $(,)?) => {
+        $(fn $visit(&mut self, part: &'ast syn::$part) {
+            self.names.push(&part.ident);
+            visit::$visit(self, part);
+        })*
+    };
+}
+
+impl<'ast> Visit<'ast> for Declared<'ast> {
+    note_names! {
+        visit_impl_item_const: ImplItemConst,
+        visit_impl_item_type: ImplItemType,
+        visit_item_const: ItemConst,
+        visit_item_enum: ItemEnum,
+        visit_item_mod: ItemMod,
+        visit_item_static: ItemStatic,
+        visit_item_struct: ItemStruct,
+        visit_item_trait: ItemTrait,
+        visit_item_type: ItemType,
+        visit_item_union: ItemUnion,
+        visit_signature: Signature,
+        visit_trait_item_const: TraitItemConst,
+        visit_trait_item_type: TraitItemType,
+        visit_variant: Variant,
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        if item.attrs.iter().any(|it| it.path().is_ident("test")) {
+            self.visit_block(&item.block);
+        } else {
+            visit::visit_item_fn(self, item);
         }
     }
-    names
-}
 
-/// Keyword and name of the item that a line declares.
-fn item(line: &str) -> Option<(&str, &str)> {
-    let mut keyword = None;
-    for word in line.split(' ') {
-        match word {
-            "unsafe" | "async" => {}
-            "const" | "static" | "mut" | "fn" | "struct" | "enum" | "trait" | "mod" | "type"
-            | "union" => keyword = Some(word),
-            _ if keyword.is_none() && word.starts_with("pub") => {}
-            _ => return keyword.zip(identifier(word)),
-        }
+    fn visit_field(&mut self, field: &'ast syn::Field) {
+        self.names.extend(&field.ident);
     }
-    None
-}
-
-/// The name of the field or variant that a line inside a struct or enum declares.
-fn member(line: &str) -> Option<&str> {
-    let line = line.strip_prefix("pub ").unwrap_or(line);
-    let line = line
-        .strip_prefix("pub(")
-        .and_then(|rest| rest.split_once(") "))
-        .map_or(line, |(_, rest)| rest);
-    let name = identifier(line)?;
-    let rest = &line[name.len()..];
-    let variant = name.starts_with(|c: char| c.is_ascii_uppercase())
-        && (rest.starts_with([',', '(']) || rest.starts_with(" {") || rest.starts_with(" ="));
-    (variant || rest.starts_with(": ")).then_some(name)
-}
-
-fn identifier(text: &str) -> Option<&str> {
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let name = &text[..end.unwrap_or(text.len())];
-    (!name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]
@@ -193,15 +190,18 @@ mod tests {
     #[test]
     fn names_of_items_are_checked() {
         for (line, name) in [
-            ("pub struct TestSuite {", "TestSuite"),
-            ("    pub(crate) const fn run_suites()", "run_suites"),
+            ("pub struct TestSuite {}", "TestSuite"),
+            (
+                "impl A { pub(crate) const fn run_suites() {} }",
+                "run_suites",
+            ),
             ("pub const SUITE: u8 = 1;", "SUITE"),
             (
                 "static SUITE_LOCK: Mutex<()> = Mutex::new(());",
                 "SUITE_LOCK",
             ),
             ("mod suite;", "suite"),
-            ("fn publish_suite()", "publish_suite"),
+            ("fn publish_suite() {}", "publish_suite"),
             ("type HttpSuite = u8;", "HttpSuite"),
         ] {
             let expected =
@@ -210,7 +210,7 @@ mod tests {
         }
         for line in [
             "fn suitable() {}",
-            "let suite = 1;",
+            "fn f() { let suite = 1; }",
             "// mod suite",
             "const fn job() {}",
             "use a::suite;",
@@ -247,7 +247,10 @@ mod tests {
             .iter()
             .map(|finding| finding.split(": ").next().unwrap().to_owned())
             .collect();
-        assert_eq!(lines, ["src/a.rs:2", "src/a.rs:11", "src/a.rs:14"]);
+        assert_eq!(
+            lines,
+            ["src/a.rs:2", "src/a.rs:11", "src/a.rs:12", "src/a.rs:14"]
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The files that git tracks or would track, and which of their lines are tests.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ pub(super) struct File {
     /// From the top of the project.
     pub(super) path: PathBuf,
     pub(super) text: String,
+    syntax: OnceCell<syn::Result<syn::File>>,
 }
 
 impl Tree {
@@ -78,7 +80,13 @@ impl File {
         Self {
             path: PathBuf::from(path),
             text,
+            syntax: OnceCell::new(),
         }
+    }
+
+    /// The text as source code.
+    pub(super) fn syntax(&self) -> &syn::Result<syn::File> {
+        self.syntax.get_or_init(|| syn::parse_file(&self.text))
     }
 
     /// Lines counted from 1.

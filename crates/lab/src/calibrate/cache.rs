@@ -1,10 +1,11 @@
 //! The calibration in the cache: one file, of the host and program that were measured last.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prony_model::{CalibratedHost, Calibration};
+use prony_model::{Backend, CalibratedHost, Calibration};
 use serde::{Deserialize, Serialize};
 
 use super::program::Program;
@@ -16,6 +17,9 @@ pub(super) struct CachedCalibration {
     pub(super) program: Program,
     /// The result.
     pub(super) calibration: Calibration,
+    /// Closed loops, by backend and number of clients, whose ceiling a step of a run has exceeded
+    /// since.
+    pub(super) struck: BTreeSet<(Backend, u32)>,
 }
 
 /// The reason why a calibration can't be kept.
@@ -37,11 +41,11 @@ pub(super) fn recall(
     program: &Program,
     version: &str,
     host: &CalibratedHost,
-) -> Option<Calibration> {
+) -> Option<CachedCalibration> {
     let text = fs::read(path).ok()?;
     let kept: CachedCalibration = serde_json::from_slice(&text).ok()?;
     let valid = kept.program == *program && kept.calibration.is_of(version, host);
-    valid.then_some(kept.calibration)
+    valid.then_some(kept)
 }
 
 /// Writes the file, whole or not at all.
@@ -61,6 +65,8 @@ pub(super) fn keep(path: &Path, kept: &CachedCalibration) -> Result<(), KeepErro
 
 #[cfg(test)]
 mod tests {
+    use prony_model::PlacementRule;
+
     use super::*;
 
     /// Of the program that runs the tests.
@@ -73,14 +79,18 @@ mod tests {
                 kernel: Some("6.1.0".into()),
             },
             made_at_ms: 7,
+            placement: PlacementRule::Together,
+            wake_ups: None,
             closed: Vec::new(),
             open: Vec::new(),
             looking: Vec::new(),
+            noise: Vec::new(),
         };
         let program = Program::read(&std::env::current_exe().unwrap()).unwrap();
         CachedCalibration {
             program,
             calibration,
+            struck: [(Backend::Epoll, 8)].into(),
         }
     }
 
@@ -93,7 +103,7 @@ mod tests {
         assert_eq!(recall(&path, program, "1.2.3", host), None);
         keep(&path, &kept).unwrap();
         let recalled = recall(&path, program, "1.2.3", host);
-        assert_eq!(recalled.as_ref(), Some(&kept.calibration));
+        assert_eq!(recalled.as_ref(), Some(&kept));
         assert_eq!(recall(&path, program, "1.2.4", host), None);
         let other = CalibratedHost {
             cpus: 3,

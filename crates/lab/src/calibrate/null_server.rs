@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use prony_client::Address;
-use prony_host::{Launcher, OwnedFolder, Placement, Process, Roots};
+use prony_host::{ChildSetup, Launcher, OwnedFolder, Process, Roots};
+use prony_model::CpuSet;
 use prony_probe::{ProcessSample, Root, thread_cpu_ns};
 
 /// Limit for it to listen.
@@ -27,10 +28,15 @@ pub(crate) struct NullServer {
 }
 
 impl NullServer {
-    /// Starts it and waits until it listens. Errors are words that fit after "failed to start the
-    /// null server: ".
-    pub(crate) fn start(roots: &Roots, launcher: &Launcher, prony: &Path) -> Result<Self, String> {
-        Self::start_with(roots, launcher, prony, |_| ()).map(|(null, ())| null)
+    /// Starts it on the processors `cpus`, if not on all, and waits until it listens. Errors are
+    /// words that fit after "failed to start the null server: ".
+    pub(crate) fn start(
+        roots: &Roots,
+        launcher: &Launcher,
+        prony: &Path,
+        cpus: Option<&CpuSet>,
+    ) -> Result<Self, String> {
+        Self::start_with(roots, launcher, prony, cpus, |_| ()).map(|(null, ())| null)
     }
 
     /// The same, with the result of `on_birth`, which is called with the id of the process before
@@ -39,14 +45,16 @@ impl NullServer {
         roots: &Roots,
         launcher: &Launcher,
         prony: &Path,
+        cpus: Option<&CpuSet>,
         on_birth: impl FnOnce(u32) -> T,
     ) -> Result<(Self, T), String> {
         let folder = OwnedFolder::beside_instances(roots).map_err(|error| error.to_string())?;
-        let placement = Placement {
+        let setup = ChildSetup {
+            cpus: cpus.cloned(),
             hold: true,
-            ..Placement::default()
+            ..ChildSetup::default()
         };
-        let mut command = launcher.placed_command(prony, &placement);
+        let mut command = launcher.command_with(prony, &setup);
         command
             .args(["null", "--socket"])
             .arg(socket(&folder))

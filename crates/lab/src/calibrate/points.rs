@@ -4,8 +4,8 @@ use prony_load::{DriveTask, Hello};
 use prony_model::{Backend, Calibration, CounterSet, Workload};
 use rustix::process::{Resource, getrlimit};
 
-use super::price;
 use super::tasks::{available_backends, closed_loop, open_loop, warmup_ms};
+use super::{noise, price};
 use crate::drive::GeneratorSetup;
 
 /// Files that a generator has open beside its connections, at most.
@@ -27,6 +27,11 @@ pub struct CalibrationPoints {
     pub time_ms: u64,
     /// Counters whose price is measured.
     pub looking: Vec<CounterSet>,
+    /// Milliseconds for which the price of wake-ups is measured; 0 for not at all.
+    pub wake_ups_ms: u64,
+    /// Milliseconds for which the noise of the host is measured at each number of clients; 0 for not
+    /// at all.
+    pub noise_ms: u64,
 }
 
 impl CalibrationPoints {
@@ -48,6 +53,36 @@ impl CalibrationPoints {
             clients: Self::CLIENTS.into_iter().filter(fits).collect(),
             time_ms,
             looking: Self::usual_looking(time_ms),
+            wake_ups_ms: Self::usual_wake_ups_ms(time_ms),
+            noise_ms: Self::usual_noise_ms(time_ms),
+        }
+    }
+
+    /// Milliseconds of measuring wake-ups beside points of this length: long enough to see how often
+    /// the kernel moves two threads, and in a short calibration enough for their price.
+    pub const fn usual_wake_ups_ms(time_ms: u64) -> u64 {
+        match time_ms {
+            Self::TIME_MS.. => 10_000,
+            Self::SHORT_MS.. => 2_500,
+            _ => 0,
+        }
+    }
+
+    /// Milliseconds of measuring noise beside points of this length.
+    pub const fn usual_noise_ms(time_ms: u64) -> u64 {
+        match time_ms {
+            Self::TIME_MS.. => 10_000,
+            Self::SHORT_MS.. => 4_000,
+            _ => 0,
+        }
+    }
+
+    /// Number of times that a disturbed point is measured again: a run that calibrates for itself
+    /// must not wait long.
+    pub(super) const fn repeats(&self) -> u32 {
+        match self.time_ms {
+            Self::TIME_MS.. => 3,
+            _ => 1,
         }
     }
 
@@ -65,11 +100,14 @@ impl CalibrationPoints {
     pub fn predicted_ms(&self) -> u64 {
         let point = |time_ms| time_ms + warmup_ms(time_ms);
         let backend = point(self.time_ms) * self.clients.len() as u64 + point(self.open_ms());
-        backend * self.backends.len() as u64 + price::predicted_ms(self.looking.len())
+        backend * self.backends.len() as u64
+            + price::predicted_ms(self.looking.len())
+            + noise::predicted_ms(self.noise_ms)
+            + self.wake_ups_ms
     }
 
     /// Milliseconds of measured time of the open loop.
-    const fn open_ms(&self) -> u64 {
+    pub(super) const fn open_ms(&self) -> u64 {
         if Self::SHORT_MS <= self.time_ms && self.time_ms < OPEN_MS {
             OPEN_MS
         } else {
@@ -96,6 +134,16 @@ impl CalibrationPoints {
         whole && time_will_do
     }
 
+    /// The closed loops that show the noise of the host, with the last backend.
+    pub(super) fn noise_tasks(&self, workload: &Workload, hello: &Hello) -> Vec<DriveTask> {
+        let backend = self.backends.last().filter(|_| self.noise_ms > 0);
+        let of_backend = |&backend| {
+            noise::CLIENTS
+                .map(|clients| noise::task(workload, hello, backend, clients, self.noise_ms))
+        };
+        backend.into_iter().flat_map(of_backend).collect()
+    }
+
     /// By backend: a closed loop for each number of clients, then the open loop.
     pub(super) fn tasks(&self, workload: &Workload, hello: &Hello) -> Vec<DriveTask> {
         let of_backend = |&backend: &Backend| {
@@ -112,7 +160,7 @@ impl CalibrationPoints {
 
 #[cfg(test)]
 mod tests {
-    use prony_model::{CalibratedHost, CalibrationCounts, ClosedPoint};
+    use prony_model::{CalibratedHost, CalibrationCounts, ClosedPoint, PlacementRule};
 
     use super::super::tasks::RATE;
     use super::*;
@@ -123,6 +171,8 @@ mod tests {
             clients: clients.to_vec(),
             time_ms,
             looking: Vec::new(),
+            wake_ups_ms: 0,
+            noise_ms: 0,
         }
     }
 
@@ -135,6 +185,12 @@ mod tests {
         let predicted = |time_ms| points(&[Backend::Epoll], &[1], time_ms).predicted_ms();
         assert_eq!(predicted(100), 2 * 125);
         assert_eq!(predicted(500), 625 + 1_375);
+        let long = CalibrationPoints {
+            wake_ups_ms: 3_000,
+            noise_ms: 4_000,
+            ..points(&[Backend::Epoll], &[1], 100)
+        };
+        assert_eq!(long.predicted_ms(), 2 * 125 + 3_000 + 2 * 4_500);
     }
 
     /// A calibration of these backends.
@@ -150,6 +206,8 @@ mod tests {
             backend,
             clients: 1,
             threads: 1,
+            cpus: None,
+            host: None,
             counts,
         };
         Calibration {
@@ -160,9 +218,12 @@ mod tests {
                 kernel: None,
             },
             made_at_ms: 7,
+            placement: PlacementRule::Together,
+            wake_ups: None,
             closed: backends.iter().map(closed).collect(),
             open: Vec::new(),
             looking: Vec::new(),
+            noise: Vec::new(),
         }
     }
 

@@ -1,11 +1,12 @@
 //! The cost of counters: the null server with them and without, by turns.
 
-use prony_load::Hello;
-use prony_model::{Backend, CounterSet, LookingPrice, PricedRound, Workload};
+use prony_load::{DriveTask, Hello};
+use prony_model::{Backend, CounterSet, CpuSet, LookingPrice, PricedRound, Workload};
 use prony_probe::{Counters, hardware_counters};
 
+use super::placement::ChildPlacement;
 use super::tasks::{closed_loop, warmup_ms};
-use super::{CalibrationError, CalibrationEvent, Calibrator, NullServer, counts};
+use super::{CalibrationError, CalibrationEvent, Calibrator, NullServer};
 use crate::drive::GeneratorSetup;
 use crate::fault::Stop;
 
@@ -40,55 +41,73 @@ impl Calibrator<'_> {
         set: CounterSet,
         workload: &Workload,
         hello: &Hello,
+        placement: &ChildPlacement,
         events: &mut dyn FnMut(CalibrationEvent<'_>),
     ) -> Result<Vec<LookingPrice>, Stop<CalibrationError>> {
-        let failed = |reason| CalibrationError::NullServer { reason };
-        let (roots, launcher, prony) = (self.roots, self.launcher, self.prony);
-        let mut plain = NullServer::start(roots, launcher, prony).map_err(failed)?;
-        let open = |pid| Counters::open(pid, set);
-        let (mut counted, counters) =
-            NullServer::start_with(roots, launcher, prony, open).map_err(failed)?;
-        let price = |clients, rounds| LookingPrice {
-            counters: set,
-            clients,
-            rounds,
-        };
-        // Held until the end: what is not open costs nothing.
-        let _counters = match counters {
-            Ok(counters) => counters,
-            Err(error) => {
-                events(CalibrationEvent::NoPrice {
-                    counters: set,
-                    reason: &error.to_string(),
-                });
-                // Kept nevertheless, so that it is not tried again before every run.
-                return Ok(CLIENTS.map(|clients| price(clients, Vec::new())).to_vec());
-            }
-        };
         let backend = hello.backends.last().copied();
         let setup = GeneratorSetup::new(hello, backend.unwrap_or(Backend::Epoll));
         let mut prices = Vec::new();
         for clients in CLIENTS {
             let task = closed_loop(workload, setup, clients, TIME_MS);
-            let mut rounds = Vec::new();
-            for round in 0..ROUNDS {
-                let measure = |null: &mut NullServer| -> Result<_, Stop<CalibrationError>> {
-                    let (outcome, server_ns) = self.drive(null, &task)?;
-                    Ok(counts(&outcome, server_ns))
-                };
-                // By turns, and each comes first as often as the other.
-                let (without, with) = if round % 2 == 0 {
-                    (measure(&mut plain)?, measure(&mut counted)?)
-                } else {
-                    let with = measure(&mut counted)?;
-                    (measure(&mut plain)?, with)
-                };
-                rounds.push(PricedRound { without, with });
+            let cpus = placement.processors(clients);
+            match self.price_at(set, &task, cpus.as_ref())? {
+                Ok(price) => {
+                    events(CalibrationEvent::Looking(&price));
+                    prices.push(price);
+                }
+                Err(reason) => {
+                    events(CalibrationEvent::NoPrice {
+                        counters: set,
+                        reason: &reason,
+                    });
+                    // Kept nevertheless, so that it is not tried again before every run.
+                    let without_rounds = |clients| LookingPrice {
+                        counters: set,
+                        clients,
+                        rounds: Vec::new(),
+                    };
+                    return Ok(CLIENTS.map(without_rounds).to_vec());
+                }
             }
-            let price = price(clients, rounds);
-            events(CalibrationEvent::Looking(&price));
-            prices.push(price);
         }
         Ok(prices)
+    }
+
+    /// The same for one task. The inner error is the reason why the counters can't be opened.
+    fn price_at(
+        &self,
+        set: CounterSet,
+        task: &DriveTask,
+        cpus: Option<&CpuSet>,
+    ) -> Result<Result<LookingPrice, String>, Stop<CalibrationError>> {
+        let mut plain = self.start_null(cpus)?;
+        let open = |pid| Counters::open(pid, set);
+        let (mut counted, counters) =
+            NullServer::start_with(self.roots, self.launcher, self.prony, cpus, open)
+                .map_err(|reason| CalibrationError::NullServer { reason })?;
+        // Held until the end: what is not open costs nothing.
+        let _counters = match counters {
+            Ok(counters) => counters,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let measure = |null: &mut NullServer| -> Result<_, Stop<CalibrationError>> {
+            Ok(self.drive(null, task, cpus)?.counts())
+        };
+        let mut rounds = Vec::new();
+        for round in 0..ROUNDS {
+            // By turns, and each comes first as often as the other.
+            let (without, with) = if round % 2 == 0 {
+                (measure(&mut plain)?, measure(&mut counted)?)
+            } else {
+                let with = measure(&mut counted)?;
+                (measure(&mut plain)?, with)
+            };
+            rounds.push(PricedRound { without, with });
+        }
+        Ok(Ok(LookingPrice {
+            counters: set,
+            clients: task.groups.own().clients,
+            rounds,
+        }))
     }
 }

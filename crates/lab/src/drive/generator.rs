@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use prony_host::{Launcher, Placement, Process, describe_exit};
+use prony_host::{ChildSetup, Launcher, Process, describe_exit};
 use prony_load::{Hello, Job, Message};
 use prony_model::CpuSet;
 
@@ -57,6 +57,11 @@ impl Generator {
         let mut generator = Self::spawn(launcher, command(launcher, prony, cpus))?;
         generator.hand_over(job)?;
         Ok(generator)
+    }
+
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Asks a generator, which gets no job then, for its version and for what its host has.
@@ -148,11 +153,11 @@ impl Generator {
 
 /// The command of every load generator. It is made here only, so that another host's would be too.
 fn command(launcher: &Launcher, prony: &Path, cpus: Option<&CpuSet>) -> Command {
-    let placement = Placement {
+    let setup = ChildSetup {
         cpus: cpus.cloned(),
-        ..Placement::default()
+        ..ChildSetup::default()
     };
-    let mut command = launcher.placed_command(prony, &placement);
+    let mut command = launcher.command_with(prony, &setup);
     command.arg("generator");
     command
 }

@@ -118,7 +118,7 @@ pub(crate) fn fill(
         connections: lab.cpus.clamp(1, 8),
         own_server: target.external.is_none(),
     });
-    let load = drive(lab, server, None, task, &mut |message| match message {
+    let load = drive(lab, server, None, task, &mut |message, _| match message {
         Message::Filling {
             rows_done,
             rows_total,

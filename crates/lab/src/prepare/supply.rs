@@ -1,6 +1,6 @@
 //! The origin of each target's server: a build that is fetched and configured, or an external server.
 
-use prony_model::{Allocator, CpuSet, Plan, Step, Target};
+use prony_model::{Allocator, Plan, Step, Target};
 use prony_servers::{Catalogue, Depot, Rendered, ServerBuild, Wanted};
 
 use crate::error::LabError;
@@ -32,11 +32,6 @@ impl Supply {
             Self::Own(fetched) => Some(fetched),
             Self::External(_) => None,
         }
-    }
-
-    /// The processors that the load generator is bound to, if any.
-    pub(crate) fn client_cpus(&self) -> Option<&CpuSet> {
-        self.own()?.rendered.process.client_cpus.as_ref()
     }
 }
 

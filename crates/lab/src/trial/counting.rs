@@ -33,8 +33,16 @@ pub(crate) fn warmup_operations(operations: u64, clients: u32) -> u64 {
     (of_each / COUNTED_PER_WARMUP).clamp(1, WARMUP_MAX)
 }
 
+/// Operations that the clients of a step completed on average in this time.
+fn completed_in(row: &OutcomeRow, ms: u64) -> u64 {
+    let busy_ns_of_each = u128::from(row.busy_ns / u64::from(row.clients).max(1)).max(1);
+    let operations = u128::from(row.operations) * u128::from(ms) * 1_000_000 / busy_ns_of_each;
+    u64::try_from(operations).unwrap_or(u64::MAX)
+}
+
 /// The number of operations of a step in counting trials: from the plan, or as decided before, or
-/// derived from the first timed trials and then kept. `None` where there is no such trial.
+/// derived from the first timed trials and then kept. `None` where no such trial ran the step for
+/// any time.
 pub(crate) fn operations(
     store: &mut Store,
     plan: &Plan,
@@ -63,7 +71,10 @@ pub(crate) fn operations(
     let Some(row) = of_step.min_by_key(place) else {
         return Ok(None);
     };
-    let operations = (row.operations / TIMED_PER_COUNTED).max(OPERATIONS_MIN);
+    let operations = match counting.time_ms {
+        Some(ms) => completed_in(&row, ms).max(1),
+        None => (row.operations / TIMED_PER_COUNTED).max(OPERATIONS_MIN),
+    };
     store
         .record_counting_operations(index, operations)
         .map(Some)

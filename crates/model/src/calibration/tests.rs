@@ -7,6 +7,8 @@ fn point(backend: Backend, clients: u32) -> ClosedPoint {
         backend,
         clients,
         threads: 1,
+        cpus: None,
+        host: None,
         counts: CalibrationCounts {
             queries: 1_000,
             wall_ns: 500_000_000,
@@ -26,6 +28,8 @@ fn calibration() -> Calibration {
             kernel: None,
         },
         made_at_ms: 5,
+        placement: PlacementRule::Together,
+        wake_ups: None,
         closed: vec![
             point(Backend::Epoll, 1),
             point(Backend::Epoll, 64),
@@ -35,6 +39,8 @@ fn calibration() -> Calibration {
             backend: Backend::Epoll,
             clients: 8,
             threads: 2,
+            cpus: None,
+            host: None,
             rate: Thousandths(10_000_000),
             spacing: Spacing::Regular,
             counts: point(Backend::Epoll, 8).counts,
@@ -42,6 +48,7 @@ fn calibration() -> Calibration {
             error: vec![1, 255],
         }],
         looking: Vec::new(),
+        noise: Vec::new(),
     }
 }
 
@@ -78,6 +85,58 @@ fn the_point_at_or_above_is_of_the_same_backend() {
     };
     assert!(epoll_only.covers(Backend::Epoll) && !epoll_only.covers(Backend::IoUring));
     assert_eq!(epoll_only.at_or_above(Backend::IoUring, 1), None);
+}
+
+#[test]
+fn a_step_strikes_the_ceiling_that_it_exceeds() {
+    let calibration = calibration();
+    for (backend, clients, rate, struck) in [
+        (Backend::Epoll, 1, 2_000.0, None),
+        (Backend::Epoll, 1, 2_000.1, Some(1)),
+        (Backend::Epoll, 2, 2_000.1, Some(64)),
+        (Backend::Epoll, 65, 1e9, None),
+        (Backend::IoUring, 1, 1_999.0, None),
+    ] {
+        let point = calibration.struck_by(backend, clients, rate);
+        assert_eq!(point.map(|point| point.clients), struck);
+    }
+}
+
+#[test]
+fn one_disturbed_point_disturbs_a_calibration() {
+    let mut calibration = calibration();
+    assert!(!calibration.is_disturbed());
+    let busy = HostUse {
+        processors: 1,
+        wall_ns: 1_000_000_000,
+        idle_ns: 0,
+        interrupt_ns: 0,
+        steal_ns: 0,
+        own_ns: 900_000_000,
+    };
+    calibration.open[0].host = Some(busy);
+    assert!(calibration.is_disturbed());
+}
+
+#[test]
+fn noise_is_that_of_the_nearest_number_of_clients() {
+    let mut calibration = calibration();
+    assert_eq!(calibration.noise_at(1), None);
+    calibration.noise = [1, 16]
+        .map(|clients| NoisePoint {
+            backend: Backend::Epoll,
+            clients,
+            threads: 1,
+            cpus: None,
+            host: None,
+            window_ms: 250,
+            windows: Vec::new(),
+        })
+        .to_vec();
+    let nearest = |clients| calibration.noise_at(clients).map(|point| point.clients);
+    for (clients, of) in [(0, 1), (1, 1), (3, 1), (5, 16), (16, 16), (1_000, 16)] {
+        assert_eq!(nearest(clients), Some(of), "{clients}");
+    }
 }
 
 #[test]

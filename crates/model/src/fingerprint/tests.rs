@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::{
-    Backend, BuildFacts, Collect, Config, CountedBy, Counting, Display, Effect, Engine, Family,
-    Group, Groups, IntentValue, Length, Pace, PasswordSource, Phase, PlannedTrial, Protocol,
-    Schema, Settle, Spacing, Statement, TableChoice, Think, Thousandths, Timing, Transport,
-    TrialKind, Version, Workload,
+    Backend, BuildFacts, Collect, Config, CountedBy, CountedSteps, Counting, Display, Effect,
+    Engine, Family, Group, Groups, IntentValue, Length, Pace, PasswordSource, Phase, PlacementRule,
+    PlannedTrial, Processors, Protocol, Schema, Settle, Spacing, Statement, TableChoice, Think,
+    Thousandths, Timing, Transport, TrialKind, Version, Workload,
 };
 
 /// Two steps, the second with a group beside its own clients, on one target.
@@ -53,6 +53,7 @@ fn plan() -> Plan {
         settle: None,
         timing: Timing::Operations,
         ramp_ms: 0,
+        placement: None,
     };
     let mut mixed = step.clone();
     mixed.groups.push(ClientGroup {
@@ -68,12 +69,14 @@ fn plan() -> Plan {
         targets: vec![target()],
         steps: vec![step, mixed],
         sections: Vec::new(),
+        placement: None,
         preset: None,
         profile: None,
         allow: Vec::new(),
         backend: None,
         counting: None,
         counting_note: None,
+        canary: crate::CanaryRule::default(),
         trials: Vec::new(),
     }
 }
@@ -95,6 +98,7 @@ fn target() -> Target {
         transport: Transport::Socket,
         external: None,
         collect: Collect::default(),
+        placement: None,
     }
 }
 
@@ -124,7 +128,7 @@ fn after(change: impl FnOnce(&mut Plan)) -> [String; 2] {
 fn labels_blocks_seed_and_build_change_nothing() {
     let before = after(|_| {});
     assert_eq!(before[0].len(), LENGTH);
-    let same: [fn(&mut Plan); 16] = [
+    let same: [fn(&mut Plan); 17] = [
         |plan| plan.name = "other".into(),
         |plan| plan.question = "other".into(),
         |plan| plan.seed = 2,
@@ -133,6 +137,7 @@ fn labels_blocks_seed_and_build_change_nothing() {
         |plan| plan.profile = Some("x".into()),
         |plan| plan.allow = vec!["x".into()],
         |plan| plan.counting_note = Some("x".into()),
+        |plan| plan.canary.exclude = true,
         |plan| {
             plan.trials.push(PlannedTrial {
                 block: 0,
@@ -170,6 +175,8 @@ fn labels_blocks_seed_and_build_change_nothing() {
                 blocks,
                 by: CountedBy::Hardware,
                 operations: None,
+                time_ms: None,
+                steps: CountedSteps::All,
             });
         }
     };
@@ -179,7 +186,7 @@ fn labels_blocks_seed_and_build_change_nothing() {
 #[test]
 fn every_input_of_all_cells_changes_all_of_them() {
     let mut seen = vec![after(|_| {})];
-    let different: [fn(&mut Plan); 20] = [
+    let different: [fn(&mut Plan); 24] = [
         |plan| plan.dataset.rows = 1001,
         |plan| plan.dataset.tables = 2,
         |plan| plan.dataset.seed = 8,
@@ -208,6 +215,10 @@ fn every_input_of_all_cells_changes_all_of_them() {
         |plan| plan.targets[0].collect = Collect::NOTHING,
         |plan| plan.backend = Some(Backend::Epoll),
         |plan| plan.backend = Some(Backend::IoUring),
+        |plan| plan.placement = Some(rule(PlacementRule::Together)),
+        |plan| plan.placement = Some(rule(PlacementRule::Apart)),
+        |plan| plan.placement = Some(WantedPlacement::Sets(on("0"))),
+        |plan| plan.targets[0].placement = Some(WantedPlacement::Sets(on("1"))),
         |plan| plan.counting = Some(counting(CountedBy::Hardware, None)),
         |plan| plan.counting = Some(counting(CountedBy::Valgrind, None)),
         |plan| plan.counting = Some(counting(CountedBy::Hardware, Some(20))),
@@ -222,11 +233,41 @@ fn every_input_of_all_cells_changes_all_of_them() {
     }
 }
 
+const fn rule(rule: PlacementRule) -> WantedPlacement {
+    WantedPlacement::Rule(rule)
+}
+
+/// Sessions on these processors.
+fn on(cpus: &str) -> Processors {
+    Processors {
+        sessions: Some(cpus.parse().unwrap()),
+        ..Processors::default()
+    }
+}
+
+#[test]
+fn the_placement_that_applies_counts() {
+    let apart = || Some(rule(PlacementRule::Apart));
+    let everywhere = after(|plan| plan.placement = apart());
+    let by_target = after(|plan| {
+        plan.placement = Some(rule(PlacementRule::Free));
+        plan.targets[0].placement = apart();
+    });
+    let by_step = after(|plan| {
+        for step in &mut plan.steps {
+            step.placement = apart();
+        }
+    });
+    assert_eq!((&by_target, &by_step), (&everywhere, &everywhere));
+}
+
 fn counting(by: CountedBy, operations: Option<u64>) -> Counting {
     Counting {
         blocks: 1,
         by,
         operations,
+        time_ms: None,
+        steps: CountedSteps::All,
     }
 }
 
@@ -249,7 +290,7 @@ fn every_input_of_a_step_changes_its_cells_and_those_after_it() {
     let before = after(|_| {});
     assert_ne!(before[0], before[1]);
     let mut seen = vec![before.clone()];
-    let different: [fn(&mut Step); 15] = [
+    let different: [fn(&mut Step); 16] = [
         |step| step.warmup_ms = 1,
         |step| step.ramp_ms = 1,
         |step| step.length = Length::Time { ms: 1 },
@@ -261,6 +302,7 @@ fn every_input_of_a_step_changes_its_cells_and_those_after_it() {
             });
         },
         |step| step.timing = Timing::WholeRun,
+        |step| step.placement = Some(rule(PlacementRule::Apart)),
         |step| step.groups[0].clients = 3,
         |step| step.groups[0].reconnect_every = Some(1),
         |step| {
@@ -320,7 +362,7 @@ fn the_text_that_is_hashed_keeps_its_form() {
          \"engine\":\"innodb\",\"protocol\":\"prepared\",\"transport\":\"socket\"}\n"
     );
     assert_eq!(
-        line(step_inputs(&plan.steps[0])),
+        line(step_inputs(&plan.steps[0], None)),
         "{\"groups\":[{\"clients\":2,\"effect\":\"none\",\"parameters\":{\"range\":10},\
          \"schema\":\"sbtest\",\"statements\":[{\"change\":{\"rows\":0},\"name\":\"select\",\
          \"repeat\":1,\"sql\":\"SELECT c FROM {table} WHERE id = 1\",\"table\":\"random\"}],\

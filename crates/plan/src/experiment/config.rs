@@ -1,6 +1,6 @@
 //! Configuration of a target: intents, and raw server options beside them.
 
-use prony_model::{CpuSet, IntentFacts, IntentKind, IntentValue};
+use prony_model::{IntentFacts, IntentKind, IntentValue};
 use toml::de::DeValue;
 
 use super::setting::{Axis, Setting};
@@ -56,18 +56,6 @@ fn read_intent_value(value: Value<'_>, intent: &IntentFacts) -> Read<IntentValue
                         .at(&text.span, format!("`{}` is a size", intent.name)),
                 )
             })
-        }
-        IntentKind::Cpus => {
-            let text = value.text()?;
-            match text.value.parse::<CpuSet>() {
-                Ok(set) => Ok(IntentValue::Text(set.to_string())),
-                Err(error) => Problem::new(format!("{error}"))
-                    .at(
-                        &text.span,
-                        format!("`{}` is a set of processors", intent.name),
-                    )
-                    .fail(document),
-            }
         }
         IntentKind::Text if intent.choices.is_empty() => {
             one_line(document, value.text()?.map(str::to_owned)).map(IntentValue::Text)

@@ -1,9 +1,9 @@
 //! `[counting]`: trials that count instead of measuring time.
 
-use prony_model::{CountedBy, Counting, Target};
+use prony_model::{CountedBy, CountedSteps, Counting, Target};
 use toml::de::DeValue;
 
-use super::sequence::read_operations;
+use super::sequence::{read_operations, read_time};
 use super::{BLOCKS_MAX, Knowledge};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read, Span};
@@ -19,12 +19,15 @@ enum With {
     /// The means that is available without cost.
     #[default]
     Auto,
+    /// The processor's counters, or else valgrind.
+    Any,
     Off,
     This(CountedBy),
 }
 
-const WITH: [(&str, With); 4] = [
+const WITH: [(&str, With); 5] = [
     ("auto", With::Auto),
+    ("any", With::Any),
     (CountedBy::Hardware.name(), With::This(CountedBy::Hardware)),
     (CountedBy::Valgrind.name(), With::This(CountedBy::Valgrind)),
     ("off", With::Off),
@@ -38,6 +41,8 @@ pub(super) struct Written {
     /// Its place in the file.
     place: Span,
     operations: Option<u64>,
+    time_ms: Option<u64>,
+    steps: CountedSteps,
 }
 
 /// The section on counting, as decided for this host.
@@ -66,29 +71,61 @@ pub(super) fn read(value: Value<'_>) -> Read<Written> {
 }
 
 fn read_table(mut fields: Fields<'_>) -> Read<Written> {
-    let place = fields.span();
+    let (place, document) = (fields.span(), fields.document());
     let blocks = fields.optional("blocks", |value| value.count(1..=BLOCKS_MAX));
     let with = fields.optional("with", read_with);
     let operations = fields.optional("operations", read_operations);
+    let time = fields.optional("time", |value| {
+        let span = value.span();
+        let value = read_time(&value, 1)?;
+        Ok(Located { value, span })
+    });
+    let steps = fields.optional("steps", read_steps);
     fields.finish()?;
-    let with = with?;
+    let (with, operations, time) = (with?, operations?, time?);
+    if let (Some(_), Some(time)) = (&operations, &time) {
+        return Problem::new("`operations` and `time` exclude each other")
+            .at(&time.span, "the second of two numbers of operations")
+            .help("remove one of them")
+            .fail(document);
+    }
     Ok(Written {
         blocks: blocks?,
         with: with.as_ref().map_or(With::Auto, |with| with.value),
         place: with.map_or(place, |with| with.span),
-        operations: operations?.map(|operations| operations.value),
+        operations: operations.map(|operations| operations.value),
+        time_ms: time.map(|time| time.value),
+        steps: steps?.map(|steps| steps.value).unwrap_or_default(),
     })
 }
 
 fn read_with(value: Value<'_>) -> Read<Located<With>> {
+    read_word(value, &WITH, "can't count with", "nothing that counts")
+}
+
+fn read_steps(value: Value<'_>) -> Read<Located<CountedSteps>> {
+    read_word(
+        value,
+        &CountedSteps::NAMED,
+        "can't count the steps",
+        "not a kind of steps",
+    )
+}
+
+fn read_word<T: Copy>(
+    value: Value<'_>,
+    words: &[(&str, T)],
+    problem: &str,
+    label: &str,
+) -> Read<Located<T>> {
     let document = value.document();
     let word = value.text()?;
-    if let Some((_, with)) = WITH.iter().find(|(name, _)| *name == word.value) {
-        return Ok(word.map(|_| *with));
+    if let Some((_, meaning)) = words.iter().find(|(name, _)| *name == word.value) {
+        return Ok(word.map(|_| *meaning));
     }
-    let names = WITH.map(|(name, _)| name);
-    Problem::new(format!("can't count with `{}`", word.value))
-        .at(&word.span, "nothing that counts")
+    let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+    Problem::new(format!("{problem} `{}`", word.value))
+        .at(&word.span, label)
         .help(suggest::help(word.value, "words", &names))
         .fail(document)
 }
@@ -108,7 +145,7 @@ pub(super) fn decide(
             check_asked_for(document, written, by, targets, knowledge)?;
             Ok(by)
         }
-        With::Auto if targets.iter().all(|target| target.external.is_some()) => {
+        With::Auto | With::Any if targets.iter().all(|target| target.external.is_some()) => {
             Err("servers that Prony does not start can't be counted".to_owned())
         }
         With::Auto => match knowledge.hardware_counters {
@@ -116,6 +153,14 @@ pub(super) fn decide(
             Err(why) => Err(format!(
                 "the processor's counters can't be read here: {why}; `with = \"valgrind\"` in \
                  [counting] counts without them"
+            )),
+        },
+        With::Any => match (knowledge.hardware_counters, knowledge.valgrind) {
+            (Ok(()), _) => Ok(CountedBy::Hardware),
+            (Err(_), true) => Ok(CountedBy::Valgrind),
+            (Err(why), false) => Err(format!(
+                "the processor's counters can't be read here: {why}; valgrind counts without \
+                 them: install it, as with `apt-get install valgrind`"
             )),
         },
     };
@@ -129,6 +174,8 @@ pub(super) fn decide(
                     .min(blocks),
                 by,
                 operations: written.operations,
+                time_ms: written.time_ms,
+                steps: written.steps,
             }),
             note: None,
         },

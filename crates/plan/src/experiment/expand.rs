@@ -88,6 +88,7 @@ fn build_target(
     let mut transport = external.map_or(Transport::Socket, ExternalServer::transport);
     let mut config = Config::default();
     let mut collect = Collect::default();
+    let mut placement = None;
     for setting in settings {
         match &setting.value {
             Setting::Build(facts) => build = Some((*facts).clone()),
@@ -102,6 +103,7 @@ fn build_target(
                 config.raw.insert(name.replace('-', "_"), value.clone());
             }
             Setting::Collect(value) => collect = *value,
+            Setting::Placement(value) => placement = Some(value.clone()),
         }
     }
     Some(Target {
@@ -113,5 +115,6 @@ fn build_target(
         transport,
         external: external.map(|external| external.login.clone()),
         collect,
+        placement,
     })
 }

@@ -1,18 +1,19 @@
 //! `matrix`: lists of values, of which a target takes every combination.
 
 use super::setting::{self, Axis, Setting};
-use super::{Knowledge, collect, config};
+use super::{Knowledge, collect, config, placement};
 use crate::fields::{Located, Value, read_each, twice};
 use crate::invalid::{Document, Problem, Read, Reported};
 use crate::suggest;
 
 /// Keys of a matrix beside the intents.
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "build",
     "engine",
     "protocol",
     "transport",
     "collect",
+    "placement",
     "options",
 ];
 
@@ -40,6 +41,7 @@ fn read_entry<'k>(
         "protocol" => axis(key, value, setting::read_protocol),
         "transport" => axis(key, value, setting::read_transport),
         "collect" => axis(key, value, collect::read),
+        "placement" => axis(key, value, placement::read_setting),
         "options" => return read_options(value),
         name => {
             let Some(intent) = config::find(name, knowledge.intents) else {

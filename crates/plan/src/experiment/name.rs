@@ -110,6 +110,10 @@ fn part(target: &Target, aspect: &Aspect, varying: &[Aspect], words: Words) -> O
             format!("{}-{value}", word(name, varying, words))
         }
         Aspect::Collect if target.collect == Collect::default() => return None,
+        Aspect::Placement => {
+            let placement = target.placement.as_ref()?.to_string();
+            placement.replace(", ", "-").replace(' ', "-")
+        }
         Aspect::Collect => format!("collect-{}", value.replace(", ", "-").replace(' ', "-")),
     };
     let plain = |c: char| if is_name_char(c) { c } else { '_' };

@@ -31,6 +31,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) clients: Option<Vec<Clients>>,
     /// The dataset, where it could be read.
     pub(super) dataset: Option<&'a DatasetRead>,
+    /// A target whose server the placements of steps can't bind, if there is one.
+    pub(super) unbound: Option<&'a str>,
     pub(super) workloads: &'a [Workload],
     pub(super) presets: &'a [Preset],
 }
@@ -129,6 +131,7 @@ fn read_own(
     let expansion = Expansion {
         document,
         dataset: surroundings.dataset,
+        unbound: surroundings.unbound,
         clients: surroundings.clients.unwrap_or_else(one_client),
         warmup_ms: *warmup_ms,
         ramp_ms: *ramp_ms,
@@ -177,6 +180,7 @@ fn read_preset(
     let expansion = Expansion {
         document,
         dataset: surroundings.dataset,
+        unbound: surroundings.unbound,
         clients: clients.unwrap_or_else(one_client),
         warmup_ms: written.settings.warmup_ms.or(scaled_warmup),
         ramp_ms: written.settings.ramp_ms.or(scaled_ramp),

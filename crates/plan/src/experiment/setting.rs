@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use prony_model::{Aspect, BuildFacts, Collect, Engine, IntentValue, Protocol, Transport};
+use prony_model::{
+    Aspect, BuildFacts, Collect, Engine, IntentValue, Protocol, Transport, WantedPlacement,
+};
 
 use crate::fields::{Located, Value, unknown};
 use crate::invalid::{Read, Span};
@@ -19,6 +21,7 @@ pub(super) enum Setting<'k> {
     /// Name as written, and value.
     Option(String, String),
     Collect(Collect),
+    Placement(WantedPlacement),
 }
 
 /// One aspect with what a target takes for it: one value, or all those of its matrix in turn.
@@ -44,6 +47,7 @@ impl Setting<'_> {
             Self::Intent(name, _) => Aspect::Intent(name.clone()),
             Self::Option(name, _) => Aspect::Option(name.to_ascii_lowercase().replace('-', "_")),
             Self::Collect(_) => Aspect::Collect,
+            Self::Placement(_) => Aspect::Placement,
         }
     }
 }
@@ -59,6 +63,7 @@ impl fmt::Display for Setting<'_> {
             Self::Intent(_, value) => value.fmt(f),
             Self::Option(_, value) => f.write_str(value),
             Self::Collect(collect) => collect.fmt(f),
+            Self::Placement(wanted) => wanted.fmt(f),
         }
     }
 }

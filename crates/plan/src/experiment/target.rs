@@ -6,7 +6,7 @@ use prony_model::{Aspect, BuildFacts, Engine, Target};
 
 use super::expand::{DEFAULT_ENGINE, Written, check_count, expand};
 use super::setting::{self, Axis, Setting};
-use super::{Knowledge, collect, config, external, matrix, name, refusal};
+use super::{Knowledge, collect, config, external, matrix, name, placement, refusal};
 use crate::fields::{Fields, Located, Value, read_each};
 use crate::invalid::{Document, Problem, Read};
 
@@ -65,13 +65,14 @@ fn read_settings<'k>(fields: &mut Fields<'_>, knowledge: &Knowledge<'k>) -> Read
     let protocol = read_one(fields, "protocol", setting::read_protocol);
     let transport = read_one(fields, "transport", setting::read_transport);
     let collect = read_one(fields, "collect", collect::read);
+    let placement = read_one(fields, "placement", placement::read_setting);
     let intents = fields.optional("config", |value| {
         config::read_intents(value, knowledge.intents)
     });
     let options = fields.optional("options", config::read_options);
     let matrix = fields.optional("matrix", |value| matrix::read(value, knowledge));
 
-    let single = [engine?, protocol?, transport?, collect?].into_iter();
+    let single = [engine?, protocol?, transport?, collect?, placement?].into_iter();
     let single = single.flatten();
     let many = [intents?, options?].into_iter().flatten().flatten();
     let plain: Vec<_> = single.chain(many).collect();
@@ -164,7 +165,7 @@ fn read_started<'k>(
 }
 
 /// Reads a target whose server runs already. Of the defaults, only what is not decided by whoever
-/// starts the server is for it: engine, protocol, and what is collected.
+/// starts the server is for it: engine, protocol, what is collected, and the placement.
 fn read_external<'k>(
     mut fields: Fields<'_>,
     defaults: &[Axis<'k>],
@@ -186,7 +187,7 @@ fn read_external<'k>(
     let of_client = |axis: &Axis<'_>| {
         matches!(
             axis.aspect,
-            Aspect::Engine | Aspect::Protocol | Aspect::Collect
+            Aspect::Engine | Aspect::Protocol | Aspect::Collect | Aspect::Placement
         )
     };
     let mut outcome = Ok(());
@@ -196,7 +197,7 @@ fn read_external<'k>(
             axis.aspect
         ))
         .at(&axis.key, "decided by whoever starts the server")
-        .help("an external target can set `engine`, `protocol` and `collect`")
+        .help("an external target can set `engine`, `protocol`, `collect` and `placement`")
         .fail(document);
     }
     outcome?;
@@ -207,10 +208,12 @@ fn read_external<'k>(
         .cloned()
         .map(collect::for_external)
         .collect();
+    let axes = setting::overlaid(&defaults, own);
+    placement::check_external(document, name.value, &axes)?;
     Ok(Written {
         name: Some(name.value.to_owned()),
         external: Some(server),
-        axes: setting::overlaid(&defaults, own),
+        axes,
         place: name.span,
     })
 }

@@ -1,6 +1,6 @@
 //! Trials that count, the ways to count, and messages where counting is impossible.
 
-use prony_model::{CountedBy, Counting, Plan, TrialKind};
+use prony_model::{CountedBy, CountedSteps, Counting, Plan, TrialKind};
 
 use super::messages::changed;
 use super::{NO_COUNTERS, RIGHT, World, assert_says, rendered};
@@ -41,6 +41,8 @@ fn where_there_are_counters_they_count_in_two_blocks() {
             blocks: 2,
             by: CountedBy::Hardware,
             operations: None,
+            time_ms: None,
+            steps: CountedSteps::All,
         })
     );
     assert_eq!(plain.counting_note, None);
@@ -92,10 +94,55 @@ fn valgrind_needs_no_counters() {
             blocks: 3,
             by: CountedBy::Valgrind,
             operations: Some(500),
+            time_ms: None,
+            steps: CountedSteps::All,
         })
     );
     assert_eq!(counted(&plan).len(), 6);
     assert_eq!(plan.counting_note, None);
+}
+
+#[test]
+fn any_means_is_the_best_that_the_host_has() {
+    let says = "[counting]\nwith = \"any\"";
+    let by = |world: &World| plan(world, says).counting.map(|counting| counting.by);
+    let world = |hardware_counters, valgrind| World {
+        hardware_counters,
+        valgrind,
+        ..World::new()
+    };
+    assert_eq!(by(&world(Ok(()), false)), Some(CountedBy::Hardware));
+    assert_eq!(by(&world(Ok(()), true)), Some(CountedBy::Hardware));
+    assert_eq!(
+        by(&world(Err(NO_COUNTERS), true)),
+        Some(CountedBy::Valgrind)
+    );
+    let nothing = plan(&world(Err(NO_COUNTERS), false), says);
+    assert_eq!(nothing.counting, None);
+    let note = nothing.counting_note.unwrap();
+    insta::assert_snapshot!(note, @"the processor's counters can't be read here: the processor has none for this machine; valgrind counts without them: install it, as with `apt-get install valgrind`");
+}
+
+#[test]
+fn a_short_time_of_the_steps_that_read_is_counted() {
+    let says = "[counting]\nwith = \"valgrind\"\ntime = \"50ms\"\nsteps = \"reads\"";
+    let counting = plan(&World::new(), says).counting.unwrap();
+    assert_eq!((counting.time_ms, counting.operations), (Some(50), None));
+    assert_eq!(counting.steps, CountedSteps::Reads);
+    let both = with("[counting]\noperations = 5\ntime = \"50ms\"");
+    assert_says(
+        &World::new().parse(&both).unwrap_err(),
+        r#"`operations` and `time` exclude each other
+           | time = «"50ms"» the second of two numbers of operations
+           | remove one of them"#,
+    );
+    let unknown = with("[counting]\nsteps = \"writes\"");
+    assert_says(
+        &World::new().parse(&unknown).unwrap_err(),
+        r#"can't count the steps `writes`
+           | steps = «"writes"» not a kind of steps
+           | known words: all, reads"#,
+    );
 }
 
 #[test]
@@ -151,13 +198,13 @@ fn wrong_counting() {
         "[counting]\nby = \"valgrind\"",
         r#"unknown key `by`
            | «by» = "valgrind" the counting has no such key
-           | known keys: blocks, with, operations"#,
+           | known keys: blocks, with, operations, time, steps"#,
     );
     check(
         "[counting]\nwith = \"callgrind\"",
         r#"can't count with `callgrind`
            | with = «"callgrind"» nothing that counts
-           | did you mean `valgrind`? known words: auto, hardware, valgrind, off"#,
+           | did you mean `valgrind`? known words: auto, any, hardware, valgrind, off"#,
     );
     check(
         r#"counting = "on""#,
@@ -186,6 +233,8 @@ fn profiles_change_what_is_counted_and_read() {
             blocks: 1,
             by: CountedBy::Hardware,
             operations: Some(70),
+            time_ms: None,
+            steps: CountedSteps::All,
         })
     );
     assert_eq!(small.targets[0].collect, prony_model::Collect::NOTHING);
@@ -216,17 +265,17 @@ fn prediction_knows_what_is_counted() {
     let timed = plan(&World::new(), r#"counting = "off""#);
     let clients = 2 * (1 + 4);
     let steps = |measured: u64| 4 * (measured + 200) + clients;
-    assert_eq!(predict(&timed), 2 * 10_400 + 6 * (5000 + steps(500 + 3000)));
+    assert_eq!(predict(&timed), 2 * 10_400 + 6 * (5300 + steps(500 + 3000)));
     // Two blocks of two targets; a fifth of the time, and a tenth of that to warm up.
     let hardware = plan(&World::with_counters(), "");
     assert_eq!(
         predict(&hardware) - predict(&timed),
-        4 * (5000 + steps(660))
+        4 * (5300 + steps(660))
     );
     let valgrind = plan(&World::new(), "[counting]\nwith = \"valgrind\"\nblocks = 1");
     assert_eq!(
         predict(&valgrind) - predict(&timed),
-        2 * (5000 + 50_000 + steps(50 * 660))
+        2 * (5300 + 50_000 + steps(50 * 660))
     );
     // 1000 point queries at 10,000 each second, and transactions of 16; four clients are served
     // two at a time.
@@ -234,7 +283,7 @@ fn prediction_knows_what_is_counted() {
     let work = (100 + 50) + 16 * (100 + 50);
     assert_eq!(
         predict(&counted) - predict(&timed),
-        4 * (5000 + steps(0) + work + work / 10)
+        4 * (5300 + steps(0) + work + work / 10)
     );
     // Tables in memory are loaded by the server that valgrind slows down.
     let in_memory = |says: &str| {
@@ -243,6 +292,6 @@ fn prediction_knows_what_is_counted() {
     };
     assert_eq!(
         in_memory("[counting]\nwith = \"valgrind\"\nblocks = 1") - in_memory(""),
-        2 * (5000 + 50_000 + 50 * 400 + steps(50 * 660))
+        2 * (5300 + 50_000 + 50 * 400 + steps(50 * 660))
     );
 }

@@ -138,21 +138,21 @@ matrix.build = [\"mysql-5.6.24\", \"mysql-8.0.31\"]",
 #[test]
 fn raw_options_vary_in_a_table_of_their_own() {
     let plan = plan(
-        "server_cpus-0-sort_buffer_size-65536",
+        "huge_pages-system-sort_buffer_size-65536",
         "[[target]]
 build = \"mysql-8.0.31\"
 options.sort-buffer-size = 1
 [[target]]
 build = \"mysql-8.0.31\"
-matrix = { server_cpus = [\"0\", \"0-3,6\"], options.sort_buffer_size = [65536, \"1M\"] }",
+matrix = { huge_pages = [\"system\", \"never\"], options.sort_buffer_size = [65536, \"1M\"] }",
     );
     assert_eq!(
         names(&plan)[1..],
         [
-            "server_cpus-0-sort_buffer_size-65536",
-            "server_cpus-0-sort_buffer_size-1M",
-            "server_cpus-0-3_6-sort_buffer_size-65536",
-            "server_cpus-0-3_6-sort_buffer_size-1M",
+            "huge_pages-system-sort_buffer_size-65536",
+            "huge_pages-system-sort_buffer_size-1M",
+            "huge_pages-never-sort_buffer_size-65536",
+            "huge_pages-never-sort_buffer_size-1M",
         ]
     );
 }

@@ -37,7 +37,7 @@ fn unknown_keys() {
            × unknown key `block`
            | «block» = 3 an experiment has no such key
            | did you mean `blocks`? known keys: name, question, base, blocks, clients, seed,
-           allow, backend, dataset, defaults, target, sequence, step, section, counting, profile"#,
+           allow, backend, placement, dataset, defaults, target, sequence, step, section, counting, canary, profile"#,
     );
     check(
         "parameters.range",
@@ -46,15 +46,15 @@ fn unknown_keys() {
          | «parameter».range = 10 a step has no such key
          | did you mean `parameters`? known keys: settle, workload, name, parameters, rate,
          arrivals, think, think_spacing, reconnect_every, warmup, ramp, time, operations,
-         operations_per_client, clients, phase, warm_only, timing, beside",
+         operations_per_client, clients, phase, warm_only, timing, placement, beside",
     );
     check(
         "blocks = 3",
         "blocks = 3\nmood = 1",
         "unknown key `mood`
          | «mood» = 1 an experiment has no such key
-         | known keys: name, question, base, blocks, clients, seed, allow, backend, dataset,
-         defaults, target, sequence, step, section, counting, profile",
+         | known keys: name, question, base, blocks, clients, seed, allow, backend, placement,
+         dataset, defaults, target, sequence, step, section, counting, canary, profile",
     );
 }
 

@@ -330,16 +330,16 @@ fn external_and_what_only_a_started_server_has() {
         ADDRESS,
         r#"× `binlog` can't be set: Prony does not start this server
            | config.«binlog» = false decided by whoever starts the server
-           | an external target can set `engine`, `protocol` and `collect`
+           | an external target can set `engine`, `protocol`, `collect` and `placement`
            × `--x` can't be set: Prony does not start this server
            | options.«x» = 1 decided by whoever starts the server
-           | an external target can set `engine`, `protocol` and `collect`
+           | an external target can set `engine`, `protocol`, `collect` and `placement`
            × `transport` can't be set: Prony does not start this server
            | transport = «"tcp"» decided by whoever starts the server
-           | an external target can set `engine`, `protocol` and `collect`
+           | an external target can set `engine`, `protocol`, `collect` and `placement`
            × `charset` can't be set: Prony does not start this server
            | matrix.«charset» = ["latin1"] decided by whoever starts the server
-           | an external target can set `engine`, `protocol` and `collect`"#,
+           | an external target can set `engine`, `protocol`, `collect` and `placement`"#,
     );
 }
 

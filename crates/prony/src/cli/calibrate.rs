@@ -14,6 +14,11 @@ Prony that answers at once and does nothing. The result is the generator's ceili
 delivers nearly as many queries per second, the generator may be the limit. The last point of each
 backend sends 10,000 queries per second by schedule, and shows their lateness.
 
+The price of a wake-up across processors decides how runs place server and generator by default. The
+noise of this machine, in windows of a quarter of a second, lets `prony plan` expect the accuracy of
+ratios. Points that other programs disturb are measured again, three times at most, and marked if
+that does not help.
+
 With the default backends, clients and time, or more, the result is stored in the cache and with
 every run of this program on this machine; other results are only printed.";
 

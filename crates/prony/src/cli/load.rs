@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use prony_model::{Address, Engine, Protocol, Spacing, Thousandths};
+use prony_model::{Address, Engine, PlacementRule, Protocol, Spacing, Thousandths};
 use prony_plan::{
     BadArgument, parse_address, parse_database, parse_duration, parse_parameter, parse_rate,
     parse_short_duration,
@@ -197,9 +197,23 @@ pub(crate) struct GeneratorArgs {
     /// processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) threads: Option<u32>,
+    /// Placement of clients and sessions [default: together if a wake-up across processors costs
+    /// more than one on the same, else free]
+    #[arg(long, value_enum)]
+    pub(crate) placement: Option<PlacementArg>,
     /// Kernel interface for the connections
     #[arg(long, value_enum, default_value_t = BackendArg::Auto)]
     pub(crate) backend: BackendArg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlacementArg {
+    /// On the same processors, as many as there are clients
+    Together,
+    /// On processors of their own
+    Apart,
+    /// As the kernel decides
+    Free,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -258,6 +272,16 @@ impl From<ProtocolArg> for Protocol {
         match arg {
             ProtocolArg::Prepared => Self::Prepared,
             ProtocolArg::Text => Self::Text,
+        }
+    }
+}
+
+impl From<PlacementArg> for PlacementRule {
+    fn from(arg: PlacementArg) -> Self {
+        match arg {
+            PlacementArg::Together => Self::Together,
+            PlacementArg::Apart => Self::Apart,
+            PlacementArg::Free => Self::Free,
         }
     }
 }

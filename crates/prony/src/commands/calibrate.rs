@@ -4,7 +4,7 @@ use prony_lab::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, available_backends,
 };
 use prony_load::choose_backend;
-use prony_model::{Backend, CalibrationCounts};
+use prony_model::{Backend, CalibrationCounts, HostUse, WakeUpPrice, WakeUps};
 use prony_report::{calibration_json, calibration_text};
 
 use crate::cli::{CalibrateArgs, ListFormatArg};
@@ -45,6 +45,12 @@ pub(crate) fn calibrate(args: &CalibrateArgs, signals: &Signals) -> Result<(), F
             "interrupted; nothing was stored",
         ));
     };
+    if calibration.is_disturbed() {
+        output::talk(
+            "this calibration was disturbed: end other programs, then run `prony calibrate` again; \
+             until then `prony run` measures the disturbed points again when the machine is quiet",
+        );
+    }
     let text = match args.format {
         ListFormatArg::Text => calibration_text(&calibration),
         ListFormatArg::Json => calibration_json(&calibration),
@@ -66,20 +72,34 @@ fn points(args: &CalibrateArgs) -> Result<CalibrationPoints, Failure> {
         clients: args.clients.clone(),
         time_ms: args.time,
         looking: CalibrationPoints::usual_looking(args.time),
+        wake_ups_ms: CalibrationPoints::usual_wake_ups_ms(args.time),
+        noise_ms: CalibrationPoints::usual_noise_ms(args.time),
     })
 }
 
 /// One point in one line.
 fn line(event: CalibrationEvent<'_>) -> String {
-    let of = |backend: Backend, clients: u32, counts: &CalibrationCounts| {
-        let done = counts.queries_per_second().map_or_else(
-            || "nothing done".to_owned(),
-            |done| format!("{} queries/s", rate(done)),
-        );
-        format!("  {backend}, {}: {done}", plural(clients.into(), "client"))
-    };
     match event {
-        CalibrationEvent::Closed(point) => of(point.backend, point.clients, &point.counts),
+        CalibrationEvent::WakeUps(wake_ups) => wake_ups_line(wake_ups),
+        CalibrationEvent::Again {
+            backend,
+            clients,
+            host,
+        } => format!(
+            "  {}: {}; measuring again",
+            name(backend, clients),
+            disturbance(host)
+        ),
+        CalibrationEvent::Closed(point) => {
+            let done = of(point.backend, point.clients, &point.counts);
+            format!("{done}{}", doubt(point.host))
+        }
+        CalibrationEvent::Noise(point) => format!(
+            "  noise of this machine, {}: {}{}",
+            name(point.backend, point.clients),
+            plural(point.windows.len() as u64, "window"),
+            doubt(point.host)
+        ),
         CalibrationEvent::NoPrice { counters, reason } => {
             format!("  {} counters: cost unknown: {reason}", counters.name())
         }
@@ -104,9 +124,61 @@ fn line(event: CalibrationEvent<'_>) -> String {
                     rate(point.planned as f64)
                 ),
             };
-            format!("{done} by schedule{left}")
+            format!("{done} by schedule{left}{}", doubt(point.host))
         }
     }
+}
+
+fn of(backend: Backend, clients: u32, counts: &CalibrationCounts) -> String {
+    let done = counts.queries_per_second().map_or_else(
+        || "nothing done".to_owned(),
+        |done| format!("{} queries/s", rate(done)),
+    );
+    format!("  {}: {done}", name(backend, clients))
+}
+
+fn name(backend: Backend, clients: u32) -> String {
+    format!("{backend}, {}", plural(clients.into(), "client"))
+}
+
+/// The price of wake-ups in one line.
+fn wake_ups_line(wake_ups: &WakeUps) -> String {
+    let us = |price: Option<WakeUpPrice>| {
+        price.map_or_else(
+            || "unknown".to_owned(),
+            |price| format!("{:.1} µs", price.wall_ns / 1e3),
+        )
+    };
+    let one = us(wake_ups.on_one());
+    match wake_ups.across_two() {
+        None => format!("  wake-up and answer: {one}; Prony may use one processor only"),
+        across => format!(
+            "  wake-up and answer: {one} on one processor, {} across two, {} left to the kernel",
+            us(across),
+            us(wake_ups.left_free())
+        ),
+    }
+}
+
+/// The disturbance of a point that is kept nevertheless; empty if there was none.
+fn doubt(host: Option<HostUse>) -> String {
+    match host.filter(HostUse::is_disturbed) {
+        Some(host) => format!(" (disturbed: {})", disturbance(&host)),
+        None => String::new(),
+    }
+}
+
+fn disturbance(host: &HostUse) -> String {
+    let Some(taken) = host.taken() else {
+        return "use of the processors unknown".to_owned();
+    };
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let hypervisor = match percent(taken.hypervisor) {
+        none if none == "0 %" => String::new(),
+        some => format!(", the hypervisor {some}"),
+    };
+    let others = percent(taken.others);
+    format!("other programs took {others} of the processors{hypervisor}")
 }
 
 fn failure(error: &CalibrationError) -> Failure {
@@ -116,6 +188,7 @@ fn failure(error: &CalibrationError) -> Failure {
         | CalibrationError::Program { .. }
         | CalibrationError::Generator(_)
         | CalibrationError::Drive { .. }
+        | CalibrationError::WakeUps(_)
         | CalibrationError::Keep(_) => ExitStatus::Host,
     };
     Failure::to(code, error)
@@ -133,6 +206,8 @@ mod tests {
             backend: Backend::Epoll,
             clients: 8,
             threads: 2,
+            cpus: None,
+            host: None,
             rate: Thousandths(10_000_000),
             spacing: Spacing::Regular,
             counts: CalibrationCounts {
@@ -151,5 +226,16 @@ mod tests {
         let overloaded = line(CalibrationEvent::Open(&point));
         let said = "; 1,500 of 20,000 planned operations never began";
         assert!(overloaded.ends_with(said), "{overloaded}");
+        point.host = Some(HostUse {
+            processors: 2,
+            wall_ns: 2_000_000_000,
+            idle_ns: 1_000_000_000,
+            interrupt_ns: 0,
+            steal_ns: 80_000_000,
+            own_ns: 2_400_000_000,
+        });
+        let disturbed = line(CalibrationEvent::Open(&point));
+        let said = " (disturbed: other programs took 13 % of the processors, the hypervisor 2 %)";
+        assert!(disturbed.ends_with(said), "{disturbed}");
     }
 }

@@ -1,6 +1,6 @@
 //! `prony guard`: become another program that dies with its parent.
 
-use prony_host::{Placement, guard};
+use prony_host::{ChildSetup, guard};
 use prony_model::HugePages;
 
 use crate::cli::GuardArgs;
@@ -11,7 +11,7 @@ pub(crate) fn guard(args: &GuardArgs) -> Result<(), Failure> {
     let Some((program, arguments)) = args.program.split_first() else {
         return Err(Failure::new(ExitStatus::Usage, "no program was given"));
     };
-    let placement = Placement {
+    let setup = ChildSetup {
         cpus: args.cpus.clone(),
         huge_pages: if args.no_huge_pages {
             HugePages::Never
@@ -21,6 +21,6 @@ pub(crate) fn guard(args: &GuardArgs) -> Result<(), Failure> {
         preload: args.preload.clone(),
         hold: args.hold,
     };
-    let error = guard::exec(args.parent, &placement, program, arguments);
+    let error = guard::exec(args.parent, &setup, program, arguments);
     Err(Failure::host(error))
 }

@@ -3,7 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use prony_null::{NullServer, Place};
+use prony_model::Address;
+use prony_null::NullServer;
 
 use crate::cli::NullArgs;
 use crate::failure::Failure;
@@ -13,8 +14,8 @@ use crate::signals::Signals;
 /// Serves until a signal comes.
 pub(crate) fn null(args: &NullArgs, signals: &Signals) -> Result<(), Failure> {
     let place = match (&args.socket, args.port) {
-        (Some(path), _) => Place::Unix(path.clone()),
-        (None, port) => Place::Tcp(SocketAddr::from((
+        (Some(path), _) => Address::Unix(path.clone()),
+        (None, port) => Address::Tcp(SocketAddr::from((
             Ipv4Addr::LOCALHOST,
             port.unwrap_or_default(),
         ))),

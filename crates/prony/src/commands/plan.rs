@@ -1,8 +1,16 @@
 //! `prony plan`: what an experiment would do.
 
+mod accuracy;
 mod describe;
 mod pace;
+mod placement;
 
+use std::env;
+
+use prony_host::Roots;
+use prony_lab::{PlannedPlacements, recalled_calibration};
+use prony_model::{Calibration, Plan, WakeUps};
+use prony_probe::Root;
 use prony_report::{EffectiveTarget, effective_settings};
 
 use crate::cli::PlanArgs;
@@ -18,7 +26,35 @@ use crate::surroundings::Surroundings;
 pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
     let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
-    output::data(&describe::describe(&plan, definitions::hardware_counters()))
+    let calibration = recalled();
+    let text = describe::describe(
+        &plan,
+        definitions::hardware_counters(),
+        placements(&plan, calibration.as_ref()),
+        calibration.as_ref(),
+    );
+    output::data(&text)
+}
+
+/// The placement of each step on this host, in lines.
+fn placements(plan: &Plan, calibration: Option<&Calibration>) -> Vec<String> {
+    let wake_ups = calibration.and_then(|known| known.wake_ups.as_ref());
+    let price = wake_ups.and_then(WakeUps::across_by_same);
+    match PlannedPlacements::find(plan, price, &Root::live()) {
+        Ok(planned) => placement::lines(plan, planned.default, |target, step| {
+            planned.of(target, step)
+        }),
+        Err(error) => vec![format!(
+            "\nThe placement on this host is unknown: failed to list the processors: {error}"
+        )],
+    }
+}
+
+/// The calibration of this program on this host. `None` if the cache has none.
+fn recalled() -> Option<Calibration> {
+    let roots = Roots::from_environment().ok()?;
+    let prony = env::current_exe().ok()?;
+    recalled_calibration(&roots, &prony, &Root::live())
 }
 
 /// Starts every target's server once and prints what it was told and what it made of it.

@@ -119,6 +119,7 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         LabError::UnknownBuild { .. }
         | LabError::Render { .. }
         | LabError::Password { .. }
+        | LabError::Processor { .. }
         | LabError::Backend(BackendError::Encrypted)
         | LabError::Unequal(_) => ExitStatus::Invalid,
         LabError::Variables(_) => ExitStatus::Defect,
@@ -127,6 +128,7 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         | LabError::Generator(_)
         | LabError::BackendLost { .. }
         | LabError::Counting { .. }
+        | LabError::Processors { .. }
         | LabError::Artefact { .. }
         | LabError::Room(_)
         | LabError::Images { .. } => ExitStatus::Host,

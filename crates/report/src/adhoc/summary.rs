@@ -1,112 +1,116 @@
-//! The end of a load in figures. Its JSON is described in `docs/formats/load.md`.
+//! The end of a load: its figures, and the conditions that must be known beside them.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
-use prony_model::{Interval, Length, Pace, StepOutcome};
-use serde::Serialize;
+use prony_model::{Schedule, StepOutcome, ThreadUse};
 
 use super::AdHocLoad;
-use super::figures::Figures;
 use crate::analysis::conditions::{StepFacts, conditions};
-use crate::error::ReportError;
-use crate::figures::thousandths;
-use crate::format::pretty;
+use crate::analysis::times::{NsHistogram, decode};
 
 /// A load and its figures.
-#[derive(Debug, Serialize)]
-pub struct Summary {
-    prony: &'static str,
-    pub(super) server: ServerFacts,
-    pub(super) work: WorkFacts,
-    /// `true` if it came to its end.
-    pub(super) complete: bool,
+#[derive(Debug)]
+pub struct Summary<'a> {
+    pub(super) load: AdHocLoad<'a>,
     /// `None` where nothing was measured.
-    pub(super) figures: Option<Figures>,
-    intervals: Vec<IntervalFigures>,
+    pub(super) totals: Option<Totals<'a>>,
     pub(super) warnings: Vec<Warning>,
 }
 
-/// The server.
-#[derive(Debug, Serialize)]
-pub(super) struct ServerFacts {
-    pub(super) build: Option<String>,
-    pub(super) address: Option<String>,
-    pub(super) version: String,
-    pub(super) settings: BTreeMap<String, String>,
-}
-
-/// The work that was asked of it.
-#[derive(Debug, Serialize)]
-pub(super) struct WorkFacts {
-    pub(super) workload: String,
-    pub(super) parameters: BTreeMap<String, i64>,
-    pub(super) engine: &'static str,
-    pub(super) tables: u32,
-    pub(super) rows: u64,
-    pub(super) protocol: &'static str,
-    pub(super) clients: u32,
-    time_s: Option<f64>,
-    operations: Option<u64>,
-    warmup_s: f64,
-    rate: Option<f64>,
-    arrivals: Option<&'static str>,
-    think_us: Option<u64>,
-    think_spacing: Option<&'static str>,
-    ramp_s: f64,
-    pub(super) reconnect_every: Option<u64>,
-    seed: u64,
-}
-
-/// One interval.
-#[derive(Debug, Serialize)]
-struct IntervalFigures {
-    start_s: f64,
-    end_s: f64,
-    operations: u64,
-    queries: u64,
-    errors: u64,
-    service_us_p99: f64,
-    service_us_max: f64,
-    response_us_p99: Option<f64>,
-    backlog: Option<u64>,
+/// The figures of a load: of the whole, or of its intervals until it was stopped.
+#[derive(Debug)]
+pub(super) struct Totals<'a> {
+    /// Mean busy time of a client, which rates are made of.
+    pub(super) seconds: f64,
+    pub(super) operations: u64,
+    pub(super) queries: u64,
+    pub(super) operations_per_second: Option<f64>,
+    pub(super) queries_per_second: Option<f64>,
+    /// Errors of all codes.
+    pub(super) errors: u64,
+    /// Send to last byte, of whole operations.
+    pub(super) service: Option<Cow<'a, NsHistogram>>,
 }
 
 /// A condition that should be known beside the figures.
-#[derive(Debug, Serialize)]
+#[derive(Debug, serde::Serialize)]
 pub(super) struct Warning {
     pub(super) code: &'static str,
     pub(super) text: String,
 }
 
-impl Summary {
+impl<'a> Summary<'a> {
     /// Derives the figures of a load.
-    pub fn of(load: &AdHocLoad<'_>) -> Self {
-        let intervals = load.intervals;
-        let scheduled = load.step.own().pace.is_scheduled();
-        let of_interval = |interval| IntervalFigures::of(interval, scheduled);
+    pub fn of(load: &AdHocLoad<'a>) -> Self {
         Self {
-            prony: env!("CARGO_PKG_VERSION"),
-            server: ServerFacts::of(load),
-            work: WorkFacts::of(load),
-            complete: load.outcome.is_some(),
-            figures: match load.outcome {
-                Some(outcome) => Some(Figures::of(outcome, load.server_cpu_ns)),
-                None => Figures::so_far(&intervals.all, intervals.service.as_ref()),
+            load: *load,
+            totals: match load.outcome {
+                Some(outcome) => Some(Totals::of(outcome)),
+                None => Totals::so_far(load),
             },
-            intervals: intervals.all.iter().map(of_interval).collect(),
             warnings: load
                 .outcome
                 .map_or_else(Vec::new, |outcome| warnings(load, outcome)),
         }
     }
 
-    /// As one JSON document.
-    ///
-    /// # Errors
-    /// When it can't be written as JSON.
-    pub fn json(&self) -> Result<String, ReportError> {
-        pretty(self)
+    /// The schedule as it was kept.
+    pub(super) fn schedule(&self) -> Option<&'a Schedule> {
+        self.load.outcome?.groups.own().schedule.as_ref()
     }
+
+    /// Processor time of the server, where it is known.
+    pub(super) fn server_us_per_query(&self) -> Option<f64> {
+        us_per_query(self.load.outcome?, self.load.server_cpu_ns?)
+    }
+}
+
+impl<'a> Totals<'a> {
+    fn of(outcome: &StepOutcome) -> Self {
+        let own = outcome.groups.own();
+        Self {
+            seconds: own.busy_seconds(),
+            operations: own.operations,
+            queries: own.queries,
+            operations_per_second: own.operations_per_second(),
+            queries_per_second: own.queries_per_second(),
+            errors: own.errors.iter().map(|error| error.count).sum(),
+            service: decode(&own.histogram).ok().map(Cow::Owned),
+        }
+    }
+
+    /// `None` where there is no interval.
+    fn so_far(load: &AdHocLoad<'a>) -> Option<Self> {
+        let intervals = &load.intervals.all;
+        let seconds = intervals.last()?.end_ns as f64 / 1e9;
+        let operations = intervals.iter().map(|interval| interval.operations).sum();
+        let queries = intervals.iter().map(|interval| interval.queries).sum();
+        let rate = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
+        Some(Self {
+            seconds,
+            operations,
+            queries,
+            operations_per_second: rate(operations),
+            queries_per_second: rate(queries),
+            errors: intervals.iter().map(|interval| interval.errors).sum(),
+            service: load.intervals.service.as_ref().map(Cow::Borrowed),
+        })
+    }
+}
+
+/// Processor time of the load generator.
+pub(super) fn client_us_per_query(outcome: &StepOutcome) -> Option<f64> {
+    us_per_query(outcome, outcome.client_user_ns + outcome.client_system_ns)
+}
+
+fn us_per_query(outcome: &StepOutcome, ns: u64) -> Option<f64> {
+    let queries = outcome.groups.own().queries;
+    (queries > 0).then(|| ns as f64 / 1e3 / queries as f64)
+}
+
+/// A time of a thread as a share of the measured time.
+pub(super) fn share(ns: u64, thread: &ThreadUse) -> f64 {
+    ns as f64 / thread.wall_ns.max(1) as f64
 }
 
 /// The conditions that must be known beside the figures.
@@ -120,6 +124,8 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
             _ => None,
         },
         cpus: load.cpus,
+        placement: None,
+        usable: None,
     };
     let conditions = conditions(load.step, &facts).into_iter();
     let conditions = conditions.map(|condition| Warning {
@@ -138,71 +144,4 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
             ),
         });
     conditions.chain(unexpected).collect()
-}
-
-impl ServerFacts {
-    fn of(load: &AdHocLoad<'_>) -> Self {
-        let external = load.target.external.as_ref();
-        let intents = load.target.config.intents.iter();
-        Self {
-            build: external.is_none().then(|| load.target.build.id.clone()),
-            address: external.map(|external| external.address.to_string()),
-            version: load.server_version.to_owned(),
-            settings: intents
-                .map(|(name, value)| (name.clone(), value.to_string()))
-                .collect(),
-        }
-    }
-}
-
-impl WorkFacts {
-    fn of(load: &AdHocLoad<'_>) -> Self {
-        let step = load.step;
-        let own = step.own();
-        let (time_s, operations) = match step.length {
-            Length::Time { ms } => (Some(ms as f64 / 1e3), None),
-            Length::Count { operations } => (None, Some(operations)),
-        };
-        let (open, think) = match own.pace {
-            Pace::Open { rate, spacing } => (Some((rate, spacing)), None),
-            Pace::Closed { think } => (None, think),
-        };
-        Self {
-            workload: own.workload.name.clone(),
-            parameters: own.parameters.clone(),
-            engine: load.target.engine.name(),
-            tables: load.dataset.tables,
-            rows: load.dataset.rows,
-            protocol: load.target.protocol.name(),
-            clients: own.clients,
-            time_s,
-            operations,
-            warmup_s: step.warmup_ms as f64 / 1e3,
-            rate: open.map(|(rate, _)| rate.as_f64()),
-            arrivals: open.map(|(_, spacing)| spacing.name()),
-            think_us: think.map(|think| think.mean_us),
-            think_spacing: think.map(|think| think.spacing.name()),
-            ramp_s: step.ramp_ms as f64 / 1e3,
-            reconnect_every: own.reconnect_every,
-            seed: load.seed,
-        }
-    }
-}
-
-impl IntervalFigures {
-    fn of(interval: &Interval, scheduled: bool) -> Self {
-        let seconds = |ns: u64| thousandths(ns as f64 / 1e9);
-        let us = |ns: u64| ns as f64 / 1e3;
-        Self {
-            start_s: seconds(interval.start_ns),
-            end_s: seconds(interval.end_ns),
-            operations: interval.operations,
-            queries: interval.queries,
-            errors: interval.errors,
-            service_us_p99: us(interval.latency_ns_p99),
-            service_us_max: us(interval.latency_ns_max),
-            response_us_p99: scheduled.then(|| us(interval.response_ns_p99)),
-            backlog: scheduled.then_some(interval.backlog),
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Display, Metric, TrialKind};
+use prony_model::{Display, Metric, Placement, TrialKind};
 use prony_stats::{Pairs, Summary};
 
 use crate::analysis::debt::{self, Unequal};
@@ -56,6 +56,15 @@ impl Cell {
     /// Whether something must be shown beside its figures.
     pub(crate) fn has_warnings(&self) -> bool {
         !self.warnings.is_empty() || !self.unequal.is_empty()
+    }
+
+    /// The placement of all blocks; `None` if they differ in it, or if it was not read.
+    pub(crate) fn placement(&self) -> Option<&Placement> {
+        let mut placements = self.measurements.iter().map(Measurement::placement);
+        let first = placements.next()??;
+        placements
+            .all(|other| other == Some(first))
+            .then_some(first)
     }
 
     /// A metric over the blocks.

@@ -2,12 +2,16 @@
 //! asked of the server, was too much, or a hypervisor took time away. They are derived from stored
 //! samples and counts; their bounds are documented in `docs/formats/report.md`.
 
+mod placement;
+
 use std::fmt;
 
 use prony_model::{
-    ClientGroup, Counter, Pace, Sample, Schedule, Source, Step, Thousandths, ThreadUse,
+    ClientGroup, Counter, CpuSet, Pace, PlacementReading, Sample, Schedule, Source, Step,
+    Thousandths, ThreadUse,
 };
 
+use self::placement::{Misplaced, misplaced, sessions_unknown};
 use crate::analysis::times::decode;
 
 /// Share of the measured time from which on a thread of the generator counts as saturated. The rest
@@ -33,8 +37,13 @@ const STEAL: Counter = Counter::new(Source::Host, "steal_ns");
 
 /// A condition that is shown beside the figures of a step, with its own figures. `Display` gives
 /// its words.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Condition {
+    /// Threads were not on the processors that the placement gives them.
+    Misplaced(Misplaced),
+    /// The sessions of the server could not be told from its other threads, so that the placement
+    /// of the sessions is unknown.
+    SessionsUnknown,
     /// A hypervisor took time of the machine away.
     Steal {
         /// Share of the machine's time, above 0.
@@ -95,12 +104,20 @@ pub(crate) struct StepFacts<'a> {
     pub(crate) edges: Option<[&'a Sample; 2]>,
     /// Processors of the host, at least 1.
     pub(crate) cpus: u32,
+    /// The placement; `None` where it was not read.
+    pub(crate) placement: Option<&'a PlacementReading>,
+    /// The processors that Prony may use on the host, where they are known.
+    pub(crate) usable: Option<&'a CpuSet>,
 }
 
 /// Derives what must be shown beside the figures of a step of a timed trial. In counting trials
 /// times do not matter, and so none of this does.
 pub(crate) fn conditions(step: &Step, facts: &StepFacts<'_>) -> Vec<Condition> {
     let mut found = Vec::new();
+    if let Some(reading) = facts.placement {
+        found.extend(misplaced(reading, facts.usable).map(Condition::Misplaced));
+        found.extend(sessions_unknown(reading).then_some(Condition::SessionsUnknown));
+    }
     if let Some([start, end]) = facts.edges {
         found.extend(steal(start, end, facts.cpus));
     }
@@ -126,6 +143,8 @@ impl Condition {
     /// The name for programs, as files of results have it.
     pub(crate) fn code(&self) -> &'static str {
         match self {
+            Self::Misplaced(_) => "misplaced",
+            Self::SessionsUnknown => "sessions-unknown",
             Self::Steal { .. } => "steal",
             Self::GeneratorBusy { .. } => "generator-busy",
             Self::GeneratorWaited { .. } => "generator-waited",
@@ -138,7 +157,11 @@ impl Condition {
     /// Index of the client group that it is about; `None` where it is about the whole step.
     pub(crate) fn group(&self) -> Option<usize> {
         match *self {
-            Self::Steal { .. } | Self::GeneratorBusy { .. } | Self::GeneratorWaited { .. } => None,
+            Self::Misplaced(_)
+            | Self::SessionsUnknown
+            | Self::Steal { .. }
+            | Self::GeneratorBusy { .. }
+            | Self::GeneratorWaited { .. } => None,
             Self::ScheduleSlipped { group, .. }
             | Self::Backlog { group, .. }
             | Self::OperationsLeft { group, .. } => Some(group),
@@ -149,6 +172,11 @@ impl Condition {
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
+            Self::Misplaced(ref misplaced) => misplaced.fmt(f),
+            Self::SessionsUnknown => f.write_str(
+                "the sessions of the server could not be told from its other threads: their \
+                 placement is unknown",
+            ),
             Self::Steal { share } => {
                 let percent = share * 100.0;
                 write!(
@@ -197,7 +225,7 @@ impl fmt::Display for Condition {
                 ..
             } => write!(
                 f,
-                "{left} of {planned} operations were never begun, because the backlog was not worked \
+                "{left} of {planned} operations were never started, because the backlog was not worked \
                  off within {} s: the longest response times are missing",
                 drain_ms as f64 / 1000.0
             ),

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::analysis::conditions::{Condition, StepFacts, conditions};
 use crate::analysis::group::GroupId;
 use crate::analysis::measurement::{Connects, Measurement, ScheduleTimes};
+use crate::analysis::placement::Placements;
 use crate::analysis::times::{self, Times};
 use crate::analysis::trial_costs::{TrialCosts, counts};
 use crate::analysis::trials::Trials;
@@ -49,6 +50,7 @@ struct Rows<'a> {
     schedules: BTreeMap<Key, Schedule>,
     threads: BTreeMap<Key, Vec<ThreadUse>>,
     errors: BTreeMap<Key, Vec<ErrorRow>>,
+    placements: &'a Placements,
     /// Processors of each host.
     processors: Vec<Option<u32>>,
 }
@@ -57,9 +59,10 @@ impl MeasuredTrials {
     pub(crate) fn read(
         store: &Store,
         trials: &Trials,
+        placements: &Placements,
         hosts: &[HostRow],
     ) -> Result<Self, ReportError> {
-        let rows = Rows::read(store, hosts)?;
+        let rows = Rows::read(store, placements, hosts)?;
         let mut warnings = store.warnings()?;
         let mut all = Vec::new();
         for row in store.outcomes()? {
@@ -88,7 +91,11 @@ impl MeasuredTrials {
 }
 
 impl<'a> Rows<'a> {
-    fn read(store: &'a Store, hosts: &[HostRow]) -> Result<Self, StoreError> {
+    fn read(
+        store: &'a Store,
+        placements: &'a Placements,
+        hosts: &[HostRow],
+    ) -> Result<Self, StoreError> {
         let mut debts: BTreeMap<Key, BTreeMap<DebtKind, u64>> = BTreeMap::new();
         for row in store.debts()? {
             let of_step = debts.entry((row.trial, row.step, 0)).or_default();
@@ -118,6 +125,7 @@ impl<'a> Rows<'a> {
                 .collect(),
             threads,
             errors,
+            placements,
             processors: hosts.iter().map(processors).collect(),
         })
     }
@@ -145,6 +153,8 @@ impl<'a> Rows<'a> {
             schedules: &schedules,
             edges: cpus.and_then(|_| edges()),
             cpus: cpus.unwrap_or(1),
+            placement: self.placements.of(row.trial, row.step),
+            usable: host.and_then(|host| self.placements.usable(host)),
         };
         let warning = |condition: &Condition| WarningRow {
             subject: match condition.group() {
@@ -206,6 +216,7 @@ impl<'a> Rows<'a> {
                 .map(|warning| warning.text.clone())
                 .collect(),
             threads: self.threads.get(&key).cloned().unwrap_or_default(),
+            placed: self.placements.of(row.trial, row.step).cloned(),
             service,
             values,
             pace: clients.pace,

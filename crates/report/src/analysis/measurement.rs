@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{DebtKind, Metric, Pace, SettleOutcome, ThreadUse};
+use prony_model::{DebtKind, Metric, Pace, Placement, PlacementReading, SettleOutcome, ThreadUse};
 use prony_store::{ErrorRow, OutcomeRow, StatementRow};
 use serde::Serialize;
 
@@ -32,6 +32,8 @@ pub(crate) struct Measurement {
     pub(crate) warnings: Vec<String>,
     /// Use of the generator's threads, for all clients of the step.
     pub(crate) threads: Vec<ThreadUse>,
+    /// The placement of the step; `None` where it was not read.
+    pub(crate) placed: Option<PlacementReading>,
     pub(super) service: Result<Option<Times>, HistogramError>,
     pub(super) pace: Pace,
     /// `true` if other clients shared the generator with these.
@@ -80,6 +82,11 @@ impl Measurement {
     /// The block, from 1.
     pub(crate) fn block_number(&self) -> u32 {
         self.row.planned.block + 1
+    }
+
+    /// The placement that was asked for; `None` where it was not read.
+    pub(crate) fn placement(&self) -> Option<&Placement> {
+        self.placed.as_ref().map(|reading| &reading.placement)
     }
 
     /// Throughput, or a service time. `None` when nothing was done, or too little.

@@ -8,9 +8,9 @@ use prony_store::ErrorRow;
 use crate::analysis::group::GroupId;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::{missed_rows, pairing};
-use crate::words::{count, plural, seconds};
+use crate::words::{count, listed, plural, seconds};
 
-/// The warnings of a cell: nothing done, other backends, unexpected answers, missed rows, server
+/// The warnings of a cell: nothing done, other backends, other placements, unexpected answers, missed rows, server
 /// errors, engines that were not quiet, stored warnings.
 pub(crate) fn of(
     plan: &Plan,
@@ -23,6 +23,7 @@ pub(crate) fn of(
     let mut warnings = vec![
         nothing_done(measurements),
         other_backends(measurements, base, base_name),
+        other_placements(plan, group.step, measurements, base),
         unexpected_answers(measurements),
     ];
     // What concerns a step as a whole stands beside the figures of its own clients.
@@ -66,6 +67,46 @@ fn other_backends(
     let mixed = (backends.len() > 1).then(|| {
         let names: Vec<&str> = backends.into_iter().collect();
         format!("its blocks were measured over {}", names.join(" and "))
+    });
+    compared.chain(mixed).collect()
+}
+
+/// Blocks whose placement is not that of the base or of other blocks, although the plan asks for
+/// the same. Where it asks for different ones, the list of targets shows it.
+fn other_placements(
+    plan: &Plan,
+    step: usize,
+    measurements: &[Measurement],
+    base: &[Measurement],
+) -> Vec<String> {
+    let wanted = |m: &Measurement| {
+        let target = &plan.targets[m.row().planned.target];
+        plan.wanted_placement(target, &plan.steps[step])
+    };
+    let mut differing: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (mine, other) in pairing::in_blocks(measurements, base) {
+        if let (Some(own), Some(of_base)) = (mine.placement(), other.placement())
+            && own != of_base
+            && wanted(mine) == wanted(other)
+        {
+            let base_name = &plan.targets[plan.base].name;
+            let text = format!("placed {own}, and {base_name} {of_base}: the ratio includes this");
+            let blocks = differing.entry(text).or_default();
+            blocks.push(mine.block_number().to_string());
+        }
+    }
+    let compared = differing.into_iter().map(|(text, blocks)| {
+        let noun = if blocks.len() == 1 { "block" } else { "blocks" };
+        format!("{noun} {}: {text}", blocks.join(", "))
+    });
+    let placements = measurements.iter().filter_map(Measurement::placement);
+    let placements: BTreeSet<String> = placements.map(ToString::to_string).collect();
+    let mixed = (placements.len() > 1).then(|| {
+        let placements: Vec<String> = placements.into_iter().collect();
+        format!(
+            "its blocks were placed differently: {}",
+            listed(&placements)
+        )
     });
     compared.chain(mixed).collect()
 }

@@ -3,7 +3,7 @@
 mod costs;
 mod settings;
 
-use prony_model::{ClientGroup, DebtKind, Metric, Pace, Step, Target};
+use prony_model::{ClientGroup, CpuSet, DebtKind, Metric, Pace, Placement, Step, Target};
 use prony_store::Subject;
 
 use self::costs::CostColumn;
@@ -21,14 +21,10 @@ use crate::figures::word;
 struct Row<'a> {
     analysis: &'a Analysis<'a>,
     target: usize,
-    of: Of<'a>,
-}
-
-#[derive(Clone, Copy)]
-enum Of<'a> {
-    /// A load, as if it were a step whose operations are rows.
-    Load(&'a DoneLoad),
-    Measurement(GroupId, &'a Measurement, Option<Times>),
+    /// As if it were a step whose operations are rows.
+    load: Option<&'a DoneLoad>,
+    /// With its service times.
+    measured: Option<(GroupId, &'a Measurement, Option<Times>)>,
 }
 
 /// A heading and the field below it; empty where a row has none.
@@ -48,28 +44,28 @@ const FIRST: [Column; 24] = [
     ("base", |row| {
         yes_or_no(row.target == row.analysis.plan.base)
     }),
-    ("step", |row| match row.of {
-        Of::Load(_) => Some(LOAD.to_owned()),
-        Of::Measurement(..) => Some(row.step()?.name.clone()),
+    ("step", |row| match row.load {
+        Some(_) => Some(LOAD.to_owned()),
+        None => Some(row.step()?.name.clone()),
     }),
     ("clients", |row| {
         count(row.measurement()?.row().clients.into())
     }),
-    ("block", |row| match row.of {
-        Of::Load(load) => count(load.block?.into()),
-        Of::Measurement(_, measurement, _) => count(measurement.block_number().into()),
+    ("block", |row| match row.load {
+        Some(load) => count(load.block?.into()),
+        None => count(row.measurement()?.block_number().into()),
     }),
-    ("operations", |row| match row.of {
-        Of::Load(load) => count(load.row.outcome.as_ref()?.rows),
-        Of::Measurement(_, measurement, _) => count(measurement.row().operations),
+    ("operations", |row| match row.load {
+        Some(load) => count(load.row.outcome.as_ref()?.rows),
+        None => count(row.measurement()?.row().operations),
     }),
     ("queries", |row| count(row.measurement()?.row().queries)),
     ("queries_per_second", |row| {
         figure(row.measurement()?.value(Metric::Queries))
     }),
-    ("operations_per_second", |row| match row.of {
-        Of::Load(load) => figure(load.rows_per_second()),
-        Of::Measurement(_, measurement, _) => figure(measurement.value(Metric::Operations)),
+    ("operations_per_second", |row| match row.load {
+        Some(load) => figure(load.rows_per_second()),
+        None => figure(row.measurement()?.value(Metric::Operations)),
     }),
     ("latency_us_mean", |row| figure(Some(row.service()?.mean))),
     ("latency_us_p50", |row| figure(row.service()?.p50)),
@@ -88,9 +84,9 @@ const FIRST: [Column; 24] = [
         let title = sections::title(&row.analysis.sections, row.group()?.step)?;
         Some(title.to_owned())
     }),
-    ("phase", |row| match row.of {
-        Of::Load(_) => Some(LOAD.to_owned()),
-        Of::Measurement(..) => row.step()?.phase.as_ref().map(word),
+    ("phase", |row| match row.load {
+        Some(_) => Some(LOAD.to_owned()),
+        None => row.step()?.phase.as_ref().map(word),
     }),
     ("warm_only", |row| {
         yes_or_no(row.step().is_some_and(|step| step.warm_only))
@@ -98,8 +94,8 @@ const FIRST: [Column; 24] = [
     ("timing", |row| Some(word(&row.step()?.timing))),
 ];
 
-/// The columns after those for debt: of paces, groups and reconnecting.
-const LAST: [Column; 15] = [
+/// The columns after those for debt: of paces, groups, reconnecting and placement.
+const LAST: [Column; 19] = [
     ("backend", |row| {
         Some(row.measurement()?.row().backend.name().to_owned())
     }),
@@ -126,6 +122,18 @@ const LAST: [Column; 15] = [
     ("connect_us_p99", |row| {
         figure(row.measurement()?.connects?.times?.p99)
     }),
+    ("placement", |row| {
+        Some(row.placement()?.rule.name().to_owned())
+    }),
+    ("session_cpus", |row| {
+        cpus(row.placement()?.processors.sessions.as_ref())
+    }),
+    ("background_cpus", |row| {
+        cpus(row.placement()?.processors.background.as_ref())
+    }),
+    ("generator_cpus", |row| {
+        cpus(row.placement()?.processors.generator.as_ref())
+    }),
 ];
 
 /// Writes the header and all rows, by target: its loads, then by step and block.
@@ -143,19 +151,20 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         .collect();
     let mut text = line(&header);
     for target in 0..analysis.plan.targets.len() {
-        let row = |of| Row {
+        let row = |load, measured| Row {
             analysis,
             target,
-            of,
+            load,
+            measured,
         };
         let loads = analysis.loads[target].done.iter();
         for load in loads.filter(|load| load.row.outcome.is_some()) {
-            text.push_str(&row(Of::Load(load)).line(&costs));
+            text.push_str(&row(Some(load), None).line(&costs));
         }
         for group in GroupId::all(analysis.plan) {
             for measurement in &analysis.cells.at(group, target).measurements {
-                let of = Of::Measurement(group, measurement, measurement.service()?);
-                text.push_str(&row(of).line(&costs));
+                let measured = (group, measurement, measurement.service()?);
+                text.push_str(&row(None, Some(measured)).line(&costs));
             }
         }
     }
@@ -179,28 +188,23 @@ impl Row<'_> {
     }
 
     fn measurement(&self) -> Option<&Measurement> {
-        match self.of {
-            Of::Load(_) => None,
-            Of::Measurement(_, measurement, _) => Some(measurement),
-        }
+        self.measured.map(|(_, measurement, _)| measurement)
     }
 
     fn group(&self) -> Option<GroupId> {
-        match self.of {
-            Of::Load(_) => None,
-            Of::Measurement(group, ..) => Some(group),
-        }
+        self.measured.map(|(group, ..)| group)
     }
 
     fn service(&self) -> Option<Times> {
-        match self.of {
-            Of::Load(_) => None,
-            Of::Measurement(_, _, service) => service,
-        }
+        self.measured?.2
     }
 
     fn response(&self) -> Option<Times> {
         self.measurement()?.schedule?.response
+    }
+
+    fn placement(&self) -> Option<&Placement> {
+        self.measurement()?.placement()
     }
 
     fn step(&self) -> Option<&Step> {
@@ -238,6 +242,10 @@ fn count(count: u64) -> Option<String> {
 )]
 fn yes_or_no(value: bool) -> Option<String> {
     Some(if value { "yes" } else { "no" }.to_owned())
+}
+
+fn cpus(cpus: Option<&CpuSet>) -> Option<String> {
+    cpus.map(ToString::to_string)
 }
 
 /// A figure to thousandths.

@@ -1,5 +1,6 @@
 //! Everything that the other formats show, for programs.
 
+mod canaries;
 mod cells;
 mod costs;
 mod generator;
@@ -29,6 +30,7 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
     let plan = analysis.plan;
     let metrics = costs::metrics(analysis);
     let absences = costs::absences(analysis);
+    let canary = canaries::entry(analysis);
     pretty(&object! {
         format: FORMAT,
         experiment: object! {
@@ -56,9 +58,12 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         metrics: (!metrics.is_empty()).then(|| object! { metrics: metrics }),
         #[serde(flatten)]
         absences: (!absences.is_empty()).then(|| object! { absences: absences }),
+        #[serde(flatten)]
+        canary: canary.map(|canary| object! { canary: canary }),
         cells: cells::cells(analysis)?,
         failed: trials(analysis, TrialState::Failed),
         discarded: trials(analysis, TrialState::Discarded),
+        excluded: trials(analysis, TrialState::Excluded),
         warnings: warnings(analysis),
     })
 }
@@ -90,6 +95,7 @@ fn run(analysis: &Analysis<'_>) -> impl Serialize {
         started_at: run.started_at.to_string(),
         ended_at: run.ended_at.map(|at| at.to_string()),
         hosts: hosts.collect::<Vec<_>>(),
+        default_placement: analysis.placements.default,
     }
 }
 
@@ -100,6 +106,7 @@ fn counts(counts: &TrialCounts) -> impl Serialize {
         failed: counts.failed,
         running: counts.running,
         discarded: counts.discarded,
+        excluded: counts.excluded,
         missing: counts.missing(),
     }
 }

@@ -1,30 +1,23 @@
 //! Sources that could not be read in whole trials, or in the whole run.
 
-use prony_model::Source;
+use std::collections::BTreeSet;
 
 use crate::analysis::Analysis;
 use crate::document::Block;
+use crate::page::view::grouped;
 use crate::page::{Detail, cost};
 use crate::words::sentence;
 
 /// The section on sources that could not be read, each reason once.
 pub(crate) fn blocks(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
-    let mut by_gap: Vec<((Source, &str), Vec<usize>)> = Vec::new();
-    for (trial, gap) in &analysis.costs.absences {
+    let gaps = analysis.costs.absences.iter().map(|(trial, gap)| {
         let target = trial.and_then(|id| Some(analysis.trials.get(id)?.planned.target));
-        let key = (gap.source, gap.reason.as_str());
-        let place = by_gap.iter().position(|(other, _)| *other == key);
-        let place = place.unwrap_or_else(|| {
-            by_gap.push((key, Vec::new()));
-            by_gap.len() - 1
-        });
-        let targets = &mut by_gap[place].1;
-        targets.extend(target.filter(|target| !targets.contains(target)));
-    }
-    let mut items: Vec<String> = by_gap
-        .iter()
+        ((gap.source, gap.reason.as_str()), target)
+    });
+    let mut items: Vec<String> = grouped(gaps)
+        .into_iter()
         .map(|((source, reason), targets)| {
-            let whose = whose(analysis, targets);
+            let whose = whose(analysis, &targets.into_iter().flatten().collect());
             sentence(&format!(
                 "{source}{whose}: {}",
                 reason.trim_end_matches('.')
@@ -49,7 +42,7 @@ pub(crate) fn blocks(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
 }
 
 /// The targets that something holds for, unless it holds for all.
-fn whose(analysis: &Analysis<'_>, targets: &[usize]) -> String {
+fn whose(analysis: &Analysis<'_>, targets: &BTreeSet<usize>) -> String {
     if targets.is_empty() || targets.len() == analysis.plan.targets.len() {
         return String::new();
     }

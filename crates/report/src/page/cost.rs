@@ -95,19 +95,25 @@ pub(crate) fn blocks(
         .filter(|&metric| has(analysis, step, metric))
         .collect();
     let n_max = Blocks::of(analysis.costs.step(step));
-    let planned = &analysis.plan.steps[step];
-    let text = format!(
-        "Cost of {} at {}, per {}, {}",
-        planned.name,
-        plural(planned.own().clients.into(), "client"),
-        costs::unit(analysis.plan, step).name(),
-        over_blocks("mean", n_max.timed)
-    );
+    let text = title(analysis, "Cost of", step);
     let rows = absolute(analysis, step, &metrics, detail, n_max);
     let header = std::iter::once("target").chain(metrics.iter().map(|m| m.facts().heading));
     let relative = relative(analysis, step, &metrics, detail, n_max);
     let table = Table::of_figures(header, rows.into_iter().chain(relative));
     vec![heading(text), Block::Table(table)]
+}
+
+/// The title of a table of means of a step.
+pub(crate) fn title(analysis: &Analysis<'_>, begin: &str, step: usize) -> String {
+    let planned = &analysis.plan.steps[step];
+    let n_max = Blocks::of(analysis.costs.step(step));
+    format!(
+        "{begin} {} at {}, per {}, {}",
+        planned.name,
+        plural(planned.own().clients.into(), "client"),
+        costs::unit(analysis.plan, step).name(),
+        over_blocks("mean", n_max.timed)
+    )
 }
 
 fn absolute(

@@ -3,6 +3,7 @@
 use crate::analysis::Analysis;
 use crate::analysis::execution_plans::ExplainedStatement;
 use crate::document::Block;
+use crate::page::view::grouped;
 use crate::words::plural;
 
 /// The section of a report: differences one by one, the rest in a line.
@@ -31,14 +32,10 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
 }
 
 fn item(analysis: &Analysis<'_>, statement: &ExplainedStatement) -> String {
-    let mut by_words: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (target, plan) in &statement.plans {
+    let by_words = grouped(statement.plans.iter().map(|(target, plan)| {
         let name = analysis.plan.targets[*target].name.as_str();
-        match by_words.iter_mut().find(|(words, _)| *words == plan.words) {
-            Some((_, names)) => names.push(name),
-            None => by_words.push((&plan.words, vec![name])),
-        }
-    }
+        (plan.words.as_str(), name)
+    }));
     let parts: Vec<String> = by_words
         .iter()
         .map(|(words, names)| format!("{words} [{}]", names.join(", ")))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Backend, Step, Target};
+use prony_model::{Backend, ClosedPoint, HostUse, Plan, Step, Target, WantedPlacement};
 
 use crate::analysis::Analysis;
 use crate::analysis::measurement::Measurement;
@@ -32,32 +32,58 @@ pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
     })
 }
 
+/// True where the experiment names the generator's processors in a step of the target.
+fn names_processors(plan: &Plan, target: &Target) -> bool {
+    let names = |step: &Step| match plan.wanted_placement(target, step) {
+        Some(WantedPlacement::Sets(processors)) => processors.generator.is_some(),
+        Some(WantedPlacement::Rule(_)) | None => false,
+    };
+    plan.steps.iter().any(names)
+}
+
 /// The ceiling for the least and the greatest number of clients of the plan, each at the nearest
 /// measured number that is not smaller. `None` where none is, and where the generator was to do
 /// more than when it was measured, or with less.
 fn ceiling(analysis: &Analysis<'_>, backend: Backend) -> Option<String> {
-    let other_work = |target: &Target| target.is_encrypted() || target.binds_clients();
-    if analysis.plan.targets.iter().any(other_work) {
+    let plan = analysis.plan;
+    let other_work = |target: &Target| target.is_encrypted() || names_processors(plan, target);
+    if plan.targets.iter().any(other_work) {
         return None;
     }
     let calibration = analysis.calibration.as_ref()?;
     let clients = || analysis.plan.steps.iter().map(Step::all_clients);
     let ends = [clients().min()?, clients().max()?];
-    let points = ends.into_iter().filter_map(|clients| {
-        let point = calibration.at_or_above(backend, clients)?;
-        Some((point.clients, point.counts.queries_per_second()?))
-    });
-    let mut points: Vec<(u32, f64)> = points.collect();
-    points.dedup_by_key(|(clients, _)| *clients);
+    let points = ends.into_iter();
+    let points = points.filter_map(|clients| calibration.at_or_above(backend, clients));
+    let mut points: Vec<&ClosedPoint> = points.collect();
+    points.dedup_by_key(|point| point.clients);
     let rates: Vec<String> = points
         .into_iter()
-        .map(|(clients, rate)| {
-            let clients = plural(clients.into(), "client");
-            format!("{} queries/s at {clients}", significant(rate))
+        .filter_map(|point| {
+            let rate = significant(point.counts.queries_per_second()?);
+            let clients = plural(point.clients.into(), "client");
+            let doubt = doubt(analysis, point);
+            Some(format!("{rate} queries/s at {clients}{doubt}"))
         })
         .collect();
     (!rates.is_empty()).then(|| {
         let rates = rates.join(" and ");
         format!("ceiling on this machine (prepared point query, unix socket) {rates}")
     })
+}
+
+/// The reason not to believe a ceiling, in parentheses; empty where there is none.
+fn doubt(analysis: &Analysis<'_>, point: &ClosedPoint) -> String {
+    if let Some(reached) = analysis.struck.reached(point) {
+        let reached = significant(reached);
+        return format!(" (struck: a step reached more, {reached})");
+    }
+    let disturbed = point.host.filter(HostUse::is_disturbed);
+    match disturbed.and_then(|host| host.taken()) {
+        Some(taken) => format!(
+            " (disturbed: others took {:.0} % of the processors)",
+            taken.share() * 100.0
+        ),
+        None => String::new(),
+    }
 }

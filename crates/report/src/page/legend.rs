@@ -26,6 +26,7 @@ pub(crate) fn items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
     items.extend(paced_items(analysis.plan));
     items.extend(before_after_item(analysis));
     items.extend(cost_items(analysis, detail));
+    items.extend(canary_item(analysis));
     items.extend(warm_item(analysis.plan));
     items.push(
         "A block is one fresh start of every target. n is the number of blocks where it differs \
@@ -84,8 +85,13 @@ fn units(plan: &Plan) -> Vec<String> {
              connecting is not counted.",
         ),
     ];
-    let shown = items.into_iter().filter(|(holds, _)| *holds);
-    shown.map(|(_, text)| text.to_owned()).collect()
+    that_hold(&items)
+}
+
+/// The texts that are marked as true here.
+fn that_hold(items: &[(bool, &str)]) -> Vec<String> {
+    let shown = items.iter().filter(|(holds, _)| *holds);
+    shown.map(|(_, text)| (*text).to_owned()).collect()
 }
 
 /// The meaning of figures where clients keep a pace, or other groups run beside them.
@@ -109,8 +115,7 @@ fn paced_items(plan: &Plan) -> Vec<String> {
             "Rows `beside:` are other clients that ran at the same time, with figures of their own.",
         ),
     ];
-    let shown = items.into_iter().filter(|(holds, _)| *holds);
-    shown.map(|(_, text)| text.to_owned()).collect()
+    that_hold(&items)
 }
 
 fn before_after_item(analysis: &Analysis<'_>) -> Option<String> {
@@ -201,6 +206,14 @@ fn counted_item(analysis: &Analysis<'_>) -> Option<String> {
          trials.{caution}",
         plural(counting.blocks.into(), "trial")
     ))
+}
+
+/// The meaning of the ranges of canaries.
+fn canary_item(analysis: &Analysis<'_>) -> Option<String> {
+    let text = "Canary is the time of a fixed computation before and after each trial, while its \
+                server does not run, relative to the median over the run: a range far from 0 means \
+                that the host did not stay the same.";
+    (!analysis.canaries.all.is_empty()).then(|| text.to_owned())
 }
 
 /// Steps that are measured and not shown.

@@ -7,7 +7,7 @@ use crate::analysis::Analysis;
 use crate::analysis::loads::{DoneLoad, Loads, summary};
 use crate::document::{Block, Cell, Table};
 use crate::figures;
-use crate::page::view::by_target;
+use crate::page::view::{by_target, grouped};
 use crate::words;
 use crate::words::plural;
 
@@ -24,11 +24,11 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
         Block::Paragraph(occasion(loads)),
         Block::Table(table(analysis)),
     ];
-    blocks.extend(grouped(analysis, "Rows went in by", |load| {
+    blocks.extend(in_one_sentence(analysis, "Rows went in by", |load| {
         let outcome = load.row.outcome.as_ref()?;
         Some(outcome.method.clone())
     }));
-    blocks.extend(grouped(
+    blocks.extend(in_one_sentence(
         analysis,
         "Loaded in an earlier run, possibly under other conditions:",
         |load| {
@@ -88,23 +88,17 @@ fn table(analysis: &Analysis<'_>) -> Table {
 }
 
 /// One sentence with the targets that something holds for: `A (x, y); B (z).`
-fn grouped(
+fn in_one_sentence(
     analysis: &Analysis<'_>,
     begin: &str,
     text_of: impl Fn(&DoneLoad) -> Option<String>,
 ) -> Option<Block> {
-    let mut by_text: Vec<(String, Vec<&str>)> = Vec::new();
-    for target in analysis.columns() {
+    let texts = analysis.columns().into_iter().filter_map(|target| {
+        let mut loads = analysis.loads[target].done.iter().rev();
         let name = analysis.plan.targets[target].name.as_str();
-        let loads = &analysis.loads[target].done;
-        let Some(text) = loads.iter().rev().find_map(&text_of) else {
-            continue;
-        };
-        match by_text.iter_mut().find(|(other, _)| *other == text) {
-            Some((_, names)) => names.push(name),
-            None => by_text.push((text, vec![name])),
-        }
-    }
+        Some((loads.find_map(&text_of)?, name))
+    });
+    let by_text = grouped(texts);
     let items: Vec<String> = by_text
         .iter()
         .map(|(text, names)| match text.as_str() {

@@ -11,7 +11,7 @@ use crate::analysis::measurement::{Measurement, ScheduleTimes};
 use crate::analysis::times::Times;
 use crate::document::{Block, Cell, Table};
 use crate::figures::{self, significant};
-use crate::page::view::{by_target, column_name, over_blocks};
+use crate::page::view::{Shown, column_name, figures_by_target, over_blocks};
 use crate::words::{count, plural};
 
 /// A table for each group of clients whose operations have an intended start, in the order of the
@@ -115,30 +115,20 @@ fn connecting(analysis: &Analysis<'_>) -> Vec<Block> {
         let values: Vec<f64> = measurements.filter_map(mean_ms).collect();
         Summary::of(&values).ok()
     };
-    let of_targets = |group| -> Vec<Option<Summary>> {
-        let summaries = columns.iter().map(|&target| summary(group, target));
-        summaries.collect()
+    let is_known = |group: &GroupId| columns.iter().any(|&t| summary(*group, t).is_some());
+    let rows = shown(analysis).filter(is_known);
+    let rows = rows.map(|group| (connecting_name(analysis, group), group));
+    let figure = |group: &GroupId, target| {
+        let summary = summary(*group, target);
+        (summary.as_ref().map(Shown::mean), false)
     };
-    let groups: Vec<(GroupId, Vec<Option<Summary>>)> = shown(analysis)
-        .map(|group| (group, of_targets(group)))
-        .filter(|(_, summaries)| summaries.iter().any(Option::is_some))
-        .collect();
-    let known = groups.iter().flat_map(|(_, summaries)| summaries).flatten();
-    let Some(n_max) = known.map(|summary| summary.n).max() else {
+    let Some((table, n)) = figures_by_target(analysis, "step", &columns, rows, figure) else {
         return Vec::new();
     };
-    let rows = groups.iter().map(|(group, summaries)| {
-        let figure = |summary: &Summary| Cell::figure(figures::mean(summary), summary.mean);
-        let cells = summaries
-            .iter()
-            .map(|summary| summary.as_ref().map(figure).into());
-        (connecting_name(analysis, *group), cells.collect())
-    });
     let heading = format!(
         "Reconnecting after a number of operations: mean milliseconds, {}",
-        over_blocks("mean", n_max)
+        over_blocks("mean", n)
     );
-    let table = by_target(analysis, "step", &columns, rows);
     vec![Block::Heading(heading), Block::Table(table)]
 }
 

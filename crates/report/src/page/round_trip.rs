@@ -1,14 +1,14 @@
 //! The round trip of an operation as its client sees it, and the server's part in it.
 
-use prony_model::{CostUnit, Metric, TrialKind};
+use prony_model::{CostUnit, Metric};
 
 use crate::analysis::Analysis;
 use crate::analysis::costs::{self, CellCosts};
 use crate::analysis::figure::Figure;
-use crate::document::{Block, Cell, Table};
+use crate::document::{Block, Table};
 use crate::figures;
 use crate::page::cost::is_doubtful;
-use crate::page::view::{View, by_target, over_blocks, with_n};
+use crate::page::view::{Shown, View, figures_by_target, over_blocks};
 
 /// Rows of a step with one client in a closed loop, where the client's part can be taken away.
 const ALONE: [(Metric, &str, &str); 5] = [
@@ -30,16 +30,9 @@ const TOGETHER: [(Metric, &str, &str); 3] = [
 /// that of the round trip within a thousandth, for slowdowns up to a tenth.
 const CLIENT_SHARE_MIN: f64 = 0.01;
 
-/// One row: a metric of a step.
-struct Row {
-    step: usize,
-    metric: Metric,
-    name: String,
-}
-
 /// The figures of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum Kind {
     Absolute,
     Relative,
 }
@@ -54,13 +47,13 @@ pub(crate) fn blocks(
         return Vec::new();
     }
     let compared: Vec<usize> = analysis.contenders().collect();
-    let absolute = table(analysis, view, &analysis.columns(), Shown::Absolute);
+    let absolute = table(analysis, view, &analysis.columns(), Kind::Absolute);
     let absolute = absolute.map(|(table, n)| {
         let over = over_blocks("mean", n);
         let text = format!("Cost of an operation {}, {over}", view.shared);
         [heading(text), Block::Table(table)]
     });
-    let relative = table(analysis, view, &compared, Shown::Relative);
+    let relative = table(analysis, view, &compared, Kind::Relative);
     let relative = relative.map(|(table, n)| {
         let text = format!(
             "Cost of an operation relative to {} {}, {}",
@@ -89,8 +82,8 @@ fn shows_client(cells: &[CellCosts]) -> bool {
     shares.any(|share| share >= CLIENT_SHARE_MIN)
 }
 
-/// The rows of all steps with any known fact about the server.
-fn rows(analysis: &Analysis<'_>, view: &View, shown: Shown) -> Vec<Row> {
+/// The rows of all steps with any known fact about the server: each a metric of a step.
+fn rows(analysis: &Analysis<'_>, view: &View, kind: Kind) -> Vec<(String, (usize, Metric))> {
     let own = view.rows.iter().filter(|(group, _)| group.is_own());
     let mut rows = Vec::new();
     for (group, name) in own {
@@ -111,20 +104,17 @@ fn rows(analysis: &Analysis<'_>, view: &View, shown: Shown) -> Vec<Row> {
         };
         // Client CPU is not compared between servers.
         let known =
-            known().filter(|(metric, ..)| shown == Shown::Absolute || *metric != Metric::ClientCpu);
+            known().filter(|(metric, ..)| kind == Kind::Absolute || *metric != Metric::ClientCpu);
         rows.extend(known.enumerate().map(|(index, &(metric, label, unit))| {
-            let unit = match shown {
-                Shown::Absolute => unit,
-                Shown::Relative => "",
+            let unit = match kind {
+                Kind::Absolute => unit,
+                Kind::Relative => "",
             };
-            Row {
-                step: group.step,
-                metric,
-                name: match index {
-                    0 => format!("{name}{per}: {label}{unit}"),
-                    _ => format!("  {label}{unit}"),
-                },
-            }
+            let name = match index {
+                0 => format!("{name}{per}: {label}{unit}"),
+                _ => format!("  {label}{unit}"),
+            };
+            (name, (group.step, metric))
         }));
     }
     rows
@@ -136,56 +126,33 @@ fn table(
     analysis: &Analysis<'_>,
     view: &View,
     columns: &[usize],
-    shown: Shown,
+    kind: Kind,
 ) -> Option<(Table, usize)> {
-    let rows = rows(analysis, view, shown);
-    let figure = |row: &Row, target: usize| {
-        let cell = analysis.costs.cell(row.step, target);
-        let figure = cell.figures.get(&row.metric)?;
-        Some((figure.taken, shown.of(figure)?))
+    let figure = |&(step, metric): &(usize, Metric), target| {
+        let cell = analysis.costs.cell(step, target);
+        let figure = cell.figures.get(&metric);
+        let shown = figure.and_then(|figure| kind.of(figure));
+        let base = analysis.costs.cell(step, analysis.plan.base);
+        let base = (kind == Kind::Relative).then_some(base);
+        let mark = shown.is_some() && is_doubtful(cell, base, metric);
+        (shown, mark)
     };
-    let n_max = |kind| {
-        let of_row = |row| columns.iter().map(move |&target| (row, target));
-        let figures = rows.iter().flat_map(of_row);
-        let shown = figures.filter_map(|(row, target)| figure(row, target));
-        let of_kind = shown.filter(|(taken, _)| *taken == kind);
-        of_kind.map(|(_, (.., n))| n).max()
-    };
-    let (timed, counted) = (n_max(TrialKind::Timed), n_max(TrialKind::Counting));
-    let n = timed.or(counted)?;
-    let cell = |row: &Row, target: usize| {
-        let Some((taken, (text, value, n))) = figure(row, target) else {
-            return Cell::none();
-        };
-        let base = analysis.costs.cell(row.step, analysis.plan.base);
-        let base = (shown == Shown::Relative).then_some(base);
-        let n_max = match taken {
-            TrialKind::Timed => timed,
-            TrialKind::Counting => counted,
-        };
-        let cell = analysis.costs.cell(row.step, target);
-        let mark = is_doubtful(cell, base, row.metric);
-        Cell::figure(with_n(text, n, n_max.unwrap_or(n)), value).marked(mark)
-    };
-    let drawn = rows.iter().map(|row| {
-        let cells = columns.iter().map(|&target| cell(row, target));
-        (row.name.clone(), cells.collect())
-    });
-    Some((by_target(analysis, view.first, columns, drawn), n))
+    let rows = rows(analysis, view, kind);
+    figures_by_target(analysis, view.first, columns, rows, figure)
 }
 
-impl Shown {
-    /// The text of a figure, its value and the number of blocks behind it.
-    fn of(self, figure: &Figure) -> Option<(String, f64, usize)> {
-        Some(match self {
-            Self::Absolute => {
-                let summary = &figure.summary;
-                (figures::amount(summary), summary.mean, summary.n)
-            }
-            Self::Relative => {
-                let ratio = figure.ratio.as_ref()?.ratio();
-                (figures::ratio(&ratio), ratio.ratio, ratio.n)
-            }
+impl Kind {
+    fn of(self, figure: &Figure) -> Option<Shown> {
+        let shown = match self {
+            Self::Absolute => Shown {
+                text: figures::amount(&figure.summary),
+                ..Shown::mean(&figure.summary)
+            },
+            Self::Relative => Shown::ratio(figure.ratio.as_ref()?),
+        };
+        Some(Shown {
+            taken: figure.taken,
+            ..shown
         })
     }
 }

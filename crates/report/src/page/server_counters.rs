@@ -4,12 +4,11 @@ use prony_model::{Counter, EXPLAINING, StatusFacts, StatusUnit};
 use prony_stats::Summary;
 
 use crate::analysis::Analysis;
-use crate::analysis::costs::{self, CellCosts};
+use crate::analysis::costs::CellCosts;
 use crate::document::{Block, Cell, Table};
 use crate::figures;
-use crate::page::Detail;
-use crate::page::view::{by_target, more_rows, over_blocks};
-use crate::words::plural;
+use crate::page::view::{by_target, more_rows};
+use crate::page::{Detail, cost};
 
 /// Rows of the table of one step that the text report shows; the other formats show all.
 const ROWS_MAX: usize = 12;
@@ -65,19 +64,7 @@ pub(crate) fn blocks(
         Detail::Full => 0,
     };
     shown.truncate(shown.len() - more);
-    let planned = &analysis.plan.steps[step];
-    let cells = analysis.costs.step(step).iter();
-    let n_max = cells
-        .map(|cell| cell.trials.timed.len())
-        .max()
-        .unwrap_or_default();
-    let text = format!(
-        "What the server counted in {} at {}, per {}, {}",
-        planned.name,
-        plural(planned.own().clients.into(), "client"),
-        costs::unit(analysis.plan, step).name(),
-        over_blocks("mean", n_max)
-    );
+    let text = cost::title(analysis, "What the server counted in", step);
     let mut blocks = vec![
         heading(text),
         Block::Table(table(analysis, step, &shown, detail)),

@@ -6,6 +6,7 @@ use prony_model::{IntentValue, OptionOrigin};
 use crate::analysis::settings::Settings;
 use crate::document::{Block, Cell, NONE, Table};
 use crate::page::Detail;
+use crate::page::view::grouped;
 use crate::words::plural;
 
 /// Targets that are shown as columns of a table; of more, the values are listed.
@@ -94,13 +95,8 @@ fn items(all: &Settings, settings: &[&Setting], labels: &[String]) -> Vec<String
         .iter()
         .zip(labels)
         .map(|(setting, label)| {
-            let mut by_text: Vec<(String, Vec<usize>)> = Vec::new();
-            for (index, text) in texts(setting).enumerate() {
-                match by_text.iter_mut().find(|(known, _)| *known == text) {
-                    Some((_, targets)) => targets.push(index),
-                    None => by_text.push((text, vec![index])),
-                }
-            }
+            let targets = texts(setting).zip(0..);
+            let by_text = grouped(targets);
             format!("{label}: {}", by_value(all, by_text))
         })
         .collect()

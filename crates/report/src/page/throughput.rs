@@ -4,9 +4,8 @@ use prony_model::{Display, Plan};
 
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
-use crate::document::{Block, Cell, Table};
-use crate::figures;
-use crate::page::view::{View, by_target, over_blocks, with_n};
+use crate::document::Block;
+use crate::page::view::{Shown, View, figures_by_target, over_blocks};
 
 /// The absolute figures of one view.
 pub(crate) fn absolute(
@@ -15,35 +14,29 @@ pub(crate) fn absolute(
     heading: impl Fn(String) -> Block,
 ) -> Vec<Block> {
     let plan = analysis.plan;
-    let columns = analysis.columns();
-    let shown = |group: GroupId, target| {
-        let cell = analysis.cells.at(group, target);
-        cell.shown(group.display(plan))
-    };
-    let n = |group, target| Some(shown(group, target)?.n);
-    let Some(n_max) = n_max(view, &columns, n) else {
-        return Vec::new();
-    };
-    let cell = |group, target| {
-        let figure = shown(group, target).map(|summary| {
-            let text = with_n(figures::mean(summary), summary.n, n_max);
-            Cell::figure(text, summary.mean)
-        });
-        Cell::from(figure).marked(analysis.cells.at(group, target).has_warnings())
-    };
     let common = common_display(plan, view);
     let name = |group: GroupId, name: &str| match group.display(plan) {
         display if display == common => name.to_owned(),
         display => format!("{name}, {}", unit(display)),
     };
+    let rows = view.rows.iter();
+    let rows = rows.map(|(group, row)| (name(*group, row), *group));
+    let figure = |group: &GroupId, target| {
+        let cell = analysis.cells.at(*group, target);
+        let shown = cell.shown(group.display(plan)).map(Shown::mean);
+        (shown, cell.has_warnings())
+    };
+    let columns = analysis.columns();
+    let Some((table, n)) = figures_by_target(analysis, view.first, &columns, rows, figure) else {
+        return Vec::new();
+    };
     let text = format!(
         "{} {}, {}",
         title(common),
         view.shared,
-        over_blocks("mean", n_max)
+        over_blocks("mean", n)
     );
-    let table = table(analysis, view, &columns, name, cell).repeating_two();
-    vec![heading(text), Block::Table(table)]
+    vec![heading(text), Block::Table(table.repeating_two())]
 }
 
 /// The figures of one view relative to the base, below a `remark`.
@@ -54,67 +47,30 @@ pub(crate) fn relative(
     remark: Option<&Block>,
 ) -> Vec<Block> {
     let columns: Vec<usize> = analysis.contenders().collect();
-    let ratio = |group, target| {
-        let pairs = analysis.cells.at(group, target).ratio()?;
-        Some(pairs.ratio())
+    let rows = view.rows.iter();
+    let rows = rows.map(|(group, name)| (name.clone(), *group));
+    let figure = |group: &GroupId, target| {
+        let has_warnings = |target| analysis.cells.at(*group, target).has_warnings();
+        let ratio = analysis.cells.at(*group, target).ratio();
+        let of_base = ratio.is_some() && has_warnings(analysis.plan.base);
+        (ratio.map(Shown::ratio), of_base || has_warnings(target))
     };
-    let n_max = n_max(view, &columns, |group, target| {
-        Some(ratio(group, target)?.n)
-    });
-    let Some(n_max) = n_max else {
+    let Some((table, n)) = figures_by_target(analysis, view.first, &columns, rows, figure) else {
         return vec![Block::Paragraph(format!(
             "Nothing to compare {}: in no block are both the base and another target done.",
             view.shared
         ))];
     };
-    let cell = |group, target| {
-        let has_warnings = |target| analysis.cells.at(group, target).has_warnings();
-        let ratio = ratio(group, target);
-        let figure = ratio.map(|ratio| {
-            let text = with_n(figures::ratio(&ratio), ratio.n, n_max);
-            Cell::figure(text, ratio.ratio)
-        });
-        let of_base = ratio.is_some() && has_warnings(analysis.plan.base);
-        Cell::from(figure).marked(of_base || has_warnings(target))
-    };
     let text = format!(
         "Relative to {} {}, {}",
         analysis.base().name,
         view.shared,
-        over_blocks("geometric mean", n_max)
+        over_blocks("geometric mean", n)
     );
-    let table = table(analysis, view, &columns, |_, name| name.to_owned(), cell);
     std::iter::once(heading(text))
         .chain(remark.cloned())
         .chain([Block::Table(table)])
         .collect()
-}
-
-fn table(
-    analysis: &Analysis<'_>,
-    view: &View,
-    columns: &[usize],
-    name: impl Fn(GroupId, &str) -> String,
-    cell: impl Fn(GroupId, usize) -> Cell,
-) -> Table {
-    let rows = view.rows.iter().map(|(group, row)| {
-        let cells = columns.iter().map(|&target| cell(*group, target));
-        (name(*group, row), cells.collect())
-    });
-    by_target(analysis, view.first, columns, rows)
-}
-
-/// The greatest number of blocks behind a figure of the table.
-fn n_max(
-    view: &View,
-    columns: &[usize],
-    n: impl Fn(GroupId, usize) -> Option<usize>,
-) -> Option<usize> {
-    let groups = view.rows.iter().map(|(group, _)| *group);
-    groups
-        .flat_map(|group| columns.iter().map(move |&target| (group, target)))
-        .filter_map(|(group, target)| n(group, target))
-        .max()
 }
 
 /// The unit in the heading of a table: queries per second where any row shows these, because that is

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Plan, Step, Timing};
+use prony_model::{Plan, Step, Timing, TrialKind};
+use prony_stats::{Pairs, Summary};
 
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
 use crate::analysis::sections::Section;
 use crate::document::{Block, Cell, Table};
+use crate::figures;
 use crate::words;
 use crate::words::plural;
 
@@ -107,6 +109,78 @@ pub(crate) fn by_target(
     Table::of_figures(header, rows.into_iter().map(row))
 }
 
+/// A figure over the blocks, as a table shows it.
+pub(crate) struct Shown {
+    pub(crate) text: String,
+    pub(crate) value: f64,
+    /// The number of blocks behind it.
+    pub(crate) n: usize,
+    /// The kind of trials behind it.
+    pub(crate) taken: TrialKind,
+}
+
+impl Shown {
+    /// A mean of timed trials.
+    pub(crate) fn mean(summary: &Summary) -> Self {
+        Self {
+            text: figures::mean(summary),
+            value: summary.mean,
+            n: summary.n,
+            taken: TrialKind::Timed,
+        }
+    }
+
+    /// A ratio of timed trials.
+    pub(crate) fn ratio(pairs: &Pairs) -> Self {
+        let ratio = pairs.ratio();
+        Self {
+            text: figures::ratio(&ratio),
+            value: ratio.ratio,
+            n: ratio.n,
+            taken: TrialKind::Timed,
+        }
+    }
+}
+
+/// A table with a column for each of `targets`, and a row for each of `rows`; `figure` tells what is
+/// shown, and if a warning concerns it. Beside the table the greatest number of blocks behind its
+/// figures, of timed trials where there are any. `None` without figures.
+pub(crate) fn figures_by_target<R>(
+    analysis: &Analysis<'_>,
+    first: &str,
+    targets: &[usize],
+    rows: impl IntoIterator<Item = (String, R)>,
+    figure: impl Fn(&R, usize) -> (Option<Shown>, bool),
+) -> Option<(Table, usize)> {
+    let rows = rows.into_iter().map(|(name, row)| {
+        let figures = targets.iter().map(|&target| figure(&row, target));
+        (name, figures.collect::<Vec<_>>())
+    });
+    let rows: Vec<_> = rows.collect();
+    let n_max = |kind: TrialKind| {
+        let shown = rows.iter().flat_map(|(_, figures)| figures);
+        let shown = shown.filter_map(|(shown, _)| shown.as_ref());
+        let of_kind = shown.filter(|shown| shown.taken == kind);
+        of_kind.map(|shown| shown.n).max()
+    };
+    let (timed, counted) = (n_max(TrialKind::Timed), n_max(TrialKind::Counting));
+    let cell = |(shown, mark): (Option<Shown>, bool)| {
+        let figure = shown.map(|shown| {
+            let n_max = match shown.taken {
+                TrialKind::Timed => timed,
+                TrialKind::Counting => counted,
+            };
+            let text = with_n(shown.text, shown.n, n_max.unwrap_or(shown.n));
+            Cell::figure(text, shown.value)
+        });
+        Cell::from(figure).marked(mark)
+    };
+    let n = timed.or(counted)?;
+    let cells = |(name, figures): (String, Vec<_>)| (name, figures.into_iter().map(cell).collect());
+    let table = by_target(analysis, first, targets, rows.into_iter().map(cells));
+    Some((table, n))
+}
+
 /// The heading of a target's column.
 pub(crate) fn column_name(analysis: &Analysis<'_>, target: usize) -> Cell {
     let base = if target == analysis.plan.base {
@@ -142,6 +216,20 @@ pub(crate) fn with_clients(analysis: &Analysis<'_>, name: &str, step: &Step) -> 
         return name.to_owned();
     }
     format!("{name} at {}", plural(step.own().clients.into(), "client"))
+}
+
+/// Values by what they have in common, in the order in which they come.
+pub(crate) fn grouped<K: PartialEq, V>(
+    values: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in values {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
 }
 
 /// The line below a table that hides `more` rows.

@@ -1,6 +1,8 @@
 //! What is said of the load generator's ceiling, and where nothing is.
 
-use prony_model::{Backend, IntentValue, Plan};
+use prony_model::{
+    Backend, Calibration, HostUse, IntentValue, PlacementRule, Plan, Processors, WantedPlacement,
+};
 use prony_report::{Format, render};
 use serde_json::Value;
 
@@ -48,6 +50,52 @@ fn it_is_named_for_the_least_and_the_greatest_number_of_clients() {
     assert_eq!(with_clients(9), of_four);
 }
 
+/// The ceilings of io-uring at 1 and at 8 clients, from a calibration that is changed before.
+fn of_calibration(change: impl Fn(&mut Calibration)) -> (String, Value) {
+    let mut sample = with(|plan| plan.steps[0].groups.own_mut().clients = 1);
+    let mut changed = calibration();
+    change(&mut changed);
+    sample.store.record_calibration(&changed, at(2)).unwrap();
+    let json = render(&sample.store, Format::Json).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    (line(&sample), json["generator"]["calibration"].clone())
+}
+
+#[test]
+fn a_ceiling_below_a_step_is_struck() {
+    let (line, json) = of_calibration(|known| known.closed[1].counts.queries = 200);
+    assert!(
+        line.contains("100 queries/s at 1 client (struck: a step reached more, "),
+        "{line}"
+    );
+    assert!(line.ends_with("208,000 queries/s at 8 clients"), "{line}");
+    let struck = |point: usize| json["closed"][point]["struck"].as_f64();
+    assert!(struck(1).unwrap() > 100.0);
+    assert_eq!([struck(0), struck(2)], [None, None]);
+}
+
+#[test]
+fn a_disturbed_ceiling_is_marked() {
+    let (line, json) = of_calibration(|known| {
+        for (point, idle_ns) in [(1, 1_180_000_000), (2, 1_500_000_000)] {
+            known.closed[point].host = Some(HostUse {
+                processors: 1,
+                wall_ns: 2_000_000_000,
+                idle_ns,
+                interrupt_ns: 0,
+                steal_ns: 20_000_000,
+                own_ns: 500_000_000,
+            });
+        }
+    });
+    let marked = "at 1 client (disturbed: others took 16 % of the processors) and 208,000";
+    assert!(line.contains(marked), "{line}");
+    assert_eq!(json["closed"][1]["disturbed"], true);
+    assert_eq!(json["closed"][1]["taken"], 0.16);
+    assert_eq!(json["closed"][2]["disturbed"], false);
+    assert_eq!(json["closed"][0]["taken"], Value::Null);
+}
+
 #[test]
 fn it_is_not_compared_with_other_work() {
     let none = "Generator io-uring, 2 threads";
@@ -59,10 +107,18 @@ fn it_is_not_compared_with_other_work() {
     };
     assert_eq!(line(&asks("tls", IntentValue::Flag(true))), none);
     assert_ne!(line(&asks("tls", IntentValue::Flag(false))), none);
-    assert_eq!(
-        line(&asks("client_cpus", IntentValue::Text("1".into()))),
-        none
-    );
+    let on_named = with(|plan| {
+        let processors = Processors {
+            generator: "1".parse().ok(),
+            ..Processors::default()
+        };
+        plan.targets[1].placement = Some(WantedPlacement::Sets(processors));
+    });
+    assert_eq!(line(&on_named), none);
+    let by_rule = with(|plan| {
+        plan.placement = Some(WantedPlacement::Rule(PlacementRule::Together));
+    });
+    assert_ne!(line(&by_rule), none);
     let many = with(|plan| {
         for step in &mut plan.steps {
             step.groups.own_mut().clients = 9;

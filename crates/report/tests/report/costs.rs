@@ -1,8 +1,8 @@
 //! Costs of operations, as the readers of reports see them.
 
 use prony_model::{
-    CountedBy, Counter, Counting, Effect, Gap, IDENTITY, Moment, Plan, PlannedTrial, Source,
-    StepOutcome, TrialKind,
+    CountedBy, CountedSteps, Counter, Counting, Effect, Gap, IDENTITY, Moment, Plan, PlannedTrial,
+    Source, StepOutcome, TrialKind,
 };
 use prony_report::{Format, render};
 use prony_store::TrialId;
@@ -20,6 +20,8 @@ pub(crate) fn counting(mut plan: Plan) -> Plan {
         blocks: 2,
         by: CountedBy::Valgrind,
         operations: None,
+        time_ms: None,
+        steps: CountedSteps::All,
     });
     for step in &mut plan.steps {
         if step.name == "update-index" {

@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 
 use prony_model::{
-    Debt, DebtKind, Gap, Level, LoadOutcome, OptionOrigin, RenderedOption, SettleOutcome, Source,
+    CanaryMoment, Debt, DebtKind, DefaultPlacement, Gap, Level, LoadOutcome, OptionOrigin,
+    RenderedOption, SettleOutcome, Source,
 };
 use prony_report::{Format, effective_settings, render};
 use prony_testkit::planned;
 use serde_json::Value;
 
+use crate::canaries::reading;
 use crate::costs::{counting, run_sampled};
 use crate::paces::paced;
+use crate::placement::on_one;
 use crate::sample::{Sample, at, plan};
 
 /// A run in which every list of the JSON report has an entry.
@@ -27,6 +30,13 @@ fn full() -> Sample {
     sample.store.fail_trial(failed, "", "", at(1)).unwrap();
     let discarded = sample.begin(planned(0, 0));
     sample.store.discard_trial(discarded, "", at(1)).unwrap();
+    let excluded = sample.begin(planned(0, 0));
+    let canary = (CanaryMoment::Before, reading(1));
+    sample
+        .store
+        .record_canary(excluded, canary.0, &canary.1)
+        .unwrap();
+    sample.store.exclude_trial(excluded, "", at(1)).unwrap();
     sample
         .store
         .record_warning(prony_store::Subject::Run, "", "")
@@ -53,6 +63,8 @@ fn full() -> Sample {
             bytes: 1,
         }],
     };
+    let decided = DefaultPlacement::decide(2, Some(3.1));
+    sample.store.record_default_placement(decided).unwrap();
     for target in 0..2 {
         let trial = sample.begin(planned(1, target));
         sample
@@ -61,6 +73,8 @@ fn full() -> Sample {
             .unwrap();
         sample.store.record_settle(trial, 0, &settle).unwrap();
         sample.store.record_debt(trial, 0, &[left]).unwrap();
+        let placed = sample.store.record_placement(trial, 0, &on_one());
+        placed.unwrap();
         let size = [("size".to_owned(), target.to_string())];
         sample.store.record_variables(trial, &size).unwrap();
         sample.record_steps(trial, planned(1, target), |_, _| {});

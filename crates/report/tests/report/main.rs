@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod beside;
+mod canaries;
 mod ceiling;
 mod costs;
 mod documentation;
@@ -10,5 +11,6 @@ mod effective;
 mod golden;
 mod paces;
 mod pairs;
+mod placement;
 mod sample;
 mod studies;

@@ -2,8 +2,8 @@
 
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClientGroup, ClosedPoint, ErrorClass,
-    ErrorCount, GroupOutcome, Pace, Plan, Schedule, Spacing, StatementOutcome, StepOutcome, Think,
-    Thousandths, ThreadUse,
+    ErrorCount, GroupOutcome, Pace, PlacementRule, Plan, Schedule, Spacing, StatementOutcome,
+    StepOutcome, Think, Thousandths, ThreadUse,
 };
 use prony_report::Format;
 use prony_testkit::{self as testkit, planned};
@@ -135,6 +135,8 @@ pub(crate) fn calibration() -> Calibration {
         backend,
         clients,
         threads: 2,
+        cpus: None,
+        host: None,
         counts: CalibrationCounts {
             queries,
             wall_ns: 2_000_000_000,
@@ -151,6 +153,8 @@ pub(crate) fn calibration() -> Calibration {
             kernel: Some("6.1.0-18-amd64".into()),
         },
         made_at_ms: 1_763_755_000_000,
+        placement: PlacementRule::Together,
+        wake_ups: None,
         closed: vec![
             point(Backend::Epoll, 8, 300_000),
             point(Backend::IoUring, 1, 90_000),
@@ -158,6 +162,7 @@ pub(crate) fn calibration() -> Calibration {
         ],
         open: vec![],
         looking: vec![],
+        noise: vec![],
     }
 }
 

@@ -64,10 +64,6 @@ pub(crate) enum Sets {
     Allocator,
     /// Transparent huge pages.
     HugePages,
-    /// Processors of the server.
-    ServerCpus,
-    /// Processors of the load generator.
-    ClientCpus,
 }
 
 /// The options for some servers. The first rendering that fits is taken.
@@ -173,9 +169,7 @@ impl Intent {
                 Some(IntentValue::Number((*number).try_into().ok()?))
             }
             (IntentKind::Bytes, Value::String(text)) => IntentValue::parse_bytes(text).ok(),
-            (IntentKind::Text | IntentKind::Cpus, Value::String(text)) => {
-                Some(IntentValue::Text(text.clone()))
-            }
+            (IntentKind::Text, Value::String(text)) => Some(IntentValue::Text(text.clone())),
             _ => None,
         }
     }

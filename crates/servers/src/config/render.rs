@@ -264,12 +264,6 @@ impl Rendered {
                 let all = [("system", HugePages::System), ("never", HugePages::Never)];
                 self.process.huge_pages = all.into_iter().find(|(name, _)| name == word)?.1;
             }
-            (Sets::ServerCpus, IntentValue::Text(text)) => {
-                self.process.server_cpus = Some(text.parse().ok()?);
-            }
-            (Sets::ClientCpus, IntentValue::Text(text)) => {
-                self.process.client_cpus = Some(text.parse().ok()?);
-            }
             _ => return None,
         }
         Some(())

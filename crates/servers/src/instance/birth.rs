@@ -8,9 +8,9 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use prony_host::{Placement, Process, create_private};
+use prony_host::{ChildSetup, Process, create_private};
 
-use super::{Instance, InstanceError, placement};
+use super::{Instance, InstanceError, setup};
 use crate::instance::valgrind::{Callgrind, SERVER_OPTIONS, Valgrind};
 
 /// The time that a new process may take to become the guard, and that between two looks. Where it
@@ -54,12 +54,12 @@ fn execute(
     on_birth: Option<&mut OnBirth<'_>>,
     wrapper: Option<(&Path, &[OsString])>,
 ) -> Result<Process, InstanceError> {
-    let placement = Placement {
+    let setup = ChildSetup {
         hold: on_birth.is_some(),
-        ..placement(&instance.rendered.process)
+        ..setup(&instance.rendered.process)
     };
     let (_, words) = wrapper.unzip();
-    let mut command = instance.command(placement, words.unwrap_or_default());
+    let mut command = instance.command(setup, words.unwrap_or_default());
     if let Some((folder, _)) = wrapper {
         // Files that it makes in passing.
         command.env("TMPDIR", folder).args(SERVER_OPTIONS);

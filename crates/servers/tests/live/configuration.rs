@@ -64,13 +64,7 @@ const VALUES: [(&str, &[&str]); 26] = [
 ];
 
 /// Intents that other tests cover: they need certificates, or do not reach the server's options.
-const ELSEWHERE: [&str; 5] = [
-    "tls",
-    "allocator",
-    "huge_pages",
-    "server_cpus",
-    "client_cpus",
-];
+const ELSEWHERE: [&str; 3] = ["tls", "allocator", "huge_pages"];
 
 /// Options that no variable shows as they were told.
 const UNSEEN: [&str; 9] = [

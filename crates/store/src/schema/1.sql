@@ -1,14 +1,15 @@
 -- Version 1 of the result file. Units and meaning of every column: docs/formats/result-file.md.
 
 CREATE TABLE run (
-    id            INTEGER PRIMARY KEY CHECK (id = 1),
-    run_id        TEXT NOT NULL,
-    name          TEXT NOT NULL,
-    prony_version TEXT NOT NULL,
-    started_at    TEXT NOT NULL,
-    ended_at      TEXT,
-    plan          TEXT NOT NULL,
-    backend       TEXT CHECK (backend IN ('epoll', 'io-uring'))
+    id                INTEGER PRIMARY KEY CHECK (id = 1),
+    run_id            TEXT NOT NULL,
+    name              TEXT NOT NULL,
+    prony_version     TEXT NOT NULL,
+    started_at        TEXT NOT NULL,
+    ended_at          TEXT,
+    plan              TEXT NOT NULL,
+    backend           TEXT CHECK (backend IN ('epoll', 'io-uring')),
+    default_placement TEXT
 ) STRICT;
 
 CREATE TABLE host (
@@ -78,7 +79,9 @@ CREATE TABLE trial (
     kind      TEXT NOT NULL,
     attempt   INTEGER NOT NULL,
     host_id   INTEGER NOT NULL REFERENCES host (id),
-    state     TEXT NOT NULL CHECK (state IN ('running', 'done', 'failed', 'discarded')),
+    state     TEXT NOT NULL CHECK (
+                  state IN ('running', 'done', 'failed', 'discarded', 'excluded')
+              ),
     began_at  TEXT NOT NULL,
     ended_at  TEXT,
     reason    TEXT,
@@ -87,7 +90,19 @@ CREATE TABLE trial (
 ) STRICT;
 
 -- At most one attempt counts: a second running, done or failed one is impossible.
-CREATE UNIQUE INDEX trial_counts_once ON trial (block, target_id, kind) WHERE state <> 'discarded';
+CREATE UNIQUE INDEX trial_counts_once ON trial (block, target_id, kind)
+    WHERE state NOT IN ('discarded', 'excluded');
+
+-- Times of a fixed computation around a trial, while no server of Prony runs.
+CREATE TABLE canary (
+    trial_id        INTEGER NOT NULL REFERENCES trial (id),
+    moment          TEXT NOT NULL CHECK (moment IN ('before', 'after')),
+    processor_ns    INTEGER NOT NULL,
+    memory_ns       INTEGER NOT NULL,
+    system_calls_ns INTEGER NOT NULL,
+    wake_up_ns      INTEGER,
+    PRIMARY KEY (trial_id, moment)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE server_variable (
     id    INTEGER PRIMARY KEY,
@@ -229,6 +244,27 @@ CREATE TABLE thread_use (
     run_queue_ns INTEGER,
     PRIMARY KEY (trial_id, step_id, thread),
     FOREIGN KEY (trial_id, step_id) REFERENCES outcome (trial_id, step_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE placement (
+    trial_id   INTEGER NOT NULL REFERENCES trial (id),
+    step_id    INTEGER NOT NULL REFERENCES step (id),
+    rule       TEXT NOT NULL CHECK (rule IN ('together', 'apart', 'free', 'sets')),
+    sessions   TEXT,
+    background TEXT,
+    generator  TEXT,
+    PRIMARY KEY (trial_id, step_id)
+) STRICT, WITHOUT ROWID;
+
+-- Threads of a role that may use the same processors.
+CREATE TABLE placed_threads (
+    trial_id INTEGER NOT NULL,
+    step_id  INTEGER NOT NULL,
+    role     TEXT NOT NULL CHECK (role IN ('sessions', 'background', 'generator')),
+    cpus     TEXT NOT NULL,
+    threads  INTEGER NOT NULL CHECK (threads >= 1),
+    PRIMARY KEY (trial_id, step_id, role, cpus),
+    FOREIGN KEY (trial_id, step_id) REFERENCES placement (trial_id, step_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE counting_operations (

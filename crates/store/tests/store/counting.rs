@@ -1,6 +1,8 @@
 //! Trials that count.
 
-use prony_model::{Gap, PlannedTrial, Source, TrialKind};
+use prony_model::{
+    CountedBy, CountedSteps, Counting, Effect, Gap, PlannedTrial, Source, TrialKind,
+};
 use prony_store::{Store, StoreError, TrialId};
 use prony_testkit::planned;
 
@@ -111,6 +113,41 @@ fn figures_of_counting_trials_are_kept_apart() {
             .unwrap()
             .iter()
             .all(|row| row.trial == timed)
+    );
+}
+
+#[test]
+fn a_counting_trial_may_lack_the_steps_that_write() {
+    let sample = Sample::new();
+    let mut plan = plan();
+    plan.trials.insert(2, COUNTING);
+    plan.counting = Some(Counting {
+        blocks: 1,
+        by: CountedBy::Valgrind,
+        operations: Some(20),
+        time_ms: None,
+        steps: CountedSteps::Reads,
+    });
+    for (index, step) in plan.steps.iter_mut().enumerate() {
+        step.groups.own_mut().workload.effect = match index {
+            0 => Effect::None,
+            _ => Effect::Rewrite,
+        };
+    }
+    let mut store = create_with(&sample.path(), &plan);
+    let missing = |finished: Result<(), StoreError>| match finished {
+        Err(StoreError::StepsMissing { missing, .. }) => missing,
+        other => panic!("{other:?}"),
+    };
+    let counted = store.begin_trial(COUNTING, at(3)).unwrap();
+    assert_eq!(missing(store.finish_trial(counted, at(4))), 1);
+    store.record_step(counted, 0, &outcome(1)).unwrap();
+    store.finish_trial(counted, at(4)).unwrap();
+    let timed = store.begin_trial(planned(0, 0), at(5)).unwrap();
+    store.record_step(timed, 0, &outcome(1)).unwrap();
+    assert_eq!(
+        missing(store.finish_trial(timed, at(6))),
+        plan.steps.len() - 1
     );
 }
 

@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
+mod canaries;
 mod counting;
 mod disk;
 mod documentation;
 mod killed;
 mod opening;
 mod pacing;
+mod placements;
 mod recording;
 mod sample;
 mod samples;

@@ -2,7 +2,7 @@
 
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, ErrorClass, ErrorCount,
-    GroupOutcome, Schedule, StatementOutcome, StepOutcome, ThreadUse,
+    GroupOutcome, PlacementRule, Schedule, StatementOutcome, StepOutcome, ThreadUse,
 };
 use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, ThreadUseRow};
 use prony_testkit::{self as testkit, planned};
@@ -247,10 +247,14 @@ fn the_first_and_the_last_calibration_are_known() {
             kernel: Some("6.1".into()),
         },
         made_at_ms: 5,
+        placement: PlacementRule::Together,
+        wake_ups: None,
         closed: vec![ClosedPoint {
             backend: Backend::Epoll,
             clients: 64,
             threads: 2,
+            cpus: None,
+            host: None,
             counts: CalibrationCounts {
                 queries,
                 wall_ns: 1,
@@ -261,6 +265,7 @@ fn the_first_and_the_last_calibration_are_known() {
         }],
         open: vec![],
         looking: vec![],
+        noise: vec![],
     };
     // In the order of recording, whatever the wall clock says.
     for (queries, seconds) in [(1, 3), (2, 1), (3, 2)] {

@@ -13,10 +13,7 @@ const COM_STMT_PREPARE: u8 = 0x16;
 
 /// Appends the request, framed. Returns the sequence number with which the answer begins.
 pub fn append_prepare(out: &mut Vec<u8>, sql: &[u8]) -> u8 {
-    let mut payload = Vec::with_capacity(1 + sql.len());
-    payload.push(COM_STMT_PREPARE);
-    payload.extend_from_slice(sql);
-    append_packet(out, 0, &payload)
+    append_packet(out, 0, &[&[COM_STMT_PREPARE], sql].concat())
 }
 
 #[cfg(test)]

@@ -14,10 +14,7 @@ const COM_QUERY: u8 = 0x03;
 /// Appends the request, framed, in several frames where it is long. Returns the sequence number
 /// with which the answer begins.
 pub fn append_query(out: &mut Vec<u8>, sql: &[u8]) -> u8 {
-    let mut payload = Vec::with_capacity(1 + sql.len());
-    payload.push(COM_QUERY);
-    payload.extend_from_slice(sql);
-    append_packet(out, 0, &payload)
+    append_packet(out, 0, &[&[COM_QUERY], sql].concat())
 }
 
 /// Begins a request whose text the caller appends; [`finish_packet`](crate::finish_packet) with

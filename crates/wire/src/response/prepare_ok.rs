@@ -17,7 +17,7 @@ use crate::cursor::Cursor;
 
 /// A prepared statement, as the server knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PrepareOk {
+pub struct PreparedStatement {
     /// Its number on this connection.
     pub id: u32,
     /// Columns of its result, 0 for none.
@@ -26,7 +26,7 @@ pub struct PrepareOk {
     pub params: u16,
 }
 
-impl PrepareOk {
+impl PreparedStatement {
     /// Reads the first packet of the answer, unless it is an ERR packet.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn old_and_new() {
-        let expected = PrepareOk {
+        let expected = PreparedStatement {
             id: 5,
             columns: 1,
             params: 2,
@@ -59,9 +59,9 @@ mod tests {
             &b"\0\x05\0\0\0\x01\0\x02\0"[..],
             b"\0\x05\0\0\0\x01\0\x02\0\0\0\0",
         ] {
-            assert_eq!(PrepareOk::parse(bytes), Ok(expected));
+            assert_eq!(PreparedStatement::parse(bytes), Ok(expected));
         }
-        assert!(PrepareOk::parse(b"\0\x05\0\0\0\x01\0\x02").is_err());
-        assert!(PrepareOk::parse(b"\xff\x05\0\0\0\x01\0\x02\0").is_err());
+        assert!(PreparedStatement::parse(b"\0\x05\0\0\0\x01\0\x02").is_err());
+        assert!(PreparedStatement::parse(b"\xff\x05\0\0\0\x01\0\x02\0").is_err());
     }
 }

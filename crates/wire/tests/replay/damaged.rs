@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use prony_wire::{
     AuthPlugin, AuthReply, Channel, Eof, ErrPacket, FirstPacket, Greeting, HEADER_SIZE, Login,
-    OkPacket, PrepareOk, Progress, Skimmer, Tally, WireError, column_name, encrypted_password,
-    split_frame, text_row,
+    OkPacket, PreparedStatement, Progress, Skimmer, Tally, WireError, column_name,
+    encrypted_password, split_frame, text_row,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -77,7 +77,7 @@ fn read_as_anything(packet: &[u8]) {
     let _ = (
         OkPacket::parse(packet),
         Eof::parse(packet),
-        PrepareOk::parse(packet),
+        PreparedStatement::parse(packet),
     );
     let _ = (FirstPacket::parse(packet), AuthReply::parse(packet));
     let _ = column_name(packet);

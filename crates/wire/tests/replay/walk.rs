@@ -1,8 +1,8 @@
 //! Conversations cut into packets, and packets read one by one, without the skimmer.
 
 use prony_wire::{
-    AuthReply, Eof, ErrPacket, FirstPacket, Greeting, PrepareOk, Tally, column_name, split_frame,
-    text_row,
+    AuthReply, Eof, ErrPacket, FirstPacket, Greeting, PreparedStatement, Tally, column_name,
+    split_frame, text_row,
 };
 
 use crate::conversation::{Conversation, Speaker};
@@ -198,7 +198,7 @@ fn login_reply(packet: &[u8]) -> String {
 
 fn prepared(answer: &[u8]) -> String {
     let packets = packets(answer);
-    let ok = PrepareOk::parse(&packets[0]).unwrap();
+    let ok = PreparedStatement::parse(&packets[0]).unwrap();
     let mut rest = packets[1..].iter();
     for count in [ok.params, ok.columns]
         .into_iter()

@@ -55,6 +55,7 @@ fn plan() -> Plan {
         folder: Path::new("/"),
         honours: &|_, _| Ok(()),
         hardware_counters: Ok(()),
+        valgrind: false,
     };
     parse_experiment("counted.toml", EXPERIMENT, None, &knowledge).unwrap()
 }
@@ -179,6 +180,26 @@ fn nothing_decides_before_the_first_timed_trial() {
     // It is not settled that there is none.
     run.timed(0, NEW, 1000);
     assert_eq!(run.operations(0), Some(200));
+}
+
+#[test]
+fn a_time_of_the_base_decides_where_it_is_given() {
+    let mut run = Run::new();
+    // In a second.
+    run.timed(0, NEW, 10_000);
+    let counting = |time_ms| Counting {
+        time_ms: Some(time_ms),
+        ..run.plan.counting.unwrap()
+    };
+    let (short, shortest) = (counting(50), counting(1));
+    let operations = |run: &mut Run, counting, step| {
+        super::operations(&mut run.store, &run.plan, counting, step).unwrap()
+    };
+    assert_eq!(operations(&mut run, short, 0), Some(500));
+    assert_eq!(operations(&mut run, shortest, 2), Some(10));
+    let mut slow = Run::new();
+    slow.timed(0, NEW, 3);
+    assert_eq!(operations(&mut slow, short, 0), Some(1), "one at least");
 }
 
 #[test]

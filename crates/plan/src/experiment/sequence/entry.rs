@@ -1,6 +1,6 @@
 //! One `[[step]]`: a workload to run, or a place to settle.
 
-use prony_model::{Dataset, Phase, Settle, Timing, Workload};
+use prony_model::{Dataset, Phase, Settle, Timing, WantedPlacement, Workload};
 
 use super::beside::{self, Beside};
 use super::clients::{self, Clients};
@@ -8,7 +8,8 @@ use super::settings::read_timing;
 use super::time::{Limit, Scale, read_limit, read_time};
 use super::work::{self, Work};
 use crate::duration::Milliseconds;
-use crate::fields::{Fields, Value, read_each};
+use crate::experiment::placement;
+use crate::fields::{Fields, Located, Value, read_each};
 use crate::invalid::{Document, Problem, Read, Span};
 
 /// After how long settling is given up where nothing is written: as long as the longest wait of the
@@ -41,6 +42,7 @@ pub(super) struct Run {
     pub(super) phase: Option<Phase>,
     pub(super) warm_only: bool,
     pub(super) timing: Option<Timing>,
+    pub(super) placement: Option<Located<WantedPlacement>>,
     pub(super) beside: Vec<Beside>,
 }
 
@@ -125,6 +127,7 @@ fn read_run(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
     let phase = fields.optional("phase", |value| value.choice(&Phase::NAMED));
     let warm_only = fields.optional("warm_only", Value::flag);
     let timing = fields.optional("timing", read_timing);
+    let placement = fields.optional("placement", placement::read);
     let step = work.as_ref().ok().map(|work| &work.name);
     let beside = beside::read_all(&mut fields, workloads, step);
     fields.finish()?;
@@ -140,6 +143,7 @@ fn read_run(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
             phase: phase?.map(|phase| phase.value),
             warm_only: warm_only?.unwrap_or(false),
             timing: timing?,
+            placement: placement?,
             beside: beside?,
         })),
     })

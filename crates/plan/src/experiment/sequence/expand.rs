@@ -11,7 +11,7 @@ use super::clients::{self, Clients};
 use super::entry::{Entry, Run, What};
 use super::time::{Limit, Scale};
 use super::work::Work;
-use crate::experiment::{DatasetRead, fit};
+use crate::experiment::{DatasetRead, fit, placement};
 use crate::fields::{Located, twice};
 use crate::invalid::{Document, Problem, Read, Reported, Span};
 
@@ -23,6 +23,8 @@ pub(super) struct Expansion<'a> {
     pub(super) document: &'a Document<'a>,
     /// The dataset, where it could be read.
     pub(super) dataset: Option<&'a DatasetRead>,
+    /// A target whose server the placements of steps can't bind, if there is one.
+    pub(super) unbound: Option<&'a str>,
     /// Numbers of clients of the steps that set none.
     pub(super) clients: Vec<Clients>,
     /// Warm-up of the steps that set none.
@@ -112,6 +114,7 @@ impl Expansion<'_> {
         let groups = self.groups_of(run, tables, place);
         let limit = limit?.value;
         self.check_whole_run(run, timing, place)?;
+        self.check_placement(run, place)?;
         let (warmup_ms, ramp_ms) = self.before_of(run, timing, limit);
         let groups = groups?;
         enough?;
@@ -132,6 +135,7 @@ impl Expansion<'_> {
             settle: settle.filter(|_| place == 0),
             timing,
             ramp_ms,
+            placement: run.placement.as_ref().map(|wanted| wanted.value.clone()),
         };
         Ok(counts.into_iter().enumerate().map(step).collect())
     }
@@ -185,6 +189,21 @@ impl Expansion<'_> {
                 "remove `{key}`, or write `timing = \"operations\"`"
             ))
             .fail(self.document)
+    }
+
+    /// Checks that the placement of a step fits all targets that it applies to.
+    fn check_placement(&self, run: &Run, place: &Span) -> Read<()> {
+        let (Some(name), Some(wanted)) = (self.unbound, &run.placement) else {
+            return Ok(());
+        };
+        let wanted = Located {
+            value: &wanted.value,
+            span: match self.origin {
+                Origin::Own => wanted.span.clone(),
+                Origin::Preset { .. } => place.clone(),
+            },
+        };
+        placement::check_without_server(self.document, name, &wanted)
     }
 
     /// The groups of a step; its own clients are still to be counted.

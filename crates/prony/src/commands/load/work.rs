@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use prony_lab::{AdHoc, Tables};
 use prony_model::{
     Address, Backend, BuildFacts, ClientGroup, Config, Dataset, External, Family, Groups, Length,
-    Pace, PasswordSource, Step, Target, Think, Timing, Tls, Transport, Version, Workload,
+    Pace, PasswordSource, PlacementRule, Step, Target, Think, Timing, Tls, Transport, Version,
+    WantedPlacement, Workload,
 };
 use prony_plan::{BadArgument, parse_intent, workload_on};
 use prony_servers::Catalogue;
@@ -31,8 +32,17 @@ pub(super) fn work(args: &LoadArgs, catalogue: &Catalogue) -> Result<AdHoc, Fail
         ..Dataset::sbtest(args.work.tables, args.work.rows, DATASET_SEED)
     };
     let step = step(args, &workload, &dataset)?;
+    let placement = args.generator.placement.map(PlacementRule::from);
+    if target.external.is_some() && placement.is_some_and(|rule| rule != PlacementRule::Free) {
+        let message = "--placement can't bind a server that Prony does not start";
+        return Err(Failure::new(ExitStatus::Usage, message)
+            .with_hint("leave --placement out, or write --placement free"));
+    }
     Ok(AdHoc {
-        target,
+        target: Target {
+            placement: placement.map(WantedPlacement::Rule),
+            ..target
+        },
         dataset,
         tables: if args.server.fill {
             Tables::Filled
@@ -80,6 +90,7 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
         },
         external,
         collect: prony_model::Collect::default(),
+        placement: None,
     })
 }
 
@@ -155,6 +166,7 @@ fn step(args: &LoadArgs, workload: &Workload, dataset: &Dataset) -> Result<Step,
         settle: None,
         timing: Timing::Operations,
         ramp_ms: args.pace.ramp,
+        placement: None,
     })
 }
 

@@ -3,17 +3,23 @@
 use std::fmt::Write as _;
 
 use prony_model::{
-    Aspect, Collect, CountedBy, Length, Phase, Plan, RidingCounters, Step, Target, Timing,
-    TrialKind,
+    Aspect, Calibration, CanaryPart, CanaryRule, Collect, CountedBy, CountedSteps, Length, Phase,
+    Plan, RidingCounters, Step, Target, Timing, TrialKind,
 };
 use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
 
+use super::accuracy::accuracy;
 use super::pace;
 use crate::words::{duration, listed, plural};
 
-/// Targets, steps, the order of the trials and the predicted time, on a host that has counters of
-/// the processor or says why not.
-pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> String {
+/// Targets, steps, their placement as given in lines, the order of the trials and the predicted
+/// time, on a host that has counters of the processor or says why not.
+pub(super) fn describe(
+    plan: &Plan,
+    hardware_counters: Result<(), String>,
+    placements: Vec<String>,
+    calibration: Option<&Calibration>,
+) -> String {
     let mut lines = vec![plan.name.clone()];
     if !plan.question.is_empty() {
         lines.push(plan.question.clone());
@@ -32,9 +38,12 @@ pub(super) fn describe(plan: &Plan, hardware_counters: Result<(), String>) -> St
             .and_then(|why| uncollected(plan, &why)),
     );
     lines.extend(steps(plan));
+    lines.extend(placements);
     lines.extend(sections(plan));
     lines.extend(trials(plan));
     lines.extend(counting(plan));
+    lines.extend(exclusion(plan));
+    lines.extend(accuracy(plan, calibration));
     let cells = plan.targets.len() * plan.steps.len();
     let times = plural(plan.blocks().into(), "time");
     let predicted = duration(predicted_ms(plan, &Assumptions::default()));
@@ -265,6 +274,19 @@ fn trials(plan: &Plan) -> Vec<String> {
     lines
 }
 
+/// The declared rule that excludes trials.
+fn exclusion(plan: &Plan) -> Option<String> {
+    plan.canary.exclude.then(|| {
+        format!(
+            "\nTimed trials whose canary is off by more than {} % (wake-ups {} %) are excluded and \
+             run again, at most {} times each.",
+            plan.canary.bound_percent,
+            plan.canary.bound_percent_of(CanaryPart::WakeUp),
+            CanaryRule::REPEATS_MAX
+        )
+    })
+}
+
 /// The counting trials, or the reason why there are none.
 fn counting(plan: &Plan) -> Option<String> {
     let Some(counting) = plan.counting else {
@@ -275,9 +297,14 @@ fn counting(plan: &Plan) -> Option<String> {
         CountedBy::Hardware => "by the processor's counters",
         CountedBy::Valgrind => "by valgrind",
     };
-    let operations = match counting.operations {
-        Some(operations) => format!("{} of each step", plural(operations, "operation")),
-        None => "a fifth of what the base completes in each step".to_owned(),
+    let steps = match counting.steps {
+        CountedSteps::All => "each step",
+        CountedSteps::Reads => "each step that only reads",
+    };
+    let operations = match (counting.operations, counting.time_ms) {
+        (Some(operations), _) => format!("{} of {steps}", plural(operations, "operation")),
+        (None, Some(ms)) => format!("of {steps} what the base completes in {ms} ms"),
+        (None, None) => format!("a fifth of what the base completes in {steps}"),
     };
     Some(format!(
         "\nInstructions are counted {by} in {}: {operations}, the same for all targets.",

@@ -49,6 +49,69 @@ fn step(groups: usize, clients: u32, pace: Pace) -> Step {
     }
 }
 
+/// The words of all conditions of a placement, on a host with two processors.
+fn of_placement(reading: &PlacementReading, usable: Option<&CpuSet>) -> Vec<String> {
+    let facts = StepFacts {
+        thread_use: &[],
+        schedules: &[],
+        edges: None,
+        cpus: 2,
+        placement: Some(reading),
+        usable,
+    };
+    let found = conditions(&step(1, 1, Pace::default()), &facts);
+    found.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn threads_are_where_they_were_planned() {
+    use prony_model::PlacementRule::{Apart, Sets, Together};
+    let all = "0-1".parse().unwrap();
+    let placed = |rule| testkit::placed(rule, "1", "0", "1");
+    for reading in [placed(Together), placed(Apart), testkit::free(2)] {
+        assert_eq!(of_placement(&reading, Some(&all)), [""; 0]);
+    }
+    // Servers that Prony did not start have no threads here.
+    let mut external = placed(Sets);
+    external.placement.processors = testkit::free(2).placement.processors;
+    external.placement.processors.generator = Some("1".parse().unwrap());
+    (external.sessions, external.background) = (Vec::new(), Vec::new());
+    assert_eq!(of_placement(&external, Some(&all)), [""; 0]);
+
+    let mut moved = placed(Together);
+    moved.sessions.push(testkit::threads_on("0-1", 1));
+    assert_eq!(
+        of_placement(&moved, None),
+        [
+            "1 session thread of the server could use processors 0-1 instead of processor 1: the step \
+          was not placed as planned"
+        ]
+    );
+    // Roles without processors of their own are checked where it is known which there are.
+    let mut free = testkit::free(2);
+    free.generator = vec![testkit::threads_on("1", 2)];
+    assert_eq!(of_placement(&free, None), [""; 0]);
+    assert_eq!(of_placement(&free, Some(&all)).len(), 1);
+}
+
+#[test]
+fn sessions_that_are_not_known_are_a_condition() {
+    use prony_model::PlacementRule::Together;
+    let mut reading = testkit::placed(Together, "1", "0", "1");
+    reading.sessions.clear();
+    assert_eq!(
+        of_placement(&reading, None),
+        [
+            "the sessions of the server could not be told from its other threads: their placement is \
+          unknown"
+        ]
+    );
+    // Nothing is lost where all threads have the same processors.
+    let mut shared = testkit::placed(Together, "0-1", "0-1", "0-1");
+    shared.sessions.clear();
+    assert_eq!(of_placement(&shared, None), [""; 0]);
+}
+
 /// The conditions of the generator's threads for this many clients of one group.
 fn of_threads(thread_use: &[ThreadUse], clients: u32, pace: Pace) -> Vec<Condition> {
     let facts = StepFacts {
@@ -56,6 +119,8 @@ fn of_threads(thread_use: &[ThreadUse], clients: u32, pace: Pace) -> Vec<Conditi
         schedules: &[],
         edges: None,
         cpus: 2,
+        placement: None,
+        usable: None,
     };
     conditions(&step(1, clients, pace), &facts)
 }
@@ -67,6 +132,8 @@ fn of_one(schedule: &Schedule) -> Vec<Condition> {
         schedules: &[Some(schedule)],
         edges: None,
         cpus: 2,
+        placement: None,
+        usable: None,
     };
     conditions(&step(1, 4, OPEN), &facts)
 }
@@ -77,6 +144,8 @@ fn of_steal(start: &Sample, end: &Sample) -> Vec<Condition> {
         schedules: &[],
         edges: Some([start, end]),
         cpus: 2,
+        placement: None,
+        usable: None,
     };
     conditions(&step(1, 4, OPEN), &facts)
 }
@@ -164,6 +233,8 @@ fn a_condition_names_the_group_whose_schedule_it_is_about() {
         schedules: &[Some(&kept), None, Some(&late)],
         edges: None,
         cpus: 2,
+        placement: None,
+        usable: None,
     };
     let found = conditions(&step(3, 4, OPEN), &facts);
     assert_eq!(found.len(), 1);
@@ -179,6 +250,8 @@ fn a_closed_loop_has_no_backlog() {
         schedules: &[Some(&thinking)],
         edges: None,
         cpus: 2,
+        placement: None,
+        usable: None,
     };
     assert_eq!(conditions(&step(1, 4, Pace::default()), &facts), []);
 }

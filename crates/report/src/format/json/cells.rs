@@ -1,6 +1,6 @@
 //! The figures of every cell, for programs.
 
-use prony_model::{ClientGroup, Metric, Pace};
+use prony_model::{ClientGroup, Metric, Pace, Placement, PlacementReading};
 use serde::Serialize;
 
 use super::{costs, object, ratio, summary};
@@ -28,6 +28,7 @@ pub(crate) fn cells(analysis: &Analysis<'_>) -> Result<Vec<impl Serialize>, Repo
                 #[serde(flatten)]
                 work: work(step.own()),
                 ramp_ms: step.ramp_ms,
+                placement: analysis.cell(step_index, target_index).placement().map(placement),
                 #[serde(flatten)]
                 figures: figures(analysis, group, target_index),
                 #[serde(flatten)]
@@ -82,6 +83,27 @@ fn work(clients: &ClientGroup) -> impl Serialize {
     }
 }
 
+/// The rule and the processors that a step was given.
+fn placement(placement: &Placement) -> impl Serialize {
+    let processors = &placement.processors;
+    object! {
+        rule: placement.rule,
+        sessions: &processors.sessions,
+        background: &processors.background,
+        generator: &processors.generator,
+    }
+}
+
+/// The processors that threads could use.
+fn placed(reading: &PlacementReading) -> impl Serialize {
+    object! {
+        placement: placement(&reading.placement),
+        sessions: &reading.sessions,
+        background: &reading.background,
+        generator: &reading.generator,
+    }
+}
+
 /// The figures over the blocks of a group of clients.
 fn figures(analysis: &Analysis<'_>, group: GroupId, target: usize) -> impl Serialize {
     let cell = analysis.cells.at(group, target);
@@ -125,6 +147,7 @@ fn measurements(
             schedule: measurement.schedule,
             connect: measurement.connects,
             threads: &measurement.threads,
+            placed: measurement.placed.as_ref().filter(|_| group.is_own()).map(placed),
             #[serde(flatten)]
             spent: spent.map(|spent| object! { spent: spent }),
         })

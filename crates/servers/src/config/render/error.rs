@@ -102,7 +102,6 @@ fn kind_name(kind: IntentKind) -> &'static str {
         IntentKind::Number => "a whole number",
         IntentKind::Bytes => "a size",
         IntentKind::Text => "a word",
-        IntentKind::Cpus => "a set of processors, such as \"0-3\"",
     }
 }
 

@@ -219,22 +219,15 @@ fn processes_are_set_up_without_another_hash() {
         &[
             ("allocator", text("jemalloc")),
             ("huge_pages", text("never")),
-            ("server_cpus", text("0-3")),
-            ("client_cpus", text("4")),
         ],
         &[],
     );
     let plain = render("mysql-8.0.31", Engine::Innodb, &Config::default()).unwrap();
-    let placed = render("mysql-8.0.31", Engine::Innodb, &asked).unwrap();
+    let set_up = render("mysql-8.0.31", Engine::Innodb, &asked).unwrap();
     assert_eq!(plain.process, ProcessSettings::default());
-    assert_eq!(placed.process.allocator, Allocator::Jemalloc);
-    assert_eq!(placed.process.huge_pages, HugePages::Never);
-    assert_eq!(
-        placed.process.server_cpus.as_ref().unwrap().to_string(),
-        "0-3"
-    );
-    assert_eq!(placed.process.client_cpus.as_ref().unwrap().cpus(), [4]);
-    assert_eq!(plain.hash(), placed.hash());
+    assert_eq!(set_up.process.allocator, Allocator::Jemalloc);
+    assert_eq!(set_up.process.huge_pages, HugePages::Never);
+    assert_eq!(plain.hash(), set_up.hash());
 }
 
 #[test]
@@ -408,7 +401,6 @@ fn the_documentation_has_every_intent() {
             IntentKind::Number => "number",
             IntentKind::Bytes => "bytes",
             IntentKind::Text => "text",
-            IntentKind::Cpus => "cpus",
         };
         let baseline = intent.baseline().as_ref().map(ToString::to_string);
         let baseline = baseline.unwrap_or_else(|| "—".to_owned());

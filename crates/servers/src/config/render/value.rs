@@ -22,7 +22,7 @@ pub(super) fn fits(kind: IntentKind, value: &IntentValue) -> bool {
                 IntentValue::Number(_)
             )
             | (IntentKind::Bytes, IntentValue::Bytes(_))
-            | (IntentKind::Text | IntentKind::Cpus, IntentValue::Text(_))
+            | (IntentKind::Text, IntentValue::Text(_))
     )
 }
 

@@ -18,8 +18,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::replay::conversation::{Conversation, all};
-use crate::replay::damage::{damage, damaged};
+use crate::tests::conversation::{Conversation, all};
+use crate::tests::damage::{damage, damaged};
 use crate::transport::Transport;
 use crate::{Address, ClientError, Connection, Login, Opening, OpeningProgress, Socket};
 

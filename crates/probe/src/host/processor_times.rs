@@ -1,0 +1,106 @@
+//! Time of processors by the kernel's account: `/proc/stat`, one line for each.
+
+use prony_model::CpuSet;
+
+use crate::root::{ProbeError, Root, ticks_to_ns};
+use crate::text::{behind, numbers, sum};
+
+/// Times of some processors since the host's start, summed, in nanoseconds.
+///
+/// Idle time is exact on kernels whose clock tick stops on idle processors. Times of work are not:
+/// they are sampled by the tick, which misses programs that sleep through it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessorTimes {
+    /// Number of the processors.
+    pub processors: u32,
+    /// Idle, with or without a wait for storage.
+    pub idle_ns: u64,
+    /// In interrupts.
+    pub interrupt_ns: u64,
+    /// Taken by a hypervisor while this machine wanted to run.
+    pub steal_ns: u64,
+}
+
+impl ProcessorTimes {
+    /// Reads the times of the processors. Source of the layout: proc(5), stat.
+    ///
+    /// # Errors
+    /// If the file can't be read, or lacks one of the processors.
+    pub fn read(root: &Root, cpus: &CpuSet) -> Result<Self, ProbeError> {
+        let expected = "a line of eight numbers for each processor";
+        root.parse("proc/stat", expected, |text| {
+            let mut total = [0_u64; 3];
+            for cpu in cpus.cpus() {
+                let line = behind(text, &format!("cpu{cpu} "))?;
+                let [_user, _nice, _system, idle, wait, irq, softirq, steal] = numbers(line)?;
+                let times = [sum([idle, wait])?, sum([irq, softirq])?, steal];
+                total = crate::text::add(total, times)?;
+            }
+            let [idle, interrupt, steal] = total;
+            Some(Self {
+                processors: u32::try_from(cpus.cpus().len()).ok()?,
+                idle_ns: ticks_to_ns(idle)?,
+                interrupt_ns: ticks_to_ns(interrupt)?,
+                steal_ns: ticks_to_ns(steal)?,
+            })
+        })
+    }
+}
+
+/// Reads the processors that this program may use.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn usable_processors(root: &Root) -> Result<CpuSet, ProbeError> {
+    let expected = "a set of processors behind `Cpus_allowed_list:`";
+    root.parse("proc/self/status", expected, |text| {
+        behind(text, "Cpus_allowed_list:")?.trim().parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::root::tick_ns;
+
+    const STAT: &str = "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 10 1 20 500 3 2 1 7 0 0\n\
+                        cpu1 1 1 1 50 3 0 1 0 0 0\ncpu10 1 1 1 1 1 1 1 1 0 0\nintr 5\n";
+
+    fn recorded(path: &str, text: &str) -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+        let root = Root::recorded(folder.path());
+        (folder, root)
+    }
+
+    #[test]
+    fn times_are_those_of_the_named_processors() {
+        let (_folder, root) = recorded("proc/stat", STAT);
+        let read = |cpus: &str| ProcessorTimes::read(&root, &cpus.parse().unwrap());
+        let tick = tick_ns();
+        assert_eq!(
+            read("0-1").unwrap(),
+            ProcessorTimes {
+                processors: 2,
+                idle_ns: 556 * tick,
+                interrupt_ns: 4 * tick,
+                steal_ns: 7 * tick,
+            }
+        );
+        assert_eq!(read("1").unwrap().idle_ns, 53 * tick);
+        assert!(read("0,2").is_err());
+    }
+
+    #[test]
+    fn usable_processors_are_read_from_the_status() {
+        let status = "Name:\tprony\nCpus_allowed:\t5\nCpus_allowed_list:\t0,2\n";
+        let (_folder, root) = recorded("proc/self/status", status);
+        assert_eq!(usable_processors(&root).unwrap().to_string(), "0,2");
+        let live = usable_processors(&Root::live()).unwrap();
+        let cpus = std::thread::available_parallelism().unwrap().get();
+        assert!(live.cpus().len() >= cpus);
+        assert!(ProcessorTimes::read(&Root::live(), &live).is_ok());
+    }
+}

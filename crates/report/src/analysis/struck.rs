@@ -1,0 +1,64 @@
+//! Ceilings of the load generator that steps of the run exceeded.
+
+use std::collections::BTreeMap;
+
+use prony_model::{Backend, CalibratedHost, Calibration, ClosedPoint, Metric};
+use prony_store::{HostRow, TrialId};
+
+use crate::analysis::measured::Measured;
+use crate::analysis::trials::Trials;
+
+/// The greatest rate, in queries per second, with which a step exceeded a ceiling, by backend and
+/// number of clients of the ceiling. Such a ceiling was measured on a disturbed host, or under
+/// other conditions, and is none.
+#[derive(Debug, Default)]
+pub(crate) struct Struck(BTreeMap<(Backend, u32), f64>);
+
+impl Struck {
+    /// Compares all steps on the calibrated host with its ceilings.
+    pub(crate) fn of(
+        calibration: &Calibration,
+        all: &[Measured],
+        trials: &Trials,
+        hosts: &[HostRow],
+    ) -> Self {
+        let is_here = |trial: TrialId| {
+            let host = trials.get(trial).and_then(|trial| hosts.get(trial.host));
+            host.is_some_and(|host| is_of(calibration, host))
+        };
+        let mut steps: BTreeMap<_, (Backend, u32, f64)> = BTreeMap::new();
+        for measured in all {
+            let row = measured.measurement.row();
+            if is_here(row.trial) {
+                let step = steps
+                    .entry((row.trial, row.step))
+                    .or_insert((row.backend, 0, 0.0));
+                step.1 += row.clients;
+                step.2 += measured.measurement.value(Metric::Queries).unwrap_or(0.0);
+            }
+        }
+        let mut struck = BTreeMap::new();
+        for (backend, clients, rate) in steps.into_values() {
+            if let Some(point) = calibration.struck_by(backend, clients, rate) {
+                let reached: &mut f64 = struck.entry(key(point)).or_default();
+                *reached = reached.max(rate);
+            }
+        }
+        Self(struck)
+    }
+
+    /// The greatest rate with which a step exceeded this ceiling. `None` if none did.
+    pub(crate) fn reached(&self, point: &ClosedPoint) -> Option<f64> {
+        self.0.get(&key(point)).copied()
+    }
+}
+
+fn key(point: &ClosedPoint) -> (Backend, u32) {
+    (point.backend, point.clients)
+}
+
+/// Returns `true` if a calibration is of this host.
+pub(crate) fn is_of(calibration: &Calibration, host: &HostRow) -> bool {
+    let facts = serde_json::from_str::<CalibratedHost>(&host.facts_json);
+    facts.is_ok_and(|facts| facts == calibration.host)
+}
