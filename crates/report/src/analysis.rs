@@ -19,6 +19,7 @@ mod missed_rows;
 mod pairing;
 pub(crate) mod periods;
 pub(crate) mod placement;
+pub(crate) mod scheduling_groups;
 pub(crate) mod sections;
 pub(crate) mod settings;
 mod struck;
@@ -93,6 +94,7 @@ impl<'a> Analysis<'a> {
         let canaries = Canaries::read(store)?;
         let mut warnings = measured.warnings;
         warnings.extend(canaries.warnings(&trials));
+        warnings.extend(scheduling_groups::warnings(store, plan, &trials)?);
         Ok(Self {
             plan,
             run: store.run()?,

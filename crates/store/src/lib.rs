@@ -21,6 +21,7 @@ mod outcomes;
 mod placements;
 mod run;
 mod samples;
+mod scheduling;
 mod schema;
 mod settings;
 mod state;

@@ -148,6 +148,7 @@ CREATE TABLE outcome (
     end_ns           INTEGER NOT NULL,
     timing           TEXT NOT NULL CHECK (timing IN ('operations', 'whole-run')),
     backend          TEXT NOT NULL CHECK (backend IN ('epoll', 'io-uring')),
+    scheduling       TEXT NOT NULL CHECK (scheduling IN ('normal', 'batch', 'other')),
     PRIMARY KEY (trial_id, step_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -270,6 +271,15 @@ CREATE TABLE placed_threads (
 CREATE TABLE counting_operations (
     step_id    INTEGER PRIMARY KEY REFERENCES step (id),
     operations INTEGER NOT NULL CHECK (operations >= 1)
+) STRICT;
+
+-- Of trials with an external server.
+CREATE TABLE scheduling_group (
+    trial_id  INTEGER PRIMARY KEY REFERENCES trial (id),
+    server    TEXT,
+    reason    TEXT,
+    generator TEXT NOT NULL,
+    CHECK ((server IS NULL) = (reason IS NOT NULL))
 ) STRICT;
 
 -- Hundreds of counters are read thousands of times: a value names its counter by number.
