@@ -154,13 +154,18 @@ fn a_plan_says_what_is_counted() {
         let args = ["plan", experiment.to_str().unwrap()];
         finish(prony(folder.path(), &args)).exits(0).stdout
     };
-    let counted = plan("[counting]\nwith = \"valgrind\"\nblocks = 1\noperations = 500");
+    let counted = plan(
+        "[counting]\nwith = \"valgrind\"\nblocks = 1\noperations = 500\n\
+         [canary]\nbound = \"7.5 %\"\nexclude = true",
+    );
     for line in [
         "Collected: system, cgroup, auto counters, every 1s",
         "Trials in order (6 in 2 blocks):",
         "Instructions are counted by valgrind in 1 block: 500 operations of each step, the same for \
          all targets.",
-        "2 cells, each measured 2 times. Predicted time: about 2 min 44 s, after the server builds \
+        "Timed trials whose canary is off by more than 7.5 % (wake-ups 37.5 %) are excluded and run \
+         again, at most 3 times each.",
+        "2 cells, each measured 2 times. Predicted time: about 2 min 46 s, after the server builds \
          have been fetched.",
     ] {
         assert!(

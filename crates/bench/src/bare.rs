@@ -87,6 +87,10 @@ pub(crate) fn run(waiting: Waiting) {
     let Task::Drive(task) = &job.task else {
         unreachable!("bare loops send queries");
     };
+    // The floor of a client has the client's scheduling policy.
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let usual = prony_load::usual_scheduling(&task.groups, processors);
+    prony_load::schedule_as(task.scheduling.unwrap_or(usual)).unwrap();
     let count = task.groups.own().clients;
     let mut clients = (0..count).map(|_| Client::connect(&job, task.protocol));
     match waiting {

@@ -2,6 +2,7 @@
 //! server.
 
 mod contestant;
+mod groups;
 mod limits;
 mod measured;
 mod page;
@@ -13,12 +14,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, value_parser};
 use prony_load::{DriveTask, Task};
-use prony_model::{Length, Protocol};
+use prony_model::{Length, Pace, Protocol, Spacing, Thousandths};
 use prony_probe::{HostFacts, Root};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use self::contestant::{Contestant, Programs};
-use self::measured::{LatencyTurn, Line, Measured, Setting, Turn};
+use self::contestant::{Contestant, Field, Programs};
+use self::groups::{Group, Servers};
+use self::measured::{LatencyTurn, Line, Measured, OpenTurn, Setting, Turn};
 use self::server::Server;
 use crate::job::point_queries;
 use crate::sysbench;
@@ -27,6 +29,10 @@ use crate::sysbench;
 const ENDLESS: Length = Length::Time { ms: 3_600_000 };
 /// From the first query to a contestant's own figures.
 const WARMUP_MS: u64 = 500;
+/// Between two reports of a contestant's times: several lie in the shortest steady state.
+const INTERVAL_MS: u64 = 250;
+/// Clients of the open loop: one is idle nearly whenever an operation is due.
+const OPEN_CLIENTS: u32 = 8;
 
 /// Compare the cost of point queries: sysbench, Prony and bare loops, alternately on the same server
 ///
@@ -54,6 +60,27 @@ pub(crate) struct Options {
     /// Threads of Prony and of the bare epoll loop, at most
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..))]
     threads: u32,
+    /// Scheduling group of the server, as the contestants see it: own, other
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "own,other"
+    )]
+    group: Vec<Group>,
+    /// Rate of an open loop, in operations per second; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    rate: u32,
+    /// Contestants; all by default, except Prony with another scheduling policy than it would use
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    only: Vec<Contestant>,
     /// Tables, or the raw measurements
     #[arg(long, value_enum, default_value = "md")]
     format: Format,
@@ -80,7 +107,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let raw = match &options.read {
         Some(path) => fs::read_to_string(path)
             .map_err(|error| format!("failed to read {}: {error}", path.display()))?,
-        None => measure(options, sysbench::version()?),
+        None => measure(options, sysbench::version()?)?,
     };
     match options.format {
         Format::Json => print!("{raw}"),
@@ -90,7 +117,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
 }
 
 /// Measures and returns the raw lines. Each is reported as it comes.
-fn measure(options: &Options, sysbench: String) -> String {
+fn measure(options: &Options, sysbench: String) -> Result<String, String> {
     raise_open_files();
     let programs = Programs {
         launcher: crate::launcher(),
@@ -98,9 +125,11 @@ fn measure(options: &Options, sysbench: String) -> String {
         other: options.prony.clone(),
     };
     let (build, rows) = (&options.build, options.rows);
-    eprintln!("starting {build} and filling {rows} rows");
     let clients_max = options.clients.iter().copied().max().unwrap();
-    let mut server = Server::start(&programs.launcher, build, clients_max, rows);
+    let mut servers = Servers::start(&options.group, || {
+        eprintln!("starting {build} and filling {rows} rows");
+        Server::start(&programs.launcher, build, clients_max, rows)
+    })?;
     let mut raw = String::new();
     let mut record = |line: &Line| {
         eprintln!("{line}");
@@ -117,57 +146,146 @@ fn measure(options: &Options, sysbench: String) -> String {
         host: HostFacts::read(&Root::live()),
     }));
     for round in 0..options.rounds as usize {
-        measure_round(round, options, &programs, &mut server, &mut record);
-    }
-    server.stop();
-    raw
-}
-
-/// Measures each contestant once at each number of clients and with each protocol.
-fn measure_round(
-    round: usize,
-    options: &Options,
-    programs: &Programs,
-    server: &mut Server,
-    record: &mut dyn FnMut(&Line),
-) {
-    let with_other = programs.other.is_some();
-    let task = |contestant: Contestant, clients: u32, protocol, length| {
-        let (threads, backend) = (options.threads.min(clients), contestant.backend());
-        Task::Drive(Box::new(DriveTask {
-            protocol,
-            warmup_ms: WARMUP_MS,
-            ..point_queries(options.rows, clients, threads, length, backend)
-        }))
-    };
-    for &clients in &options.clients {
-        for &protocol in &options.protocols {
-            for contestant in Contestant::all(clients, round, with_other) {
-                server.wait_until_idle();
-                let job = server.job(task(contestant, clients, protocol, ENDLESS));
-                let process = programs.start(contestant, &job);
-                let figures = turn::steady_state(process, clients, options.seconds, server);
-                record(&Line::Turn(Turn {
-                    round,
-                    contestant,
-                    clients,
-                    protocol,
-                    figures,
-                }));
-            }
+        for &group in &options.group {
+            let turns = Turns {
+                round,
+                group,
+                options,
+                programs: &programs,
+                server: servers.of(group),
+                record: &mut record,
+            };
+            turns.measure();
         }
     }
-    if options.clients.contains(&1) {
-        for contestant in Contestant::timed(round, with_other) {
-            server.wait_until_idle();
-            let ms = options.seconds * 1000;
-            let task = task(contestant, 1, Protocol::Prepared, Length::Time { ms });
-            let process = programs.start_timed(contestant, &server.job(task));
-            record(&Line::Latency(LatencyTurn {
-                round,
+    servers.stop();
+    Ok(raw)
+}
+
+/// The turns of a round with the server of one group.
+struct Turns<'a> {
+    round: usize,
+    group: Group,
+    options: &'a Options,
+    programs: &'a Programs,
+    server: &'a mut Server,
+    record: &'a mut dyn FnMut(&Line),
+}
+
+impl Turns<'_> {
+    /// Measures each contestant once at each number of clients and with each protocol.
+    fn measure(mut self) {
+        for &clients in &self.options.clients {
+            for &protocol in &self.options.protocols {
+                self.closed_loops(clients, protocol);
+            }
+        }
+        if self.group == Group::Own && self.options.clients.contains(&1) {
+            self.latencies();
+        }
+        if self.options.rate > 0 {
+            self.open_loops();
+        }
+    }
+
+    fn field(&self) -> Field<'_> {
+        Field {
+            only: &self.options.only,
+            with_other: self.options.prony.is_some(),
+        }
+    }
+
+    fn closed_loops(&mut self, clients: u32, protocol: Protocol) {
+        for contestant in self.field().all(clients, self.round) {
+            self.server.wait_until_idle();
+            let task = self.task(contestant, clients, protocol, ENDLESS);
+            let process = self.programs.start(contestant, &self.server.job(task));
+            let figures = turn::steady_state(process, clients, self.options.seconds, self.server);
+            (self.record)(&Line::Turn(Turn {
+                round: self.round,
+                contestant,
+                group: self.group,
+                clients,
+                protocol,
+                figures,
+            }));
+        }
+    }
+
+    fn latencies(&mut self) {
+        for contestant in self.field().timed(self.round) {
+            self.server.wait_until_idle();
+            let task = self.task(contestant, 1, Protocol::Prepared, self.length());
+            let process = self
+                .programs
+                .start_timed(contestant, &self.server.job(task));
+            (self.record)(&Line::Latency(LatencyTurn {
+                round: self.round,
                 contestant,
                 figures: turn::latency(contestant, process),
             }));
+        }
+    }
+
+    fn open_loops(&mut self) {
+        let rate = self.options.rate;
+        for contestant in self.field().open(self.round) {
+            self.server.wait_until_idle();
+            let length = self.length();
+            let mut drive = self.drive(contestant, OPEN_CLIENTS, Protocol::Prepared, length);
+            drive.groups.own_mut().pace = Pace::Open {
+                rate: Thousandths(rate.saturating_mul(1000)),
+                spacing: Spacing::Regular,
+            };
+            drive.drain_ms = WARMUP_MS;
+            drive.scheduling = contestant.scheduling(&drive);
+            let job = self.server.job(Task::Drive(Box::new(drive)));
+            let process = self.programs.start_timed(contestant, &job);
+            (self.record)(&Line::Open(OpenTurn {
+                round: self.round,
+                contestant,
+                group: self.group,
+                rate,
+                clients: OPEN_CLIENTS,
+                figures: turn::open_loop(process),
+            }));
+        }
+    }
+
+    const fn length(&self) -> Length {
+        Length::Time {
+            ms: self.options.seconds * 1000,
+        }
+    }
+
+    fn task(
+        &self,
+        contestant: Contestant,
+        clients: u32,
+        protocol: Protocol,
+        length: Length,
+    ) -> Task {
+        Task::Drive(Box::new(self.drive(contestant, clients, protocol, length)))
+    }
+
+    /// The work of a contestant in a closed loop.
+    fn drive(
+        &self,
+        contestant: Contestant,
+        clients: u32,
+        protocol: Protocol,
+        length: Length,
+    ) -> DriveTask {
+        let (threads, backend) = (self.options.threads.min(clients), contestant.backend());
+        let task = point_queries(self.options.rows, clients, threads, length, backend);
+        let scheduling = contestant.scheduling(&task);
+        DriveTask {
+            protocol,
+            warmup_ms: WARMUP_MS,
+            interval_ms: INTERVAL_MS,
+            interval_histograms: true,
+            scheduling,
+            ..task
         }
     }
 }

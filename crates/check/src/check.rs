@@ -15,6 +15,10 @@ use crate::processors::Pair;
 use crate::wake_ups::{Shares, measure};
 use crate::{CheckError, placement, steadiness};
 
+/// Share of the processors, in percent, from which on other programs spoil measurements of the
+/// processors' speed.
+const DISTURBED_PERCENT: f64 = 5.0;
+
 /// A check of this host. It changes nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct HostCheck<'a> {
@@ -106,14 +110,17 @@ impl HostCheck<'_> {
         if stop.requested() {
             return None;
         }
-        let after = Account::take(self.root);
+        let others = Account::take(self.root).others_since(&before, self.root);
+        // What other programs did to the machine says nothing of the machine.
+        let is_quiet = others
+            .as_ref()
+            .is_none_or(|others| others.percent < DISTURBED_PERCENT);
+        let speed = steadiness::canaries_percent(&readings, |canary| Some(canary.processor_ns));
         let measured = Measured {
             taken: taken.ok(),
-            others: after.others_since(&before, self.root),
-            sharing: sharing.ok().flatten(),
-            speed_percent: steadiness::canaries_percent(&readings, |canary| {
-                Some(canary.processor_ns)
-            }),
+            others,
+            sharing: sharing.ok().flatten().filter(|_| is_quiet),
+            speed_percent: speed.filter(|_| is_quiet),
         };
         let mut findings = host::read(self.root, self.cache, &measured);
         match wake_ups {

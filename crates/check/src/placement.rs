@@ -9,6 +9,11 @@ use crate::words::percent;
 
 /// Share of windows from which on a place counts as used.
 const USED: f64 = 0.05;
+/// Differences between seconds that are left to the kernel, relative to those on one processor,
+/// from which on they are the kernel's.
+const WILDER: f64 = 2.0;
+/// The least difference, in percent, that is worth a doubt.
+const WILD_PERCENT: f64 = 20.0;
 
 /// Judges what the kernel does where it may choose. Prony's default placement avoids it, so that
 /// it is never worse than doubtful.
@@ -41,8 +46,9 @@ pub(crate) fn judge(wake_ups: &WakeUps) -> Finding {
     let Some(free) = wake_ups.behaviour() else {
         return finding(Good, "");
     };
-    let range = range_percent(&per_second(&wake_ups.free));
-    let (state, behaviour) = behaviour(&free, range);
+    let range = |windows| range_percent(&per_second(windows));
+    let ranges = [range(&wake_ups.free), range(&wake_ups.same)];
+    let (state, behaviour) = behaviour(&free, ranges);
     let finding = finding(state, &format!("; left to the kernel {behaviour}"))
         .figure("free_near_same_percent", 100.0 * free.near_same)
         .figure("free_near_across_percent", 100.0 * free.near_across)
@@ -59,10 +65,21 @@ pub(crate) fn judge(wake_ups: &WakeUps) -> Finding {
         .remedy("keep the default placement, or set `placement = \"together\"`")
 }
 
-fn behaviour(free: &FreeWakeUps, range: Option<f64>) -> (prony_model::FindingState, String) {
+fn behaviour(
+    free: &FreeWakeUps,
+    [range, fixed]: [Option<f64>; 2],
+) -> (prony_model::FindingState, String) {
     let (same, across) = (free.near_same >= USED, free.near_across >= USED);
-    let seconds = range.map_or_else(String::new, |range| {
-        format!("; seconds differ by {}", percent(range))
+    let seconds = match (range, fixed) {
+        (Some(range), Some(fixed)) => format!(
+            "; seconds differ by {}, and by {} on one processor",
+            percent(range),
+            percent(fixed)
+        ),
+        _ => String::new(),
+    };
+    let is_wild = range.is_some_and(|range| {
+        range > WILD_PERCENT && fixed.is_none_or(|fixed| range > WILDER * fixed)
     });
     match (same, across) {
         (true, true) => {
@@ -74,6 +91,10 @@ fn behaviour(free: &FreeWakeUps, range: Option<f64>) -> (prony_model::FindingSta
                 percent(100.0 * free.near_same),
                 percent(100.0 * free.near_across)
             );
+            (Doubtful, text)
+        }
+        (true, false) if is_wild => {
+            let text = format!("it is mostly the one on one processor{seconds}");
             (Doubtful, text)
         }
         (true, false) => (Good, format!("it is the one on one processor{seconds}")),
@@ -121,6 +142,27 @@ mod tests {
             assert_eq!(finding.state, state, "{finding:?}");
             assert!(finding.seen.contains(word), "{}", finding.seen);
         }
+    }
+
+    #[test]
+    fn seconds_that_differ_far_more_than_fixed_ones_are_doubted() {
+        // Seconds of the kernel's own choice, near the price on one processor, but not alike.
+        let seconds = |prices: &[u64]| {
+            let prices = prices.iter().copied();
+            prices
+                .flat_map(|us| std::iter::repeat_n(us, 50))
+                .collect::<Vec<_>>()
+        };
+        for (free, state) in [([10, 10], Good), ([10, 16], Doubtful)] {
+            let mut wake_ups = wake_ups(200, &seconds(&free));
+            wake_ups.same = wake_ups_on_one(&seconds(&[10, 10]));
+            let finding = judge(&wake_ups);
+            assert_eq!(finding.state, state, "{}", finding.seen);
+        }
+    }
+
+    fn wake_ups_on_one(prices: &[u64]) -> Vec<WakeUpWindow> {
+        wake_ups(200, prices).free
     }
 
     #[test]

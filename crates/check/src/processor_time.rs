@@ -20,7 +20,7 @@ pub(crate) struct Others {
     pub(crate) culprits: Vec<Culprit>,
 }
 
-/// A program and its share, in percent.
+/// A program and its share over all processes of its name that have not ended, in percent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Culprit {
     pub(crate) name: String,
@@ -122,26 +122,27 @@ impl Account {
     /// Other programs since an earlier moment.
     pub(crate) fn others_since(&self, before: &Self, root: &Root) -> Option<Others> {
         let all = self.capacity_ns(before)?;
-        let mut culprits: Vec<(u32, f64)> = self
-            .processes
-            .iter()
-            .map(|(pid, ns)| {
-                let before_ns = before.processes.get(pid).unwrap_or(&0);
-                (*pid, 100.0 * ns.saturating_sub(*before_ns) as f64 / all)
-            })
-            .filter(|(_, percent)| *percent >= 0.1)
+        let mut by_name: BTreeMap<String, f64> = BTreeMap::new();
+        for (pid, ns) in &self.processes {
+            let before_ns = before.processes.get(pid).unwrap_or(&0);
+            let used_ns = ns.saturating_sub(*before_ns);
+            if used_ns > 0 {
+                let name = root.read(format!("proc/{pid}/comm"));
+                let name =
+                    name.map_or_else(|_| format!("process {pid}"), |name| name.trim().into());
+                *by_name.entry(name).or_default() += 100.0 * used_ns as f64 / all;
+            }
+        }
+        let mut culprits: Vec<Culprit> = by_name
+            .into_iter()
+            .map(|(name, percent)| Culprit { name, percent })
+            .filter(|culprit| culprit.percent >= 0.1)
             .collect();
-        culprits.sort_by(|left, right| right.1.total_cmp(&left.1));
+        culprits.sort_by(|left, right| right.percent.total_cmp(&left.percent));
         culprits.truncate(NAMES);
-        let named = |(pid, percent): (u32, f64)| Culprit {
-            name: root
-                .read(format!("proc/{pid}/comm"))
-                .map_or_else(|_| format!("process {pid}"), |name| name.trim().to_owned()),
-            percent,
-        };
         Some(Others {
             percent: self.shares_since(before)?.others,
-            culprits: culprits.into_iter().map(named).collect(),
+            culprits,
         })
     }
 

@@ -14,7 +14,7 @@ use prony_wire::{
 use crate::greet::log_in;
 use crate::preparing::Preparing;
 use crate::transport::Transport;
-use crate::{Address, Answer, ClientError, Login, PreparedStatement, Stream};
+use crate::{Address, Answer, ClientError, Login, PreparedStatement, Socket, Stream};
 
 /// The first byte of an ERR packet.
 const ERR: u8 = 0xff;
@@ -74,6 +74,11 @@ impl Connection {
     /// The connection's number, as `SHOW PROCESSLIST` shows it.
     pub const fn connection_id(&self) -> u32 {
         self.id
+    }
+
+    /// The socket; `None` after an error that closed the connection.
+    pub fn socket(&self) -> Option<&Socket> {
+        self.transport.as_ref().map(Transport::socket)
     }
 
     /// Limits how long the server may be silent in a statement; `None` waits forever.

@@ -41,6 +41,11 @@ impl Transport {
         }
     }
 
+    /// The socket.
+    pub(crate) fn socket(&self) -> &Socket {
+        self.stream.get_ref().socket()
+    }
+
     /// Limits how long the other side may be silent, or deaf. `None` waits forever.
     pub(crate) fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), ClientError> {
         self.stream

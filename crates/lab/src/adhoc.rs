@@ -7,7 +7,10 @@ use std::collections::BTreeSet;
 
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
-use prony_model::{Backend, Dataset, PlacementReading, Plan, Sample, Step, StepOutcome, Target};
+use prony_model::{
+    Backend, CanaryRule, Dataset, PlacementReading, Plan, Sample, SchedulingGroups, Step,
+    StepOutcome, Target,
+};
 use prony_servers::{Image, admin};
 
 use crate::calibrate::Calibrator;
@@ -60,6 +63,9 @@ pub struct AdHocEnd {
     pub server_version: String,
     /// The outcome; `None` when the user stopped before the end.
     pub outcome: Option<StepOutcome>,
+    /// Scheduling groups of an external server and of the load generator; `None` for a server that
+    /// Prony started, which is in that of the generator.
+    pub scheduling_groups: Option<SchedulingGroups>,
     /// Processor time of the server over the measured time, in nanoseconds; `None` where it is not
     /// known, as of servers that Prony did not start.
     pub server_cpu_ns: Option<u64>,
@@ -100,6 +106,7 @@ pub fn adhoc(
 ) -> Result<AdHocEnd, AdHocError> {
     let mut end = AdHocEnd {
         server_version: String::new(),
+        scheduling_groups: None,
         outcome: None,
         server_cpu_ns: None,
         placement: None,
@@ -168,6 +175,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         allow: Vec::new(),
         counting: None,
         counting_note: None,
+        canary: CanaryRule::default(),
         backend: work.backend,
         placement: None,
         trials: Vec::new(),
@@ -217,6 +225,9 @@ impl Load<'_> {
         };
         let (mut watched, mut binding) = self.server(image.as_ref(), events)?;
         end.server_version = watched.server.version()?;
+        if let Supply::External(access) = self.supply {
+            end.scheduling_groups = Some(access.scheduling_groups()?);
+        }
         self.drive(&mut watched, &mut binding, end, messages)?;
         // A server of Prony's own is no longer needed, and need not write back dirty pages.
         drop(watched);

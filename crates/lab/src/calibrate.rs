@@ -22,8 +22,8 @@ use prony_check::CheckError;
 use prony_host::{Launcher, Roots};
 use prony_load::DriveTask;
 use prony_model::{
-    Backend, CalibratedHost, Calibration, ClosedPoint, CounterSet, HostUse, LookingPrice,
-    NoisePoint, OpenPoint, Spacing, StopFlag, WakeUps, Workload,
+    Backend, CalibratedHost, Calibration, ClosedPoint, CounterSet, DefaultPlacement, HostUse,
+    LookingPrice, NoisePoint, OpenPoint, Spacing, StopFlag, WakeUps, Workload,
 };
 use prony_plan::{Invalid, embedded_workloads};
 use prony_probe::{HostFacts, Root};
@@ -41,6 +41,7 @@ use crate::drive::Generator;
 use crate::error::GeneratorError;
 use crate::fault::{Stop, unless_interrupted};
 use crate::lab::Lab;
+use crate::placement::HostProcessors;
 
 /// The workload: one row by its primary key.
 const WORKLOAD: &str = "point-query";
@@ -200,8 +201,14 @@ impl<'a> Calibrator<'a> {
         let hello = Generator::ask(self.launcher, self.prony).map_err(CalibrationError::from)?;
         let host = self.host();
         let wake_ups = self.wake_ups(points.wake_ups_ms, events)?;
-        let rule = placement::rule(host.cpus, wake_ups.as_ref());
-        let placement = ChildPlacement::new(rule, self.proc);
+        let processors = HostProcessors::find(self.proc).ok();
+        let count = processors.as_ref().map_or(1, HostProcessors::count);
+        let price = wake_ups.as_ref().and_then(WakeUps::across_by_same);
+        let rule = DefaultPlacement::decide(count, price).rule;
+        let placement = ChildPlacement {
+            rule,
+            host: processors,
+        };
         let mut calibration = Calibration {
             prony_version: VERSION.to_owned(),
             host,

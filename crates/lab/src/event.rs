@@ -93,6 +93,15 @@ pub enum Event<'a> {
         /// From restore to stop.
         took: Duration,
     },
+    /// A trial was excluded by its canary, and is run again.
+    TrialExcluded {
+        /// The target's name.
+        target: &'a str,
+        /// Its block, counted from 1.
+        block: u32,
+        /// The reason, in one line.
+        reason: &'a str,
+    },
     /// A trial failed; the run goes on.
     TrialFailed {
         /// The target's name.

@@ -5,6 +5,7 @@
 //! result file).
 
 mod adhoc;
+mod attempts;
 mod calibrate;
 mod ceiling;
 mod drive;
@@ -19,6 +20,7 @@ mod run;
 mod server;
 mod trial;
 mod verify;
+mod warnings;
 mod watch;
 
 pub use adhoc::{AdHoc, AdHocEnd, AdHocError, Tables, adhoc};

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use jiff::Timestamp;
 use prony_check::HostCheck;
@@ -12,17 +11,19 @@ use prony_load::Hello;
 use prony_model::{Backend, CountedBy, CounterSet, Plan, PlannedTrial, Target, TrialKind};
 use prony_probe::hardware_counters;
 use prony_servers::Image;
-use prony_store::{LoadRecord, Store, Subject, TrialId};
+use prony_store::{LoadRecord, Store, TrialId};
 
+use crate::attempts::{Attempts, Canary, Next};
 use crate::ceiling;
 use crate::drive::{GeneratorSetup, generator_host};
 use crate::error::LabError;
 use crate::event::{Event, Events};
-use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
+use crate::fault::{Failure, Fault, Stop, unless_interrupted};
 use crate::lab::Lab;
 use crate::placement::{HostProcessors, Placements, check_processors, default_placement};
 use crate::prepare::{Fetched, Preparation, Ready, Supply, supply_all};
 use crate::trial::Trial;
+use crate::warnings::warn_once;
 
 /// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,7 +204,7 @@ impl Trials<'_> {
         })
     }
 
-    /// Runs one planned trial and stores how it ended.
+    /// Runs one planned trial, again where its canaries exclude it, and stores how it ended.
     fn run(
         &self,
         planned: PlannedTrial,
@@ -212,36 +213,32 @@ impl Trials<'_> {
         events: &mut Events<'_>,
     ) -> Result<(), Stop> {
         let target = &self.plan.targets[planned.target].name;
-        self.announce(planned, target, events);
-        let begin = Instant::now();
-        let id = store.begin_trial(planned, Timestamp::now())?;
-        let end = match ready {
-            Ok(ready) => self.trial(planned, id, ready, store).run(events),
-            Err(failure) => Err(Fault::Failed(failure.clone())),
+        let attempts = Attempts {
+            planned,
+            target,
+            rule: self.plan.canary,
+            stop: self.lab.stop,
         };
-        match contain(self.lab.stop, end) {
-            Ok(Ok(())) => {
-                store.finish_trial(id, Timestamp::now())?;
-                events(Event::TrialDone {
-                    target,
-                    took: begin.elapsed(),
-                });
+        let has_canaries = self.plan.has_canaries() && ready.is_ok();
+        let mut canary = || prony_check::canary().map_err(|error| error.to_string());
+        loop {
+            self.announce(planned, target, events);
+            let canary: Option<&mut Canary<'_>> = has_canaries.then_some(&mut canary);
+            let next = attempts.run(
+                store,
+                events,
+                canary,
+                &mut |id, store, events| match ready {
+                    Ok(ready) => self.trial(planned, id, ready, store).run(events),
+                    Err(failure) => Err(Fault::Failed(failure.clone())),
+                },
+            )?;
+            match next {
+                Next::Trial => return Ok(()),
+                Next::Again if self.lab.stop.requested() => return Err(Stop::Interrupted),
+                Next::Again => {}
             }
-            Ok(Err(Failure { reason, log_tail })) => {
-                store.fail_trial(id, &reason, &log_tail, Timestamp::now())?;
-                events(Event::TrialFailed {
-                    target,
-                    block: planned.block + 1,
-                    reason: &reason,
-                });
-            }
-            Err(Stop::Interrupted) => {
-                store.discard_trial(id, "interrupted by the user", Timestamp::now())?;
-                return Err(Stop::Interrupted);
-            }
-            Err(error) => return Err(error),
         }
-        Ok(())
     }
 
     fn trial<'t>(
@@ -295,13 +292,4 @@ fn record_load(
         reused,
     };
     Ok(store.record_load(target, &load)?)
-}
-
-/// Records a warning about the whole run, unless an earlier part of the run did.
-fn warn_once(store: &mut Store, code: &str, text: &str) -> Result<(), LabError> {
-    let before = store.warnings()?;
-    if before.iter().all(|warning| warning.text != text) {
-        store.record_warning(Subject::Run, code, text)?;
-    }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod explain;
 mod facts;
+mod scheduling;
 mod settle;
 
 use std::env;

@@ -157,6 +157,10 @@ impl Trial<'_> {
             facts_json: &facts_json,
         };
         self.store.record_build(self.planned.target, &record)?;
+        if let Supply::External(access) = self.supply {
+            let groups = access.scheduling_groups()?;
+            self.store.record_scheduling_groups(self.id, &groups)?;
+        }
         let variables = server.variables()?;
         let rows: Vec<_> = variables.clone().into_iter().collect();
         self.store.record_variables(self.id, &rows)?;

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use prony_model::{Length, Pace, Timing, Tls};
+use prony_model::{Length, Pace, Scheduling, Timing, Tls};
 
 use rustix::thread::set_current_timer_slack;
 
@@ -32,6 +32,7 @@ use crate::loops::{Phase, Shared};
 use crate::message::{IsClosed, Speaker};
 use crate::program::Program;
 use crate::recorder::Period;
+use crate::scheduling::{schedule_as, usual_scheduling};
 use crate::worker::Worker;
 use crate::{DriveTask, Job, JobError, LoadError, Message, choose_backend};
 
@@ -46,6 +47,8 @@ const MEASURED_SEED: u64 = 0;
 /// State shared by the threads of a run.
 struct Run<'a> {
     task: &'a DriveTask,
+    /// The policy in force.
+    scheduling: Scheduling,
     programs: &'a [Program],
     opener: &'a Opener<'a>,
     is_abandoned: IsClosed<'a>,
@@ -69,6 +72,8 @@ pub(crate) fn drive(
     let connections = task.connections();
     let threads = connections.min(task.threads_max);
     make_room(connections, threads)?;
+    let usual = || usual_scheduling(&task.groups, processors());
+    let scheduling = schedule_as(task.scheduling.unwrap_or_else(usual))?;
     let start = match task.timing {
         Timing::Operations => None,
         Timing::WholeRun => Some(Start::now(task, speaker)?),
@@ -82,6 +87,7 @@ pub(crate) fn drive(
     let mut shares = share_out(task, links, threads);
     let run = Run {
         task,
+        scheduling,
         programs: &programs,
         opener: &opener,
         is_abandoned: speaker.is_closed,
@@ -270,6 +276,11 @@ impl Drop for PanicGuard<'_> {
             self.0.give_up();
         }
     }
+}
+
+/// Processors that this process may use. Where that is not known, it is treated as one.
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 const fn ns(ms: u64) -> u64 {

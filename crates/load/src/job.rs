@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use prony_client::{Address, Connection, Login};
 use prony_model::{
-    Backend, ClientGroup, Dataset, Engine, Groups, Length, Pace, Protocol, Step, Timing, Tls,
-    Workload,
+    Backend, ClientGroup, Dataset, Engine, Groups, Length, Pace, Protocol, Scheduling, Step,
+    Timing, Tls, Workload,
 };
 use serde::{Deserialize, Serialize};
 
@@ -102,6 +102,11 @@ pub struct DriveTask {
     pub drain_ms: u64,
     /// Kernel interface for the connections.
     pub backend: Backend,
+    /// Scheduling policy of the threads; `None` for the usual one. Where the kernel refuses it, and
+    /// where the process has a real-time or idle policy, the policy stays as it is; the outcome has
+    /// the one in force.
+    #[serde(default)]
+    pub scheduling: Option<Scheduling>,
     /// `true` if interval messages carry their histogram.
     pub interval_histograms: bool,
     /// Whether the measured time waits for the controlling process: when all clients rest after the
@@ -232,6 +237,7 @@ impl DriveTask {
             ramp_ms: 0,
             drain_ms: 0,
             backend,
+            scheduling: None,
             interval_histograms: false,
             hold: false,
         }

@@ -1,6 +1,10 @@
 //! The speed of a host at one moment, as a short fixed computation shows it.
 
+mod bound;
+
 use serde::{Deserialize, Serialize};
+
+pub use bound::{CanaryChange, CanaryMoment, CanaryPart, CanaryRule};
 
 /// Times of a fixed computation that does the same work wherever and whenever it runs. A time that
 /// differs from another one of the same host and program is due to the host.

@@ -160,6 +160,16 @@ mod tests {
     }
 
     #[test]
+    fn every_property_and_state_is_documented() {
+        let document = include_str!("../../../docs/check.md");
+        let properties = HostProperty::ALL.map(|property| format!("| {property} | "));
+        let states = FindingState::ALL.map(|state| format!("| `{state}` | "));
+        for word in properties.iter().chain(&states) {
+            assert!(document.contains(word), "{word}");
+        }
+    }
+
+    #[test]
     fn findings_survive_their_json() {
         let finding = Finding::new(HostProperty::Hypervisor, FindingState::Bad, "took 4 %")
             .effect("ratios differ")

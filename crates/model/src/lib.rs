@@ -28,6 +28,7 @@ mod placement;
 mod plan;
 mod process;
 mod sample;
+mod scheduling_group;
 mod status;
 mod stop;
 mod template;
@@ -44,7 +45,7 @@ pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice, Loss,
     NoisePoint, NoiseWindow, OpenPoint, PricedRound, Taken,
 };
-pub use canary::CanaryReading;
+pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRule};
 pub use collect::{
     Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
 };
@@ -67,7 +68,7 @@ pub use outcome::{
     ErrorCount, GroupOutcome, Interval, LoadOutcome, Schedule, StatementOutcome, StepOutcome,
     ThreadUse,
 };
-pub use pace::{Backend, ClientGroup, Pace, Spacing, Think};
+pub use pace::{Backend, ClientGroup, Pace, Scheduling, Spacing, Think};
 pub use placement::{
     DefaultPlacement, DefaultReason, Placement, PlacementReading, PlacementRule, Processors,
     ThreadsOn, WantedPlacement,
@@ -79,6 +80,7 @@ pub use process::{Allocator, CpuSet, CpuSetError, HugePages, ProcessSettings};
 pub use sample::{
     Counter, Gap, IDENTITY, Moment, NoDifference, Period, Sample, Source, StepSamples, THREADS_LOST,
 };
+pub use scheduling_group::{SchedulingGroup, SchedulingGroups};
 pub use status::{EXPLAINING, StatusFacts, StatusUnit};
 pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::metric::per_second;
-use crate::{Backend, ErrorClass, ErrorCode, Groups, Timing};
+use crate::{Backend, ErrorClass, ErrorCode, Groups, Scheduling, Timing};
 
 /// The outcome of one step of one trial, as the load generator measured it.
 ///
@@ -32,6 +32,9 @@ pub struct StepOutcome {
     pub end_ns: u64,
     /// The backend that carried the connections.
     pub backend: Backend,
+    /// The scheduling policy of the generator's threads, as the kernel reports it.
+    #[serde(default)]
+    pub scheduling: Scheduling,
     /// Use and waits of the generator's threads over the measured time.
     #[serde(default)]
     pub thread_use: Vec<ThreadUse>,

@@ -1,4 +1,5 @@
-//! Pace of clients' operations, and the backend of their connections.
+//! Pace of clients' operations, the backend of their connections, and the scheduling policy of the
+//! threads that drive them.
 
 use std::collections::BTreeMap;
 
@@ -86,5 +87,20 @@ words! {
         Epoll = "epoll",
         /// Completions by `io_uring(7)`.
         IoUring = "io-uring",
+    }
+}
+
+words! {
+    /// Scheduling policy of the load generator's threads, `sched(7)`.
+    #[derive(Default)]
+    pub enum Scheduling {
+        /// A thread that wakes up may preempt the running one (`SCHED_OTHER`).
+        #[default]
+        Normal = "normal",
+        /// A thread that wakes up waits until the running one blocks or its time slice ends
+        /// (`SCHED_BATCH`).
+        Batch = "batch",
+        /// Real time or idle: the policy that the user gave to this process, which stays.
+        Other = "other",
     }
 }

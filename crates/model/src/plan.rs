@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 use crate::{
-    Backend, BuildFacts, ClientGroup, Collect, Config, Counting, Dataset, Engine, External, Groups,
-    IntentValue, Pace, Tls, Transport, TrialKind, WantedPlacement,
+    Backend, BuildFacts, CanaryRule, ClientGroup, Collect, Config, Counting, Dataset, Engine,
+    External, Groups, IntentValue, Pace, Tls, Transport, TrialKind, WantedPlacement,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -57,6 +57,9 @@ pub struct Plan {
     /// The reason for counting nothing although nobody forbade it, and the remedy.
     #[serde(default)]
     pub counting_note: Option<String>,
+    /// The bound on the canaries of its trials.
+    #[serde(default)]
+    pub canary: CanaryRule,
     /// The trials in order of execution; block after block, each target once in each block, and
     /// after it, in the first blocks, each target once more to be counted.
     pub trials: Vec<PlannedTrial>,
@@ -286,6 +289,12 @@ impl Plan {
     ) -> Option<&'a WantedPlacement> {
         let wishes = [&target.placement, &step.placement, &self.placement];
         wishes.into_iter().find_map(Option::as_ref)
+    }
+
+    /// Returns `true` if canaries run before and after its trials: an external server would run
+    /// beside them, and its work would decide their times.
+    pub fn has_canaries(&self) -> bool {
+        self.targets.iter().all(|target| target.external.is_none())
     }
 
     /// Number of blocks.

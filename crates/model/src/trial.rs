@@ -14,5 +14,8 @@ words! {
         /// Cut short from outside (interrupt, crash of Prony); the reason is kept. `resume` repeats
         /// it.
         Discarded = "discarded",
+        /// Ended well, but its canary exceeded the bound that the experiment declared beforehand;
+        /// the reason is kept. Run again at once, and by `resume`.
+        Excluded = "excluded",
     }
 }

@@ -1,6 +1,7 @@
 //! Experiment files: what is compared, on which data, by which steps, how often.
 
 mod base;
+mod canary;
 mod collect;
 mod config;
 mod counting;
@@ -140,6 +141,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     };
     let sequence = sequence::read(&mut fields, surroundings);
     let counting = fields.optional("counting", counting::read);
+    let canary = fields.optional("canary", canary::read);
     let profiles = fields.optional("profile", profile::check);
     let precision = fields.not_yet("precision", "write the number of `blocks` instead");
     let budget = fields.not_yet("budget", "write the number of `blocks` instead");
@@ -162,6 +164,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let written = counting?.unwrap_or_default();
     let decided = counting::decide(document, &written, blocks, &targets, knowledge)?;
     let counted = decided.counting;
+    let canary = canary::decide(document, canary?, &targets)?;
     Ok(Plan {
         name: name?.value.to_owned(),
         question: question?.map_or_else(String::new, |text| text.value.to_owned()),
@@ -177,6 +180,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         trials: trials(seed, blocks, &targets, counted),
         counting: counted,
         counting_note: decided.note,
+        canary,
         targets,
         steps: sequence.steps,
     })

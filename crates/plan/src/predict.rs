@@ -17,6 +17,8 @@ pub struct Assumptions {
     pub start_ms: u64,
     /// Milliseconds of a trial after its last step: stop the server.
     pub stop_ms: u64,
+    /// Milliseconds of a canary. Every trial has two, unless a target is an external server.
+    pub canary_ms: u64,
     /// Milliseconds of a step besides warm-up and measuring: start the generator, end.
     pub step_ms: u64,
     /// Microseconds of a step for each of its clients: connect, prepare, disconnect.
@@ -39,6 +41,7 @@ impl Default for Assumptions {
             load_rows_per_second: 50_000,
             start_ms: 4000,
             stop_ms: 1000,
+            canary_ms: 150,
             step_ms: 200,
             client_us: 1000,
             queries_per_second: 10_000,
@@ -58,8 +61,8 @@ const WARMUP_PART: u64 = 10;
 ///
 /// ```text
 /// targets × (bootstrap + tables × rows ÷ load rate)
-///   + trials × (start + Σ over the steps (idle + clients × per client + warm-up or ramp
-///                                         + measured time + per step) + stop)
+///   + trials × (2 × canary + start + Σ over the steps (idle + clients × per client
+///               + warm-up or ramp + measured time + per step) + stop)
 /// ```
 ///
 /// A target whose rows do not come with an image (`memory` tables, an external server) is loaded
@@ -71,7 +74,8 @@ const WARMUP_PART: u64 = 10;
 /// In a counting trial a step takes what its operations take as fast as they go, or a fifth of the
 /// measured time where the base decides how many there are, and a tenth more for warming up. Where
 /// valgrind counts, that and loading take so many times longer, and start and stop so much longer.
-/// What fetching the builds takes is not in it, nor what [`backlogs_ms`] says.
+/// What fetching the builds takes is not in it, nor what [`backlogs_ms`] says, nor repetitions of
+/// trials that are excluded by their canaries.
 pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     let dataset = &plan.dataset;
     let rows = u64::from(dataset.tables).saturating_mul(dataset.rows);
@@ -124,10 +128,17 @@ fn trial_ms(plan: &Plan, kind: TrialKind, assumptions: &Assumptions) -> u64 {
         };
         step_ms(step, work_ms, assumptions)
     });
-    [assumptions.start_ms, assumptions.stop_ms, later_ms]
-        .into_iter()
-        .chain(steps)
-        .fold(0, u64::saturating_add)
+    let canaries = if plan.has_canaries() { 2 } else { 0 };
+    let canaries_ms = assumptions.canary_ms.saturating_mul(canaries);
+    [
+        canaries_ms,
+        assumptions.start_ms,
+        assumptions.stop_ms,
+        later_ms,
+    ]
+    .into_iter()
+    .chain(steps)
+    .fold(0, u64::saturating_add)
 }
 
 /// Milliseconds by which the timed trials of the plan take longer at most where servers can't keep

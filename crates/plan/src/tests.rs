@@ -1,5 +1,6 @@
 //! Tests over whole files: messages about wrong ones, plans of right ones.
 
+mod canary;
 mod collect;
 mod counting;
 mod diagnostics;

@@ -12,7 +12,7 @@ use crate::root::{ProbeError, Root, ticks_to_ns};
 use crate::text::{kibibytes, numbers, sum};
 use processors::Processors;
 
-pub use self::processor_times::{ProcessorTimes, usable_processors};
+pub use self::processor_times::ProcessorTimes;
 
 /// Facts of the host that do not change during a run. What can't be found out is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

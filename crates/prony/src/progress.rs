@@ -128,6 +128,7 @@ impl Clock {
                 self.time_in_trials += *took;
                 self.trials_left = self.trials_left.saturating_sub(1);
             }
+            Event::TrialExcluded { .. } => self.trial_began = None,
             Event::TrialFailed { .. } => {
                 self.trial_began = None;
                 self.trials_left = self.trials_left.saturating_sub(1);

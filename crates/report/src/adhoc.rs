@@ -9,7 +9,7 @@ mod summary;
 mod tests;
 mod text;
 
-use prony_model::{Dataset, PlacementReading, Sample, Step, StepOutcome, Target};
+use prony_model::{Dataset, PlacementReading, Sample, SchedulingGroups, Step, StepOutcome, Target};
 
 pub use self::hdr_log::{HdrFile, HdrLog, HdrLogError};
 pub use self::intervals::{Intervals, interval_line};
@@ -32,6 +32,8 @@ pub struct AdHocLoad<'a> {
     pub server_version: &'a str,
     /// The outcome; `None` when the user stopped before the end.
     pub outcome: Option<&'a StepOutcome>,
+    /// Scheduling groups of an external server and of the load generator.
+    pub scheduling_groups: Option<&'a SchedulingGroups>,
     /// Processor time of the server over the measured time, in nanoseconds, where it is known.
     pub server_cpu_ns: Option<u64>,
     /// The placement; `None` when the user stopped before the end.

@@ -1,6 +1,7 @@
 //! The figures of a run, complete before anybody decides how to show them.
 
 pub(crate) mod before_after;
+pub(crate) mod canaries;
 pub(crate) mod cell;
 mod cell_trials;
 pub(crate) mod cells;
@@ -18,6 +19,7 @@ mod missed_rows;
 mod pairing;
 pub(crate) mod periods;
 pub(crate) mod placement;
+pub(crate) mod scheduling_groups;
 pub(crate) mod sections;
 pub(crate) mod settings;
 mod struck;
@@ -30,6 +32,7 @@ use prony_model::{Calibration, Plan, Target};
 use prony_store::{BuildRow, HostRow, RunRow, Store, WarningRow};
 
 use self::before_after::BeforeAfter;
+use self::canaries::Canaries;
 use self::cell::Cell;
 use self::cells::Cells;
 use self::costs::Costs;
@@ -54,6 +57,7 @@ pub(crate) struct Analysis<'a> {
     pub(crate) builds: Vec<Option<BuildRow>>,
     pub(crate) trials: Trials,
     pub(crate) placements: Placements,
+    pub(crate) canaries: Canaries,
     /// Stored ones, then those that follow from samples and counts.
     pub(crate) warnings: Vec<WarningRow>,
     pub(crate) settings: Settings,
@@ -87,6 +91,10 @@ impl<'a> Analysis<'a> {
             Struck::of(known, &measured.all, &trials, &hosts)
         });
         let cells = Cells::of(plan, &measured.all);
+        let canaries = Canaries::read(store)?;
+        let mut warnings = measured.warnings;
+        warnings.extend(canaries.warnings(&trials));
+        warnings.extend(scheduling_groups::warnings(store, plan, &trials)?);
         Ok(Self {
             plan,
             run: store.run()?,
@@ -99,7 +107,8 @@ impl<'a> Analysis<'a> {
             sections: sections::of(plan),
             calibration,
             struck,
-            warnings: measured.warnings,
+            warnings,
+            canaries,
             cells,
             trials,
             placements,

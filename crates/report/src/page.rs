@@ -2,6 +2,7 @@
 
 mod absences;
 mod before_after;
+mod canaries;
 mod cost;
 mod debt;
 mod differences;

@@ -156,7 +156,7 @@ pub enum StoreError {
         /// Its kind.
         kind: &'static str,
     },
-    /// The trial was begun already and not discarded.
+    /// The trial was begun already, and neither discarded nor excluded.
     #[error("begin a {kind} trial of target {target} in block {block}: it is {state} already")]
     Taken {
         /// Block, counted from 0.

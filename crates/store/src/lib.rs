@@ -11,6 +11,7 @@
 
 mod artefacts;
 mod calibrations;
+mod canaries;
 mod counting;
 mod database;
 mod error;
@@ -20,6 +21,7 @@ mod outcomes;
 mod placements;
 mod run;
 mod samples;
+mod scheduling;
 mod schema;
 mod settings;
 mod state;
@@ -29,6 +31,7 @@ mod values;
 mod warnings;
 
 pub use artefacts::Artefact;
+pub use canaries::CanaryRow;
 pub use error::StoreError;
 pub use outcomes::{ErrorRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
 pub use placements::PlacementRow;

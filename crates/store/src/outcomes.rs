@@ -3,7 +3,7 @@
 mod read;
 mod write;
 
-use prony_model::{Backend, ErrorClass, ErrorCode, PlannedTrial, Schedule, ThreadUse};
+use prony_model::{Backend, ErrorClass, ErrorCode, PlannedTrial, Schedule, Scheduling, ThreadUse};
 
 use crate::TrialId;
 
@@ -20,6 +20,8 @@ pub struct OutcomeRow {
     pub group: usize,
     /// The backend that carried the connections of all groups of the step.
     pub backend: Backend,
+    /// The scheduling policy of the load generator's threads.
+    pub scheduling: Scheduling,
     /// Threads of the load generator, which drove all groups of the step.
     pub threads: u32,
     /// Processor time of the load generator in user space for all groups of the step, in

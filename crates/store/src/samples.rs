@@ -56,8 +56,8 @@ impl Store {
         })
     }
 
-    /// The absences of the run (`None`) and of its trials, but for discarded trials, in the order
-    /// of recording.
+    /// The absences of the run (`None`) and of its trials, except discarded and excluded ones, in
+    /// the order of recording.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -67,7 +67,7 @@ impl Store {
             "read the unreadable sources",
             "SELECT trial_id, source, absence.reason
              FROM absence LEFT JOIN trial ON trial.id = trial_id
-             WHERE state IS NULL OR state <> 'discarded' ORDER BY absence.id",
+             WHERE state IS NULL OR state NOT IN ('discarded', 'excluded') ORDER BY absence.id",
             [],
             |row| Ok((row.get(0)?, gap(row, 1)?)),
         )

@@ -1,4 +1,4 @@
-//! The states of a trial: planned, running, then done, failed or discarded.
+//! The states of a trial: planned, running, then done, failed, discarded or excluded.
 
 use jiff::Timestamp;
 use prony_model::{PlannedTrial, TrialKind, TrialState};
@@ -45,7 +45,7 @@ pub struct TrialRow {
     pub began_at: Timestamp,
     /// The time when it ended; `None` while running, and where its program died.
     pub ended_at: Option<Timestamp>,
-    /// The reason for its failure or for discarding it.
+    /// The reason for its failure, or for discarding or excluding it.
     pub reason: Option<String>,
     /// The end of the server's log, where it failed.
     pub log_tail: Option<String>,
@@ -64,6 +64,8 @@ pub struct TrialCounts {
     pub running: u64,
     /// Attempts that were cut short; the same trial can have several.
     pub discarded: u64,
+    /// Attempts that were excluded by their canaries; the same trial can have several.
+    pub excluded: u64,
 }
 
 impl TrialCounts {
@@ -74,8 +76,8 @@ impl TrialCounts {
 }
 
 impl Store {
-    /// Begins a trial on the host that was recorded last. Earlier discarded attempts at it stay on
-    /// record.
+    /// Begins a trial on the host that was recorded last. Earlier discarded and excluded attempts at
+    /// it stay on record.
     ///
     /// # Errors
     /// When the plan has no such trial, or an attempt at it is running, done or failed.
@@ -193,6 +195,29 @@ impl Store {
         })
     }
 
+    /// Ends a trial that ran to its end and does not count, by a rule that was declared before the
+    /// run. It keeps its data, which reports do not read, and counts as missing.
+    ///
+    /// # Errors
+    /// When it is not running.
+    pub fn exclude_trial(
+        &mut self,
+        trial: TrialId,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.write("exclude a trial", |transaction, _| {
+            end(
+                transaction,
+                trial,
+                TrialState::Excluded,
+                at,
+                Some(reason),
+                None,
+            )
+        })
+    }
+
     /// Discards what a program that died left running, and returns how many trials that were.
     /// When they ended is not known.
     ///
@@ -274,6 +299,7 @@ impl Store {
                 TrialState::Done => counts.done += 1,
                 TrialState::Failed => counts.failed += 1,
                 TrialState::Discarded => counts.discarded += 1,
+                TrialState::Excluded => counts.excluded += 1,
             }
         }
         Ok(counts)
@@ -320,7 +346,7 @@ pub(crate) fn require_running(
     target.ok_or(StoreError::NotRunning { trial: trial.0 })
 }
 
-/// The state of the attempt that was not discarded, if there is one.
+/// The state of the attempt that was neither discarded nor excluded, if there is one.
 fn state_that_counts(
     transaction: &Transaction<'_>,
     trial: PlannedTrial,
@@ -329,7 +355,8 @@ fn state_that_counts(
         transaction,
         "look up a trial",
         "SELECT state FROM trial
-         WHERE block = ?1 AND target_id = ?2 AND kind = ?3 AND state <> 'discarded'",
+         WHERE block = ?1 AND target_id = ?2 AND kind = ?3
+             AND state NOT IN ('discarded', 'excluded')",
         params![trial.block, trial.target, Word(&trial.kind)],
         |row| word(row, 0),
     )

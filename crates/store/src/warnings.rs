@@ -82,7 +82,8 @@ impl Store {
         })
     }
 
-    /// Every warning that does not belong to a discarded trial, in the order of their recording.
+    /// Every warning that does not belong to a discarded or excluded trial, in the order of their
+    /// recording.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -92,7 +93,7 @@ impl Store {
             "read the warnings",
             "SELECT trial_id, step_id, group_position, code, text
              FROM warning LEFT JOIN trial ON trial.id = trial_id
-             WHERE state IS NULL OR state <> 'discarded' ORDER BY warning.id",
+             WHERE state IS NULL OR state NOT IN ('discarded', 'excluded') ORDER BY warning.id",
             [],
             |row| {
                 let subject = Subject::of(row.get(0)?, row.get(1)?, row.get(2)?);

@@ -2,7 +2,9 @@
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
-use prony_model::{Backend, GroupOutcome, Groups, StatementOutcome, StepOutcome, Timing};
+use prony_model::{
+    Backend, GroupOutcome, Groups, Scheduling, StatementOutcome, StepOutcome, Timing,
+};
 
 /// The outcome of a step of one group, whose measured time lasts from second 1 until the clients
 /// are done.
@@ -18,6 +20,7 @@ pub fn step_outcome(own: GroupOutcome) -> StepOutcome {
         client_system_ns: 0,
         timing: Timing::Operations,
         backend: Backend::Epoll,
+        scheduling: Scheduling::Normal,
         thread_use: Vec::new(),
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    BuildFacts, ClientGroup, Collect, Config, Dataset, Engine, Family, Groups, Length, Pace, Plan,
-    PlannedTrial, Protocol, Step, Target, Timing, Transport, TrialKind, Version, Workload,
+    BuildFacts, CanaryRule, ClientGroup, Collect, Config, Dataset, Engine, Family, Groups, Length,
+    Pace, Plan, PlannedTrial, Protocol, Step, Target, Timing, Transport, TrialKind, Version,
+    Workload,
 };
 
 use crate::workload;
@@ -28,6 +29,7 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         backend: None,
         counting: None,
         counting_note: None,
+        canary: CanaryRule::default(),
         trials: (0..blocks)
             .flat_map(|block| (0..count).map(move |target| planned(block, target)))
             .collect(),

@@ -4,21 +4,28 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use clap::ValueEnum;
 use prony_client::Address;
 use prony_host::{Launcher, Process};
-use prony_load::{DriveTask, Job, Task, choose_backend};
-use prony_model::{Backend, Protocol};
+use prony_load::{DriveTask, Job, Task, choose_backend, usual_scheduling};
+use prony_model::{Backend, Protocol, Scheduling};
 use serde::{Deserialize, Serialize};
 
 /// A program that is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Contestant {
+    /// sysbench 1.0
     Sysbench,
     PronyIoUring,
     PronyEpoll,
-    /// The binary of `--prony`.
+    /// Prony with the scheduling policy that it does not use for the load
+    SwitchedIoUring,
+    /// The same behind epoll
+    SwitchedEpoll,
+    /// The binary of `--prony`
     OtherIoUring,
+    /// The same behind epoll
     OtherEpoll,
     BareIoUring,
     BareEpoll,
@@ -31,6 +38,8 @@ impl Contestant {
             Self::Sysbench => "sysbench",
             Self::PronyIoUring => "Prony, io_uring",
             Self::PronyEpoll => "Prony, epoll",
+            Self::SwitchedIoUring => "Prony, io_uring, other policy",
+            Self::SwitchedEpoll => "Prony, epoll, other policy",
             Self::OtherIoUring => "other Prony, io_uring",
             Self::OtherEpoll => "other Prony, epoll",
             Self::BareIoUring => "bare loop, io_uring",
@@ -51,55 +60,106 @@ impl Contestant {
 
     pub(super) const fn backend(self) -> Backend {
         match self {
-            Self::PronyIoUring | Self::OtherIoUring | Self::BareIoUring => Backend::IoUring,
+            Self::PronyIoUring | Self::SwitchedIoUring | Self::OtherIoUring | Self::BareIoUring => {
+                Backend::IoUring
+            }
             _ => Backend::Epoll,
         }
     }
 
-    /// All that run with this number of clients. The first one changes from round to round.
-    pub(super) fn all(clients: u32, round: usize, with_other: bool) -> Vec<Self> {
-        let bare = match clients {
-            1 => Self::BareBlocking,
-            _ => Self::BareEpoll,
-        };
-        let all = [
-            Self::Sysbench,
-            Self::PronyEpoll,
-            Self::OtherEpoll,
-            bare,
-            Self::PronyIoUring,
-            Self::OtherIoUring,
-            Self::BareIoUring,
-        ];
-        available(&all, round, with_other)
+    /// `true` for those that report their own times: Prony's load generator.
+    pub(super) const fn is_prony(self) -> bool {
+        !matches!(
+            self,
+            Self::Sysbench | Self::BareIoUring | Self::BareEpoll | Self::BareBlocking
+        )
     }
 
-    /// Those whose times are compared, with one client.
-    pub(super) fn timed(round: usize, with_other: bool) -> Vec<Self> {
-        let all = [
-            Self::PronyEpoll,
-            Self::OtherEpoll,
-            Self::BareBlocking,
-            Self::PronyIoUring,
-            Self::OtherIoUring,
-        ];
-        available(&all, round, with_other)
+    const fn is_switched(self) -> bool {
+        matches!(self, Self::SwitchedIoUring | Self::SwitchedEpoll)
+    }
+
+    const fn is_other(self) -> bool {
+        matches!(self, Self::OtherIoUring | Self::OtherEpoll)
+    }
+
+    /// The policy of the contestant; `None` for the usual one.
+    pub(super) fn scheduling(self, task: &DriveTask) -> Option<Scheduling> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.is_switched()
+            .then(|| match usual_scheduling(&task.groups, processors) {
+                Scheduling::Normal => Scheduling::Batch,
+                _ => Scheduling::Normal,
+            })
     }
 }
 
-fn available(all: &[Contestant], round: usize, with_other: bool) -> Vec<Contestant> {
-    let has_io_uring = choose_backend(Some(Backend::IoUring), false).is_ok();
-    let all = all.iter().copied().filter(|contestant| {
-        let is_other = matches!(
-            contestant,
-            Contestant::OtherIoUring | Contestant::OtherEpoll
-        );
-        (with_other || !is_other) && (has_io_uring || contestant.backend() != Backend::IoUring)
-    });
-    let mut all: Vec<_> = all.collect();
-    let first = round % all.len();
-    all.rotate_left(first);
-    all
+const SYSBENCH: [Contestant; 1] = [Contestant::Sysbench];
+const EPOLL: [Contestant; 3] = [
+    Contestant::PronyEpoll,
+    Contestant::SwitchedEpoll,
+    Contestant::OtherEpoll,
+];
+const IO_URING: [Contestant; 3] = [
+    Contestant::PronyIoUring,
+    Contestant::SwitchedIoUring,
+    Contestant::OtherIoUring,
+];
+
+/// The contestants of a measurement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field<'a> {
+    /// The wished ones; empty for all but those of another policy.
+    pub(super) only: &'a [Contestant],
+    /// `true` with `--prony`.
+    pub(super) with_other: bool,
+}
+
+impl Field<'_> {
+    /// All that run with this number of clients. The first one changes from round to round.
+    pub(super) fn all(self, clients: u32, round: usize) -> Vec<Contestant> {
+        let bare = match clients {
+            1 => Contestant::BareBlocking,
+            _ => Contestant::BareEpoll,
+        };
+        let all: [&[Contestant]; 5] = [
+            &SYSBENCH,
+            &EPOLL,
+            &[bare],
+            &IO_URING,
+            &[Contestant::BareIoUring],
+        ];
+        self.available(&all, round)
+    }
+
+    /// Those whose times are compared, with one client.
+    pub(super) fn timed(self, round: usize) -> Vec<Contestant> {
+        self.available(&[&EPOLL, &[Contestant::BareBlocking], &IO_URING], round)
+    }
+
+    /// Those that run an open loop.
+    pub(super) fn open(self, round: usize) -> Vec<Contestant> {
+        self.available(&[&EPOLL, &IO_URING], round)
+    }
+
+    fn available(self, all: &[&[Contestant]], round: usize) -> Vec<Contestant> {
+        let has_io_uring = choose_backend(Some(Backend::IoUring), false).is_ok();
+        let all = all.iter().copied().flatten().copied();
+        let mut all: Vec<_> = all
+            .filter(|contestant| {
+                let is_wished = match self.only {
+                    [] => !contestant.is_switched(),
+                    only => only.contains(contestant),
+                };
+                is_wished
+                    && (self.with_other || !contestant.is_other())
+                    && (has_io_uring || contestant.backend() != Backend::IoUring)
+            })
+            .collect();
+        let first = round % all.len().max(1);
+        all.rotate_left(first);
+        all
+    }
 }
 
 /// The programs' binaries.
@@ -111,9 +171,14 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Starts a contestant, which runs until it is killed.
+    /// Starts a contestant, which runs until it is killed. Prony reports its times.
     pub(super) fn start(&self, contestant: Contestant, job: &Job) -> Process {
-        self.start_with(contestant, "blocking", job, Stdio::null())
+        let stdout = if contestant.is_prony() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
+        self.start_with(contestant, "blocking", job, stdout)
     }
 
     /// Starts a contestant that times one client's queries for the length of the job, and prints
@@ -136,7 +201,10 @@ impl Programs {
         };
         let mut command = match contestant {
             Contestant::Sysbench => self.sysbench(job),
-            Contestant::PronyIoUring | Contestant::PronyEpoll => generator(&self.prony),
+            Contestant::PronyIoUring
+            | Contestant::PronyEpoll
+            | Contestant::SwitchedIoUring
+            | Contestant::SwitchedEpoll => generator(&self.prony),
             Contestant::OtherIoUring | Contestant::OtherEpoll => {
                 generator(self.other.as_ref().unwrap())
             }

@@ -3,7 +3,8 @@
 use prony_model::Protocol;
 
 use super::contestant::Contestant;
-use super::measured::{Cell, Figures, Measured};
+use super::groups::Group;
+use super::measured::{Cell, Figures, Measured, OpenFigures};
 use crate::spread::Spread;
 
 const PRONY: [Contestant; 2] = [Contestant::PronyIoUring, Contestant::PronyEpoll];
@@ -21,6 +22,17 @@ const AGAINST_SYSBENCH: [(Contestant, Protocol, u32, f64); 10] = [
     (Contestant::PronyIoUring, Protocol::Text, 64, 0.50),
     (Contestant::PronyEpoll, Protocol::Text, 64, 0.50),
 ];
+/// The same where the server is in another scheduling group ...
+const APART_AGAINST_SYSBENCH: [(Contestant, u32, f64); 4] = [
+    (Contestant::PronyIoUring, 64, 0.50),
+    (Contestant::PronyIoUring, 512, 0.50),
+    (Contestant::PronyEpoll, 64, 0.50),
+    (Contestant::PronyEpoll, 512, 0.50),
+];
+/// ... and at 64 clients as a multiple of that of a Prony that does not know the batch policy.
+const APART_AGAINST_OTHER: f64 = 0.55;
+/// Lateness of scheduled operations, in microseconds, at the 99th percentile.
+const LATE_US: f64 = 100.0;
 /// Client CPU per query, as a multiple of that of the bare loop of the same kind ...
 const AGAINST_BARE: f64 = 1.25;
 /// ... with at least this many clients.
@@ -57,8 +69,9 @@ impl Verdict {
         let (clients, protocol) = (cell.clients, cell.protocol.name());
         Some(Self {
             what: format!(
-                "{name}: {}, {clients} {noun}, {protocol}",
-                contestant.name()
+                "{name}: {}, {clients} {noun}, {protocol}{}",
+                contestant.name(),
+                cell.group.heading()
             ),
             limit,
             seen: seen?,
@@ -80,13 +93,15 @@ impl Verdict {
 pub(super) fn verdicts(measured: &Measured) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for (contestant, protocol, clients, limit) in AGAINST_SYSBENCH {
-        let cell = measured.cell(clients, protocol);
+        let cell = measured.cell(Group::Own, clients, protocol);
         let seen = cell.ratio(contestant, Contestant::Sysbench, Figures::client_us);
         let name = "client CPU ÷ sysbench's";
         verdicts.extend(Verdict::of(name, contestant, &cell, limit, seen));
     }
+    verdicts.extend(apart(measured));
     let cells = measured.cells().into_iter();
-    for cell in cells.filter(|cell| cell.clients >= BARE_CLIENTS_MIN) {
+    let many = |cell: &Cell<'_>| cell.group == Group::Own && cell.clients >= BARE_CLIENTS_MIN;
+    for cell in cells.filter(many) {
         for contestant in PRONY {
             let bare = contestant.bare(cell.clients);
             let seen = bare.and_then(|bare| cell.ratio(contestant, bare, Figures::client_us));
@@ -94,7 +109,7 @@ pub(super) fn verdicts(measured: &Measured) -> Vec<Verdict> {
             verdicts.extend(Verdict::of(name, contestant, &cell, AGAINST_BARE, seen));
         }
     }
-    let cell = measured.cell(CLIENTS_MAX, Protocol::Prepared);
+    let cell = measured.cell(Group::Own, CLIENTS_MAX, Protocol::Prepared);
     for contestant in PRONY {
         let memory = cell.spread(contestant, Figures::memory_mb);
         verdicts.extend(Verdict::of(
@@ -107,11 +122,50 @@ pub(super) fn verdicts(measured: &Measured) -> Vec<Verdict> {
         let threads = cell.spread(contestant, Figures::threads);
         verdicts.extend(Verdict::of("threads", contestant, &cell, THREADS, threads));
     }
-    let cell = measured.cell(1, Protocol::Prepared);
+    let cell = measured.cell(Group::Own, 1, Protocol::Prepared);
     for contestant in PRONY {
         let seen = measured.behind_bare_us(contestant);
         let name = "median time − bare loop's, µs";
         verdicts.extend(Verdict::of(name, contestant, &cell, LATENCY_US, seen));
+    }
+    verdicts.extend(late(measured));
+    verdicts
+}
+
+/// Verdicts on a server in another scheduling group.
+fn apart(measured: &Measured) -> Vec<Verdict> {
+    let cell = |clients| measured.cell(Group::Other, clients, Protocol::Prepared);
+    let mut verdicts = Vec::new();
+    for (contestant, clients, limit) in APART_AGAINST_SYSBENCH {
+        let cell = cell(clients);
+        let seen = cell.ratio(contestant, Contestant::Sysbench, Figures::client_us);
+        let name = "client CPU ÷ sysbench's";
+        verdicts.extend(Verdict::of(name, contestant, &cell, limit, seen));
+    }
+    let cell = cell(64);
+    let (prony, other) = (Contestant::PronyIoUring, Contestant::OtherIoUring);
+    let seen = cell.ratio(prony, other, Figures::client_us);
+    let name = "client CPU ÷ other Prony's";
+    verdicts.extend(Verdict::of(name, prony, &cell, APART_AGAINST_OTHER, seen));
+    verdicts
+}
+
+/// Verdicts on open loops.
+fn late(measured: &Measured) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for group in Group::ALL {
+        for contestant in PRONY {
+            let seen = measured.open_spread(group, contestant, OpenFigures::late_p99_us);
+            verdicts.extend(seen.map(|seen| Verdict {
+                what: format!(
+                    "lateness at 99 %, µs: {}{}",
+                    contestant.name(),
+                    group.heading()
+                ),
+                limit: LATE_US,
+                seen,
+            }));
+        }
     }
     verdicts
 }

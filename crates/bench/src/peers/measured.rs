@@ -7,6 +7,7 @@ use prony_probe::HostFacts;
 use serde::{Deserialize, Serialize};
 
 use super::contestant::Contestant;
+use super::groups::Group;
 use crate::bare::Latency;
 use crate::spread::Spread;
 
@@ -17,6 +18,7 @@ pub(super) enum Line {
     Setting(Setting),
     Turn(Turn),
     Latency(LatencyTurn),
+    Open(OpenTurn),
 }
 
 /// The choices of the measurement and the machine.
@@ -37,9 +39,35 @@ pub(super) struct Setting {
 pub(super) struct Turn {
     pub(super) round: usize,
     pub(super) contestant: Contestant,
+    #[serde(default)]
+    pub(super) group: Group,
     pub(super) clients: u32,
     pub(super) protocol: Protocol,
     pub(super) figures: Figures,
+}
+
+/// An open loop.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct OpenTurn {
+    pub(super) round: usize,
+    pub(super) contestant: Contestant,
+    pub(super) group: Group,
+    /// Operations per second.
+    pub(super) rate: u32,
+    pub(super) clients: u32,
+    pub(super) figures: OpenFigures,
+}
+
+/// Figures of an open loop. The times are in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct OpenFigures {
+    /// Schedule error: the client's own lateness.
+    pub(super) late: Latency,
+    /// From the intended start to the last byte.
+    pub(super) response: Latency,
+    pub(super) operations: u64,
+    /// Processor time of the client.
+    pub(super) client_ns: u64,
 }
 
 /// One client's times.
@@ -68,6 +96,9 @@ pub(super) struct Figures {
     pub(super) client_threads: u64,
     /// Processor time of the server, exact.
     pub(super) server_ns: u64,
+    /// Times of the queries, where the client reports them while it runs.
+    #[serde(default)]
+    pub(super) latency: Option<Latency>,
 }
 
 impl Figures {
@@ -108,6 +139,30 @@ impl Figures {
     pub(super) fn threads(&self) -> f64 {
         self.client_threads as f64
     }
+
+    /// Median time of a query, in milliseconds. No number where the client does not report it.
+    pub(super) fn p50_ms(&self) -> f64 {
+        self.latency
+            .map_or(f64::NAN, |times| times.p50 as f64 / 1e6)
+    }
+
+    /// 99th percentile of the queries' times, in milliseconds.
+    pub(super) fn p99_ms(&self) -> f64 {
+        self.latency
+            .map_or(f64::NAN, |times| times.p99 as f64 / 1e6)
+    }
+}
+
+impl OpenFigures {
+    /// 99th percentile of the lateness, in microseconds.
+    pub(super) fn late_p99_us(&self) -> f64 {
+        self.late.p99 as f64 / 1e3
+    }
+
+    /// Microseconds of the client's processor time for one operation.
+    pub(super) fn client_us(&self) -> f64 {
+        self.client_ns as f64 / self.operations as f64 / 1e3
+    }
 }
 
 /// Shows the progress to the user who waits.
@@ -119,10 +174,11 @@ impl fmt::Display for Line {
             }
             Self::Turn(turn) => write!(
                 f,
-                "round {}, {} clients, {}: {} {:.2} µs per query",
+                "round {}, {} clients, {}{}: {} {:.2} µs per query",
                 turn.round + 1,
                 turn.clients,
                 turn.protocol.name(),
+                turn.group.heading(),
                 turn.contestant.name(),
                 turn.figures.client_us(),
             ),
@@ -132,6 +188,14 @@ impl fmt::Display for Line {
                 turn.round + 1,
                 turn.contestant.name(),
                 turn.figures.p50 as f64 / 1e3,
+            ),
+            Self::Open(turn) => write!(
+                f,
+                "round {}, open loop{}: {} late by {:.1} µs at 99 %",
+                turn.round + 1,
+                turn.group.heading(),
+                turn.contestant.name(),
+                turn.figures.late.p99 as f64 / 1e3,
             ),
         }
     }
@@ -143,10 +207,12 @@ pub(super) struct Measured {
     pub(super) setting: Setting,
     turns: Vec<Turn>,
     pub(super) latencies: Vec<LatencyTurn>,
+    pub(super) opens: Vec<OpenTurn>,
 }
 
 /// The turns at one number of clients with one protocol.
 pub(super) struct Cell<'a> {
+    pub(super) group: Group,
     pub(super) clients: u32,
     pub(super) protocol: Protocol,
     turns: Vec<&'a Turn>,
@@ -154,26 +220,31 @@ pub(super) struct Cell<'a> {
 
 impl Measured {
     pub(super) fn parse(raw: &str) -> Result<Self, String> {
-        let (mut setting, mut turns, mut latencies) = (None, Vec::new(), Vec::new());
+        let (mut setting, mut turns) = (None, Vec::new());
+        let (mut latencies, mut opens) = (Vec::new(), Vec::new());
         for line in raw.lines() {
             let parsed = serde_json::from_str(line);
             match parsed.map_err(|error| format!("failed to read the line `{line}`: {error}"))? {
                 Line::Setting(line) => setting = Some(line),
                 Line::Turn(turn) => turns.push(turn),
                 Line::Latency(turn) => latencies.push(turn),
+                Line::Open(turn) => opens.push(turn),
             }
         }
         Ok(Self {
             setting: setting.ok_or("failed to read the measurements: no line has the setting")?,
             turns,
             latencies,
+            opens,
         })
     }
 
     /// The turns at one number of clients with one protocol; none if this was not measured.
-    pub(super) fn cell(&self, clients: u32, protocol: Protocol) -> Cell<'_> {
-        let belongs = |turn: &&Turn| turn.clients == clients && turn.protocol == protocol;
+    pub(super) fn cell(&self, group: Group, clients: u32, protocol: Protocol) -> Cell<'_> {
+        let belongs =
+            |turn: &&Turn| (turn.group, turn.clients, turn.protocol) == (group, clients, protocol);
         Cell {
+            group,
             clients,
             protocol,
             turns: self.turns.iter().filter(belongs).collect(),
@@ -183,13 +254,11 @@ impl Measured {
     /// The cells that were measured, each once, in the order of their first turns.
     pub(super) fn cells(&self) -> Vec<Cell<'_>> {
         let mut cells: Vec<Cell<'_>> = Vec::new();
-        for Turn {
-            clients, protocol, ..
-        } in &self.turns
-        {
-            let known = |cell: &Cell<'_>| (cell.clients, cell.protocol) == (*clients, *protocol);
+        for turn in &self.turns {
+            let of_turn = (turn.group, turn.clients, turn.protocol);
+            let known = |cell: &Cell<'_>| (cell.group, cell.clients, cell.protocol) == of_turn;
             if !cells.iter().any(known) {
-                cells.push(self.cell(*clients, *protocol));
+                cells.push(self.cell(turn.group, turn.clients, turn.protocol));
             }
         }
         cells
@@ -203,6 +272,18 @@ impl Measured {
             let bare = bare.find(|bare| bare.round == turn.round)?;
             Some((turn.figures.p50 as f64 - bare.figures.p50 as f64) / 1e3)
         }))
+    }
+
+    /// A quantity of a contestant's open loops, over the rounds.
+    pub(super) fn open_spread(
+        &self,
+        group: Group,
+        contestant: Contestant,
+        quantity: fn(&OpenFigures) -> f64,
+    ) -> Option<Spread> {
+        let belongs = |turn: &&OpenTurn| (turn.group, turn.contestant) == (group, contestant);
+        let turns = self.opens.iter().filter(belongs);
+        Spread::of(turns.map(|turn| quantity(&turn.figures)))
     }
 
     pub(super) fn latencies_of(

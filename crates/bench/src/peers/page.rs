@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use prony_model::Protocol;
 
 use super::contestant::Contestant;
+use super::groups::Group;
 use super::limits::verdicts;
-use super::measured::{Cell, Figures, Measured, Setting};
+use super::measured::{Cell, Figures, Measured, OpenFigures, Setting};
 use crate::spread::Spread;
 use crate::table::Table;
 
@@ -17,18 +18,26 @@ const NONE: &str = "–";
 pub(super) fn page(measured: &Measured) -> String {
     let mut out = setting(&measured.setting);
     let cells = measured.cells();
-    for protocol in [Protocol::Prepared, Protocol::Text] {
-        let mut cells = cells
-            .iter()
-            .filter(|cell| cell.protocol == protocol)
-            .peekable();
-        if cells.peek().is_some() {
-            let name = protocol.name();
-            let _ = write!(out, "\nPoint queries, {name}:\n\n{}", costs(cells));
+    for group in Group::ALL {
+        for protocol in [Protocol::Prepared, Protocol::Text] {
+            let of_table = |cell: &&Cell<'_>| (cell.group, cell.protocol) == (group, protocol);
+            let mut cells = cells.iter().filter(of_table).peekable();
+            if cells.peek().is_some() {
+                let (name, heading) = (protocol.name(), group.heading());
+                let _ = write!(out, "\nPoint queries, {name}{heading}:\n\n{}", costs(cells));
+            }
         }
     }
     if !measured.latencies.is_empty() {
         let _ = write!(out, "\nOne client's times:\n\n{}", latencies(measured));
+    }
+    if let Some(first) = measured.opens.first() {
+        let (rate, clients) = (first.rate, first.clients);
+        let _ = write!(
+            out,
+            "\nOpen loop, {rate} operations per second, {clients} clients:\n\n{}",
+            open_loops(measured)
+        );
     }
     if let Some(table) = against_other(&cells) {
         let _ = write!(out, "\nBeside the other Prony:\n\n{table}");
@@ -88,6 +97,8 @@ fn costs<'a>(cells: impl Iterator<Item = &'a Cell<'a>>) -> String {
         "÷ sysbench",
         "server CPU, µs/query",
         "switches/query",
+        "p50, ms",
+        "p99, ms",
         "memory, MB",
         "threads",
     ];
@@ -103,6 +114,8 @@ fn costs<'a>(cells: impl Iterator<Item = &'a Cell<'a>>) -> String {
 fn cost(cell: &Cell<'_>, contestant: Contestant) -> Vec<String> {
     let median = |quantity, digits: usize| {
         let spread = cell.spread(contestant, quantity);
+        // What a contestant does not report is no number.
+        let spread = spread.filter(|spread| spread.median.is_finite());
         spread.map_or_else(
             || NONE.to_owned(),
             |spread| format!("{:.digits$}", spread.median),
@@ -124,6 +137,8 @@ fn cost(cell: &Cell<'_>, contestant: Contestant) -> Vec<String> {
         ratio(sysbench, Figures::throughput),
         median(Figures::server_us, 2),
         median(Figures::switches, 2),
+        median(Figures::p50_ms, 2),
+        median(Figures::p99_ms, 2),
         median(Figures::memory_mb, 0),
         median(Figures::threads, 0),
     ]
@@ -149,30 +164,64 @@ fn latencies(measured: &Measured) -> String {
     table.markdown()
 }
 
+/// Lateness of scheduled operations, which is the client's own.
+fn open_loops(measured: &Measured) -> String {
+    let headings = [
+        "server's group",
+        "who",
+        "late, 99 %, µs",
+        "response time, 50 %, µs",
+        "response time, 99 %, µs",
+        "CPU, µs/query",
+    ];
+    let mut table = Table::new(2, &headings);
+    for first in measured.opens.iter().filter(|turn| turn.round == 0) {
+        let spread = |quantity| {
+            let spread = measured.open_spread(first.group, first.contestant, quantity);
+            spread.map_or_else(|| NONE.to_owned(), |spread| format!("{spread:.1}"))
+        };
+        table.push(vec![
+            first.group.name().to_owned(),
+            first.contestant.name().to_owned(),
+            spread(OpenFigures::late_p99_us),
+            spread(|figures| figures.response.p50 as f64 / 1e3),
+            spread(|figures| figures.response.p99 as f64 / 1e3),
+            spread(OpenFigures::client_us),
+        ]);
+    }
+    table.markdown()
+}
+
 /// Prony's cost as a multiple of that of the binary of `--prony`. `None` without this option.
 fn against_other(cells: &[Cell<'_>]) -> Option<String> {
     let headings = [
         "who",
         "protocol",
+        "server's group",
         "clients",
         "CPU ÷ other's",
         "queries/s ÷ other's",
+        "p99 ÷ other's",
     ];
-    let mut table = Table::new(2, &headings);
+    let mut table = Table::new(3, &headings);
     let mut found = false;
     for cell in cells {
         for (prony, other) in [
             (Contestant::PronyEpoll, Contestant::OtherEpoll),
             (Contestant::PronyIoUring, Contestant::OtherIoUring),
+            (Contestant::SwitchedEpoll, Contestant::OtherEpoll),
+            (Contestant::SwitchedIoUring, Contestant::OtherIoUring),
         ] {
             if let Some(cpu) = cell.ratio(prony, other, Figures::client_us) {
                 found = true;
                 table.push(vec![
                     prony.name().to_owned(),
                     cell.protocol.name().to_owned(),
+                    cell.group.name().to_owned(),
                     cell.clients.to_string(),
                     cpu.to_string(),
                     shown(cell.ratio(prony, other, Figures::throughput)),
+                    shown(cell.ratio(prony, other, Figures::p99_ms)),
                 ]);
             }
         }

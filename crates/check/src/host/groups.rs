@@ -1,5 +1,7 @@
 //! Scheduling groups: of this program, and of database servers that run here.
 
+use std::collections::BTreeMap;
+
 use prony_model::Finding;
 use prony_model::FindingState::{Doubtful, Good, Unknown};
 use prony_model::HostProperty::Groups;
@@ -37,7 +39,7 @@ pub(super) fn judge(root: &Root) -> Finding {
         let reason = "the group of this program can't be read (/proc/self/autogroup)";
         return Finding::new(Groups, Unknown, reason);
     };
-    let mut others = Vec::new();
+    let mut others: BTreeMap<String, u32> = BTreeMap::new();
     let mut hidden = Vec::new();
     for (pid, program) in servers {
         match root
@@ -47,7 +49,9 @@ pub(super) fn judge(root: &Root) -> Finding {
             .and_then(name)
         {
             Some(group) if group == own => {}
-            Some(group) => others.push(format!("{program} ({pid}) in {group}")),
+            Some(group) => {
+                *others.entry(format!("{program} in {group}")).or_default() += 1;
+            }
             None => hidden.push(format!("{program} ({pid})")),
         }
     }
@@ -55,7 +59,7 @@ pub(super) fn judge(root: &Root) -> Finding {
         return Finding::new(
             Groups,
             Doubtful,
-            format!("{}; this program in {own}", others.join(", ")),
+            format!("{}; this program in {own}", counted(&others)),
         )
         .effect("such a server and the load generator are scheduled as two groups: client time and latency are others than with a server that Prony starts")
         .remedy("compare external servers with external ones only, or turn the groups off: `sysctl kernel.sched_autogroup_enabled=0`");
@@ -69,6 +73,15 @@ pub(super) fn judge(root: &Root) -> Finding {
         Good,
         format!("servers that run here are in {own}, as this program"),
     )
+}
+
+/// Programs with the number of their processes, which may be threads of one server.
+fn counted(programs: &BTreeMap<String, u32>) -> String {
+    let each = programs.iter().map(|(program, count)| match count {
+        1 => program.clone(),
+        _ => format!("{count} × {program}"),
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 /// The name of a group, from a line such as `/autogroup-33 nice 0`.
@@ -118,7 +131,7 @@ mod tests {
                     ("proc/42/autogroup", "/autogroup-7 nice 0\n"),
                 ],
                 Doubtful,
-                "mysqld (42) in autogroup-7",
+                "mysqld in autogroup-7; this program in autogroup-33",
             ),
             (
                 vec![

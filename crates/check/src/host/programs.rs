@@ -34,10 +34,13 @@ fn measured(others: &Others) -> Finding {
         .map(|culprit| format!("{} {}", culprit.name, percent(culprit.percent)))
         .collect();
     let mut seen = format!("took {} of the processors", percent(others.percent));
-    if !names.is_empty() {
-        seen = format!("{seen} (most: {})", names.join(", "));
-    } else if state != Good {
-        seen += " (programs that have ended, or that can't be seen from here)";
+    let explained: f64 = others.culprits.iter().map(|culprit| culprit.percent).sum();
+    let mut parts = names;
+    if state != Good && explained < others.percent / 2.0 {
+        parts.push("most of it by programs that have ended or can't be seen from here".to_owned());
+    }
+    if !parts.is_empty() {
+        seen = format!("{seen}: {}", parts.join(", "));
     }
     let finding =
         Finding::new(Programs, state, seen).figure("other_programs_percent", others.percent);

@@ -22,6 +22,14 @@ pub(super) fn judge(root: &Root) -> Finding {
     let Ok(groups) = root.read("proc/self/cgroup") else {
         return Finding::new(Quota, Unknown, "/proc/self/cgroup can't be read");
     };
+    let is_mounted = |mount: &&str| root.list(mount).is_ok_and(|names| !names.is_empty());
+    if !MOUNTS.iter().any(is_mounted) {
+        return Finding::new(
+            Quota,
+            Unknown,
+            "control groups are not mounted in /sys/fs/cgroup",
+        );
+    }
     let limit = folders(&groups)
         .iter()
         .filter_map(|folder| processors(root, folder))
@@ -81,7 +89,7 @@ mod tests {
         let legacy = ("proc/self/cgroup", "9:pids:/\n1:cpu,cpuacct:/a\n");
         let tight = "50000 100000\n";
         for (files, state) in [
-            (vec![unified], Good),
+            (vec![unified], Unknown),
             (
                 vec![unified, ("sys/fs/cgroup/a/b/cpu.max", "max 100000\n")],
                 Good,

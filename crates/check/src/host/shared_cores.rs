@@ -53,9 +53,10 @@ fn measured(root: &Root, siblings: Option<bool>, sharing: Sharing) -> Finding {
         percent(slower)
     );
     let finding = match slower {
-        ..5.0 if siblings == Some(true) => shared(seen, Doubtful),
-        ..5.0 => Finding::new(SharedCores, Good, seen),
-        5.0..40.0 => shared(seen, Doubtful),
+        ..10.0 if siblings == Some(true) => shared(seen, Doubtful),
+        // A lower frequency with more busy processors explains as much.
+        ..10.0 => Finding::new(SharedCores, Good, seen),
+        10.0..40.0 => shared(seen, Doubtful),
         _ => shared(seen, Bad),
     };
     finding.figure("slower_percent", slower)

@@ -3,9 +3,10 @@
 use std::thread;
 use std::time::Duration;
 
+use prony_host::usable_cpus;
 use prony_load::{DriveTask, Job, Message, Task};
 use prony_model::{CalibrationCounts, CpuSet, HostUse, StepOutcome, Tls};
-use prony_probe::{ProcessorTimes, Root, monotonic_ns, process_cpu_ns, usable_processors};
+use prony_probe::{ProcessorTimes, Root, monotonic_ns, process_cpu_ns};
 
 use super::null_server::NullServer;
 use super::placement::ChildPlacement;
@@ -176,7 +177,7 @@ impl Calibrator<'_> {
 fn processor_times(proc: &Root, cpus: Option<&CpuSet>) -> Option<ProcessorTimes> {
     let cpus = match cpus {
         Some(cpus) => cpus.clone(),
-        None => usable_processors(proc).ok()?,
+        None => usable_cpus().ok()?,
     };
     ProcessorTimes::read(proc, &cpus).ok()
 }

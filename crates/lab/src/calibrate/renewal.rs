@@ -16,6 +16,7 @@ use super::{
 };
 use crate::drive::{Generator, GeneratorSetup};
 use crate::fault::{Stop, unless_interrupted};
+use crate::placement::HostProcessors;
 
 /// Time for which the host is observed before disturbed points are measured again.
 const QUIET: Duration = Duration::from_millis(400);
@@ -52,7 +53,10 @@ impl Calibrator<'_> {
             calibrator: self,
             hello,
             workload: point_query()?,
-            placement: ChildPlacement::new(cached.calibration.placement, self.proc),
+            placement: ChildPlacement {
+                rule: cached.calibration.placement,
+                host: HostProcessors::find(self.proc).ok(),
+            },
         };
         let struck = std::mem::take(&mut cached.struck);
         let calibration = &mut cached.calibration;

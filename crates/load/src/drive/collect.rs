@@ -112,6 +112,7 @@ impl<'a, 's> Collector<'a, 's> {
             start_ns: start.at_ns,
             end_ns,
             backend: self.run.task.backend,
+            scheduling: self.run.scheduling,
             thread_use,
         };
         self.speaker.say(&Message::Done {

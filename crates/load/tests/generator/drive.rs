@@ -7,7 +7,7 @@ use hdrhistogram::serialization::Deserializer;
 use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{
     Backend, Dataset, Distribution, ErrorClass, Generator, Group, Hot, Length, Param, Protocol,
-    Statement, StepOutcome, Thousandths, Timing, Tls, Workload,
+    Scheduling, Statement, StepOutcome, Thousandths, Timing, Tls, Workload,
 };
 use prony_testkit::{param, statement};
 
@@ -32,6 +32,7 @@ crate::backend::behind_each_backend! {
     question_marks_in_the_text_are_noticed,
     the_whole_run_is_timed_where_asked,
     hundreds_of_clients_connect,
+    the_policy_in_force_is_reported,
 }
 
 fn workload(transaction: bool, statements: Vec<Statement>) -> Workload {
@@ -99,6 +100,19 @@ pub(crate) fn answer(request: &Request) -> Reply {
 
 fn count(operations: u64) -> Length {
     Length::Count { operations }
+}
+
+fn the_policy_in_force_is_reported() {
+    let server = FakeServer::start(Delivery::Whole, answer);
+    for wish in [Scheduling::Batch, Scheduling::Normal] {
+        let mut task = task(mixed(true), 5, count(23));
+        task.scheduling = Some(wish);
+        assert_eq!(outcome(&run(&server, task).unwrap()).scheduling, wish);
+    }
+    // One client is few on any host.
+    let one = task(mixed(true), 1, count(23));
+    let messages = run(&server, one).unwrap();
+    assert_eq!(outcome(&messages).scheduling, Scheduling::Normal);
 }
 
 fn counts_are_exact() {

@@ -76,6 +76,7 @@ fn plan() -> Plan {
         backend: None,
         counting: None,
         counting_note: None,
+        canary: crate::CanaryRule::default(),
         trials: Vec::new(),
     }
 }
@@ -127,7 +128,7 @@ fn after(change: impl FnOnce(&mut Plan)) -> [String; 2] {
 fn labels_blocks_seed_and_build_change_nothing() {
     let before = after(|_| {});
     assert_eq!(before[0].len(), LENGTH);
-    let same: [fn(&mut Plan); 16] = [
+    let same: [fn(&mut Plan); 17] = [
         |plan| plan.name = "other".into(),
         |plan| plan.question = "other".into(),
         |plan| plan.seed = 2,
@@ -136,6 +137,7 @@ fn labels_blocks_seed_and_build_change_nothing() {
         |plan| plan.profile = Some("x".into()),
         |plan| plan.allow = vec!["x".into()],
         |plan| plan.counting_note = Some("x".into()),
+        |plan| plan.canary.exclude = true,
         |plan| {
             plan.trials.push(PlannedTrial {
                 block: 0,

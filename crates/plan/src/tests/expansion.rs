@@ -205,6 +205,7 @@ fn prediction_follows_its_formula() {
         load_rows_per_second: 10_000,
         start_ms: 4000,
         stop_ms: 1000,
+        canary_ms: 150,
         step_ms: 100,
         client_us: 10_000,
         queries_per_second: 500,
@@ -217,7 +218,7 @@ fn prediction_follows_its_formula() {
     let clients = 2 * (10 + 40);
     assert_eq!(
         predicted_ms(&plan, &assumptions),
-        2 * 12_000 + 6 * (5000 + 4 * 3600 + clients)
+        2 * 12_000 + 6 * (5300 + 4 * 3600 + clients)
     );
     let counted = RIGHT
         .replace("time = \"3s\"", "")
@@ -228,7 +229,7 @@ fn prediction_follows_its_formula() {
     let counts = 17 * (8000 + 4000);
     assert_eq!(
         predicted_ms(&plan, &assumptions),
-        2 * 12_000 + 6 * (5000 + counts + 4 * 600 + clients)
+        2 * 12_000 + 6 * (5300 + counts + 4 * 600 + clients)
     );
     let idle = RIGHT.replacen(
         "[[step]]",
@@ -238,7 +239,7 @@ fn prediction_follows_its_formula() {
     let plan = World::new().parse(&idle).unwrap();
     assert_eq!(
         predicted_ms(&plan, &assumptions),
-        2 * 12_000 + 6 * (5000 + 9000 + 4 * 3600 + clients)
+        2 * 12_000 + 6 * (5300 + 9000 + 4 * 3600 + clients)
     );
 }
 

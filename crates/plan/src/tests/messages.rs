@@ -37,7 +37,7 @@ fn unknown_keys() {
            × unknown key `block`
            | «block» = 3 an experiment has no such key
            | did you mean `blocks`? known keys: name, question, base, blocks, clients, seed,
-           allow, backend, placement, dataset, defaults, target, sequence, step, section, counting, profile"#,
+           allow, backend, placement, dataset, defaults, target, sequence, step, section, counting, canary, profile"#,
     );
     check(
         "parameters.range",
@@ -54,7 +54,7 @@ fn unknown_keys() {
         "unknown key `mood`
          | «mood» = 1 an experiment has no such key
          | known keys: name, question, base, blocks, clients, seed, allow, backend, placement,
-         dataset, defaults, target, sequence, step, section, counting, profile",
+         dataset, defaults, target, sequence, step, section, counting, canary, profile",
     );
 }
 

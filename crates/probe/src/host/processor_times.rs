@@ -47,17 +47,6 @@ impl ProcessorTimes {
     }
 }
 
-/// Reads the processors that this program may use.
-///
-/// # Errors
-/// If the kernel does not tell.
-pub fn usable_processors(root: &Root) -> Result<CpuSet, ProbeError> {
-    let expected = "a set of processors behind `Cpus_allowed_list:`";
-    root.parse("proc/self/status", expected, |text| {
-        behind(text, "Cpus_allowed_list:")?.trim().parse().ok()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,16 +80,5 @@ mod tests {
         );
         assert_eq!(read("1").unwrap().idle_ns, 53 * tick);
         assert!(read("0,2").is_err());
-    }
-
-    #[test]
-    fn usable_processors_are_read_from_the_status() {
-        let status = "Name:\tprony\nCpus_allowed:\t5\nCpus_allowed_list:\t0,2\n";
-        let (_folder, root) = recorded("proc/self/status", status);
-        assert_eq!(usable_processors(&root).unwrap().to_string(), "0,2");
-        let live = usable_processors(&Root::live()).unwrap();
-        let cpus = std::thread::available_parallelism().unwrap().get();
-        assert!(live.cpus().len() >= cpus);
-        assert!(ProcessorTimes::read(&Root::live(), &live).is_ok());
     }
 }

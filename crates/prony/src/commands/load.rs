@@ -44,6 +44,7 @@ pub(crate) fn load(args: &LoadArgs, signals: &Signals) -> Result<(), Failure> {
         cpus: lab.cpus,
         server_version: &end.server_version,
         outcome: end.outcome.as_ref(),
+        scheduling_groups: end.scheduling_groups.as_ref(),
         server_cpu_ns: end.server_cpu_ns,
         placement: end.placement.as_ref(),
         samples: &end.samples,

@@ -60,6 +60,11 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
         Event::NotSettled { unmet } => format!("  not settled: {}", unmet.join("; ")),
         Event::Absent { gap } => format!("  not read: {}: {}", gap.source, gap.reason),
         Event::TrialDone { took, .. } => format!("  done after {}", whole(*took)),
+        Event::TrialExcluded {
+            target,
+            block,
+            reason,
+        } => format!("  excluded, run again: {target} in block {block}: {reason}"),
         Event::TrialFailed {
             target,
             block,

@@ -100,6 +100,9 @@ impl Terminal {
             Event::TrialDone { took, .. } => {
                 self.stay(&format!("✓ {trial}: {}", whole(*took)));
             }
+            Event::TrialExcluded { reason, .. } => {
+                self.stay(&format!("↻ {trial}: excluded, run again: {reason}"));
+            }
             Event::TrialFailed { reason, .. } => self.stay(&format!("✗ {trial}: {reason}")),
         }
     }

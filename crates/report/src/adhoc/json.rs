@@ -129,6 +129,7 @@ fn client(outcome: &StepOutcome) -> impl Serialize {
     object! {
         threads: outcome.threads,
         backend: outcome.backend,
+        scheduling: outcome.scheduling,
         user_us: outcome.client_user_ns as f64 / 1e3,
         system_us: outcome.client_system_ns as f64 / 1e3,
         cpu_us_per_query: client_us_per_query(outcome).map(thousandths),

@@ -6,6 +6,7 @@ use prony_model::{Schedule, StepOutcome, ThreadUse};
 
 use super::AdHocLoad;
 use crate::analysis::conditions::{StepFacts, conditions};
+use crate::analysis::scheduling_groups;
 use crate::analysis::times::{NsHistogram, decode};
 
 /// A load and its figures.
@@ -143,5 +144,10 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
                 statement.unexpected, statement.count, statement.name
             ),
         });
-    conditions.chain(unexpected).collect()
+    let group = load.scheduling_groups.and_then(scheduling_groups::note);
+    let group = group.map(|text| Warning {
+        code: scheduling_groups::CODE,
+        text,
+    });
+    conditions.chain(unexpected).chain(group).collect()
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use prony_model::{
     ClientGroup, Config, Counter, Dataset, ErrorClass, ErrorCount, GroupOutcome, Groups,
-    IntentValue, Interval, Length, Moment, Pace, PlacementRule, Sample, Schedule, Source, Spacing,
-    StatementOutcome, Step, StepOutcome, Target, Thousandths, ThreadUse, Version,
+    IntentValue, Interval, Length, Moment, Pace, PlacementRule, Sample, Schedule, SchedulingGroups,
+    Source, Spacing, StatementOutcome, Step, StepOutcome, Target, Thousandths, ThreadUse, Version,
 };
 use prony_testkit as testkit;
 
@@ -77,6 +77,10 @@ fn summary(pace: Pace, outcome: Option<&StepOutcome>, intervals: &Intervals) -> 
         sample(Moment::End, 20_000_000_000, 800_000_000),
     ];
     let placed = testkit::placed(PlacementRule::Apart, "0", "0", "1");
+    let groups = SchedulingGroups {
+        server: Ok("control group /system.slice/mysql.service".to_owned()),
+        generator: "autogroup 30".to_owned(),
+    };
     let summary = Summary::of(&AdHocLoad {
         target: &target,
         dataset: &dataset,
@@ -85,6 +89,7 @@ fn summary(pace: Pace, outcome: Option<&StepOutcome>, intervals: &Intervals) -> 
         cpus: 2,
         server_version: "8.0.31",
         outcome,
+        scheduling_groups: Some(&groups),
         server_cpu_ns: Some(9_600_000_000),
         placement: outcome.and(Some(&placed)),
         samples: &samples,

@@ -37,6 +37,13 @@ impl Trials {
         failed.any(|trial| trial.planned.target == target)
     }
 
+    /// Number of timed trials that are done.
+    pub(crate) fn timed_done(&self) -> u64 {
+        let done = self.in_state(TrialState::Done);
+        let timed = done.filter(|trial| trial.planned.kind == TrialKind::Timed);
+        timed.count() as u64
+    }
+
     /// Number of blocks in which every target is measured.
     pub(crate) fn blocks_complete(&self, plan: &Plan) -> usize {
         let timed = |trial: &&TrialRow| trial.planned.kind == TrialKind::Timed;

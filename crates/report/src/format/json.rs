@@ -1,5 +1,6 @@
 //! Everything that the other formats show, for programs.
 
+mod canaries;
 mod cells;
 mod costs;
 mod generator;
@@ -31,6 +32,7 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
     let plan = analysis.plan;
     let metrics = costs::metrics(analysis);
     let absences = costs::absences(analysis);
+    let canary = canaries::entry(analysis);
     pretty(&object! {
         format: FORMAT,
         experiment: object! {
@@ -58,9 +60,12 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         metrics: (!metrics.is_empty()).then(|| object! { metrics: metrics }),
         #[serde(flatten)]
         absences: (!absences.is_empty()).then(|| object! { absences: absences }),
+        #[serde(flatten)]
+        canary: canary.map(|canary| object! { canary: canary }),
         cells: cells::cells(analysis)?,
         failed: trials(analysis, TrialState::Failed),
         discarded: trials(analysis, TrialState::Discarded),
+        excluded: trials(analysis, TrialState::Excluded),
         warnings: warnings(analysis),
     })
 }
@@ -103,6 +108,7 @@ fn counts(counts: &TrialCounts) -> impl Serialize {
         failed: counts.failed,
         running: counts.running,
         discarded: counts.discarded,
+        excluded: counts.excluded,
         missing: counts.missing(),
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::analysis::Analysis;
 use crate::document::{Cell, Table};
-use crate::page::{generator, placement};
+use crate::page::{canaries, generator, placement};
 use crate::words::{plural, seconds};
 
 /// Facts of the run as a whole.
@@ -42,6 +42,8 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
     facts.extend(placement::line(analysis).map(|text| ("Placement", text)));
     facts.extend(sampling(analysis).map(|text| ("Sampling", text)));
+    facts.extend(canaries::line(analysis).map(|text| ("Canary", text)));
+    facts.extend(canaries::excluded(analysis).map(|text| ("Excluded", text)));
     facts.push(("Data", data(&plan.dataset)));
     facts.extend(sequence(plan).map(|text| ("Sequence", text)));
     facts.extend(settling(plan).map(|text| ("Settling", text)));

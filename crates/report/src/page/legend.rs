@@ -26,6 +26,7 @@ pub(crate) fn items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
     items.extend(paced_items(analysis.plan));
     items.extend(before_after_item(analysis));
     items.extend(cost_items(analysis, detail));
+    items.extend(canary_item(analysis));
     items.extend(warm_item(analysis.plan));
     items.push(
         "A block is one fresh start of every target. n is the number of blocks where it differs \
@@ -205,6 +206,14 @@ fn counted_item(analysis: &Analysis<'_>) -> Option<String> {
          trials.{caution}",
         plural(counting.blocks.into(), "trial")
     ))
+}
+
+/// The meaning of the ranges of canaries.
+fn canary_item(analysis: &Analysis<'_>) -> Option<String> {
+    let text = "Canary is the time of a fixed computation before and after each trial, while its \
+                server does not run, relative to the median over the run: a range far from 0 means \
+                that the host did not stay the same.";
+    (!analysis.canaries.all.is_empty()).then(|| text.to_owned())
 }
 
 /// Steps that are measured and not shown.

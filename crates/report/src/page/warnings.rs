@@ -130,14 +130,16 @@ pub(crate) fn missing_and_failed(analysis: &Analysis<'_>) -> Vec<Block> {
             shown.push(cause);
         }
     }
-    let mut items: Vec<String> = analysis
-        .trials
-        .in_state(TrialState::Discarded)
+    let without_figures = [TrialState::Discarded, TrialState::Excluded];
+    let mut items: Vec<String> = without_figures
+        .into_iter()
+        .flat_map(|state| analysis.trials.in_state(state))
         .map(|trial| {
             format!(
-                "{}, attempt {}, discarded: {}",
+                "{}, attempt {}, {}: {}",
                 name(analysis, trial.planned),
                 trial.attempt,
+                trial.state,
                 trial.reason.as_deref().unwrap_or("no reason given")
             )
         })
@@ -148,8 +150,14 @@ pub(crate) fn missing_and_failed(analysis: &Analysis<'_>) -> Vec<Block> {
     if !items.is_empty() {
         blocks.push(Block::List(items));
     }
+    let excludes = !analysis.trials.excluded().is_empty();
+    let heading = if excludes {
+        "Missing, failed and excluded"
+    } else {
+        "Missing and failed"
+    };
     if !blocks.is_empty() {
-        blocks.insert(0, Block::Heading("Missing and failed".into()));
+        blocks.insert(0, Block::Heading(heading.into()));
     }
     blocks
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use prony_model::{
-    Debt, DebtKind, DefaultPlacement, Gap, Level, LoadOutcome, OptionOrigin, RenderedOption,
-    SettleOutcome, Source,
+    CanaryMoment, Debt, DebtKind, DefaultPlacement, Gap, Level, LoadOutcome, OptionOrigin,
+    RenderedOption, SettleOutcome, Source,
 };
 use prony_report::{Format, effective_settings, render};
 use prony_testkit::planned;
 use serde_json::Value;
 
+use crate::canaries::reading;
 use crate::costs::{counting, run_sampled};
 use crate::paces::paced;
 use crate::placement::on_one;
@@ -29,6 +30,13 @@ fn full() -> Sample {
     sample.store.fail_trial(failed, "", "", at(1)).unwrap();
     let discarded = sample.begin(planned(0, 0));
     sample.store.discard_trial(discarded, "", at(1)).unwrap();
+    let excluded = sample.begin(planned(0, 0));
+    let canary = (CanaryMoment::Before, reading(1));
+    sample
+        .store
+        .record_canary(excluded, canary.0, &canary.1)
+        .unwrap();
+    sample.store.exclude_trial(excluded, "", at(1)).unwrap();
     sample
         .store
         .record_warning(prony_store::Subject::Run, "", "")

@@ -31,8 +31,8 @@ impl Store {
         rows(
             &self.connection,
             "read the outcomes",
-            "SELECT trial_id, block, target_id, step_id, group_position, backend, threads,
-                 client_user_ns, client_system_ns, clients, operations, queries, busy_ns,
+            "SELECT trial_id, block, target_id, step_id, group_position, backend, scheduling,
+                 threads, client_user_ns, client_system_ns, clients, operations, queries, busy_ns,
                  (SELECT coalesce(sum(count), 0) FROM error_count AS e
                   WHERE e.trial_id = g.trial_id AND e.step_id = g.step_id
                       AND e.group_position = g.group_position),
@@ -49,8 +49,9 @@ impl Store {
                 let (block, target) = (row.get(1)?, row.get(2)?);
                 let trial = row.get(0)?;
                 read_row! { row, 3 => OutcomeRow {
-                    step, group, backend as Word<_>, threads, client_user_ns, client_system_ns,
-                    clients, operations, queries, busy_ns, errors, unexpected,
+                    step, group, backend as Word<_>, scheduling as Word<_>, threads,
+                    client_user_ns, client_system_ns, clients, operations, queries, busy_ns,
+                    errors, unexpected,
                 } with { trial: trial, planned: PlannedTrial { block, target, kind } } }
             },
         )

@@ -61,6 +61,7 @@ impl StepWriter<'_> {
             client_user_ns: outcome.client_user_ns, client_system_ns: outcome.client_system_ns,
             start_ns: outcome.start_ns, end_ns: outcome.end_ns,
             timing: Word(&outcome.timing), backend: Word(&outcome.backend),
+            scheduling: Word(&outcome.scheduling),
         } }
     }
 

@@ -79,7 +79,9 @@ CREATE TABLE trial (
     kind      TEXT NOT NULL,
     attempt   INTEGER NOT NULL,
     host_id   INTEGER NOT NULL REFERENCES host (id),
-    state     TEXT NOT NULL CHECK (state IN ('running', 'done', 'failed', 'discarded')),
+    state     TEXT NOT NULL CHECK (
+                  state IN ('running', 'done', 'failed', 'discarded', 'excluded')
+              ),
     began_at  TEXT NOT NULL,
     ended_at  TEXT,
     reason    TEXT,
@@ -88,7 +90,19 @@ CREATE TABLE trial (
 ) STRICT;
 
 -- At most one attempt counts: a second running, done or failed one is impossible.
-CREATE UNIQUE INDEX trial_counts_once ON trial (block, target_id, kind) WHERE state <> 'discarded';
+CREATE UNIQUE INDEX trial_counts_once ON trial (block, target_id, kind)
+    WHERE state NOT IN ('discarded', 'excluded');
+
+-- Times of a fixed computation around a trial, while no server of Prony runs.
+CREATE TABLE canary (
+    trial_id        INTEGER NOT NULL REFERENCES trial (id),
+    moment          TEXT NOT NULL CHECK (moment IN ('before', 'after')),
+    processor_ns    INTEGER NOT NULL,
+    memory_ns       INTEGER NOT NULL,
+    system_calls_ns INTEGER NOT NULL,
+    wake_up_ns      INTEGER,
+    PRIMARY KEY (trial_id, moment)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE server_variable (
     id    INTEGER PRIMARY KEY,
@@ -134,6 +148,7 @@ CREATE TABLE outcome (
     end_ns           INTEGER NOT NULL,
     timing           TEXT NOT NULL CHECK (timing IN ('operations', 'whole-run')),
     backend          TEXT NOT NULL CHECK (backend IN ('epoll', 'io-uring')),
+    scheduling       TEXT NOT NULL CHECK (scheduling IN ('normal', 'batch', 'other')),
     PRIMARY KEY (trial_id, step_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -256,6 +271,15 @@ CREATE TABLE placed_threads (
 CREATE TABLE counting_operations (
     step_id    INTEGER PRIMARY KEY REFERENCES step (id),
     operations INTEGER NOT NULL CHECK (operations >= 1)
+) STRICT;
+
+-- Of trials with an external server.
+CREATE TABLE scheduling_group (
+    trial_id  INTEGER PRIMARY KEY REFERENCES trial (id),
+    server    TEXT,
+    reason    TEXT,
+    generator TEXT NOT NULL,
+    CHECK ((server IS NULL) = (reason IS NOT NULL))
 ) STRICT;
 
 -- Hundreds of counters are read thousands of times: a value names its counter by number.

@@ -252,7 +252,7 @@ fn add_unknown_kind(sample: &Sample) {
                INSERT INTO trial (block, target_id, kind, attempt, host_id, state, began_at)
                VALUES (0, 0, 'profiled', 1, 0, 'done', '2026-01-01T00:00:00.000Z');
                INSERT INTO outcome SELECT last_insert_rowid(), step_id, threads, client_user_ns,
-                   client_system_ns, start_ns, end_ns, timing, backend FROM outcome;
+                   client_system_ns, start_ns, end_ns, timing, backend, scheduling FROM outcome;
                INSERT INTO group_outcome SELECT (SELECT max(trial_id) FROM outcome), step_id,
                    group_position, clients, operations, queries, busy_ns FROM group_outcome;"#,
         )

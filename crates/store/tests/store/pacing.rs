@@ -2,7 +2,8 @@
 
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, ErrorClass, ErrorCount,
-    GroupOutcome, PlacementRule, Schedule, StatementOutcome, StepOutcome, ThreadUse,
+    GroupOutcome, PlacementRule, Schedule, Scheduling, SchedulingGroups, StatementOutcome,
+    StepOutcome, ThreadUse,
 };
 use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, ThreadUseRow};
 use prony_testkit::{self as testkit, planned};
@@ -49,6 +50,7 @@ fn group(name: &str, schedule: Option<Schedule>) -> GroupOutcome {
 fn paced() -> StepOutcome {
     let mut outcome = outcome(1);
     outcome.backend = Backend::IoUring;
+    outcome.scheduling = Scheduling::Batch;
     outcome.groups.own_mut().schedule = Some(schedule(1000));
     outcome.thread_use = vec![
         ThreadUse {
@@ -146,6 +148,7 @@ fn groups_have_figures_of_their_own() {
         step: 1,
         group: 1,
         backend: Backend::IoUring,
+        scheduling: Scheduling::Batch,
         threads: 1,
         client_user_ns: 11_000_000,
         client_system_ns: 12_000_000,
@@ -280,4 +283,27 @@ fn the_first_and_the_last_calibration_are_known() {
         sample.open().first_calibration().unwrap(),
         Some(calibration(1))
     );
+}
+
+#[test]
+fn a_trial_keeps_its_scheduling_groups() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let of = |server: Result<&str, &str>| SchedulingGroups {
+        server: server.map(str::to_owned).map_err(str::to_owned),
+        generator: "autogroup 30".to_owned(),
+    };
+    let groups = [of(Ok("autogroup 31")), of(Err("find the server's process"))];
+    let mut expected = Vec::new();
+    for (block, groups) in (0..).zip(groups) {
+        let trial = store.begin_trial(planned(block, 1), at(1)).unwrap();
+        store.record_scheduling_groups(trial, &groups).unwrap();
+        assert!(store.record_scheduling_groups(trial, &groups).is_err());
+        store.discard_trial(trial, "stopped", at(2)).unwrap();
+        assert!(store.record_scheduling_groups(trial, &groups).is_err());
+        expected.push((trial, groups));
+    }
+    assert_eq!(store.scheduling_groups().unwrap(), expected);
+    drop(store);
+    assert_whole(&sample.path());
 }

@@ -39,7 +39,7 @@ fn close(spread: Option<Spread>, median: f64) {
 #[test]
 fn quantities_are_per_query() {
     let measured = measured();
-    let cell = measured.cell(64, Protocol::Prepared);
+    let cell = measured.cell(Group::Own, 64, Protocol::Prepared);
     let of = |quantity| cell.spread(Contestant::Sysbench, quantity);
     close(of(Figures::client_us), 11.0);
     close(of(Figures::client_user_us), 2.75);
@@ -53,7 +53,7 @@ fn quantities_are_per_query() {
 #[test]
 fn ratios_are_within_rounds() {
     let measured = measured();
-    let cell = measured.cell(64, Protocol::Prepared);
+    let cell = measured.cell(Group::Own, 64, Protocol::Prepared);
     // Prony takes 4, 5 and 6 µs where sysbench takes 10, 11 and 12 µs.
     let (prony, sysbench) = (Contestant::PronyEpoll, Contestant::Sysbench);
     let ratio = cell.ratio(prony, sysbench, Figures::client_us);
@@ -65,8 +65,14 @@ fn ratios_are_within_rounds() {
 #[test]
 fn an_absent_contestant_has_no_figures() {
     let measured = measured();
-    assert_eq!(measured.cell(64, Protocol::Text).contestants().count(), 0);
-    let cell = measured.cell(64, Protocol::Prepared);
+    assert_eq!(
+        measured
+            .cell(Group::Own, 64, Protocol::Text)
+            .contestants()
+            .count(),
+        0
+    );
+    let cell = measured.cell(Group::Own, 64, Protocol::Prepared);
     let bare = Contestant::BareIoUring;
     assert_eq!(cell.spread(bare, Figures::memory_mb), None);
     let ratio = cell.ratio(Contestant::PronyEpoll, bare, Figures::client_us);

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use prony_model::{
-    Aspect, Calibration, Collect, CountedBy, CountedSteps, Length, Phase, Plan, RidingCounters,
-    Step, Target, Timing, TrialKind,
+    Aspect, Calibration, CanaryPart, CanaryRule, Collect, CountedBy, CountedSteps, Length, Phase,
+    Plan, RidingCounters, Step, Target, Timing, TrialKind,
 };
 use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
 
@@ -42,6 +42,7 @@ pub(super) fn describe(
     lines.extend(sections(plan));
     lines.extend(trials(plan));
     lines.extend(counting(plan));
+    lines.extend(exclusion(plan));
     lines.extend(accuracy(plan, calibration));
     let cells = plan.targets.len() * plan.steps.len();
     let times = plural(plan.blocks().into(), "time");
@@ -271,6 +272,19 @@ fn trials(plan: &Plan) -> Vec<String> {
         lines.push(format!("  block {}: {timed}{counting}", block + 1));
     }
     lines
+}
+
+/// The declared rule that excludes trials.
+fn exclusion(plan: &Plan) -> Option<String> {
+    plan.canary.exclude.then(|| {
+        format!(
+            "\nTimed trials whose canary is off by more than {} % (wake-ups {} %) are excluded and \
+             run again, at most {} times each.",
+            plan.canary.bound_percent,
+            plan.canary.bound_percent_of(CanaryPart::WakeUp),
+            CanaryRule::REPEATS_MAX
+        )
+    })
 }
 
 /// The counting trials, or the reason why there are none.

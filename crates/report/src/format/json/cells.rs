@@ -114,6 +114,7 @@ fn measurements(
         Ok(object! {
             block: block,
             backend: row.backend,
+            scheduling: row.scheduling,
             operations: row.operations,
             queries: row.queries,
             queries_per_second: measurement.value(Metric::Queries).map(thousandths),

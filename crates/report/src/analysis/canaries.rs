@@ -1,0 +1,110 @@
+//! The canaries of a run: how steady the host was, and the trials that they cast doubt on.
+
+use std::collections::BTreeMap;
+
+use prony_model::{CanaryChange, CanaryPart, CanaryReading, CanaryRule, TrialKind, TrialState};
+use prony_store::{CanaryRow, Store, StoreError, Subject, TrialRow, WarningRow};
+
+use crate::analysis::trials::Trials;
+use crate::words::listed;
+
+/// All canaries of a run.
+#[derive(Debug)]
+pub(crate) struct Canaries {
+    pub(crate) rule: CanaryRule,
+    /// In the order in which they ran, of trials in any state.
+    pub(crate) all: Vec<Canary>,
+}
+
+/// A canary, and its change relative to the median of those of the same host.
+#[derive(Debug)]
+pub(crate) struct Canary {
+    pub(crate) row: CanaryRow,
+    pub(crate) changes: Vec<CanaryChange>,
+}
+
+impl Canaries {
+    pub(crate) fn read(store: &Store) -> Result<Self, StoreError> {
+        let rows = store.canaries()?;
+        let mut of_host: BTreeMap<usize, Vec<CanaryReading>> = BTreeMap::new();
+        for row in &rows {
+            of_host.entry(row.host).or_default().push(row.times);
+        }
+        let medians: BTreeMap<usize, CanaryReading> = of_host
+            .into_iter()
+            .filter_map(|(host, readings)| Some((host, CanaryReading::median(&readings)?)))
+            .collect();
+        let changes = |row: &CanaryRow| {
+            let median = medians.get(&row.host);
+            median.map_or_else(Vec::new, |median| row.times.changes(median).collect())
+        };
+        Ok(Self {
+            rule: store.plan().canary,
+            all: rows
+                .into_iter()
+                .map(|row| Canary {
+                    changes: changes(&row),
+                    row,
+                })
+                .collect(),
+        })
+    }
+
+    /// The lowest and the highest change of a part. `None` if no canary has it.
+    pub(crate) fn range(&self, part: CanaryPart) -> Option<[CanaryChange; 2]> {
+        let changes = || {
+            let all = self.all.iter().flat_map(|canary| &canary.changes);
+            all.filter(|change| change.part == part)
+        };
+        let by_share = |a: &&CanaryChange, b: &&CanaryChange| a.share.total_cmp(&b.share);
+        Some([*changes().min_by(by_share)?, *changes().max_by(by_share)?])
+    }
+
+    /// A warning for each trial whose figures count and whose canaries exceed the bound. Times of
+    /// counting trials are never used.
+    pub(crate) fn warnings(&self, trials: &Trials) -> Vec<WarningRow> {
+        let done = trials.in_state(TrialState::Done);
+        let timed = done.filter(|trial| trial.planned.kind == TrialKind::Timed);
+        let warning = |trial: &TrialRow| {
+            Some(WarningRow {
+                subject: Subject::Trial(trial.id),
+                code: "canary".to_owned(),
+                text: format!(
+                    "{}, relative to the run's median: the host was not as in other trials",
+                    self.excess(trial)?
+                ),
+            })
+        };
+        timed.filter_map(warning).collect()
+    }
+
+    /// The changes of a trial's canaries that exceed the bound, in words.
+    fn excess(&self, trial: &TrialRow) -> Option<String> {
+        let own = self
+            .all
+            .iter()
+            .filter(|canary| canary.row.trial == trial.id);
+        let moments = own.filter_map(|canary| {
+            let exceeding = canary.changes.iter();
+            let words: Vec<String> = exceeding
+                .filter(|change| self.rule.is_exceeded_by(change))
+                .map(ToString::to_string)
+                .collect();
+            let moment = canary.row.moment;
+            (!words.is_empty()).then(|| format!("in the canary {moment} it, {}", listed(&words)))
+        });
+        let moments: Vec<String> = moments.collect();
+        (!moments.is_empty()).then(|| moments.join("; "))
+    }
+}
+
+impl Trials {
+    /// The targets of which attempts were excluded, with their numbers.
+    pub(crate) fn excluded(&self) -> BTreeMap<usize, u64> {
+        let mut counts = BTreeMap::new();
+        for trial in self.in_state(TrialState::Excluded) {
+            *counts.entry(trial.planned.target).or_default() += 1;
+        }
+        counts
+    }
+}
