@@ -6,7 +6,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
-use crate::{Effect, Step};
 
 /// Milliseconds between two samples within the measured time, where nothing else is asked for.
 const PERIOD_MS: u64 = 1_000;
@@ -140,19 +139,6 @@ words! {
         All = "all",
         /// Those whose clients, of all groups, only read.
         Reads = "reads",
-    }
-}
-
-impl Counting {
-    /// True where counting trials run a step.
-    pub fn counts(&self, step: &Step) -> bool {
-        match self.steps {
-            CountedSteps::All => true,
-            CountedSteps::Reads => {
-                let mut groups = step.groups.iter();
-                groups.all(|group| group.workload.effect == Effect::None)
-            }
-        }
     }
 }
 

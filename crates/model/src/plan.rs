@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 use crate::{
-    Backend, BuildFacts, CanaryRule, ClientGroup, Collect, Config, Counting, Dataset, Engine,
-    External, Groups, IntentValue, Pace, Tls, Transport, TrialKind, WantedPlacement,
+    Backend, BuildFacts, CanaryRule, ClientGroup, Collect, Config, CountedSteps, Counting, Dataset,
+    Effect, Engine, External, Groups, IntentValue, Pace, Tls, Transport, TrialKind,
+    WantedPlacement,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -269,6 +270,19 @@ impl Step {
             None => group.clients,
         };
         self.groups.iter().map(at_once).fold(0, u32::saturating_add)
+    }
+}
+
+impl Counting {
+    /// True where counting trials run a step.
+    pub fn counts(&self, step: &Step) -> bool {
+        match self.steps {
+            CountedSteps::All => true,
+            CountedSteps::Reads => {
+                let mut groups = step.groups.iter();
+                groups.all(|group| group.workload.effect == Effect::None)
+            }
+        }
     }
 }
 
