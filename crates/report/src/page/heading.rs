@@ -38,7 +38,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
         ),
     )];
     facts.extend(analysis.hosts.first().map(|host| ("Host", host_line(host))));
-    facts.extend(host_check(&analysis.hosts).map(|text| ("Host check", text)));
+    facts.extend(host_check(&analysis.hosts).map(|text| ("Check", text)));
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
     facts.extend(placement::line(analysis).map(|text| ("Placement", text)));
     facts.extend(sampling(analysis).map(|text| ("Sampling", text)));
