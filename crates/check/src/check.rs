@@ -115,12 +115,10 @@ impl HostCheck<'_> {
         let is_quiet = others
             .as_ref()
             .is_none_or(|others| others.percent < DISTURBED_PERCENT);
-        let speed = steadiness::canaries_percent(&readings, |canary| Some(canary.processor_ns));
         let measured = Measured {
             taken: taken.ok(),
             others,
             sharing: sharing.ok().flatten().filter(|_| is_quiet),
-            speed_percent: speed.filter(|_| is_quiet),
         };
         let mut findings = host::read(self.root, self.cache, &measured);
         match wake_ups {
@@ -142,11 +140,11 @@ impl HostCheck<'_> {
     fn taken(&self, stop: &StopFlag) -> Result<Taken, CheckError> {
         let before = Account::take(self.root);
         let gaps = interruptions(self.lengths.busy, stop)?;
-        let shares = Account::take(self.root).shares_since(&before);
-        let lost = 100.0 * gaps.lost.as_secs_f64() / gaps.wall.as_secs_f64().max(1e-9);
+        let taken = Account::take(self.root).taken_since(&before);
+        let lost = gaps.lost.as_secs_f64() / gaps.wall.as_secs_f64().max(1e-9);
         Ok(Taken {
-            steal: shares.map(|shares| shares.steal),
-            unexplained: shares.map(|shares| (lost - shares.others).max(0.0)),
+            steal: taken.map(|taken| 100.0 * taken.hypervisor),
+            unexplained: taken.map(|taken| 100.0 * (lost - taken.others).max(0.0)),
             longest: gaps.longest,
         })
     }

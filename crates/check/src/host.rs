@@ -32,8 +32,6 @@ pub(crate) struct Measured {
     pub(crate) others: Option<Others>,
     /// Slowdown of a processor while its partner works.
     pub(crate) sharing: Option<Sharing>,
-    /// Greatest difference between processor parts of canaries, in percent of the least.
-    pub(crate) speed_percent: Option<f64>,
 }
 
 /// Reads every property. Those in `measured` are judged by it, and otherwise by what the kernel
@@ -43,7 +41,7 @@ pub(crate) fn read(root: &Root, cache: &Path, measured: &Measured) -> Vec<Findin
         programs::judge(root, measured.others.as_ref()),
         hypervisor::judge(root, measured.taken.as_ref()),
         quota::judge(root),
-        frequency::judge(root, measured.speed_percent),
+        frequency::judge(root),
         shared_cores::judge(root, measured.sharing.as_ref()),
         groups::judge(root),
         swap::judge(root),

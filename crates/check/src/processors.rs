@@ -1,7 +1,8 @@
 //! The processors of a measurement.
 
-use prony_probe::Root;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use prony_host::usable_cpus;
+use prony_probe::{Root, processor_place};
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::CheckError;
 
@@ -23,15 +24,10 @@ impl Pair {
     /// # Errors
     /// If the kernel does not name them.
     pub fn choose(root: &Root) -> Result<Self, CheckError> {
-        let set = sched_getaffinity(None).map_err(|errno| CheckError::Affinity(errno.into()))?;
-        let allowed: Vec<usize> = (0..CpuSet::MAX_CPU)
-            .filter(|cpu| set.is_set(*cpu))
-            .collect();
-        Ok(Self::of(&allowed, root))
+        Ok(Self::of(&allowed()?, root))
     }
 
-    /// Chooses from `allowed`, which is ascending. A machine that does not describe its processors
-    /// is treated as one without siblings and with one package.
+    /// Chooses from `allowed`, which is ascending.
     fn of(allowed: &[usize], root: &Root) -> Self {
         let Some((&one, others)) = allowed.split_last() else {
             return Self {
@@ -39,19 +35,11 @@ impl Pair {
                 other: None,
             };
         };
-        let topology = |cpu: usize, file: &str| {
-            root.read(format!("sys/devices/system/cpu/cpu{cpu}/topology/{file}"))
-                .ok()
-        };
-        let differs = |cpu: usize, file: &str| {
-            let (ours, theirs) = (topology(one, file), topology(cpu, file));
-            ours.is_some() && ours != theirs
-        };
+        let place = |cpu: usize| processor_place(root, u16::try_from(cpu).unwrap_or(u16::MAX));
+        let ours = place(one);
         let rank = |cpu: usize| {
-            // Threads of one core name the same list.
-            let siblings = "thread_siblings_list";
-            let is_sibling = topology(one, siblings).is_some() && !differs(cpu, siblings);
-            (is_sibling, differs(cpu, "physical_package_id"))
+            let place = place(cpu);
+            (place.core == ours.core, place.package != ours.package)
         };
         let other = others.iter().rev().copied().min_by_key(|cpu| rank(*cpu));
         Self { one, other }
@@ -60,10 +48,8 @@ impl Pair {
 
 /// The processors that the calling thread may use, ascending.
 pub(crate) fn allowed() -> Result<Vec<usize>, CheckError> {
-    let set = sched_getaffinity(None).map_err(|errno| CheckError::Affinity(errno.into()))?;
-    Ok((0..CpuSet::MAX_CPU)
-        .filter(|cpu| set.is_set(*cpu))
-        .collect())
+    let cpus = usable_cpus().map_err(CheckError::Affinity)?;
+    Ok(cpus.cpus().iter().copied().map(usize::from).collect())
 }
 
 /// Binds the calling thread to a processor.
@@ -80,8 +66,8 @@ pub(crate) fn bind(cpu: usize) -> Result<(), CheckError> {
 mod tests {
     use super::*;
 
-    /// Processors of a machine by (number, siblings, package).
-    fn machine(cpus: &[(usize, &str, u32)]) -> (tempfile::TempDir, Root) {
+    /// Processors of a machine by number, those of its core and those of its package.
+    fn machine(cpus: &[(usize, &str, &str)]) -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
         for (cpu, siblings, package) in cpus {
             let topology = format!("sys/devices/system/cpu/cpu{cpu}/topology");
@@ -91,7 +77,7 @@ mod tests {
                 std::fs::write(topology.join(name), text + "\n").unwrap();
             };
             write("thread_siblings_list", (*siblings).to_owned());
-            write("physical_package_id", package.to_string());
+            write("core_siblings_list", (*package).to_owned());
         }
         let root = Root::recorded(folder.path());
         (folder, root)
@@ -99,9 +85,19 @@ mod tests {
 
     #[test]
     fn a_partner_is_near_and_no_sibling() {
-        let two_cores = [(0, "0,2", 0), (1, "1,3", 0), (2, "0,2", 0), (3, "1,3", 0)];
-        let one_core = [(0, "0-1", 0), (1, "0-1", 0)];
-        let packages = [(0, "0", 0), (1, "1", 1), (2, "2", 0), (3, "3", 1)];
+        let two_cores = [
+            (0, "0,2", "0-3"),
+            (1, "1,3", "0-3"),
+            (2, "0,2", "0-3"),
+            (3, "1,3", "0-3"),
+        ];
+        let one_core = [(0, "0-1", "0-1"), (1, "0-1", "0-1")];
+        let packages = [
+            (0, "0", "0,2"),
+            (1, "1", "1,3"),
+            (2, "2", "0,2"),
+            (3, "3", "1,3"),
+        ];
         for (machine, allowed, one, other) in [
             (machine(&two_cores), vec![0, 1, 2, 3], 3, Some(2)),
             (machine(&two_cores), vec![1, 3], 3, Some(1)),

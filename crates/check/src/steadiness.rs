@@ -11,6 +11,10 @@ use crate::words::percent;
 const WINDOWS: usize = 50;
 /// Seconds of which a standard deviation says something.
 const SECONDS_MIN: usize = 4;
+/// Difference between processor parts of canaries, in percent, that is none of the machine's speed.
+const STEADY: f64 = 3.0;
+/// The same that no ratio of a few percent survives.
+const UNSTEADY: f64 = 10.0;
 /// Length of the steps for which the effect is stated, in seconds.
 const STEP_SECONDS: f64 = 10.0;
 
@@ -59,11 +63,19 @@ pub(crate) fn judge(fixed: &[WakeUpWindow], canaries: &[CanaryReading]) -> Findi
     };
     // Two means over independent seconds, at two standard errors.
     let error = 200.0 * variation * (2.0 / STEP_SECONDS).sqrt();
-    let state = match error {
+    let by_seconds = match error {
         ..2.0 => Good,
         2.0..6.0 => Doubtful,
         _ => Bad,
     };
+    let speed = canaries_percent(canaries, |canary| Some(canary.processor_ns)).unwrap_or(0.0);
+    let by_canaries = match speed {
+        ..STEADY => Good,
+        STEADY..UNSTEADY => Doubtful,
+        _ => Bad,
+    };
+    // States are in order, the worst first.
+    let state = by_seconds.min(by_canaries);
     let part = |name, of: fn(&CanaryReading) -> Option<u64>| {
         let range = canaries_percent(canaries, of)?;
         Some(format!("{name} {}", percent(range)))
@@ -86,13 +98,14 @@ pub(crate) fn judge(fixed: &[WakeUpWindow], canaries: &[CanaryReading]) -> Findi
     }
     let finding = Finding::new(Steadiness, state, seen)
         .figure("second_deviation_percent", 100.0 * variation)
-        .error(error);
+        .error(error.max(speed));
     if state == Good {
         return finding;
     }
     finding
         .effect(format!(
-            "the ratio of two steps of {STEP_SECONDS} s is off by up to {} for this alone",
+            "the ratio of two steps of {STEP_SECONDS} s is off by up to {} for the seconds alone; \
+             trials at different times differ by as much as canaries do",
             percent(error)
         ))
         .remedy("longer steps and more blocks: four times the time halves it")
@@ -157,6 +170,21 @@ mod tests {
             "{seen}"
         );
         assert!(!seen.contains("wake-ups"), "{seen}");
+    }
+
+    #[test]
+    fn a_machine_that_changes_its_speed_is_not_steady() {
+        let steady = seconds(&[1000, 1001, 999, 1000]);
+        for (slower, state) in [(101, Good), (104, Doubtful), (110, Bad)] {
+            let canary = |processor_ns| CanaryReading {
+                processor_ns,
+                memory_ns: 100,
+                system_calls_ns: 100,
+                wake_up_ns: None,
+            };
+            let finding = judge(&steady, &[canary(100), canary(slower)]);
+            assert_eq!(finding.state, state, "{slower}");
+        }
     }
 
     #[test]

@@ -311,6 +311,12 @@ impl Plan {
         self.targets.iter().all(|target| target.external.is_none())
     }
 
+    /// `true` if a step has a target with which the run chooses its placement.
+    pub fn leaves_placement_open(&self, step: &Step) -> bool {
+        let mut targets = self.targets.iter();
+        targets.any(|target| self.wanted_placement(target, step).is_none())
+    }
+
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
         self.trials

@@ -9,11 +9,13 @@
     reason = "a wrong literal fails the test that has it"
 )]
 
+mod calibration;
 mod outcome;
 mod placement;
 mod plan;
 mod workload;
 
+pub use calibration::{calibration, closed_point};
 pub use outcome::{encoded, group_outcome, histogram, statement_outcome, step_outcome};
 pub use placement::{free, placed, threads_on};
 pub use plan::{build, group, plan, planned, step, target};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use prony_model::Finding;
 use prony_model::FindingState::{Doubtful, Good, Unknown};
 use prony_model::HostProperty::Groups;
-use prony_probe::Root;
+use prony_probe::{Root, scheduling_group};
 
 /// Programs of database servers, as the kernel names them: at most 15 letters.
 const SERVERS: [&str; 7] = [
@@ -21,38 +21,27 @@ const SERVERS: [&str; 7] = [
 /// Judges the groups of servers that run here, as they are for external targets.
 pub(super) fn judge(root: &Root) -> Finding {
     let servers = servers(root);
-    let enabled = root.number("proc/sys/kernel/sched_autogroup_enabled");
-    let own = match enabled {
-        Some(1) => root.read("proc/self/autogroup").ok(),
-        Some(_) => return Finding::new(Groups, Good, "groups by session are off"),
-        // A kernel without them has no such file either.
-        None if servers.is_empty() => {
-            return Finding::new(Groups, Good, "this kernel groups no sessions");
-        }
-        None => None,
-    };
     if servers.is_empty() {
-        let seen = "groups by session are on; no database server that Prony knows runs here";
-        return Finding::new(Groups, Good, seen);
+        return Finding::new(
+            Groups,
+            Good,
+            "no database server that Prony knows runs here",
+        );
     }
-    let Some(own) = own.as_deref().and_then(name) else {
-        let reason = "the group of this program can't be read (/proc/self/autogroup)";
-        return Finding::new(Groups, Unknown, reason);
+    let own = match scheduling_group(root, std::process::id()) {
+        Ok(own) => own,
+        Err(error) => {
+            let reason = format!("the group of this program is unknown: failed to {error}");
+            return Finding::new(Groups, Unknown, reason);
+        }
     };
     let mut others: BTreeMap<String, u32> = BTreeMap::new();
     let mut hidden = Vec::new();
     for (pid, program) in servers {
-        match root
-            .read(format!("proc/{pid}/autogroup"))
-            .ok()
-            .as_deref()
-            .and_then(name)
-        {
-            Some(group) if group == own => {}
-            Some(group) => {
-                *others.entry(format!("{program} in {group}")).or_default() += 1;
-            }
-            None => hidden.push(format!("{program} ({pid})")),
+        match scheduling_group(root, pid) {
+            Ok(group) if group == own => {}
+            Ok(group) => *others.entry(format!("{program} in {group}")).or_default() += 1,
+            Err(_) => hidden.push(format!("{program} ({pid})")),
         }
     }
     if !others.is_empty() {
@@ -62,7 +51,7 @@ pub(super) fn judge(root: &Root) -> Finding {
             format!("{}; this program in {own}", counted(&others)),
         )
         .effect("such a server and the load generator are scheduled as two groups: client time and latency are others than with a server that Prony starts")
-        .remedy("compare external servers with external ones only, or turn the groups off: `sysctl kernel.sched_autogroup_enabled=0`");
+        .remedy("compare external servers with external ones only; for groups of sessions: `sysctl kernel.sched_autogroup_enabled=0`");
     }
     if !hidden.is_empty() {
         let reason = format!("the group can't be read of {}", hidden.join(", "));
@@ -82,11 +71,6 @@ fn counted(programs: &BTreeMap<String, u32>) -> String {
         _ => format!("{count} × {program}"),
     });
     each.collect::<Vec<_>>().join(", ")
-}
-
-/// The name of a group, from a line such as `/autogroup-33 nice 0`.
-fn name(line: &str) -> Option<&str> {
-    line.split_ascii_whitespace().next()?.strip_prefix('/')
 }
 
 /// Servers that run here, by process id.
@@ -112,39 +96,37 @@ mod tests {
 
     #[test]
     fn a_server_in_another_group_raises_doubts() {
-        let on = ("proc/sys/kernel/sched_autogroup_enabled", "1\n");
-        let off = ("proc/sys/kernel/sched_autogroup_enabled", "0\n");
-        let own = ("proc/self/autogroup", "/autogroup-33 nice 0\n");
-        let server = ("proc/42/comm", "mysqld\n");
-        let program = ("proc/43/comm", "bash\n");
+        let own = format!("proc/{}", std::process::id());
+        let [own_cgroup, own_autogroup] =
+            ["cgroup", "autogroup"].map(|file| format!("{own}/{file}"));
+        let ours = [
+            ("proc/sys/kernel/sched_autogroup_enabled", "1\n"),
+            ("proc/self/mountinfo", ""),
+            (own_cgroup.as_str(), "0::/\n"),
+            (own_autogroup.as_str(), "/autogroup-33 nice 0\n"),
+        ];
+        let server = [("proc/42/comm", "mysqld\n"), ("proc/42/cgroup", "0::/\n")];
+        let in_group = |line| [("proc/42/autogroup", line)];
         for (files, state, word) in [
-            (vec![], Good, "no sessions"),
-            (vec![server], Unknown, "/proc/self/autogroup"),
-            (vec![off, server], Good, "off"),
-            (vec![on, own, program], Good, "no database server"),
-            (vec![on, own, server], Unknown, "mysqld (42)"),
             (
-                vec![
-                    on,
-                    own,
-                    server,
-                    ("proc/42/autogroup", "/autogroup-7 nice 0\n"),
-                ],
+                vec![&ours[..], &[("proc/43/comm", "bash\n")]],
+                Good,
+                "no database server",
+            ),
+            (vec![&server[..]], Unknown, "this program is unknown"),
+            (vec![&ours, &server[..1]], Unknown, "mysqld (42)"),
+            (
+                vec![&ours, &server, &in_group("/autogroup-7 nice 0\n")],
                 Doubtful,
-                "mysqld in autogroup-7; this program in autogroup-33",
+                "mysqld in autogroup 7; this program in autogroup 33",
             ),
             (
-                vec![
-                    on,
-                    own,
-                    server,
-                    ("proc/42/autogroup", "/autogroup-33 nice 0\n"),
-                ],
+                vec![&ours, &server, &in_group("/autogroup-33 nice 0\n")],
                 Good,
-                "autogroup-33",
+                "autogroup 33",
             ),
         ] {
-            let (_folder, root) = recorded(&files);
+            let (_folder, root) = recorded(&files.concat());
             let finding = judge(&root);
             assert_eq!(finding.state, state, "{files:?}");
             assert!(finding.seen.contains(word), "{}", finding.seen);

@@ -7,7 +7,6 @@ use prony_model::FindingState::{Bad, Doubtful, Good, Unknown};
 use prony_model::HostProperty::Hypervisor;
 use prony_probe::{HostFacts, Root};
 
-use crate::processor_time::ProcessorTime;
 use crate::words::percent;
 
 /// Processor time that was taken while every processor was busy, in percent.
@@ -80,14 +79,13 @@ fn measured(root: &Root, taken: Taken) -> Finding {
 
 /// A share of the whole time since the host's start says little of now: never more than a doubt.
 fn since_start(root: &Root) -> Finding {
-    let Some(time) = ProcessorTime::read(root) else {
+    let Some((wanted, steal)) = ticks(root) else {
         return Finding::new(Hypervisor, Unknown, "/proc/stat can't be read");
     };
     if is_virtual(root) == Some(false) {
         return Finding::new(Hypervisor, Good, "none");
     }
-    let wanted = time.busy_ns + time.steal_ns;
-    let share = 100.0 * time.steal_ns as f64 / (wanted as f64).max(1.0);
+    let share = 100.0 * steal as f64 / (wanted as f64).max(1.0);
     let seen = format!(
         "took {} of the processor time that was wanted since the host's start",
         percent(share)
@@ -101,6 +99,22 @@ fn since_start(root: &Root) -> Finding {
     finding(Doubtful)
         .effect("a target that it meets is slower, and another is not")
         .remedy(REMEDY)
+}
+
+/// Time of all processors since the host's start in clock ticks: all that was wanted, and the part
+/// that the hypervisor took. Source of the layout: proc(5), stat.
+fn ticks(root: &Root) -> Option<(u64, u64)> {
+    let text = root.read("proc/stat").ok()?;
+    let numbers = text
+        .lines()
+        .next()?
+        .strip_prefix("cpu ")?
+        .split_ascii_whitespace();
+    let numbers: Vec<u64> = numbers.map_while(|number| number.parse().ok()).collect();
+    let [user, nice, system, _idle, _wait, irq, softirq, steal, ..] = numbers[..] else {
+        return None;
+    };
+    Some((user + nice + system + irq + softirq + steal, steal))
 }
 
 #[cfg(test)]

@@ -20,11 +20,11 @@ pub(super) fn judge(root: &Root, others: Option<&Others>) -> Finding {
     }
 }
 
-/// The thresholds are the resolution of the kernel's accounting, which samples, and a ratio of a
-/// few percent.
+/// The lower threshold is what the check itself costs beside its own threads: going idle and waking
+/// up is charged to no process. The upper one is a ratio of a few percent.
 fn measured(others: &Others) -> Finding {
     let state = match others.percent {
-        ..2.0 => Good,
+        ..3.0 => Good,
         ..5.0 => Doubtful,
         _ => Bad,
     };
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn measured_shares_are_judged() {
-        for (share, state) in [(0.5, Good), (3.0, Doubtful), (40.0, Bad)] {
+        for (share, state) in [(2.9, Good), (3.0, Doubtful), (40.0, Bad)] {
             let others = Others {
                 percent: share,
                 culprits: vec![Culprit {

@@ -65,27 +65,13 @@ pub(super) fn keep(path: &Path, kept: &CachedCalibration) -> Result<(), KeepErro
 
 #[cfg(test)]
 mod tests {
-    use prony_model::PlacementRule;
+    use prony_testkit as testkit;
 
     use super::*;
 
     /// Of the program that runs the tests.
     fn kept() -> CachedCalibration {
-        let calibration = Calibration {
-            prony_version: "1.2.3".into(),
-            host: CalibratedHost {
-                cpu_model: None,
-                cpus: 2,
-                kernel: Some("6.1.0".into()),
-            },
-            made_at_ms: 7,
-            placement: PlacementRule::Together,
-            wake_ups: None,
-            closed: Vec::new(),
-            open: Vec::new(),
-            looking: Vec::new(),
-            noise: Vec::new(),
-        };
+        let calibration = testkit::calibration();
         let program = Program::read(&std::env::current_exe().unwrap()).unwrap();
         CachedCalibration {
             program,

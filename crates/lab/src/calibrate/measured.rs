@@ -37,12 +37,12 @@ impl Measured {
             server_ns: self.server_ns,
         }
     }
+}
 
-    /// Share of the processors that was taken away; 0 where nothing is known of it.
-    fn taken_share(&self) -> f64 {
-        let taken = self.host.and_then(|host| host.taken());
-        taken.map_or(0.0, |taken| taken.share())
-    }
+/// Share of the processors that was taken away; 0 where nothing is known of it.
+pub(super) fn taken_share(host: Option<HostUse>) -> f64 {
+    let taken = host.and_then(|host| host.taken());
+    taken.map_or(0.0, |taken| taken.share())
 }
 
 /// Clocks at one edge of the measured time.
@@ -79,7 +79,7 @@ impl Calibrator<'_> {
                 host: &host,
             });
             let again = once()?;
-            if again.taken_share() < best.taken_share() {
+            if taken_share(again.host) < taken_share(best.host) {
                 best = again;
             }
         }
@@ -186,14 +186,8 @@ fn host_use(start: &Edge, end: &Edge) -> Option<HostUse> {
     let (before, after) = (start.times?, end.times?);
     let generator_ns = end.generator_ns?.saturating_sub(start.generator_ns?);
     let server_ns = end.server_ns.saturating_sub(start.server_ns);
-    Some(HostUse {
-        processors: after.processors,
-        wall_ns: end.at_ns.saturating_sub(start.at_ns),
-        idle_ns: after.idle_ns.saturating_sub(before.idle_ns),
-        interrupt_ns: after.interrupt_ns.saturating_sub(before.interrupt_ns),
-        steal_ns: after.steal_ns.saturating_sub(before.steal_ns),
-        own_ns: generator_ns + server_ns,
-    })
+    let wall_ns = end.at_ns.saturating_sub(start.at_ns);
+    Some(after.since(before, wall_ns, generator_ns + server_ns))
 }
 
 pub(super) fn drive_error(task: &DriveTask, reason: String) -> CalibrationError {

@@ -160,7 +160,7 @@ impl CalibrationPoints {
 
 #[cfg(test)]
 mod tests {
-    use prony_model::{CalibratedHost, CalibrationCounts, ClosedPoint, PlacementRule};
+    use prony_testkit as testkit;
 
     use super::super::tasks::RATE;
     use super::*;
@@ -195,35 +195,10 @@ mod tests {
 
     /// A calibration of these backends.
     fn calibration(backends: &[Backend]) -> Calibration {
-        let counts = CalibrationCounts {
-            queries: 1,
-            wall_ns: 1,
-            client_user_ns: 1,
-            client_system_ns: 1,
-            server_ns: 1,
-        };
-        let closed = |&backend: &Backend| ClosedPoint {
-            backend,
-            clients: 1,
-            threads: 1,
-            cpus: None,
-            host: None,
-            counts,
-        };
+        let closed = |&backend: &Backend| testkit::closed_point(backend, 1, 1);
         Calibration {
-            prony_version: "1.2.3".into(),
-            host: CalibratedHost {
-                cpu_model: None,
-                cpus: 2,
-                kernel: None,
-            },
-            made_at_ms: 7,
-            placement: PlacementRule::Together,
-            wake_ups: None,
             closed: backends.iter().map(closed).collect(),
-            open: Vec::new(),
-            looking: Vec::new(),
-            noise: Vec::new(),
+            ..testkit::calibration()
         }
     }
 

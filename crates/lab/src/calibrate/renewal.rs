@@ -7,7 +7,7 @@ use prony_load::{DriveTask, Hello};
 use prony_model::{Backend, Calibration, ClosedPoint, HostUse, NoisePoint, OpenPoint, Workload};
 
 use super::cache::{CachedCalibration, keep};
-use super::measured::Measured;
+use super::measured::{Measured, taken_share};
 use super::placement::ChildPlacement;
 use super::points::CalibrationPoints;
 use super::{
@@ -114,7 +114,9 @@ impl Renewal<'_> {
             let again = closed_point(&task, &self.measure(&task)?);
             let [before, now] = [&*point, &again].map(|one| one.counts.queries_per_second());
             // A struck ceiling is known to be too low.
-            if (struck && before < now) || (!struck && share(again.host) < share(point.host)) {
+            if (struck && before < now)
+                || (!struck && taken_share(again.host) < taken_share(point.host))
+            {
                 *point = again;
             }
         }
@@ -128,7 +130,7 @@ impl Renewal<'_> {
                 let time_ms = CalibrationPoints::usual(CalibrationPoints::SHORT_MS).open_ms();
                 let task = tasks::open_loop(&self.workload, setup, time_ms);
                 let again = open_point(&task, &self.measure(&task)?)?;
-                if share(again.host) < share(point.host) {
+                if taken_share(again.host) < taken_share(point.host) {
                     *point = again;
                 }
             }
@@ -143,7 +145,7 @@ impl Renewal<'_> {
                 let time_ms = CalibrationPoints::usual_noise_ms(CalibrationPoints::SHORT_MS);
                 let task = noise::task(&self.workload, &self.hello, backend, clients, time_ms);
                 let again = noise::point(&task, &self.measure(&task)?);
-                if share(again.host) < share(point.host) {
+                if taken_share(again.host) < taken_share(point.host) {
                     *point = again;
                 }
             }
@@ -160,10 +162,4 @@ impl Renewal<'_> {
 
 fn is_disturbed(host: Option<HostUse>) -> bool {
     host.is_some_and(|host| host.is_disturbed())
-}
-
-/// Share that was taken from a point; 0 where nothing is known of it.
-fn share(host: Option<HostUse>) -> f64 {
-    let taken = host.and_then(|host| host.taken());
-    taken.map_or(0.0, |taken| taken.share())
 }

@@ -1,7 +1,7 @@
 //! Ceilings against the steps of a stored run.
 
 use jiff::Timestamp;
-use prony_model::{CalibratedHost, CalibrationCounts, ClosedPoint, PlacementRule, Version};
+use prony_model::Version;
 use prony_store::NewRun;
 use prony_testkit::{self as testkit, planned};
 
@@ -9,34 +9,11 @@ use super::*;
 
 /// Ceilings of epoll, in queries per second, by number of clients.
 fn calibration(ceilings: &[(u32, u64)]) -> Calibration {
-    let closed = |&(clients, queries): &(u32, u64)| ClosedPoint {
-        backend: Backend::Epoll,
-        clients,
-        threads: 1,
-        cpus: None,
-        host: None,
-        counts: CalibrationCounts {
-            queries,
-            wall_ns: 1_000_000_000,
-            client_user_ns: 1,
-            client_system_ns: 1,
-            server_ns: 1,
-        },
-    };
+    let closed =
+        |&(clients, queries): &(u32, u64)| testkit::closed_point(Backend::Epoll, clients, queries);
     Calibration {
-        prony_version: "1.2.3".into(),
-        host: CalibratedHost {
-            cpu_model: None,
-            cpus: 2,
-            kernel: None,
-        },
-        made_at_ms: 1,
-        placement: PlacementRule::Together,
-        wake_ups: None,
         closed: ceilings.iter().map(closed).collect(),
-        open: Vec::new(),
-        looking: Vec::new(),
-        noise: Vec::new(),
+        ..testkit::calibration()
     }
 }
 

@@ -1,8 +1,6 @@
 //! Tests with windows of known fluctuation.
 
-use prony_model::{
-    Backend, CalibratedHost, NoiseWindow, Pace, PlacementRule, Spacing, Thousandths, Version,
-};
+use prony_model::{Backend, NoiseWindow, Pace, Spacing, Thousandths, Version};
 use prony_testkit as testkit;
 
 use super::*;
@@ -26,19 +24,8 @@ fn calibration(rates: &[(u32, [u64; 2])]) -> Calibration {
             .collect(),
     };
     Calibration {
-        prony_version: "1.2.3".into(),
-        host: CalibratedHost {
-            cpu_model: None,
-            cpus: 2,
-            kernel: None,
-        },
-        made_at_ms: 1,
-        placement: PlacementRule::Together,
-        wake_ups: None,
-        closed: Vec::new(),
-        open: Vec::new(),
-        looking: Vec::new(),
         noise: rates.iter().map(noise).collect(),
+        ..testkit::calibration()
     }
 }
 

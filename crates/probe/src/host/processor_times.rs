@@ -1,6 +1,6 @@
 //! Time of processors by the kernel's account: `/proc/stat`, one line for each.
 
-use prony_model::CpuSet;
+use prony_model::{CpuSet, HostUse};
 
 use crate::root::{ProbeError, Root, ticks_to_ns};
 use crate::text::{behind, numbers, sum};
@@ -45,28 +45,36 @@ impl ProcessorTimes {
             })
         })
     }
+
+    /// Use of the processors since an earlier moment, from which `wall_ns` have passed, with
+    /// `own_ns` of processor time that belongs to a measurement.
+    #[must_use]
+    pub fn since(self, before: Self, wall_ns: u64, own_ns: u64) -> HostUse {
+        HostUse {
+            processors: self.processors,
+            wall_ns,
+            idle_ns: self.idle_ns.saturating_sub(before.idle_ns),
+            interrupt_ns: self.interrupt_ns.saturating_sub(before.interrupt_ns),
+            steal_ns: self.steal_ns.saturating_sub(before.steal_ns),
+            own_ns,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::root::tick_ns;
+    use crate::testing::Machine;
 
     const STAT: &str = "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 10 1 20 500 3 2 1 7 0 0\n\
                         cpu1 1 1 1 50 3 0 1 0 0 0\ncpu10 1 1 1 1 1 1 1 1 0 0\nintr 5\n";
 
-    fn recorded(path: &str, text: &str) -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join(path);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
-        let root = Root::recorded(folder.path());
-        (folder, root)
-    }
-
     #[test]
     fn times_are_those_of_the_named_processors() {
-        let (_folder, root) = recorded("proc/stat", STAT);
+        let machine = Machine::new();
+        machine.write("proc/stat", STAT);
+        let root = machine.root();
         let read = |cpus: &str| ProcessorTimes::read(&root, &cpus.parse().unwrap());
         let tick = tick_ns();
         assert_eq!(

@@ -195,11 +195,7 @@ fn others(part: &[Placed<'_>]) -> &'static str {
 /// The reason for the default, if any step has it.
 fn default(analysis: &Analysis<'_>) -> Option<String> {
     let plan = analysis.plan;
-    let leaves_open = |step: &usize| {
-        let step = &plan.steps[*step];
-        let mut targets = plan.targets.iter();
-        targets.any(|target| plan.wanted_placement(target, step).is_none())
-    };
+    let leaves_open = |step: &usize| plan.leaves_placement_open(&plan.steps[*step]);
     let default = analysis.placements.default?;
     let is_used = shown(analysis).iter().any(leaves_open);
     is_used.then(|| format!("Default: {}, because {}", default.rule, default.reason))

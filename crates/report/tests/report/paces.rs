@@ -2,8 +2,8 @@
 
 use prony_model::{
     Backend, CalibratedHost, Calibration, CalibrationCounts, ClientGroup, ClosedPoint, ErrorClass,
-    ErrorCount, GroupOutcome, Pace, PlacementRule, Plan, Schedule, Spacing, StatementOutcome,
-    StepOutcome, Think, Thousandths, ThreadUse,
+    ErrorCount, GroupOutcome, Pace, Plan, Schedule, Spacing, StatementOutcome, StepOutcome, Think,
+    Thousandths, ThreadUse,
 };
 use prony_report::Format;
 use prony_testkit::{self as testkit, planned};
@@ -132,11 +132,7 @@ fn pace(target: u64, step: usize, outcome: &mut StepOutcome) {
 /// Of the host of the samples.
 pub(crate) fn calibration() -> Calibration {
     let point = |backend, clients, queries| ClosedPoint {
-        backend,
-        clients,
         threads: 2,
-        cpus: None,
-        host: None,
         counts: CalibrationCounts {
             queries,
             wall_ns: 2_000_000_000,
@@ -144,6 +140,7 @@ pub(crate) fn calibration() -> Calibration {
             client_system_ns: 1_400_000_000,
             server_ns: 1_000_000_000,
         },
+        ..testkit::closed_point(backend, clients, queries)
     };
     Calibration {
         prony_version: "0.1.0".into(),
@@ -153,16 +150,12 @@ pub(crate) fn calibration() -> Calibration {
             kernel: Some("6.1.0-18-amd64".into()),
         },
         made_at_ms: 1_763_755_000_000,
-        placement: PlacementRule::Together,
-        wake_ups: None,
         closed: vec![
             point(Backend::Epoll, 8, 300_000),
             point(Backend::IoUring, 1, 90_000),
             point(Backend::IoUring, 8, 415_280),
         ],
-        open: vec![],
-        looking: vec![],
-        noise: vec![],
+        ..testkit::calibration()
     }
 }
 

@@ -1,9 +1,8 @@
 //! Schedules, threads, groups of clients, backends and calibrations.
 
 use prony_model::{
-    Backend, CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, ErrorClass, ErrorCount,
-    GroupOutcome, PlacementRule, Schedule, Scheduling, SchedulingGroups, StatementOutcome,
-    StepOutcome, ThreadUse,
+    Backend, Calibration, ErrorClass, ErrorCount, GroupOutcome, Schedule, Scheduling,
+    SchedulingGroups, StatementOutcome, StepOutcome, ThreadUse,
 };
 use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, ThreadUseRow};
 use prony_testkit::{self as testkit, planned};
@@ -243,32 +242,8 @@ fn the_first_and_the_last_calibration_are_known() {
     assert_eq!(store.calibration().unwrap(), None);
     assert_eq!(store.first_calibration().unwrap(), None);
     let calibration = |queries| Calibration {
-        prony_version: "0.1.0".into(),
-        host: CalibratedHost {
-            cpu_model: None,
-            cpus: 2,
-            kernel: Some("6.1".into()),
-        },
-        made_at_ms: 5,
-        placement: PlacementRule::Together,
-        wake_ups: None,
-        closed: vec![ClosedPoint {
-            backend: Backend::Epoll,
-            clients: 64,
-            threads: 2,
-            cpus: None,
-            host: None,
-            counts: CalibrationCounts {
-                queries,
-                wall_ns: 1,
-                client_user_ns: 2,
-                client_system_ns: 3,
-                server_ns: 4,
-            },
-        }],
-        open: vec![],
-        looking: vec![],
-        noise: vec![],
+        closed: vec![testkit::closed_point(Backend::Epoll, 64, queries)],
+        ..testkit::calibration()
     };
     // In the order of recording, whatever the wall clock says.
     for (queries, seconds) in [(1, 3), (2, 1), (3, 2)] {

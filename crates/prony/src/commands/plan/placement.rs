@@ -44,16 +44,13 @@ pub(super) fn lines(
 
 /// The default with its reason, if any step has it.
 fn reason(plan: &Plan, default: DefaultPlacement) -> Option<String> {
-    let leaves_open = |step: &Step| {
-        let mut targets = plan.targets.iter();
-        targets.any(|target| plan.wanted_placement(target, step).is_none())
-    };
     let DefaultPlacement { rule, reason } = default;
     let measured_later = match reason {
         DefaultReason::PriceUnknown => "; `prony calibrate` measures it",
         _ => "",
     };
-    let is_used = plan.steps.iter().any(leaves_open);
+    let mut steps = plan.steps.iter();
+    let is_used = steps.any(|step| plan.leaves_placement_open(step));
     is_used.then(|| format!("  default: {rule}, because {reason}{measured_later}"))
 }
 

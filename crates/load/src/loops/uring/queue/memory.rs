@@ -59,7 +59,8 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         let block = NonNull::slice_from_raw_parts(self.block, size(self.places));
-        // SAFETY: it was made as a box of this size. The owner that drops it has made sure that nothing uses it.
+        // SAFETY: it was made as a box of this size. The owner that drops it has made sure that
+        // nothing uses it.
         drop(unsafe { Box::from_raw(block.as_ptr()) });
     }
 }
