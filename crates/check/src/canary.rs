@@ -40,8 +40,8 @@ const ROUND_TRIPS: u64 = 25;
 /// 13 and 80 %, processor 3 and 2 %. With 5 rounds of 7 to 13 ms each the shortest was no
 /// better than 40, 34 and 60 %, because hardly one was left alone.
 ///
-/// It runs on the processor on which sessions and clients run if there is one client, so that it
-/// shows the speed of the same processor each time.
+/// It runs on the core on which sessions and clients run if there is one client and placement is by
+/// rule, so that it shows the speed of the same core each time.
 ///
 /// # Errors
 /// If the system does not permit threads, sockets, or their processors.

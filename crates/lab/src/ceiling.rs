@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use prony_model::{Backend, Calibration, CounterSet, LookingPrice};
+use prony_model::{Backend, Calibration, CounterSet, LookingPrice, per_second};
 use prony_probe::hardware_counters;
-use prony_store::{OutcomeRow, Store, StoreError};
+use prony_store::{Store, StoreError};
 
 use crate::calibrate::{CalibrationPoints, Calibrator};
 use crate::error::LabError;
@@ -83,7 +83,7 @@ fn struck(
                 .entry((row.trial, row.step))
                 .or_insert((row.backend, 0, 0.0));
             step.1 += row.clients;
-            step.2 += queries_per_second(&row);
+            step.2 += per_second(row.queries, row.busy_ns, row.clients).unwrap_or(0.0);
         }
     }
     let exceeded = steps.into_values().filter_map(|(backend, clients, rate)| {
@@ -91,16 +91,6 @@ fn struck(
         Some((point.backend, point.clients))
     });
     Ok(exceeded.collect())
-}
-
-/// Queries per second of a group of clients; 0 where nothing was done.
-fn queries_per_second(row: &OutcomeRow) -> f64 {
-    let seconds = row.busy_ns as f64 / 1e9 / f64::from(row.clients.max(1));
-    if seconds > 0.0 {
-        row.queries as f64 / seconds
-    } else {
-        0.0
-    }
 }
 
 /// The counters that ride along in timed trials where the experiment leaves it to the host: those

@@ -61,7 +61,7 @@ pub use finding::{Finding, FindingState, HostProperty, sort_findings};
 pub use groups::{Groups, NoGroups};
 pub use metric::{
     Alternatives, Better, CostUnit, CpuDisagreement, Formula, GroupFigures, Metric, MetricFacts,
-    NoValue, ServiceTimes, StepCounts, Value, cpu_disagreement,
+    NoValue, ServiceTimes, StepCounts, Value, cpu_disagreement, per_second,
 };
 pub use options::{OptionOrigin, RenderedOption};
 pub use outcome::{

@@ -12,8 +12,7 @@ mod tests;
 mod value;
 
 pub use agreement::{CpuDisagreement, cpu_disagreement};
-pub(crate) use figures::per_second;
-pub use figures::{GroupFigures, ServiceTimes};
+pub use figures::{GroupFigures, ServiceTimes, per_second};
 pub use value::{CostUnit, NoValue, StepCounts, Value};
 
 use serde::{Deserialize, Serialize};

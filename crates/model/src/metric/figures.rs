@@ -45,8 +45,9 @@ impl ServiceTimes {
     }
 }
 
-/// A count ÷ mean busy time of a client, in seconds; `None` when nothing was done.
-pub(crate) fn per_second(count: u64, busy_ns: u64, clients: u32) -> Option<f64> {
+/// A rate over all clients of a group: a count ÷ the mean busy time of a client, in seconds. `None`
+/// when nothing was done.
+pub fn per_second(count: u64, busy_ns: u64, clients: u32) -> Option<f64> {
     let seconds = busy_ns as f64 / 1e9 / f64::from(clients);
     (count > 0 && seconds > 0.0).then(|| count as f64 / seconds)
 }
