@@ -178,6 +178,9 @@ fn plan_of(work: &AdHoc) -> Plan {
         canary: CanaryRule::default(),
         backend: work.backend,
         placement: None,
+        twin: None,
+        campaign: None,
+        without: Vec::new(),
         trials: Vec::new(),
     }
 }

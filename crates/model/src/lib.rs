@@ -6,6 +6,7 @@
 mod aspect;
 mod build;
 mod calibration;
+mod campaign;
 mod canary;
 mod collect;
 mod config;
@@ -45,6 +46,7 @@ pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice, Loss,
     NoisePoint, NoiseWindow, OpenPoint, PricedRound, Taken,
 };
+pub use campaign::{BlockWithout, Campaign, Verdict};
 pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRule};
 pub use collect::{
     Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,

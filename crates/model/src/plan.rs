@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 use crate::{
-    Backend, BuildFacts, CanaryRule, ClientGroup, Collect, Config, CountedSteps, Counting, Dataset,
-    Effect, Engine, External, Groups, IntentValue, Pace, Tls, Transport, TrialKind,
-    WantedPlacement,
+    Backend, BlockWithout, BuildFacts, Campaign, CanaryRule, ClientGroup, Collect, Config,
+    CountedSteps, Counting, Dataset, Effect, Engine, External, Groups, IntentValue, Pace,
+    Thousandths, Tls, Transport, TrialKind, WantedPlacement,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -61,6 +61,16 @@ pub struct Plan {
     /// The bound on the canaries of its trials.
     #[serde(default)]
     pub canary: CanaryRule,
+    /// Index in `targets` of the base's twin: the same target once more, so that the difference
+    /// between identical servers is measured. `None` where the experiment does without.
+    #[serde(default)]
+    pub twin: Option<usize>,
+    /// The rule by which blocks are added; `None` where their number is fixed.
+    #[serde(default)]
+    pub campaign: Option<Campaign>,
+    /// Blocks that leave out steps, ascending; none where every block runs all.
+    #[serde(default)]
+    pub without: Vec<BlockWithout>,
     /// The trials in order of execution; block after block, each target once in each block, and
     /// after it, in the first blocks, each target once more to be counted.
     pub trials: Vec<PlannedTrial>,
@@ -139,6 +149,9 @@ pub struct Step {
     /// The placement of targets that ask for none, whatever the experiment asks for.
     #[serde(default)]
     pub placement: Option<WantedPlacement>,
+    /// The difference in percent below which targets count as equivalent; `None` for the usual one.
+    #[serde(default)]
+    pub margin_percent: Option<Thousandths>,
 }
 
 words! {
@@ -226,6 +239,11 @@ impl Target {
 }
 
 impl Step {
+    /// The usual margin, in percent.
+    const MARGIN: Thousandths = Thousandths(3_000);
+    /// The usual margin where one client reads, in percent.
+    const MARGIN_OF_ONE_READER: Thousandths = Thousandths(1_000);
+
     /// Milliseconds after the measured time within which backlogs are worked off: four times the
     /// measured time, and 10 seconds at least, so that a server which carries out a fifth of what
     /// is asked of it is still measured to the end. 10 seconds where only the server decides the
@@ -249,6 +267,17 @@ impl Step {
             }
             (Length::Count { .. }, Pace::Closed { .. }) => None,
         }
+    }
+
+    /// The share below which a difference counts as none: the experiment's, else 1 % for one client
+    /// that reads, and 3 % where clients wait for each other or the server writes behind them.
+    pub fn margin(&self) -> f64 {
+        let reads = |group: &ClientGroup| group.workload.effect == Effect::None;
+        let usual = match self.all_clients() {
+            1 if self.groups.iter().all(reads) => Self::MARGIN_OF_ONE_READER,
+            _ => Self::MARGIN,
+        };
+        f64::from(self.margin_percent.unwrap_or(usual).0) / 1e5
     }
 
     /// The step's own clients, with what they do.
@@ -317,6 +346,12 @@ impl Plan {
         targets.any(|target| self.wanted_placement(target, step).is_none())
     }
 
+    /// Indices of the targets that are compared with the base: all but this and its twin.
+    pub fn contenders(&self) -> impl Iterator<Item = usize> + use<> {
+        let (base, twin) = (self.base, self.twin);
+        (0..self.targets.len()).filter(move |&target| target != base && Some(target) != twin)
+    }
+
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
         self.trials
@@ -367,6 +402,7 @@ mod tests {
             timing: Timing::Operations,
             ramp_ms: 0,
             placement: None,
+            margin_percent: None,
         }
     }
 

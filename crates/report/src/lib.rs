@@ -12,6 +12,7 @@ mod document;
 mod error;
 mod figures;
 mod format;
+mod judgement;
 mod page;
 pub mod words;
 
@@ -19,3 +20,4 @@ pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
 pub use error::{HistogramError, ReportError};
 pub use format::{Format, effective_settings, render};
+pub use judgement::{Judgement, judgements};

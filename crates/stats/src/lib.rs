@@ -3,12 +3,18 @@
 //! All values are positive and finite: rates, durations, costs; amounts may be zero. Anything else is
 //! an error and not a silent NaN.
 
+mod adjusted;
 mod fluctuation;
+mod log_ratio;
+mod looks;
 mod paired;
 mod student;
 mod summary;
 
+pub use adjusted::{benjamini_hochberg, holm};
 pub use fluctuation::Fluctuation;
+pub use log_ratio::{Interval, LogRatio};
+pub use looks::Looks;
 pub use paired::{PairedRatio, Pairs};
 pub use student::t_975;
 pub use summary::{SampleError, Summary};

@@ -30,6 +30,9 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         counting: None,
         counting_note: None,
         canary: CanaryRule::default(),
+        twin: None,
+        campaign: None,
+        without: Vec::new(),
         trials: (0..blocks)
             .flat_map(|block| (0..count).map(move |target| planned(block, target)))
             .collect(),
@@ -86,6 +89,7 @@ pub fn step(name: &str, clients: u32) -> Step {
         timing: Timing::Operations,
         ramp_ms: 0,
         placement: None,
+        margin_percent: None,
     }
 }
 

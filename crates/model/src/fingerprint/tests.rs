@@ -54,6 +54,7 @@ fn plan() -> Plan {
         timing: Timing::Operations,
         ramp_ms: 0,
         placement: None,
+        margin_percent: None,
     };
     let mut mixed = step.clone();
     mixed.groups.push(ClientGroup {
@@ -77,6 +78,9 @@ fn plan() -> Plan {
         counting: None,
         counting_note: None,
         canary: crate::CanaryRule::default(),
+        twin: None,
+        campaign: None,
+        without: Vec::new(),
         trials: Vec::new(),
     }
 }

@@ -166,6 +166,7 @@ fn step(args: &LoadArgs, workload: &Workload, dataset: &Dataset) -> Result<Step,
         settle: None,
         timing: Timing::Operations,
         ramp_ms: args.pace.ramp,
+        margin_percent: None,
         placement: None,
     })
 }
