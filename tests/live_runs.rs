@@ -23,6 +23,7 @@ use support::{
 const EXPERIMENT: &str = r#"name = "small"
 base = "mysql-5.7.22"
 blocks = 2
+aa = false
 clients = [2]
 
 [dataset]

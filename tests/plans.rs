@@ -143,7 +143,7 @@ fn a_plan_says_what_is_counted() {
     let experiment = folder.path().join("counted.toml");
     let plan = |says: &str| {
         let text = format!(
-            "name = \"counted\"\nbase = \"a\"\nblocks = 2\nclients = [1]\n{says}\n\
+            "name = \"counted\"\nbase = \"a\"\nblocks = 2\naa = false\nclients = [1]\n{says}\n\
              [dataset]\nrows = 1000\n[sequence]\ntime = \"1s\"\n\
              [[step]]\nworkload = \"point-query\"\n\
              [[target]]\nname = \"a\"\nbuild = \"mysql-8.0.31\"\n\
@@ -192,6 +192,33 @@ fn a_plan_says_what_is_counted() {
     assert_eq!(timed, line(&without, "  block 1: "));
     assert!(["a, b", "b, a"].contains(&counting.as_str()), "{counting}");
     assert_eq!(line(&counted, "  block 2: "), line(&without, "  block 2: "));
+}
+
+#[test]
+fn a_plan_shows_the_twin_and_when_a_campaign_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = folder.path().join("precise.toml");
+    let text = "name = \"precise\"\nbase = \"mysql-5.7.22\"\nprecision = \"2.5 %\"\nbudget = \"1m\"\n\
+                margin = \"1 %\"\ncounting = \"off\"\n[dataset]\nrows = 1000\n[sequence]\n\
+                time = \"1s\"\n[[step]]\nworkload = \"point-query\"\n\
+                [[target]]\nbuild = \"mysql-5.7.22\"\n[[target]]\nbuild = \"mysql-8.0.31\"\n";
+    std::fs::write(&experiment, text).unwrap();
+    let args = ["plan", experiment.to_str().unwrap()];
+    let plan = finish(prony(folder.path(), &args)).exits(0).stdout;
+    for line in [
+        "  mysql-5.7.22: mysql-5.7.22, innodb  (base)",
+        "  mysql-5.7.22-again: mysql-5.7.22, innodb  (the base again)",
+        "  point-query, 1 client: 1 s after 1 s of warm-up, margin 1 %",
+        "Trials in order (15 in 5 blocks):",
+        "Blocks are added until all ratios of throughput are known to ±2.5 %, or the budget of \
+         1 min is used up.",
+        "The run looks at them after 5, 8, 12, 20, 30 and 50 blocks. The predicted time up to the \
+         first look is longer.",
+        "3 cells, each measured at least 5 times. Predicted time: about 2 min 12 s for these, and \
+         22 s for each further block, after the server builds have been fetched.",
+    ] {
+        assert!(plan.lines().any(|found| found == line), "{line}\n{plan}");
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Experiment files: what is compared, on which data, by which steps, how often.
 
 mod base;
+mod blocks;
 mod canary;
 mod collect;
 mod config;
 mod counting;
+mod design;
 mod expand;
 mod external;
 mod fit;
@@ -17,18 +19,18 @@ mod refusal;
 mod sequence;
 mod setting;
 mod target;
+mod twin;
 
 use std::path::Path;
 
-use prony_model::{
-    Backend, BuildFacts, Counting, Dataset, IntentFacts, Plan, PlannedTrial, Schema, Target,
-    Workload,
-};
+use prony_model::{Backend, BuildFacts, Dataset, IntentFacts, Plan, Schema, Target, Workload};
 
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
+use crate::percent;
 
 pub(crate) use fit::resolve as resolve_workload;
+pub use order::more_trials;
 pub use refusal::Refused;
 pub use sequence::{Preset, parse_preset};
 
@@ -65,9 +67,6 @@ pub type Honours<'a> = dyn Fn(&Target, &[String]) -> Result<(), Refused> + 'a;
 /// run the same statements on the same rows.
 const DEFAULT_SEED: u64 = 1;
 
-/// Most blocks of an experiment.
-const BLOCKS_MAX: i64 = 1000;
-
 /// Most tables of a dataset.
 const TABLES_MAX: i64 = 10_000;
 
@@ -91,8 +90,8 @@ struct DatasetRead {
 /// Reads an experiment file, with one of its profiles laid over it where `profile` names one, and
 /// expands it. `file_name` is used in messages only.
 ///
-/// The order of timed trials depends on nothing but the experiment's seed, its number of blocks and
-/// its number of targets; that of counting trials on their number besides. What is counted can
+/// The order of timed trials depends on nothing but the experiment's seed and its number of targets,
+/// the base's twin included; that of counting trials on their number besides. What is counted can
 /// depend on the host, of which `knowledge` says what has to be known.
 ///
 /// # Errors
@@ -120,9 +119,9 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let name = fields.required("name", Value::name);
     let question = fields.optional("question", Value::text);
     let base = fields.required("base", Value::text);
-    let blocks = fields.required("blocks", |value| value.count::<u32>(1..=BLOCKS_MAX));
+    let design = design::read(&mut fields);
+    let margin = fields.optional("margin", percent::read_difference);
     let clients = fields.optional("clients", sequence::read_clients);
-    let seed = fields.optional("seed", read_seed);
     let allow = fields.optional("allow", read_allow);
     let backend = fields.optional("backend", |value| value.choice(&BACKENDS));
     let placement = fields.optional("placement", placement::read);
@@ -134,17 +133,18 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let unbound = targets.as_ref().ok().and_then(|targets| unbound(targets));
     let surroundings = sequence::Surroundings {
         clients: clients.unwrap_or_default(),
+        margin: margin
+            .as_ref()
+            .ok()
+            .and_then(|margin| Some(margin.as_ref()?.value)),
         unbound,
         dataset: dataset.as_ref().ok(),
         workloads: knowledge.workloads,
         presets: knowledge.presets,
     };
     let sequence = sequence::read(&mut fields, surroundings);
-    let counting = fields.optional("counting", counting::read);
     let canary = fields.optional("canary", canary::read);
     let profiles = fields.optional("profile", profile::check);
-    let precision = fields.not_yet("precision", "write the number of `blocks` instead");
-    let budget = fields.not_yet("budget", "write the number of `blocks` instead");
     let unknown = fields.finish();
 
     let placement = placement.and_then(|placement| match (unbound, &placement) {
@@ -156,20 +156,17 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     });
     let targets = targets?;
     let base = base::find(document, &base?, &targets)?;
-    unknown.and(precision).and(budget)?;
+    unknown?;
     profiles?;
-    let seed = seed?.unwrap_or(DEFAULT_SEED);
+    margin?;
     let sequence = sequence?;
-    let blocks = blocks?.value;
-    let written = counting?.unwrap_or_default();
-    let decided = counting::decide(document, &written, blocks, &targets, knowledge)?;
-    let counted = decided.counting;
     let canary = canary::decide(document, canary?, &targets)?;
+    let design = design::decide(document, design?, base, targets, knowledge)?;
     Ok(Plan {
         name: name?.value.to_owned(),
         question: question?.map_or_else(String::new, |text| text.value.to_owned()),
         base,
-        seed,
+        seed: design.seed,
         dataset: dataset?.dataset,
         sections: sequence.sections,
         preset: sequence.preset,
@@ -177,14 +174,14 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         allow: allow?.unwrap_or_default(),
         backend: backend?.and_then(|backend| backend.value),
         placement: placement?.map(|placement| placement.value),
-        twin: None,
-        campaign: None,
+        twin: design.twin,
+        campaign: design.campaign,
         without: Vec::new(),
-        trials: trials(seed, blocks, &targets, counted),
-        counting: counted,
-        counting_note: decided.note,
+        trials: design.trials,
+        counting: design.counting.counting,
+        counting_note: design.counting.note,
         canary,
-        targets,
+        targets: design.targets,
         steps: sequence.steps,
     })
 }
@@ -195,22 +192,6 @@ fn unbound(targets: &[Target]) -> Option<&str> {
         .iter()
         .find(|target| target.external.is_some() && target.placement.is_none())?;
     Some(&target.name)
-}
-
-/// The trials in order. What can be counted is what Prony starts.
-fn trials(
-    seed: u64,
-    blocks: u32,
-    targets: &[Target],
-    counting: Option<Counting>,
-) -> Vec<PlannedTrial> {
-    let ours = |index: &usize| targets[*index].external.is_none();
-    let countable: Vec<_> = (0..targets.len()).filter(ours).collect();
-    let counted = order::Counted {
-        blocks: counting.map_or(0, |counting| counting.blocks),
-        targets: &countable,
-    };
-    order::trials(seed, blocks, targets.len(), counted)
 }
 
 fn read_seed(value: Value<'_>) -> Read<u64> {

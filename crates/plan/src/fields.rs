@@ -95,9 +95,12 @@ pub(crate) fn twice(message: impl Into<String>, again: &Span, first: &Span) -> P
 /// Rule of [`is_name`], in words.
 pub(crate) const NAME_RULE: &str = "a name has letters, digits, `-`, `_` and `.`, at most 80 of them, and begins with a letter or digit";
 
+/// Most characters of a name.
+pub(crate) const NAME_LENGTH_MAX: usize = 80;
+
 /// True where `text` can stand in a file name and in a table's heading.
 pub(crate) fn is_name(text: &str) -> bool {
-    text.len() <= 80
+    text.len() <= NAME_LENGTH_MAX
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(is_name_char)
 }
@@ -205,16 +208,6 @@ impl<'a> Fields<'a> {
         values.into_iter().map(|value| value.table(kind)).collect()
     }
 
-    /// Refuses a key that is planned but not there yet, with what to write instead. Lists of
-    /// known keys do not name it.
-    pub(crate) fn not_yet(&mut self, key: &'static str, instead: &str) -> Read<()> {
-        self.refuse(key, |span| {
-            Problem::new(format!("`{key}` is not available yet"))
-                .at(span, "planned, but not available yet")
-                .help(instead)
-        })
-    }
-
     /// Refuses a key that people may expect here, with a message about the place given. Lists of
     /// known keys do not name it.
     pub(crate) fn refuse(
@@ -294,6 +287,13 @@ impl<'a> Value<'a> {
             DeValue::Boolean(flag) => Ok(*flag),
             _ => Err(self.wrong_kind("true or false")),
         }
+    }
+
+    /// A flag with its place.
+    pub(crate) fn located_flag(self) -> Read<Located<bool>> {
+        let span = self.span();
+        let value = self.flag()?;
+        Ok(Located { value, span })
     }
 
     /// A whole number in `range`.

@@ -12,6 +12,7 @@ mod endpoint;
 mod experiment;
 mod fields;
 mod invalid;
+mod percent;
 mod predict;
 mod suggest;
 mod workload;
@@ -22,9 +23,11 @@ pub use argument::{
     parse_rate, parse_short_duration, workload_on,
 };
 pub use embedded::{embedded_definitions, embedded_presets, embedded_workloads};
-pub use experiment::{Honours, Knowledge, Preset, Refused, parse_experiment, parse_preset};
+pub use experiment::{
+    Honours, Knowledge, Preset, Refused, more_trials, parse_experiment, parse_preset,
+};
 pub use invalid::Invalid;
-pub use predict::{Assumptions, backlogs_ms, predicted_ms};
+pub use predict::{Assumptions, backlogs_ms, predicted_block_ms, predicted_ms};
 pub use suggest::help as suggestion;
 pub use workload::{Definition, parse_definitions, parse_workloads};
 

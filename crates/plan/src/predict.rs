@@ -4,6 +4,8 @@ use prony_model::{
     CountedBy, Counting, Length, Pace, Plan, PlannedTrial, Step, TrialKind, Workload,
 };
 
+use crate::experiment::more_trials;
+
 /// Assumptions of a prediction, besides the plan. The defaults are those of a small machine and are
 /// meant to be replaced by what has been measured on the machine at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,12 +62,12 @@ const WARMUP_PART: u64 = 10;
 /// Milliseconds that a run of the plan takes when no image of its data exists yet:
 ///
 /// ```text
-/// targets × (bootstrap + tables × rows ÷ load rate)
+/// images × (bootstrap + tables × rows ÷ load rate)
 ///   + trials × (2 × canary + start + Σ over the steps (idle + clients × per client
 ///               + warm-up or ramp + measured time + per step) + stop)
 /// ```
 ///
-/// A target whose rows do not come with an image (`memory` tables, an external server) is loaded
+/// Each target has an image, and the base's twin that of the base. A target whose rows do not come with an image (`memory` tables, an external server) is loaded
 /// in every trial instead of once. Idle is the least that settling before the step takes.
 /// Of warm-up and ramp the longer one counts. A step that ends after a number of operations takes
 /// operations ÷ rate, where they arrive at one; else operations × queries in each ÷ (rate × clients
@@ -77,11 +79,10 @@ const WARMUP_PART: u64 = 10;
 /// What fetching the builds takes is not in it, nor what [`backlogs_ms`] says, nor repetitions of
 /// trials that are excluded by their canaries.
 pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
-    let dataset = &plan.dataset;
-    let rows = u64::from(dataset.tables).saturating_mul(dataset.rows);
-    let load_ms = rows.saturating_mul(1000) / assumptions.load_rows_per_second.max(1);
-
-    let targets = plan.targets.iter().fold(0_u64, |sum, target| {
+    let load_ms = load_ms(plan, assumptions);
+    let images = plan.targets.iter().enumerate();
+    let images = images.filter(|(index, _)| plan.twin != Some(*index));
+    let images = images.fold(0_u64, |sum, (_, target)| {
         let has_image = target.external.is_none() && target.engine.persistent();
         let bootstrap_ms = match target.external {
             Some(_) => 0,
@@ -90,10 +91,21 @@ pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
         sum.saturating_add(bootstrap_ms)
             .saturating_add(if has_image { load_ms } else { 0 })
     });
+    images.saturating_add(trials_ms(plan, &plan.trials, assumptions))
+}
+
+/// Milliseconds that one more block of the plan takes, without counting trials.
+pub fn predicted_block_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
+    trials_ms(plan, &more_trials(plan, plan.blocks(), 1), assumptions)
+}
+
+/// Milliseconds of these trials.
+fn trials_ms(plan: &Plan, trials: &[PlannedTrial], assumptions: &Assumptions) -> u64 {
+    let load_ms = load_ms(plan, assumptions);
     let of_kind = |kind| trial_ms(plan, kind, assumptions);
     let (timed_ms, counting_ms) = (of_kind(TrialKind::Timed), of_kind(TrialKind::Counting));
     let slowdown = slowdown(plan.counting, assumptions);
-    plan.trials.iter().fold(targets, |sum, trial| {
+    trials.iter().fold(0, |sum, trial| {
         let target = &plan.targets[trial.target];
         let loads = target.external.is_some() || !target.engine.persistent();
         let own_load_ms = if loads { load_ms } else { 0 };
@@ -102,6 +114,12 @@ pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
             TrialKind::Counting => counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown)),
         })
     })
+}
+
+/// Milliseconds that loading the dataset takes.
+fn load_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
+    let rows = u64::from(plan.dataset.tables).saturating_mul(plan.dataset.rows);
+    rows.saturating_mul(1000) / assumptions.load_rows_per_second.max(1)
 }
 
 /// Factor by which counting slows servers down.

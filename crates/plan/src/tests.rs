@@ -8,6 +8,7 @@ mod expansion;
 mod external;
 mod files;
 mod fit_messages;
+mod judging;
 mod matrix;
 mod messages;
 mod paces;
@@ -34,6 +35,7 @@ const RIGHT: &str = r#"name = "small"
 question = "Is it right?"
 base = "mysql-5.0"
 blocks = 3
+aa = false
 clients = [1, 4]
 
 [dataset]

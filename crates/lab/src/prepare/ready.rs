@@ -136,7 +136,9 @@ impl Preparation<'_> {
         let mut keep = Vec::new();
         let (mut missing, mut largest) = (0, 0);
         for index in self.wanted {
-            let Some(maker) = self.maker(*index) else {
+            // The twin starts from the image of its base.
+            let is_twin = self.plan.twin == Some(*index) && self.wanted.contains(&self.plan.base);
+            let Some(maker) = self.maker(*index).filter(|_| !is_twin) else {
                 continue;
             };
             let bytes = if let Some(image) = maker.found() {

@@ -3,8 +3,9 @@
 use prony_model::{CountedBy, CountedSteps, Counting, Target};
 use toml::de::DeValue;
 
+use super::Knowledge;
+use super::blocks::BLOCKS_MAX;
 use super::sequence::{read_operations, read_time};
-use super::{BLOCKS_MAX, Knowledge};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read, Span};
 use crate::suggest;

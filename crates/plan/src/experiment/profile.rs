@@ -11,9 +11,22 @@ use crate::suggest;
 
 /// Keys that a profile can change: the amount of measuring and counting, the memory and the
 /// backend.
-const KEYS: [&str; 8] = [
-    "blocks", "clients", "allow", "backend", "dataset", "defaults", "sequence", "counting",
+const KEYS: [&str; 11] = [
+    "blocks",
+    "precision",
+    "budget",
+    "aa",
+    "clients",
+    "allow",
+    "backend",
+    "dataset",
+    "defaults",
+    "sequence",
+    "counting",
 ];
+
+/// The two ways to say how many blocks there are. A profile that has one replaces the other.
+const BLOCKS: [&[&str]; 2] = [&["blocks"], &["precision", "budget"]];
 
 /// The file with the profile of this name laid over it: tables are merged key by key, every other
 /// value replaces the one that it meets. Every value keeps its place in the file.
@@ -43,6 +56,13 @@ pub(super) fn lay<'t, 'd>(
             .fail(document);
     };
     let mut whole = table.clone();
+    for [own, other] in [BLOCKS, [BLOCKS[1], BLOCKS[0]]] {
+        if own.iter().any(|key| profile.contains_key(*key)) {
+            for key in other {
+                whole.remove(*key);
+            }
+        }
+    }
     overlay(&mut whole, profile);
     Ok(Cow::Owned(whole))
 }

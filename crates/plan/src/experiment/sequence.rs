@@ -12,9 +12,10 @@ mod settings;
 mod time;
 mod work;
 
-use prony_model::{Section, Step, Timing, Workload};
+use prony_model::{Section, Step, Thousandths, Timing, Workload};
 
 use self::expand::{Expansion, Origin};
+use self::section::Written as WrittenSection;
 use self::settings::Settings;
 use self::time::{Limit, Scale};
 use super::DatasetRead;
@@ -29,6 +30,8 @@ pub(super) use self::time::{read_operations, read_time};
 pub(super) struct Surroundings<'a> {
     /// Numbers of clients that the experiment sets for all steps.
     pub(super) clients: Option<Vec<Clients>>,
+    /// The margin of the steps that set none.
+    pub(super) margin: Option<Thousandths>,
     /// The dataset, where it could be read.
     pub(super) dataset: Option<&'a DatasetRead>,
     /// A target whose server the placements of steps can't bind, if there is one.
@@ -44,6 +47,29 @@ pub(super) struct Sequence {
     pub(super) sections: Vec<Section>,
     /// The name of the preset that it comes from.
     pub(super) preset: Option<String>,
+}
+
+impl Sequence {
+    /// Steps with margins of their own, or that of their section, or this one.
+    fn new(
+        mut steps: Vec<Step>,
+        sections: Vec<WrittenSection>,
+        margin: Option<Thousandths>,
+    ) -> Self {
+        for step in &mut steps {
+            let holds = |section: &&WrittenSection| section.section.entries.contains(&step.entry);
+            let of_section = sections.iter().find(holds).and_then(|found| found.margin);
+            step.margin_percent = step.margin_percent.or(of_section).or(margin);
+        }
+        Self {
+            steps,
+            sections: sections
+                .into_iter()
+                .map(|written| written.section)
+                .collect(),
+            preset: None,
+        }
+    }
 }
 
 /// The table `[sequence]`.
@@ -122,6 +148,7 @@ fn read_own(
             )
             .fail(document);
     }
+    let margin = surroundings.margin;
     let Settings {
         warmup_ms,
         ramp_ms,
@@ -140,11 +167,8 @@ fn read_own(
         write_operations: written.write_operations.clone(),
         origin: Origin::Own,
     };
-    Ok(Sequence {
-        steps: expansion.expand(&entries)?,
-        sections: sections?,
-        preset: None,
-    })
+    let steps = expansion.expand(&entries)?;
+    Ok(Sequence::new(steps, sections?, margin))
 }
 
 /// The steps of a preset.
@@ -170,6 +194,7 @@ fn read_preset(
     }
     alone?;
     let (limit, scale) = preset_limit(document, preset, written)?;
+    let margin = surroundings.margin;
     let preset_settings = &preset.value.settings;
     let scaled_warmup = preset_settings.warmup_ms.map(|ms| scale.of_warmup(ms));
     let scaled_ramp = preset_settings.ramp_ms.map(|ms| scale.of(ms));
@@ -192,10 +217,10 @@ fn read_preset(
             scale,
         },
     };
+    let steps = expansion.expand(&preset.value.entries)?;
     Ok(Sequence {
-        steps: expansion.expand(&preset.value.entries)?,
-        sections: preset.value.sections.clone(),
         preset: Some(preset.value.name().to_owned()),
+        ..Sequence::new(steps, preset.value.sections.clone(), margin)
     })
 }
 

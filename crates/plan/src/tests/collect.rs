@@ -68,7 +68,7 @@ fn a_target_replaces_what_the_defaults_say() {
 
 #[test]
 fn targets_are_named_after_it() {
-    let text = "name = \"m\"\nbase = \"collect-nothing\"\nblocks = 2\n[dataset]\nrows = 1000\n\
+    let text = "name = \"m\"\nbase = \"collect-nothing\"\nblocks = 2\naa = false\n[dataset]\nrows = 1000\n\
          [[target]]\nbuild = \"mysql-8.0.31\"\n\
          matrix.collect = [\"nothing\", {}, { status = false, period = \"off\" }]\n\
          [sequence]\ntime = \"1s\"\n[[step]]\nworkload = \"point-query\"\n";

@@ -247,7 +247,7 @@ fn prediction_follows_its_formula() {
 fn experiment(targets: usize, blocks: u32, entries: &[BTreeSet<u32>], seed: u64) -> String {
     use std::fmt::Write as _;
     let mut text = format!(
-        "name = \"any\"\nbase = \"t0\"\nblocks = {blocks}\nseed = {seed}\n\
+        "name = \"any\"\nbase = \"t0\"\nblocks = {blocks}\naa = false\nseed = {seed}\n\
          [dataset]\nrows = 1000\n[sequence]\ntime = \"1s\"\n"
     );
     for target in 0..targets {

@@ -10,7 +10,7 @@ use super::{World, rendered};
 /// An experiment with these targets, whose base is `base`.
 fn experiment(base: &str, targets: &str) -> String {
     format!(
-        "name = \"m\"\nbase = \"{base}\"\nblocks = 2\n[dataset]\nrows = 1000\n{targets}\n\
+        "name = \"m\"\nbase = \"{base}\"\nblocks = 2\naa = false\n[dataset]\nrows = 1000\n{targets}\n\
          [sequence]\ntime = \"1s\"\n[[step]]\nworkload = \"point-query\"\n"
     )
 }

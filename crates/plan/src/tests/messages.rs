@@ -36,8 +36,8 @@ fn unknown_keys() {
            | «»name = "small" `blocks` is missing
            × unknown key `block`
            | «block» = 3 an experiment has no such key
-           | did you mean `blocks`? known keys: name, question, base, blocks, clients, seed,
-           allow, backend, placement, dataset, defaults, target, sequence, step, section, counting, canary, profile"#,
+           | did you mean `blocks`? known keys: name, question, base, blocks, precision, budget, aa,
+           seed, counting, margin, clients, allow, backend, placement, dataset, defaults, target, sequence, step, section, canary, profile"#,
     );
     check(
         "parameters.range",
@@ -46,31 +46,16 @@ fn unknown_keys() {
          | «parameter».range = 10 a step has no such key
          | did you mean `parameters`? known keys: settle, workload, name, parameters, rate,
          arrivals, think, think_spacing, reconnect_every, warmup, ramp, time, operations,
-         operations_per_client, clients, phase, warm_only, timing, placement, beside",
+         operations_per_client, clients, phase, warm_only, timing, placement, margin, beside",
     );
     check(
         "blocks = 3",
         "blocks = 3\nmood = 1",
         "unknown key `mood`
          | «mood» = 1 an experiment has no such key
-         | known keys: name, question, base, blocks, clients, seed, allow, backend, placement,
-         dataset, defaults, target, sequence, step, section, counting, canary, profile",
-    );
-}
-
-#[test]
-fn keys_that_are_planned() {
-    check(
-        "blocks = 3",
-        "precision = \"1%\"\nbudget = \"6h\"",
-        r#"× an experiment needs `blocks`
-           | «»name = "small" `blocks` is missing
-           × `precision` is not available yet
-           | «precision» = "1%" planned, but not available yet
-           | write the number of `blocks` instead
-           × `budget` is not available yet
-           | «budget» = "6h" planned, but not available yet
-           | write the number of `blocks` instead"#,
+         | known keys: name, question, base, blocks, precision, budget, aa, seed, counting,
+         margin, clients, allow, backend, placement,
+         dataset, defaults, target, sequence, step, section, canary, profile",
     );
 }
 

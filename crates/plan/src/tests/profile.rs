@@ -79,11 +79,11 @@ fn what_profiles_can_not_change() {
         &World::new().parse(&text).unwrap_err(),
         r#"× a profile can't change `target`
            | «target» = [] not for profiles
-           | a profile can change only the amount of measuring and memory: blocks, clients,
-           allow, backend, dataset, defaults, sequence, counting
+           | a profile can change only the amount of measuring and memory: blocks, precision,
+           budget, aa, clients, allow, backend, dataset, defaults, sequence, counting
            × a profile can't change `base`
            | «base» = "x" not for profiles
-           | a profile can change only the amount of measuring and memory: blocks, clients,
-           allow, backend, dataset, defaults, sequence, counting"#,
+           | a profile can change only the amount of measuring and memory: blocks, precision,
+           budget, aa, clients, allow, backend, dataset, defaults, sequence, counting"#,
     );
 }

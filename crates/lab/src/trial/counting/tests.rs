@@ -17,6 +17,7 @@ const EXPERIMENT: &str = r#"
 name = "counted"
 base = "new"
 blocks = 2
+aa = false
 
 [dataset]
 rows = 1000

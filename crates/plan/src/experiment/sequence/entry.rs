@@ -1,6 +1,6 @@
 //! One `[[step]]`: a workload to run, or a place to settle.
 
-use prony_model::{Dataset, Phase, Settle, Timing, WantedPlacement, Workload};
+use prony_model::{Dataset, Phase, Settle, Thousandths, Timing, WantedPlacement, Workload};
 
 use super::beside::{self, Beside};
 use super::clients::{self, Clients};
@@ -11,6 +11,7 @@ use crate::duration::Milliseconds;
 use crate::experiment::placement;
 use crate::fields::{Fields, Located, Value, read_each};
 use crate::invalid::{Document, Problem, Read, Span};
+use crate::percent;
 
 /// After how long settling is given up where nothing is written: as long as the longest wait of the
 /// scripts that the presets come from.
@@ -43,6 +44,8 @@ pub(super) struct Run {
     pub(super) warm_only: bool,
     pub(super) timing: Option<Timing>,
     pub(super) placement: Option<Located<WantedPlacement>>,
+    /// In percent.
+    pub(super) margin: Option<Thousandths>,
     pub(super) beside: Vec<Beside>,
 }
 
@@ -128,6 +131,7 @@ fn read_run(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
     let warm_only = fields.optional("warm_only", Value::flag);
     let timing = fields.optional("timing", read_timing);
     let placement = fields.optional("placement", placement::read);
+    let margin = fields.optional("margin", percent::read_difference);
     let step = work.as_ref().ok().map(|work| &work.name);
     let beside = beside::read_all(&mut fields, workloads, step);
     fields.finish()?;
@@ -144,6 +148,7 @@ fn read_run(mut fields: Fields<'_>, workloads: &[Workload]) -> Read<Entry> {
             warm_only: warm_only?.unwrap_or(false),
             timing: timing?,
             placement: placement?,
+            margin: margin?.map(|margin| margin.value),
             beside: beside?,
         })),
     })

@@ -135,7 +135,7 @@ impl Expansion<'_> {
             settle: settle.filter(|_| place == 0),
             timing,
             ramp_ms,
-            margin_percent: None,
+            margin_percent: run.margin,
             placement: run.placement.as_ref().map(|wanted| wanted.value.clone()),
         };
         Ok(counts.into_iter().enumerate().map(step).collect())

@@ -1,6 +1,6 @@
 //! Presets: sequences in files of their own, to be named by experiments.
 
-use prony_model::{Section, Workload};
+use prony_model::Workload;
 
 use super::clients::{self, Clients};
 use super::entry::{self, Entry, What};
@@ -20,7 +20,7 @@ pub struct Preset {
     pub(super) settings: Settings,
     pub(super) clients: Option<Vec<Clients>>,
     pub(super) entries: Vec<Entry>,
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: Vec<section::Written>,
 }
 
 impl Preset {

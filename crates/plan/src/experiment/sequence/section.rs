@@ -2,15 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::Section;
+use prony_model::{Section, Thousandths};
 
 use super::entry::{Entry, Run, What};
 use crate::fields::{Fields, Located, Value, twice, unknown};
 use crate::invalid::{Problem, Read, Span};
+use crate::percent;
+
+/// A section, with the margin of its steps.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
+    pub(super) section: Section,
+    /// In percent; for steps that set none themselves.
+    pub(super) margin: Option<Thousandths>,
+}
 
 /// Reads all `[[section]]` tables of a file; none at all leaves reports to the order of the
 /// sequence.
-pub(super) fn read_all(root: &mut Fields<'_>, entries: &[Entry]) -> Read<Vec<Section>> {
+pub(super) fn read_all(root: &mut Fields<'_>, entries: &[Entry]) -> Read<Vec<Written>> {
     let tables = root.tables("section", "a section")?;
     let names = Names::of(entries);
     let mut placed = BTreeMap::new();
@@ -70,13 +79,17 @@ fn read(
     mut fields: Fields<'_>,
     names: &Names<'_>,
     placed: &mut BTreeMap<usize, Span>,
-) -> Read<Section> {
+) -> Read<Written> {
     let title = fields.required("title", Value::text);
+    let margin = fields.optional("margin", percent::read_difference);
     let steps = fields.required("steps", |value| read_steps(value, names, placed));
     fields.finish()?;
-    Ok(Section {
-        title: title?.value.to_owned(),
-        entries: steps?,
+    Ok(Written {
+        section: Section {
+            title: title?.value.to_owned(),
+            entries: steps?,
+        },
+        margin: margin?.map(|margin| margin.value),
     })
 }
 

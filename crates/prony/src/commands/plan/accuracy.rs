@@ -1,5 +1,7 @@
 //! The expected accuracy of ratios in words.
 
+use std::collections::BTreeMap;
+
 use prony_model::{Calibration, Plan};
 use prony_plan::{Accuracy, Assumptions, Change, accuracy as expected, has_accuracy};
 
@@ -14,13 +16,14 @@ pub(super) fn accuracy(plan: &Plan, calibration: Option<&Calibration>) -> Vec<St
     if !has_accuracy(plan) {
         return Vec::new();
     }
+    let wanted = wanted(plan);
     let groups = calibration.map_or_else(Vec::new, |known| {
-        expected(plan, known, &Assumptions::default(), &WANTED)
+        expected(plan, known, &Assumptions::default(), &wanted)
     });
     if groups.is_empty() {
         return vec!["\nExpected accuracy: unknown; run `prony calibrate` first.".to_owned()];
     }
-    let mut rows = vec![header()];
+    let mut rows = vec![header(&wanted)];
     rows.extend(groups.iter().map(|group| row(plan, group)));
     let blocks = plural(plan.blocks().into(), "block");
     let mut lines = vec![format!(
@@ -33,6 +36,7 @@ pub(super) fn accuracy(plan: &Plan, calibration: Option<&Calibration>) -> Vec<St
          are lower\nbounds."
             .to_owned(),
     );
+    lines.extend(unresolved(plan, &groups));
     if calibration.is_some_and(Calibration::is_disturbed) {
         lines.push(
             "Other programs disturbed the calibration: run `prony calibrate` again on a quiet \
@@ -43,8 +47,22 @@ pub(super) fn accuracy(plan: &Plan, calibration: Option<&Calibration>) -> Vec<St
     lines
 }
 
-fn header() -> Vec<String> {
-    let wanted = WANTED.map(|wanted| format!("±{:.0} %", wanted * 100.0));
+/// The half-widths to reach: that of a campaign, or those that a reader may want.
+fn wanted(plan: &Plan) -> Vec<f64> {
+    let campaign = plan.campaign.as_ref();
+    let of_campaign = campaign.map(|campaign| f64::from(campaign.precision_percent.0) / 1e5);
+    of_campaign.map_or_else(|| WANTED.to_vec(), |wanted| vec![wanted])
+}
+
+/// A share in percent, with as many decimals as it has, at most three.
+fn percent(share: f64) -> String {
+    let digits = format!("{:.3}", share * 100.0);
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    format!("{digits} %")
+}
+
+fn header(wanted: &[f64]) -> Vec<String> {
+    let wanted = wanted.iter().map(|wanted| format!("±{}", percent(*wanted)));
     let first = ["step", "expected"].map(str::to_owned);
     first.into_iter().chain(wanted).collect()
 }
@@ -59,12 +77,17 @@ fn row(plan: &Plan, group: &Accuracy) -> Vec<String> {
     first.into_iter().chain(changes).collect()
 }
 
-/// The steps in a few words.
+/// The steps and their measured time in a few words.
 fn label(plan: &Plan, group: &Accuracy) -> String {
     let time = duration(group.time_ms);
-    let first = group.steps.first().and_then(|&step| plan.steps.get(step));
+    format!("{}: {time}", named(plan, &group.steps))
+}
+
+/// The first of the steps, and how many more there are.
+fn named(plan: &Plan, steps: &[usize]) -> String {
+    let first = steps.first().and_then(|&step| plan.steps.get(step));
     let Some(first) = first else {
-        return time;
+        return String::new();
     };
     let of_first = first.own().clients;
     let alike = plan.steps.iter().all(|step| step.own().clients == of_first);
@@ -73,11 +96,37 @@ fn label(plan: &Plan, group: &Accuracy) -> String {
     } else {
         format!(", {}", plural(of_first.into(), "client"))
     };
-    let more = match group.steps.len() {
+    let more = match steps.len() {
         0 | 1 => String::new(),
         steps => format!(" and {} more", steps - 1),
     };
-    format!("{}{clients}{more}: {time}", first.name)
+    format!("{}{clients}{more}", first.name)
+}
+
+/// The steps whose margins are smaller than what the plan's blocks can resolve, by margin.
+fn unresolved(plan: &Plan, groups: &[Accuracy]) -> Vec<String> {
+    let blocks = plural(plan.blocks().into(), "block");
+    let mut lines = Vec::new();
+    for group in groups {
+        let Some(width) = group.half_width else {
+            continue;
+        };
+        let mut by_margin: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for &step in &group.steps {
+            let margin = plan.steps[step].margin();
+            if margin < width {
+                by_margin.entry(percent(margin)).or_default().push(step);
+            }
+        }
+        lines.extend(by_margin.into_iter().map(|(margin, steps)| {
+            format!(
+                "The margin {margin} of {} is below what {blocks} can resolve here (±{:.1} %).",
+                named(plan, &steps),
+                width * 100.0
+            )
+        }));
+    }
+    lines
 }
 
 fn change(change: Change) -> String {
@@ -105,7 +154,51 @@ fn roughly(ms: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use prony_model::{Thousandths, Version};
+    use prony_testkit as testkit;
+
     use super::*;
+
+    #[test]
+    fn margins_that_can_not_be_resolved_are_named() {
+        let targets = ["a", "b"].map(|name| testkit::target(name, Version::new(8, 0, 31)));
+        let mut steps = ["w", "x", "y", "z"].map(|name| testkit::step(name, 1));
+        for (step, thousandths) in steps.iter_mut().zip([1_000, 2_500, 3_000, 1_000]) {
+            step.margin_percent = Some(Thousandths(thousandths));
+        }
+        let plan = testkit::plan("margins", targets.to_vec(), steps.to_vec(), 5);
+        let group = Accuracy {
+            steps: vec![0, 1, 2, 3],
+            time_ms: 5_000,
+            noise_clients: 1,
+            half_width: Some(0.026),
+            changes: Vec::new(),
+        };
+        assert_eq!(
+            unresolved(&plan, std::slice::from_ref(&group)),
+            [
+                "The margin 1 % of w and 1 more is below what 5 blocks can resolve here (±2.6 %).",
+                "The margin 2.5 % of x is below what 5 blocks can resolve here (±2.6 %).",
+            ]
+        );
+        let none = Accuracy {
+            half_width: None,
+            ..group
+        };
+        assert!(unresolved(&plan, &[none]).is_empty());
+    }
+
+    #[test]
+    fn percentages_have_the_decimals_they_need() {
+        for (share, expected) in [
+            (0.05, "5 %"),
+            (0.029, "2.9 %"),
+            (0.001, "0.1 %"),
+            (0.1, "10 %"),
+        ] {
+            assert_eq!(percent(share), expected);
+        }
+    }
 
     #[test]
     fn changes_name_the_time_of_the_run() {

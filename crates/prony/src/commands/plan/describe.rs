@@ -6,7 +6,7 @@ use prony_model::{
     Aspect, Calibration, CanaryPart, CanaryRule, Collect, CountedBy, CountedSteps, Length, Phase,
     Plan, RidingCounters, Step, Target, Timing, TrialKind,
 };
-use prony_plan::{Assumptions, backlogs_ms, predicted_ms};
+use prony_plan::{Assumptions, backlogs_ms, predicted_block_ms, predicted_ms};
 
 use super::accuracy::accuracy;
 use super::pace;
@@ -41,12 +41,20 @@ pub(super) fn describe(
     lines.extend(placements);
     lines.extend(sections(plan));
     lines.extend(trials(plan));
+    lines.extend(campaign(plan));
     lines.extend(counting(plan));
     lines.extend(exclusion(plan));
     lines.extend(accuracy(plan, calibration));
+    lines.push(predicted(plan));
+    lines.join("\n")
+}
+
+/// The predicted time, and of a campaign that of each block besides.
+fn predicted(plan: &Plan) -> String {
     let cells = plan.targets.len() * plan.steps.len();
     let times = plural(plan.blocks().into(), "time");
-    let predicted = duration(predicted_ms(plan, &Assumptions::default()));
+    let assumptions = Assumptions::default();
+    let predicted = duration(predicted_ms(plan, &assumptions));
     let backlogs = match backlogs_ms(plan) {
         0 => String::new(),
         ms => format!(
@@ -54,11 +62,39 @@ pub(super) fn describe(
             duration(ms)
         ),
     };
-    lines.push(format!(
-        "\n{cells} cells, each measured {times}. Predicted time: about {predicted}, after the \
-         server builds have been fetched.{backlogs}\n"
-    ));
-    lines.join("\n")
+    let (measured, blocks) = match plan.campaign {
+        None => (times, String::new()),
+        Some(_) => (
+            format!("at least {times}"),
+            format!(
+                " for these, and {} for each further block",
+                duration(predicted_block_ms(plan, &assumptions))
+            ),
+        ),
+    };
+    format!(
+        "\n{cells} cells, each measured {measured}. Predicted time: about {predicted}{blocks}, \
+         after the server builds have been fetched.{backlogs}\n"
+    )
+}
+
+/// The rule by which a campaign adds blocks.
+fn campaign(plan: &Plan) -> Option<String> {
+    let campaign = plan.campaign.as_ref()?;
+    let looks: Vec<_> = campaign.looks.iter().map(u32::to_string).collect();
+    let first_ms = predicted_ms(plan, &Assumptions::default());
+    let too_long = if first_ms > campaign.budget_ms {
+        " The predicted time up to the first look is longer."
+    } else {
+        ""
+    };
+    Some(format!(
+        "\nBlocks are added until all ratios of throughput are known to ±{} %, or the budget of {} \
+         is used up.\nThe run looks at them after {} blocks.{too_long}",
+        campaign.precision_percent,
+        duration(campaign.budget_ms),
+        listed(&looks)
+    ))
 }
 
 /// The backend, where the experiment names one.
@@ -87,7 +123,13 @@ fn targets(plan: &Plan) -> Vec<String> {
     let varying = plan.varying();
     let mut lines = vec![format!("\nTargets ({}):", plan.targets.len())];
     for (index, target) in plan.targets.iter().enumerate() {
-        let base = if index == plan.base { "  (base)" } else { "" };
+        let base = if index == plan.base {
+            "  (base)"
+        } else if plan.twin == Some(index) {
+            "  (the base again)"
+        } else {
+            ""
+        };
         let words = summary(target, &varying);
         lines.push(format!("  {}: {words}{base}", target.name));
     }
@@ -207,6 +249,9 @@ fn entry_line(first: &Step, entry: &[Step]) -> String {
     line.push_str(&pace::words(own.pace, own.reconnect_every));
     if first.warm_only {
         line.push_str(", for warming only");
+    }
+    if let Some(margin) = first.margin_percent {
+        let _ = write!(line, ", margin {margin} %");
     }
     line
 }

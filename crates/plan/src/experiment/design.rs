@@ -1,0 +1,86 @@
+//! What is run how often: the targets with the base's twin, and their trials.
+
+use prony_model::{Campaign, CountedBy, Counting, PlannedTrial, Target};
+
+use super::blocks::{self, Blocks};
+use super::{DEFAULT_SEED, Knowledge, counting, order, read_seed, twin};
+use crate::fields::{Fields, Located, Value};
+use crate::invalid::{Document, Read};
+
+/// What an experiment says of it, besides its targets.
+pub(super) struct Written {
+    blocks: Blocks,
+    aa: Option<Located<bool>>,
+    seed: u64,
+    counting: counting::Written,
+}
+
+/// What is decided of it.
+pub(super) struct Design {
+    pub(super) seed: u64,
+    /// The twin is the last one.
+    pub(super) targets: Vec<Target>,
+    pub(super) twin: Option<usize>,
+    pub(super) campaign: Option<Campaign>,
+    pub(super) counting: counting::Decided,
+    pub(super) trials: Vec<PlannedTrial>,
+}
+
+/// Reads it among the keys at the top.
+pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
+    let blocks = blocks::read(fields);
+    let aa = fields.optional("aa", Value::located_flag);
+    let seed = fields.optional("seed", read_seed);
+    let counting = fields.optional("counting", counting::read);
+    Ok(Written {
+        blocks: blocks?,
+        aa: aa?,
+        seed: seed?.unwrap_or(DEFAULT_SEED),
+        counting: counting?.unwrap_or_default(),
+    })
+}
+
+/// Decides the trials of an experiment with these targets, of which one is the base, on this host.
+pub(super) fn decide(
+    document: &Document<'_>,
+    written: Written,
+    base: usize,
+    mut targets: Vec<Target>,
+    knowledge: &Knowledge<'_>,
+) -> Read<Design> {
+    let Written {
+        blocks,
+        aa,
+        seed,
+        counting,
+    } = written;
+    let planned = blocks.planned;
+    let campaign = blocks.campaign(document, &targets)?;
+    let counting = counting::decide(document, &counting, planned, &targets, knowledge)?;
+    let again = twin::decide(document, aa.as_ref(), planned, base, &targets)?;
+    let twin = again.is_some().then_some(targets.len());
+    targets.extend(again);
+    let countable = countable(&targets, twin, counting.counting);
+    let counted = order::Counted {
+        blocks: counting.counting.map_or(0, |counting| counting.blocks),
+        targets: &countable,
+    };
+    Ok(Design {
+        seed,
+        trials: order::trials(seed, planned, targets.len(), counted),
+        targets,
+        twin,
+        campaign,
+        counting,
+    })
+}
+
+/// The targets that can be counted: those that Prony starts. The twin is counted by the processor
+/// only: under valgrind, one trial takes as long as many timed ones.
+fn countable(targets: &[Target], twin: Option<usize>, counting: Option<Counting>) -> Vec<usize> {
+    let is_dear = counting.is_some_and(|counting| counting.by == CountedBy::Valgrind);
+    let ours = |index: &usize| targets[*index].external.is_none();
+    let is_wanted = |index: &usize| !is_dear || Some(*index) != twin;
+    let all = 0..targets.len();
+    all.filter(ours).filter(is_wanted).collect()
+}
