@@ -8,6 +8,8 @@ mod fluctuation;
 mod log_ratio;
 mod looks;
 mod paired;
+mod power;
+mod signed_rank;
 mod student;
 mod summary;
 
@@ -16,5 +18,7 @@ pub use fluctuation::Fluctuation;
 pub use log_ratio::{Interval, LogRatio};
 pub use looks::Looks;
 pub use paired::{PairedRatio, Pairs};
+pub use power::{pairs_for_power, power};
+pub use signed_rank::SignedRank;
 pub use student::t_975;
 pub use summary::{SampleError, Summary};

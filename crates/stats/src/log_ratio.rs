@@ -1,7 +1,8 @@
 //! The ratio of paired values, with its interval and tests, on the scale of logarithms.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::ContinuousCDF as _;
 
+use crate::student::student;
 use crate::{Pairs, SampleError};
 
 /// Logarithms of the quotients of pairs, in their number, mean and spread.
@@ -98,7 +99,7 @@ impl LogRatio {
     }
 
     fn log_half_width(&self, level: f64) -> Option<f64> {
-        let quantile = self.student()?.inverse_cdf(f64::midpoint(1.0, level));
+        let quantile = student(self.n)?.inverse_cdf(f64::midpoint(1.0, level));
         Some(quantile * self.error()?)
     }
 
@@ -111,15 +112,10 @@ impl LogRatio {
     fn upper_tail(&self, distance: f64) -> Option<f64> {
         let error = self.error()?;
         if error > 0.0 {
-            return Some(self.student()?.sf(distance / error));
+            return Some(student(self.n)?.sf(distance / error));
         }
         // All pairs are alike: what is seen is certain.
         Some(if distance > 0.0 { 0.0 } else { 1.0 })
-    }
-
-    fn student(&self) -> Option<StudentsT> {
-        let degrees = self.n.checked_sub(1).filter(|&degrees| degrees > 0)?;
-        StudentsT::new(0.0, 1.0, degrees as f64).ok()
     }
 }
 
@@ -129,12 +125,45 @@ mod tests {
 
     #[test]
     fn known_interval() {
-        // scipy.stats.t.interval(0.95, 4, mean, sem) of 1, 2, 3, 4, 5.
+        // scipy.stats.t.interval(0.95, 4, mean, sem) of these values.
         let log = LogRatio::of(&[0.01, 0.02, 0.03, 0.04, 0.05]).unwrap();
         let interval = log.interval(0.95).unwrap();
         assert!((interval.low.ln() - 0.010_367_568_385_224_4).abs() < 1e-9);
         assert!((interval.high.ln() - 0.049_632_431_614_775_6).abs() < 1e-9);
         // scipy.stats.ttest_1samp of the same.
-        assert!((log.p_value().unwrap() - 0.013_235_2).abs() < 1e-6);
+        assert!((log.p_value().unwrap() - 0.013_235_599_6).abs() < 1e-9);
+        // The larger p-value of ttest_1samp against -log(1.06) and log(1.06), one-sided.
+        assert!((log.equivalence_p(0.06).unwrap() - 0.008_079_635_5).abs() < 1e-9);
+        let half = log.half_width(0.95).unwrap();
+        assert!((half - (interval.high / log.ratio() - 1.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_pair_has_a_ratio_and_nothing_else() {
+        let one = LogRatio::of(&[0.1]).unwrap();
+        assert_eq!((one.n, one.deviation), (1, None));
+        assert_eq!((one.interval(0.95), one.p_value()), (None, None));
+        assert_eq!(
+            (one.half_width(0.95), one.equivalence_p(0.01)),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn pairs_that_are_all_alike_are_certain() {
+        let apart = LogRatio::of(&[0.5; 3]).unwrap();
+        assert_eq!(apart.p_value(), Some(0.0));
+        assert_eq!(apart.equivalence_p(0.01), Some(1.0));
+        let equal = LogRatio::of(&[0.0; 3]).unwrap();
+        assert_eq!(equal.p_value(), Some(1.0));
+        assert_eq!(equal.equivalence_p(0.01), Some(0.0));
+    }
+
+    #[test]
+    fn what_is_no_logarithm_is_refused() {
+        assert_eq!(LogRatio::of(&[]), Err(SampleError::Empty));
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(LogRatio::of(&[0.1, bad]).is_err());
+        }
     }
 }

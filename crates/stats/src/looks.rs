@@ -45,3 +45,34 @@ impl Looks {
         Some(weighted.fold(1.0, f64::min))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_look_spends_everything() {
+        let one = Looks::one();
+        assert!((one.level(0, 0.95).unwrap() - 0.95).abs() < 1e-12);
+        assert_eq!(one.level(1, 0.95), None);
+        assert_eq!(one.p_value(&[0.03]), Some(0.03));
+    }
+
+    #[test]
+    fn later_looks_may_spend_more() {
+        let looks = Looks::at(&[5, 15]).unwrap();
+        // 5 % are divided 1 : 3.
+        assert!((looks.level(0, 0.95).unwrap() - 0.9875).abs() < 1e-12);
+        assert!((looks.level(1, 0.95).unwrap() - 0.9625).abs() < 1e-12);
+        assert!((looks.p_value(&[0.02]).unwrap() - 0.08).abs() < 1e-12);
+        assert!((looks.p_value(&[0.02, 0.03]).unwrap() - 0.04).abs() < 1e-12);
+        assert_eq!(looks.p_value(&[0.9]), Some(1.0));
+        assert_eq!((looks.p_value(&[]), looks.p_value(&[0.1; 3])), (None, None));
+    }
+
+    #[test]
+    fn looks_ascend() {
+        assert_eq!((Looks::at(&[]), Looks::at(&[0])), (None, None));
+        assert_eq!((Looks::at(&[8, 5]), Looks::at(&[5, 5])), (None, None));
+    }
+}
