@@ -46,7 +46,7 @@ pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice, Loss,
     NoisePoint, NoiseWindow, OpenPoint, PricedRound, Taken,
 };
-pub use campaign::{BlockWithout, Campaign, Verdict};
+pub use campaign::{AdditionReason, BlockWithout, Campaign, Verdict, needed_steps};
 pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRule};
 pub use collect::{
     Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,

@@ -180,6 +180,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         twin: None,
         campaign: None,
         without: Vec::new(),
+        confirms: None,
         trials: trials(seed, blocks, &targets, counted),
         counting: counted,
         counting_note: decided.note,

@@ -9,6 +9,7 @@
 //! hands of the operating system. A power failure can lose the last transactions but never
 //! corrupts the file: the trials concerned are then missing, and `resume` runs them again.
 
+mod additions;
 mod artefacts;
 mod calibrations;
 mod canaries;
@@ -30,6 +31,7 @@ mod trials;
 mod values;
 mod warnings;
 
+pub use additions::{Addition, AdditionRow};
 pub use artefacts::Artefact;
 pub use canaries::CanaryRow;
 pub use error::StoreError;

@@ -81,6 +81,7 @@ fn plan() -> Plan {
         twin: None,
         campaign: None,
         without: Vec::new(),
+        confirms: None,
         trials: Vec::new(),
     }
 }
