@@ -29,6 +29,7 @@ use crate::fields::{Fields, Located, Value, is_name_char, twice};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
 
 pub(crate) use fit::resolve as resolve_workload;
+pub use order::more_trials;
 pub use refusal::Refused;
 pub use sequence::{Preset, parse_preset};
 

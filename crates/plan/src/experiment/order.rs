@@ -1,6 +1,6 @@
 //! The order of trials: randomised complete blocks, and what is counted after each.
 
-use prony_model::{PlannedTrial, TrialKind};
+use prony_model::{Plan, PlannedTrial, TrialKind};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -37,6 +37,19 @@ pub(super) fn trials(
             ));
         }
     }
+    trials
+}
+
+/// The timed trials of `blocks` more blocks from block `from_block` on, in the order that the plan
+/// would have given them from the start: they depend on its seed and its number of targets alone.
+pub fn more_trials(plan: &Plan, from_block: u32, blocks: u32) -> Vec<PlannedTrial> {
+    let counted = Counted {
+        blocks: 0,
+        targets: &[],
+    };
+    let until = from_block.saturating_add(blocks);
+    let mut trials = trials(plan.seed, until, plan.targets.len(), counted);
+    trials.retain(|trial| trial.block >= from_block);
     trials
 }
 
@@ -77,6 +90,9 @@ fn below(limit: u64, generator: &mut Xoshiro256PlusPlus) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use prony_model::Version;
+    use prony_testkit as testkit;
+
     use super::*;
 
     const NOT: Counted<'static> = Counted {
@@ -109,6 +125,17 @@ mod tests {
         };
         let few = trials(1, 3, 4, counted);
         assert_eq!(few[..], trials(1, 5, 4, counted)[..18]);
+    }
+
+    #[test]
+    fn added_blocks_continue_the_order() {
+        let targets = ["a", "b", "c"];
+        let targets = targets.map(|name| testkit::target(name, Version::new(8, 0, 0)));
+        let plan = testkit::plan("x", targets.to_vec(), vec![testkit::step("s", 1)], 2);
+        let whole = trials(plan.seed, 9, 3, NOT);
+        assert_eq!(more_trials(&plan, 2, 7), whole[6..]);
+        assert_eq!(more_trials(&plan, 5, 1), whole[15..18]);
+        assert_eq!(more_trials(&plan, 5, 0), []);
     }
 
     #[test]
