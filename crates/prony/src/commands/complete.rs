@@ -1,0 +1,125 @@
+//! What all commands that run trials have in common: run what is missing, print the report.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use prony_lab::{Alarms, History, RunEnd};
+use prony_plan::{Assumptions, predicted_ms};
+use prony_report::identical_servers;
+use prony_servers::Catalogue;
+use prony_store::Store;
+
+use crate::cli::FormatArg;
+use crate::commands::campaign::CampaignLoop;
+use crate::commands::report::print;
+use crate::commands::run::lab_failure;
+use crate::failure::{ExitStatus, Failure};
+use crate::output;
+use crate::progress::Progress;
+use crate::signals::Signals;
+use crate::surroundings::Surroundings;
+use crate::words::{duration, plural};
+
+/// The reason why a run is not complete.
+pub(crate) struct Stopped {
+    /// The message for the user.
+    pub(crate) failure: Failure,
+    /// Continuing can't help: see [`prony_lab::LabError::is_before_loading`].
+    pub(crate) before_loading: bool,
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            before_loading: false,
+        }
+    }
+}
+
+/// Runs what is missing of a run and the blocks that its campaign adds, prints its report, and says
+/// by the failure what is wrong.
+pub(crate) fn complete(
+    store: &mut Store,
+    folder: &Path,
+    catalogue: &Catalogue,
+    surroundings: &Surroundings,
+    signals: &Signals,
+) -> Result<(), Stopped> {
+    let lab = surroundings.lab(catalogue, &signals.stop);
+    let history = History::of(&surroundings.roots, &surroundings.proc);
+    let trial_ms = announce(store, &history)?;
+    let progress = RefCell::new(Progress::start(store.plan().trials.len(), trial_ms));
+    let mut campaign = CampaignLoop::default();
+    let end = prony_lab::run(
+        &lab,
+        store,
+        &folder.join("artefacts"),
+        &mut |event| progress.borrow_mut().show(&event),
+        &mut |store| campaign.more(store, &mut |line| progress.borrow().say(line)),
+    );
+    progress.into_inner().finish();
+    let resume = format!("prony resume {}", folder.display());
+    match end {
+        Ok(RunEnd::Interrupted) => {
+            let message = "interrupted; all completed trials are stored";
+            let failure = Failure::new(ExitStatus::Interrupted(signals.exit_code()), message);
+            Err(failure.with_hint(format!("continue with: {resume}")).into())
+        }
+        Ok(RunEnd::Complete { failed }) => {
+            record(store, &history)?;
+            print(store, FormatArg::Text)?;
+            campaign.end(store)?;
+            if failed == 0 {
+                return Ok(());
+            }
+            let message = format!("{failed} of {} trials failed", store.plan().trials.len());
+            let failure = Failure::new(ExitStatus::TrialsFailed, message);
+            Err(failure
+                .with_hint("the report lists them with their reasons")
+                .into())
+        }
+        Err(error) => Err(Stopped {
+            failure: lab_failure(&error).with_hint(format!("once fixed, continue with: {resume}")),
+            before_loading: error.is_before_loading(),
+        }),
+    }
+}
+
+/// Says how long the missing trials take, and returns the milliseconds of one on average.
+fn announce(store: &Store, history: &History) -> Result<u64, Failure> {
+    let plan = store.plan();
+    let missing = store.missing_trials().map_err(Failure::host)?;
+    if missing.is_empty() {
+        return Ok(0);
+    }
+    let trials = missing.len() as u64;
+    let (trial_ms, source) = if let Some(ms) = history.predicted_ms(plan, &missing) {
+        (ms / trials, "as in earlier runs on this host")
+    } else {
+        let all_ms = predicted_ms(plan, &Assumptions::default());
+        let trial_ms = all_ms / (plan.trials.len() as u64).max(1);
+        (trial_ms, "predicted without an earlier run on this host")
+    };
+    output::talk(&format!(
+        "{} to run, about {}, {source}",
+        plural(trials, "trial"),
+        duration(trial_ms * trials)
+    ));
+    Ok(trial_ms)
+}
+
+/// Keeps what the next runs on this host, and `prony check`, want to know of a complete run.
+fn record(store: &Store, history: &History) -> Result<(), Failure> {
+    let is_whole = store.trial_counts().map_err(Failure::host)?.missing() == 0;
+    let alarms = if is_whole && store.plan().twin.is_some() {
+        identical_servers(store).map_err(Failure::usage)?
+    } else {
+        None
+    };
+    let alarms = alarms.map(|found| Alarms {
+        comparisons: found.comparisons.into(),
+        false_alarms: found.alarms.into(),
+    });
+    history.record(store, alarms).map_err(Failure::host)
+}
