@@ -146,14 +146,10 @@ fn run_missing(
 
 /// The missing trials that this host can run: those of blocks that were not begun elsewhere.
 fn missing_here(store: &Store, events: &mut Events<'_>) -> Result<Vec<PlannedTrial>, LabError> {
-    let mut missing = store.missing_trials()?;
-    let elsewhere = store.blocks_of_other_hosts()?;
-    let mut left = BTreeSet::new();
-    missing.retain(|trial| {
-        let is_elsewhere = elsewhere.contains(&trial.block);
-        left.extend(is_elsewhere.then_some(trial.block + 1));
-        !is_elsewhere
-    });
+    let missing = store.missing_here()?;
+    let elsewhere = store.missing_trials()?.into_iter();
+    let elsewhere = elsewhere.filter(|trial| !missing.contains(trial));
+    let left: BTreeSet<u32> = elsewhere.map(|trial| trial.block + 1).collect();
     if !left.is_empty() {
         events(Event::BegunElsewhere { blocks: &left });
     }

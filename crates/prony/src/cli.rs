@@ -90,6 +90,7 @@ pub(crate) struct RunArgs {
     pub(crate) append: Option<PathBuf>,
     /// Number of blocks to add [default: as many as the run had when it began]
     #[arg(long, value_name = "N", requires = "append",
+        conflicts_with_all = ["experiment", "confirm"],
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
     /// Begin a run that measures only the cells that this run judges improved or regressed; its

@@ -286,17 +286,20 @@ impl Store {
             .collect())
     }
 
-    /// Blocks with a done trial of another host than the last one on record. Trials of one block on
-    /// two hosts are no pairs, so that the last host can't complete these.
+    /// The missing trials of blocks that have no done trial of another host than the last one on
+    /// record: trials of one block on two hosts are no pairs.
     ///
     /// # Errors
     /// When the file can't be read.
-    pub fn blocks_of_other_hosts(&self) -> Result<BTreeSet<u32>, StoreError> {
+    pub fn missing_here(&self) -> Result<Vec<PlannedTrial>, StoreError> {
         let hosts = self.same_hosts()?;
         let trials = self.trials()?.into_iter();
         let done = trials.filter(|trial| trial.state == TrialState::Done);
         let elsewhere = done.filter(|trial| hosts.get(trial.host) != hosts.last());
-        Ok(elsewhere.map(|trial| trial.planned.block).collect())
+        let elsewhere: BTreeSet<u32> = elsewhere.map(|trial| trial.planned.block).collect();
+        let mut missing = self.missing_trials()?;
+        missing.retain(|trial| !elsewhere.contains(&trial.block));
+        Ok(missing)
     }
 
     /// The numbers of trials, by state.

@@ -86,10 +86,10 @@ pub(crate) fn complete(
     }
 }
 
-/// Says how long the missing trials take, and returns the milliseconds of one on average.
+/// Says how long the trials take that this host can run, and returns the milliseconds of one on average.
 fn announce(store: &Store, history: &History) -> Result<u64, Failure> {
     let plan = store.plan();
-    let missing = store.missing_trials().map_err(Failure::host)?;
+    let missing = store.missing_here().map_err(Failure::host)?;
     if missing.is_empty() {
         return Ok(0);
     }

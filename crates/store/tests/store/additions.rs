@@ -178,11 +178,14 @@ fn a_block_belongs_to_the_host_of_its_done_trials() {
     store.finish_trial(done, at(2)).unwrap();
     let failed = store.begin_trial(planned(1, 1), at(3)).unwrap();
     store.fail_trial(failed, "it died", "", at(4)).unwrap();
-    assert!(store.blocks_of_other_hosts().unwrap().is_empty());
+    let mut plan = store.plan().trials.clone();
+    plan.retain(|trial| *trial != planned(0, 0) && *trial != planned(1, 1));
+    assert_eq!(store.missing_here().unwrap(), plan);
     // The same machine later is no other host.
     store.record_host(&facts("1"), at(5)).unwrap();
-    assert!(store.blocks_of_other_hosts().unwrap().is_empty());
+    assert_eq!(store.missing_here().unwrap(), plan);
     store.record_host(&facts("2"), at(6)).unwrap();
     assert_eq!(store.same_hosts().unwrap(), [0, 1, 1, 3]);
-    assert_eq!(store.blocks_of_other_hosts().unwrap(), [0].into());
+    assert_eq!(store.missing_here().unwrap(), [planned(1, 0)]);
+    assert_eq!(store.missing_trials().unwrap(), plan);
 }
