@@ -382,4 +382,34 @@ mod tests {
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
     }
+
+    #[test]
+    fn a_run_is_of_an_experiment_or_of_another_run() {
+        let is_fine = |arguments: &str| {
+            let arguments = arguments.split(' ');
+            Cli::try_parse_from(["prony", "run"].into_iter().chain(arguments)).is_ok()
+        };
+        for fine in [
+            "x.toml",
+            "--append runs/x",
+            "--append runs/x --blocks 3",
+            "--confirm runs/x --runs elsewhere",
+        ] {
+            assert!(is_fine(fine), "{fine}");
+        }
+        for wrong in [
+            "--verify",
+            "x.toml --append runs/x",
+            "x.toml --blocks 3",
+            "--append runs/x --blocks 0",
+            "--append runs/x --runs elsewhere",
+            "--append runs/x --profile small",
+            "--append runs/x --confirm runs/x",
+            "--confirm runs/x --blocks 3",
+            "--confirm runs/x --verify",
+            "--confirm runs/x x.toml",
+        ] {
+            assert!(!is_fine(wrong), "{wrong}");
+        }
+    }
 }

@@ -86,26 +86,33 @@ pub(crate) fn complete(
     }
 }
 
-/// Says how long the trials take that this host can run, and returns the milliseconds of one on average.
+/// Says how long the trials take that this host can run, and returns the milliseconds of one on
+/// average.
 fn announce(store: &Store, history: &History) -> Result<u64, Failure> {
     let plan = store.plan();
     let missing = store.missing_here().map_err(Failure::host)?;
-    if missing.is_empty() {
-        return Ok(0);
-    }
-    let trials = missing.len() as u64;
-    let (trial_ms, source) = if let Some(ms) = history.predicted_ms(plan, &missing) {
-        (ms / trials, "as in earlier runs on this host")
+    // A campaign may add blocks to a plan without missing trials.
+    let like = if missing.is_empty() {
+        &plan.trials
+    } else {
+        &missing
+    };
+    let (trial_ms, source) = if let Some(ms) = history.predicted_ms(plan, like) {
+        let trial_ms = ms / (like.len() as u64).max(1);
+        (trial_ms, "as in earlier runs on this host")
     } else {
         let all_ms = predicted_ms(plan, &Assumptions::default());
         let trial_ms = all_ms / (plan.trials.len() as u64).max(1);
         (trial_ms, "predicted without an earlier run on this host")
     };
-    output::talk(&format!(
-        "{} to run, about {}, {source}",
-        plural(trials, "trial"),
-        duration(trial_ms * trials)
-    ));
+    if !missing.is_empty() {
+        let trials = missing.len() as u64;
+        output::talk(&format!(
+            "{} to run, about {}, {source}",
+            plural(trials, "trial"),
+            duration(trial_ms * trials)
+        ));
+    }
     Ok(trial_ms)
 }
 
