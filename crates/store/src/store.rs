@@ -6,13 +6,12 @@ use std::{fs, io};
 use jiff::Timestamp;
 use prony_model::{ClientGroup, Length, Plan, Step, Target};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
-use serde_json::Value;
 
-use crate::additions::{self, retain_known};
-use crate::database::{change, first, in_transaction, insert_row};
+use crate::database::{change, in_transaction, insert_row};
 use crate::error::Context as _;
 use crate::lock::RunLock;
-use crate::values::{Json, Time, Word, json};
+use crate::stored_plan::read_plan;
+use crate::values::{Json, Time, Word};
 use crate::{StoreError, schema};
 
 /// The result file of one run.
@@ -270,25 +269,4 @@ fn insert_group(
         workload: group.workload.name, workload_group: Word(&group.workload.group),
         parameters: Json(&group.parameters),
     } }
-}
-
-/// The plan with what was added to it, without the trials whose kind is not known here, and the
-/// first such kind.
-fn read_plan(connection: &Connection) -> Result<(Plan, Option<String>), StoreError> {
-    let damaged = |problem| StoreError::damaged(connection, "run.plan", problem);
-    let plan: Option<Value> = first(
-        connection,
-        "read the plan from the result file",
-        "SELECT plan FROM run",
-        [],
-        |row| json(row, 0),
-    )?;
-    let mut plan = plan.ok_or_else(|| damaged("there is none".to_owned()))?;
-    let mut unknown = None;
-    if let Some(trials) = plan.get_mut("trials").and_then(Value::as_array_mut) {
-        retain_known(trials, &mut unknown);
-    }
-    let mut plan = serde_json::from_value(plan).map_err(|error| damaged(error.to_string()))?;
-    let of_additions = additions::complete(connection, &mut plan)?;
-    Ok((plan, unknown.or(of_additions)))
 }

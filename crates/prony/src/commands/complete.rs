@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use prony_lab::{Alarms, History, RunEnd};
+use prony_lab::{Alarms, History, LabError, RunEnd};
+use prony_load::BackendError;
 use prony_plan::{Assumptions, predicted_ms};
 use prony_report::identical_servers;
 use prony_servers::Catalogue;
@@ -12,7 +13,6 @@ use prony_store::Store;
 use crate::cli::FormatArg;
 use crate::commands::campaign::CampaignLoop;
 use crate::commands::report::print;
-use crate::commands::run::lab_failure;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::progress::Progress;
@@ -129,4 +129,47 @@ fn record(store: &Store, history: &History) -> Result<(), Failure> {
         false_alarms: found.alarms.into(),
     });
     history.record(store, alarms).map_err(Failure::host)
+}
+
+/// The exit code of what ends a run.
+pub(crate) fn lab_failure(error: &LabError) -> Failure {
+    let code = match error {
+        LabError::Fetch { .. } | LabError::External { .. } | LabError::Tables { .. } => {
+            ExitStatus::Server
+        }
+        LabError::UnknownBuild { .. }
+        | LabError::Render { .. }
+        | LabError::Password { .. }
+        | LabError::Processor { .. }
+        | LabError::Backend(BackendError::Encrypted)
+        | LabError::Unequal(_) => ExitStatus::Invalid,
+        LabError::Variables(_) => ExitStatus::Defect,
+        LabError::Store(_)
+        | LabError::Backend(_)
+        | LabError::Generator(_)
+        | LabError::BackendLost { .. }
+        | LabError::Counting { .. }
+        | LabError::Processors { .. }
+        | LabError::Artefact { .. }
+        | LabError::Room(_)
+        | LabError::Images { .. } => ExitStatus::Host,
+    };
+    Failure::to(code, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backend_is_refused_by_the_experiment_or_by_the_host() {
+        let code = |error| lab_failure(&LabError::Backend(error)).code;
+        assert_eq!(code(BackendError::Encrypted), ExitStatus::Invalid);
+        assert_eq!(code(BackendError::TooOld), ExitStatus::Host);
+        assert_eq!(code(BackendError::NotPermitted), ExitStatus::Host);
+        assert_eq!(
+            code(BackendError::Disabled { setting: 2 }),
+            ExitStatus::Host
+        );
+    }
 }

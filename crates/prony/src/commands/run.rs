@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use prony_lab::LabError;
-use prony_load::BackendError;
 use prony_model::Plan;
 use prony_servers::Catalogue;
 use prony_store::{NewRun, Store};
@@ -61,32 +59,6 @@ pub(crate) fn start(
     })
 }
 
-/// The exit code of what ends a run.
-pub(crate) fn lab_failure(error: &LabError) -> Failure {
-    let code = match error {
-        LabError::Fetch { .. } | LabError::External { .. } | LabError::Tables { .. } => {
-            ExitStatus::Server
-        }
-        LabError::UnknownBuild { .. }
-        | LabError::Render { .. }
-        | LabError::Password { .. }
-        | LabError::Processor { .. }
-        | LabError::Backend(BackendError::Encrypted)
-        | LabError::Unequal(_) => ExitStatus::Invalid,
-        LabError::Variables(_) => ExitStatus::Defect,
-        LabError::Store(_)
-        | LabError::Backend(_)
-        | LabError::Generator(_)
-        | LabError::BackendLost { .. }
-        | LabError::Counting { .. }
-        | LabError::Processors { .. }
-        | LabError::Artefact { .. }
-        | LabError::Room(_)
-        | LabError::Images { .. } => ExitStatus::Host,
-    };
-    Failure::to(code, error)
-}
-
 /// Makes the run's folder and its result file.
 fn create(
     runs: &Path,
@@ -133,22 +105,5 @@ fn new_folder(runs: &Path, name: &str, now: Timestamp) -> std::io::Result<PathBu
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
             other => return other.map(|()| folder),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_backend_is_refused_by_the_experiment_or_by_the_host() {
-        let code = |error| lab_failure(&LabError::Backend(error)).code;
-        assert_eq!(code(BackendError::Encrypted), ExitStatus::Invalid);
-        assert_eq!(code(BackendError::TooOld), ExitStatus::Host);
-        assert_eq!(code(BackendError::NotPermitted), ExitStatus::Host);
-        assert_eq!(
-            code(BackendError::Disabled { setting: 2 }),
-            ExitStatus::Host
-        );
     }
 }

@@ -6,7 +6,7 @@ use prony_lab::{Verification, VerifiedCell, VerifiedTarget};
 use prony_model::Plan;
 
 use crate::cli::RunArgs;
-use crate::commands::run::lab_failure;
+use crate::commands::complete::lab_failure;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
