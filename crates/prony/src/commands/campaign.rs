@@ -73,22 +73,25 @@ fn look(
         "look after {}: adding {blocks} more{left_out}",
         plural(from.into(), "block")
     ));
-    let addition = Addition {
-        reason: AdditionReason::Campaign,
-        trials: more_trials(store.plan(), from, blocks),
-        without: match without.as_slice() {
-            [] => Vec::new(),
-            steps => (from..from + blocks)
-                .map(|block| BlockWithout {
-                    block,
-                    steps: steps.to_vec(),
-                })
-                .collect(),
-        },
-    };
+    let addition = addition(store.plan(), blocks, &without);
     let added = store.add_trials(&addition, Timestamp::now());
     added.map_err(Failure::host)?;
     Ok(None)
+}
+
+/// The next blocks of a plan, each without these steps.
+fn addition(plan: &Plan, blocks: u32, without: &[usize]) -> Addition {
+    let from = plan.blocks();
+    let left_out = |block| BlockWithout {
+        block,
+        steps: without.to_vec(),
+    };
+    let shortened = if without.is_empty() { 0 } else { blocks };
+    Addition {
+        reason: AdditionReason::Campaign,
+        trials: more_trials(plan, from, blocks),
+        without: (from..from + shortened).map(left_out).collect(),
+    }
 }
 
 /// The precision of every contender's throughput ratio at every step.
@@ -160,6 +163,22 @@ mod tests {
     use prony_testkit as testkit;
 
     use super::*;
+
+    #[test]
+    fn added_blocks_continue_the_plan_and_leave_steps_out() {
+        let targets = ["base", "b"].map(|name| testkit::target(name, Version::new(8, 0, 0)));
+        let steps = ["s", "t"].map(|name| testkit::step(name, 1));
+        let plan = testkit::plan("x", targets.to_vec(), steps.to_vec(), 5);
+        assert_eq!(addition(&plan, 3, &[]).without, []);
+        let added = addition(&plan, 3, &[1]);
+        let left_out = |block| BlockWithout {
+            block,
+            steps: vec![1],
+        };
+        assert_eq!(added.without, [5, 6, 7].map(left_out));
+        assert_eq!(added.trials, more_trials(&plan, 5, 3));
+        assert_eq!(added.reason, AdditionReason::Campaign);
+    }
 
     #[test]
     fn the_end_names_what_was_reached() {

@@ -113,6 +113,13 @@ fn announce(store: &Store, history: &History) -> Result<u64, Failure> {
             duration(trial_ms * trials)
         ));
     }
+    if let Some(campaign) = &plan.campaign {
+        output::talk(&format!(
+            "blocks are added until throughput ratios are within ± {} %, for trials of {} at most",
+            f64::from(campaign.precision_percent.0) / 1e3,
+            duration(campaign.budget_ms)
+        ));
+    }
     Ok(trial_ms)
 }
 
