@@ -181,6 +181,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         twin: None,
         campaign: None,
         without: Vec::new(),
+        confirms: None,
         trials: Vec::new(),
     }
 }

@@ -286,7 +286,8 @@ fn recalled(roots: &Roots, prony: &Path, proc: &Root) -> Option<CachedCalibratio
     recall(&roots.calibration(), &program, VERSION, &host)
 }
 
-fn calibrated_host(proc: &Root) -> CalibratedHost {
+/// The facts by which this host is known again.
+pub(crate) fn calibrated_host(proc: &Root) -> CalibratedHost {
     let facts = HostFacts::read(proc);
     CalibratedHost {
         cpu_model: facts.cpu_model,

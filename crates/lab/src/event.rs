@@ -1,5 +1,6 @@
 //! The events of a run, as values for those who show progress; the lab prints nothing.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use prony_model::{Gap, Target, TrialKind};
@@ -30,6 +31,11 @@ pub enum Event<'a> {
         target: &'a str,
         /// The reason.
         reason: &'a str,
+    },
+    /// Trials of blocks that were begun on another host stay missing.
+    BegunElsewhere {
+        /// The blocks, counted from 1.
+        blocks: &'a BTreeSet<u32>,
     },
     /// A trial begins.
     TrialStarted {

@@ -7,15 +7,18 @@
 mod adhoc;
 mod attempts;
 mod calibrate;
+mod campaign;
 mod ceiling;
 mod drive;
 mod error;
 mod event;
 mod fault;
+mod history;
 mod lab;
 mod measure;
 mod placement;
 mod prepare;
+mod replace;
 mod run;
 mod server;
 mod trial;
@@ -28,10 +31,15 @@ pub use calibrate::{
     CalibrationError, CalibrationEvent, CalibrationPoints, Calibrator, KeepError,
     available_backends, recalled_calibration,
 };
+pub use campaign::{
+    BlockTimes, CampaignDecision, CampaignEnd, Precision, StepPrecision, decide, step_counts,
+    step_precisions,
+};
 pub use error::{GeneratorError, LabError};
 pub use event::{Activity, Event, Events};
+pub use history::{Alarms, History};
 pub use lab::Lab;
 pub use placement::{HostProcessors, PlannedPlacements, StepSize, default_placement, resolve};
 pub use prepare::{Effective, check, effective};
-pub use run::{RunEnd, run};
+pub use run::{More, RunEnd, run};
 pub use verify::{Verification, VerifiedCell, VerifiedTarget, verify};

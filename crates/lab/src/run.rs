@@ -28,7 +28,7 @@ use crate::warnings::warn_once;
 /// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEnd {
-    /// Nothing is missing.
+    /// Nothing is missing that this host can run.
     Complete {
         /// Trials that failed, now or before the run was resumed.
         failed: u64,
@@ -37,8 +37,13 @@ pub enum RunEnd {
     Interrupted,
 }
 
-/// Runs every trial that the result file still misses. `artefacts` is the folder beside it for
-/// configurations and the logs of failed trials.
+/// Adds trials to the plan of a run that misses none, and returns `true` if it did.
+pub type More<'e> = dyn FnMut(&mut Store) -> bool + 'e;
+
+/// Runs every trial that the result file still misses, and then those that `more` adds, until it
+/// adds none. `artefacts` is the folder beside it for configurations and the logs of failed trials.
+///
+/// A block that was begun on another host stays as it is: its trials would be no pairs.
 ///
 /// # Errors
 /// When a build can't be fetched, a configuration can't be rendered, or the result file can't be
@@ -48,8 +53,9 @@ pub fn run(
     store: &mut Store,
     artefacts: &Path,
     events: &mut Events<'_>,
+    more: &mut More<'_>,
 ) -> Result<RunEnd, LabError> {
-    let end = unless_interrupted(run_missing(lab, store, artefacts, events))?;
+    let end = unless_interrupted(run_missing(lab, store, artefacts, events, more))?;
     ceiling::strike(lab, store)?;
     if end.is_none() {
         return Ok(RunEnd::Interrupted);
@@ -65,13 +71,17 @@ fn run_missing(
     store: &mut Store,
     artefacts: &Path,
     events: &mut Events<'_>,
+    more: &mut More<'_>,
 ) -> Result<(), Stop> {
-    let plan = store.plan().clone();
     store.abandon_running("Prony ended while the trial was running")?;
-    let missing = store.missing_trials()?;
+    let mut missing = missing_here(store, events)?;
+    if missing.is_empty() && more(store) {
+        missing = missing_here(store, events)?;
+    }
     if missing.is_empty() {
         return Ok(());
     }
+    let plan = store.plan().clone();
     check_counting(&plan, &missing)?;
     let host = HostProcessors::find(&lab.proc).map_err(|source| LabError::Processors { source })?;
     check_processors(&plan, &host)?;
@@ -86,17 +96,10 @@ fn run_missing(
     }
     let table = VariableTable::embedded().map_err(LabError::from)?;
     let setup = GeneratorSetup::new(&hello, backend);
-    let wake_ups = store.calibration()?.and_then(|known| known.wake_ups);
-    let price = wake_ups.and_then(|known| known.across_by_same());
-    let default = default_placement(&plan, price, &host);
-    let placements = Placements {
-        host,
-        default: store.record_default_placement(default)?.rule,
-        threads_max: setup.threads_max,
-    };
-    let trials = Trials {
+    let placements = place(&plan, store, host, setup.threads_max)?;
+    let mut trials = Trials {
         lab,
-        plan: &plan,
+        plan: plan.clone(),
         supplies: &supplies,
         table: &table,
         setup,
@@ -105,7 +108,11 @@ fn run_missing(
     };
     trials.write_configurations(artefacts)?;
     trials.record_options(store)?;
-    let wanted: BTreeSet<usize> = missing.iter().map(|planned| planned.target).collect();
+    let wanted: BTreeSet<usize> = match plan.campaign {
+        // Later blocks have every target.
+        Some(_) => (0..plan.targets.len()).collect(),
+        None => missing.iter().map(|planned| planned.target).collect(),
+    };
     let preparation = Preparation {
         lab,
         plan: &plan,
@@ -122,13 +129,48 @@ fn run_missing(
         warn_once(store, code, &text)?;
     }
     let ready = ready?;
-    for planned in missing {
-        if lab.stop.requested() {
-            return Err(Stop::Interrupted);
+    loop {
+        for planned in missing {
+            if lab.stop.requested() {
+                return Err(Stop::Interrupted);
+            }
+            trials.run(planned, &ready[planned.target], store, events)?;
         }
-        trials.run(planned, &ready[planned.target], store, events)?;
+        if !more(store) {
+            return Ok(());
+        }
+        trials.plan = store.plan().clone();
+        missing = missing_here(store, events)?;
     }
-    Ok(())
+}
+
+/// The missing trials that this host can run: those of blocks that were not begun elsewhere.
+fn missing_here(store: &Store, events: &mut Events<'_>) -> Result<Vec<PlannedTrial>, LabError> {
+    let missing = store.missing_here()?;
+    let elsewhere = store.missing_trials()?.into_iter();
+    let elsewhere = elsewhere.filter(|trial| !missing.contains(trial));
+    let left: BTreeSet<u32> = elsewhere.map(|trial| trial.block + 1).collect();
+    if !left.is_empty() {
+        events(Event::BegunElsewhere { blocks: &left });
+    }
+    Ok(missing)
+}
+
+/// The placements of a run: the rule on record, or the one that this host suggests.
+fn place(
+    plan: &Plan,
+    store: &mut Store,
+    host: HostProcessors,
+    threads_max: u32,
+) -> Result<Placements, LabError> {
+    let wake_ups = store.calibration()?.and_then(|known| known.wake_ups);
+    let price = wake_ups.and_then(|known| known.across_by_same());
+    let default = default_placement(plan, price, &host);
+    Ok(Placements {
+        host,
+        default: store.record_default_placement(default)?.rule,
+        threads_max,
+    })
 }
 
 /// Checks that the host can count what is still to be counted: a run may be resumed on another
@@ -163,7 +205,7 @@ fn decide_backend(store: &mut Store, hello: &Hello) -> Result<Backend, LabError>
 /// The trials of a run, and what they share.
 struct Trials<'a> {
     lab: &'a Lab<'a>,
-    plan: &'a Plan,
+    plan: Plan,
     supplies: &'a [Supply],
     table: &'a VariableTable,
     setup: GeneratorSetup,
@@ -250,7 +292,7 @@ impl Trials<'_> {
     ) -> Trial<'t> {
         Trial {
             lab: self.lab,
-            plan: self.plan,
+            plan: &self.plan,
             planned,
             id,
             supply: &self.supplies[planned.target],

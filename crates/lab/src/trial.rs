@@ -52,7 +52,7 @@ impl Trial<'_> {
         self.begin().warm(&watched.server)?;
         self.explain(&watched.server)?;
         for index in 0..self.plan.steps.len() {
-            if !self.plan.runs(self.planned.kind, &self.plan.steps[index]) {
+            if !self.plan.runs(self.planned, index) {
                 continue;
             }
             let step = self.planned_step(index)?;

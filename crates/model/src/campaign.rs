@@ -39,3 +39,13 @@ pub struct BlockWithout {
     /// Indices in [`Plan::steps`](crate::Plan::steps), ascending.
     pub steps: Vec<usize>,
 }
+
+words! {
+    /// Reasons for trials that are added to a plan after its run began.
+    pub enum AdditionReason {
+        /// The user asked for more blocks.
+        Append = "append",
+        /// Ratios were not as precise as the experiment wants them.
+        Campaign = "campaign",
+    }
+}

@@ -22,6 +22,7 @@ mod fingerprint;
 mod groups;
 pub mod hex;
 mod metric;
+mod needed_steps;
 mod options;
 mod outcome;
 mod pace;
@@ -46,7 +47,7 @@ pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice, Loss,
     NoisePoint, NoiseWindow, OpenPoint, PricedRound, Taken,
 };
-pub use campaign::{BlockWithout, Campaign, Verdict};
+pub use campaign::{AdditionReason, BlockWithout, Campaign, Verdict};
 pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRule};
 pub use collect::{
     Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
@@ -65,6 +66,7 @@ pub use metric::{
     Alternatives, Better, CostUnit, CpuDisagreement, Formula, GroupFigures, Metric, MetricFacts,
     NoValue, ServiceTimes, StepCounts, Value, cpu_disagreement, per_second,
 };
+pub use needed_steps::needed_steps;
 pub use options::{OptionOrigin, RenderedOption};
 pub use outcome::{
     ErrorCount, GroupOutcome, Interval, LoadOutcome, Schedule, StatementOutcome, StepOutcome,

@@ -71,6 +71,9 @@ pub struct Plan {
     /// Blocks that leave out steps, ascending; none where every block runs all.
     #[serde(default)]
     pub without: Vec<BlockWithout>,
+    /// Id of the run whose verdicts this one tests again on data of its own; `None` for none.
+    #[serde(default)]
+    pub confirms: Option<String>,
     /// The trials in order of execution; block after block, each target once in each block, and
     /// after it, in the first blocks, each target once more to be counted.
     pub trials: Vec<PlannedTrial>,
@@ -272,12 +275,17 @@ impl Step {
     /// The share below which a difference counts as none: the experiment's, else 1 % for one client
     /// that reads, and 3 % where clients wait for each other or the server writes behind them.
     pub fn margin(&self) -> f64 {
-        let reads = |group: &ClientGroup| group.workload.effect == Effect::None;
         let usual = match self.all_clients() {
-            1 if self.groups.iter().all(reads) => Self::MARGIN_OF_ONE_READER,
+            1 if self.only_reads() => Self::MARGIN_OF_ONE_READER,
             _ => Self::MARGIN,
         };
         f64::from(self.margin_percent.unwrap_or(usual).0) / 1e5
+    }
+
+    /// True where the clients of all groups leave the tables as they are.
+    pub fn only_reads(&self) -> bool {
+        let mut groups = self.groups.iter();
+        groups.all(|group| group.workload.effect == Effect::None)
     }
 
     /// The step's own clients, with what they do.
@@ -307,20 +315,26 @@ impl Counting {
     pub fn counts(&self, step: &Step) -> bool {
         match self.steps {
             CountedSteps::All => true,
-            CountedSteps::Reads => {
-                let mut groups = step.groups.iter();
-                groups.all(|group| group.workload.effect == Effect::None)
-            }
+            CountedSteps::Reads => step.only_reads(),
         }
     }
 }
 
 impl Plan {
-    /// True where trials of a kind run a step: counting trials may leave out those that write.
-    pub fn runs(&self, kind: TrialKind, step: &Step) -> bool {
-        let is_counting = kind == TrialKind::Counting;
-        let counting = self.counting.filter(|_| is_counting);
-        counting.is_none_or(|counting| counting.counts(step))
+    /// True where a trial runs the step with this index: counting trials may leave out those that
+    /// write, and timed trials those that their block leaves out.
+    pub fn runs(&self, trial: PlannedTrial, step: usize) -> bool {
+        match trial.kind {
+            TrialKind::Counting => {
+                let counts = |counting: Counting| counting.counts(&self.steps[step]);
+                self.counting.is_none_or(counts)
+            }
+            TrialKind::Timed => {
+                let of_block = |without: &&BlockWithout| without.block == trial.block;
+                let mut without = self.without.iter().filter(of_block);
+                !without.any(|without| without.steps.contains(&step))
+            }
+        }
     }
 
     /// The placement that a step has with a target: the target's own, else the step's own, else
@@ -363,13 +377,13 @@ impl Plan {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
     use crate::{Display, Effect, Group, Schema, Spacing, Thousandths, Workload};
 
-    fn step(length: Length, pace: Pace) -> Step {
+    pub(crate) fn step(length: Length, pace: Pace) -> Step {
         let workload = Workload {
             name: "w".into(),
             group: Group::Point,

@@ -177,6 +177,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         twin: design.twin,
         campaign: design.campaign,
         without: Vec::new(),
+        confirms: None,
         trials: design.trials,
         counting: design.counting.counting,
         counting_note: design.counting.note,

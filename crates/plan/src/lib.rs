@@ -6,6 +6,7 @@
 
 mod accuracy;
 mod argument;
+mod confirmation;
 mod duration;
 mod embedded;
 mod endpoint;
@@ -22,6 +23,7 @@ pub use argument::{
     BadArgument, parse_address, parse_database, parse_duration, parse_intent, parse_parameter,
     parse_rate, parse_short_duration, workload_on,
 };
+pub use confirmation::{FlaggedCell, confirmation};
 pub use embedded::{embedded_definitions, embedded_presets, embedded_workloads};
 pub use experiment::{
     Honours, Knowledge, Preset, Refused, more_trials, parse_experiment, parse_preset,

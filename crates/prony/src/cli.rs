@@ -4,13 +4,15 @@ mod calibrate;
 mod check;
 mod load;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prony_model::{CpuSet, IntentValue, IntentValueError};
 
+use crate::failure::{ExitStatus, Failure};
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
+
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 
 /// Measures what database servers really deliver, version by version.
@@ -29,7 +31,7 @@ Exit codes: 0 done · 2 wrong usage · 3 invalid experiment, workload or catalog
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run an experiment and print its report
+    /// Run an experiment and print its report; or add blocks to a run, or confirm its verdicts
     Run(RunArgs),
     /// Show the steps and trials of an experiment, and its predicted time
     Plan(PlanArgs),
@@ -72,7 +74,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// The experiment file
-    pub(crate) experiment: PathBuf,
+    #[arg(required_unless_present_any = ["append", "confirm"])]
+    experiment: Option<PathBuf>,
     /// Folder in which the run's own folder is created
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
@@ -80,10 +83,34 @@ pub(crate) struct RunArgs {
     /// and the same from every target
     #[arg(long)]
     pub(crate) verify: bool,
+    /// Add blocks to this run, and run them together with those that it misses
+    #[arg(long, value_name = "RUN", conflicts_with_all = [
+        "experiment", "runs", "verify", "confirm", "profile", "files",
+    ])]
+    pub(crate) append: Option<PathBuf>,
+    /// Number of blocks to add [default: as many as the run had when it began]
+    #[arg(long, value_name = "N", requires = "append",
+        conflicts_with_all = ["experiment", "confirm"],
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) blocks: Option<u32>,
+    /// Begin a run that measures only the cells that this run judges improved or regressed; its
+    /// report is an estimate that the choice of the cells does not bias
+    #[arg(long, value_name = "RUN", conflicts_with_all = [
+        "experiment", "verify", "profile", "files",
+    ])]
+    pub(crate) confirm: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) images: ImagesLimitArgs,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
+}
+
+impl RunArgs {
+    /// The experiment file.
+    pub(crate) fn experiment(&self) -> Result<&Path, Failure> {
+        let missing = || Failure::new(ExitStatus::Usage, "name an experiment file");
+        self.experiment.as_deref().ok_or_else(missing)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -354,5 +381,35 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_run_is_of_an_experiment_or_of_another_run() {
+        let is_fine = |arguments: &str| {
+            let arguments = arguments.split(' ');
+            Cli::try_parse_from(["prony", "run"].into_iter().chain(arguments)).is_ok()
+        };
+        for fine in [
+            "x.toml",
+            "--append runs/x",
+            "--append runs/x --blocks 3",
+            "--confirm runs/x --runs elsewhere",
+        ] {
+            assert!(is_fine(fine), "{fine}");
+        }
+        for wrong in [
+            "--verify",
+            "x.toml --append runs/x",
+            "x.toml --blocks 3",
+            "--append runs/x --blocks 0",
+            "--append runs/x --runs elsewhere",
+            "--append runs/x --profile small",
+            "--append runs/x --confirm runs/x",
+            "--confirm runs/x --blocks 3",
+            "--confirm runs/x --verify",
+            "--confirm runs/x x.toml",
+        ] {
+            assert!(!is_fine(wrong), "{wrong}");
+        }
     }
 }

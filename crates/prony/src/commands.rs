@@ -1,7 +1,11 @@
 //! One module for each command.
 
+pub(crate) mod append;
 pub(crate) mod calibrate;
+pub(crate) mod campaign;
 pub(crate) mod check;
+pub(crate) mod complete;
+pub(crate) mod confirm;
 pub(crate) mod generator;
 pub(crate) mod guard;
 pub(crate) mod images;

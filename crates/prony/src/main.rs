@@ -40,7 +40,11 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) => commands::plan::plan(args),
         Command::Report(args) => commands::report::report(args),
         Command::Run(args) if args.verify => commands::verify::verify(args, &watch()?),
-        Command::Run(args) => commands::run::run(args, &watch()?),
+        Command::Run(args) => match (&args.append, &args.confirm) {
+            (Some(run), _) => commands::append::append(run, args, &watch()?),
+            (None, Some(run)) => commands::confirm::confirm(run, args, &watch()?),
+            (None, None) => commands::run::run(args, &watch()?),
+        },
         Command::Resume(args) => commands::resume::resume(args, &watch()?),
         Command::Load(args) => commands::load::load(args, &watch()?),
         Command::Images(command) => commands::images::images(command),

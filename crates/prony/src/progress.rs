@@ -3,6 +3,7 @@
 mod lines;
 mod terminal;
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,8 @@ use prony_servers::FetchEvent;
 
 use self::lines::Lines;
 use self::terminal::Terminal;
+use crate::output::talk;
+use crate::words::listed;
 
 /// Shown when a run is the first on its machine.
 const CALIBRATING: &str = "calibrating the load generator";
@@ -38,6 +41,21 @@ fn fetch_words(event: &FetchEvent, size: impl Fn(u64, Option<u64>) -> String) ->
         } => format!("{id}: fetching {what}{}", size(*bytes, *total)),
         FetchEvent::Unpacking { id, what } => format!("{id}: unpacking {what}"),
     }
+}
+
+/// Blocks whose trials stay missing.
+fn elsewhere_words(blocks: &BTreeSet<u32>) -> String {
+    let numbers: Vec<String> = blocks.iter().map(u32::to_string).collect();
+    let blocks = if numbers.len() == 1 {
+        "block"
+    } else {
+        "blocks"
+    };
+    format!(
+        "trials of {blocks} {} stay missing: another host began them, and only there can they be \
+         completed, with `prony resume`",
+        listed(&numbers)
+    )
 }
 
 /// The activity on a target, without growing figures.
@@ -93,6 +111,14 @@ impl Progress {
         match &mut self.view {
             View::Terminal(terminal) => terminal.show(event, &self.clock),
             View::Lines(lines) => lines.show(event, &self.clock),
+        }
+    }
+
+    /// Writes a line that stays.
+    pub(crate) fn say(&self, line: &str) {
+        match &self.view {
+            View::Terminal(terminal) => terminal.stay(line),
+            View::Lines(_) => talk(line),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The canaries before and after trials.
 
-use prony_model::{CalibratedHost, CanaryMoment, CanaryReading};
+use prony_model::{CanaryMoment, CanaryReading};
 use rusqlite::Row;
 
 use crate::database::{insert_row, rows};
 use crate::trials::require_running;
 use crate::values::{Word, word};
-use crate::{HostRow, Store, StoreError, TrialId};
+use crate::{Store, StoreError, TrialId};
 
 /// One canary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Store {
     /// # Errors
     /// When the file can't be read.
     pub fn canaries(&self) -> Result<Vec<CanaryRow>, StoreError> {
-        let hosts = same_hosts(&self.hosts()?);
+        let hosts = self.same_hosts()?;
         let canaries = rows(
             &self.connection,
             "read the canaries",
@@ -65,21 +65,6 @@ impl Store {
         };
         Ok(canaries.into_iter().map(first).collect())
     }
-}
-
-/// For each host on record, the index of the first one that is the same machine with the same
-/// kernel.
-fn same_hosts(hosts: &[HostRow]) -> Vec<usize> {
-    let facts = |host: &HostRow| serde_json::from_str::<CalibratedHost>(&host.facts_json).ok();
-    let is_same = |a: &HostRow, b: &HostRow| match (facts(a), facts(b)) {
-        (Some(a), Some(b)) => a == b,
-        _ => a.facts_json == b.facts_json,
-    };
-    let first = |host: &HostRow| hosts.iter().position(|other| is_same(other, host));
-    let indices = hosts.iter().enumerate();
-    indices
-        .map(|(index, host)| first(host).unwrap_or(index))
-        .collect()
 }
 
 fn read_canary(row: &Row<'_>) -> rusqlite::Result<CanaryRow> {

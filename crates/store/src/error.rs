@@ -168,6 +168,12 @@ pub enum StoreError {
         /// The state of the attempt that counts.
         state: TrialState,
     },
+    /// Only new blocks of known targets can be added to a plan.
+    #[error("add trials to the plan: {problem}")]
+    BadAddition {
+        /// The fault of the trials.
+        problem: String,
+    },
     /// Only running trials can be written to or ended.
     #[error("write to trial {trial}: it is not running")]
     NotRunning {

@@ -9,6 +9,7 @@
 //! hands of the operating system. A power failure can lose the last transactions but never
 //! corrupts the file: the trials concerned are then missing, and `resume` runs them again.
 
+mod additions;
 mod artefacts;
 mod calibrations;
 mod canaries;
@@ -26,6 +27,7 @@ mod schema;
 mod settings;
 mod state;
 mod store;
+mod stored_plan;
 mod trials;
 mod values;
 mod warnings;
@@ -39,5 +41,6 @@ pub use run::{BuildRecord, BuildRow, CellRow, HostRow, RunRow};
 pub use settings::PlanTextRow;
 pub use state::{DebtRow, LoadRecord, LoadRow, SettleRow};
 pub use store::{NewRun, Store};
+pub use stored_plan::{Addition, AdditionRow};
 pub use trials::{TrialCounts, TrialId, TrialRow};
 pub use warnings::{Subject, WarningRow};

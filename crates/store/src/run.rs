@@ -1,7 +1,7 @@
 //! The run as a whole: its hosts, the builds of its targets, and the fingerprints of its cells.
 
 use jiff::Timestamp;
-use prony_model::{Backend, Finding};
+use prony_model::{Backend, CalibratedHost, Finding};
 use rusqlite::params;
 
 use crate::database::{change, first, read_row, rows};
@@ -143,6 +143,25 @@ impl Store {
                 with { findings: findings } }
             },
         )
+    }
+
+    /// For each of [`Store::hosts`], the index of the first one that is the same machine: equal
+    /// processor model, number of processors and kernel.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn same_hosts(&self) -> Result<Vec<usize>, StoreError> {
+        let hosts = self.hosts()?;
+        let facts = |host: &HostRow| serde_json::from_str::<CalibratedHost>(&host.facts_json).ok();
+        let is_same = |a: &HostRow, b: &HostRow| match (facts(a), facts(b)) {
+            (Some(a), Some(b)) => a == b,
+            _ => a.facts_json == b.facts_json,
+        };
+        let first = |host: &HostRow| hosts.iter().position(|other| is_same(other, host));
+        let indices = hosts.iter().enumerate();
+        Ok(indices
+            .map(|(index, host)| first(host).unwrap_or(index))
+            .collect())
     }
 
     /// Records the build of a target, or checks that it is still the one on record: figures of

@@ -4,15 +4,14 @@ use std::path::Path;
 use std::{fs, io};
 
 use jiff::Timestamp;
-use prony_model::{ClientGroup, Length, Plan, Step, Target, TrialKind};
+use prony_model::{ClientGroup, Length, Plan, Step, Target};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
-use serde::Deserialize as _;
-use serde_json::Value;
 
-use crate::database::{change, first, in_transaction, insert_row};
+use crate::database::{change, in_transaction, insert_row};
 use crate::error::Context as _;
 use crate::lock::RunLock;
-use crate::values::{Json, Time, Word, json};
+use crate::stored_plan::read_plan;
+use crate::values::{Json, Time, Word};
 use crate::{StoreError, schema};
 
 /// The result file of one run.
@@ -115,10 +114,14 @@ impl Store {
         })
     }
 
-    /// The experiment as it was expanded when the run began, without trials of kinds that this
-    /// version does not know.
+    /// The experiment as it was expanded when the run began, with the blocks that were added since,
+    /// without trials of kinds that this version does not know.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    pub(crate) fn plan_mut(&mut self) -> &mut Plan {
+        &mut self.plan
     }
 
     /// Notes that no program works on the run any more, and folds the write-ahead log into the
@@ -266,32 +269,4 @@ fn insert_group(
         workload: group.workload.name, workload_group: Word(&group.workload.group),
         parameters: Json(&group.parameters),
     } }
-}
-
-/// The plan without the trials whose kind is not known here, and the first such kind.
-fn read_plan(connection: &Connection) -> Result<(Plan, Option<String>), StoreError> {
-    let damaged = |problem| StoreError::damaged(connection, "run.plan", problem);
-    let plan: Option<Value> = first(
-        connection,
-        "read the plan from the result file",
-        "SELECT plan FROM run",
-        [],
-        |row| json(row, 0),
-    )?;
-    let mut plan = plan.ok_or_else(|| damaged("there is none".to_owned()))?;
-    let mut unknown = None;
-    if let Some(trials) = plan.get_mut("trials").and_then(Value::as_array_mut) {
-        trials.retain(|trial| {
-            let Some(kind) = trial.get("kind") else {
-                return true;
-            };
-            let is_known = TrialKind::deserialize(kind).is_ok();
-            if !is_known {
-                unknown.get_or_insert_with(|| kind.to_string());
-            }
-            is_known
-        });
-    }
-    let plan = serde_json::from_value(plan).map_err(|error| damaged(error.to_string()))?;
-    Ok((plan, unknown))
 }

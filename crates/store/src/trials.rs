@@ -1,11 +1,13 @@
 //! The states of a trial: planned, running, then done, failed, discarded or excluded.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
-use prony_model::{PlannedTrial, TrialKind, TrialState};
+use prony_model::{PlannedTrial, TrialState};
 use rusqlite::types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql, Transaction, params};
 
-use crate::database::{change, first, insert, rows};
+use crate::database::{change, first, insert, read_row, rows};
 use crate::values::{Time, Word, time, word};
 use crate::{Store, StoreError};
 
@@ -124,19 +126,19 @@ impl Store {
     /// Ends a trial as done: from now on its figures count.
     ///
     /// # Errors
-    /// When it is not running, or has no outcome of a step that trials of its kind run.
+    /// When it is not running, or has no outcome of a step that it runs by the plan.
     pub fn finish_trial(&mut self, trial: TrialId, at: Timestamp) -> Result<(), StoreError> {
         self.write("finish a trial", |transaction, plan| {
-            let without_outcome: Vec<(usize, TrialKind)> = rows(
+            let without_outcome: Vec<(usize, PlannedTrial)> = rows(
                 transaction,
                 "finish a trial",
-                "SELECT step.id, trial.kind FROM step JOIN trial ON trial.id = ?1
+                "SELECT step.id, block, target_id, kind FROM step JOIN trial ON trial.id = ?1
                  WHERE step.id NOT IN (SELECT step_id FROM outcome WHERE trial_id = ?1)",
                 [trial],
-                |row| Ok((row.get(0)?, word(row, 1)?)),
+                |row| Ok((row.get(0)?, read_planned(row, 1)?)),
             )?;
             let missing = without_outcome.into_iter();
-            let missing = missing.filter(|&(step, kind)| plan.runs(kind, &plan.steps[step]));
+            let missing = missing.filter(|&(step, planned)| plan.runs(planned, step));
             let missing = missing.count();
             if missing > 0 {
                 return Err(StoreError::StepsMissing {
@@ -284,6 +286,22 @@ impl Store {
             .collect())
     }
 
+    /// The missing trials of blocks that have no done trial of another host than the last one on
+    /// record: trials of one block on two hosts are no pairs.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn missing_here(&self) -> Result<Vec<PlannedTrial>, StoreError> {
+        let hosts = self.same_hosts()?;
+        let trials = self.trials()?.into_iter();
+        let done = trials.filter(|trial| trial.state == TrialState::Done);
+        let elsewhere = done.filter(|trial| hosts.get(trial.host) != hosts.last());
+        let elsewhere: BTreeSet<u32> = elsewhere.map(|trial| trial.planned.block).collect();
+        let mut missing = self.missing_trials()?;
+        missing.retain(|trial| !elsewhere.contains(&trial.block));
+        Ok(missing)
+    }
+
     /// The numbers of trials, by state.
     ///
     /// # Errors
@@ -306,18 +324,19 @@ impl Store {
     }
 }
 
+/// Reads block, target and kind from the columns from `first` on.
+fn read_planned(row: &Row<'_>, first: usize) -> rusqlite::Result<PlannedTrial> {
+    read_row! { row, first => PlannedTrial { block, target, kind as Word<_> } }
+}
+
 /// Reads one attempt; `None` where its kind is not known here.
 fn read_trial(row: &Row<'_>) -> rusqlite::Result<Option<TrialRow>> {
-    let Ok(kind) = word(row, 3) else {
+    let Ok(planned) = read_planned(row, 1) else {
         return Ok(None);
     };
     Ok(Some(TrialRow {
         id: row.get(0)?,
-        planned: PlannedTrial {
-            block: row.get(1)?,
-            target: row.get(2)?,
-            kind,
-        },
+        planned,
         attempt: row.get(4)?,
         host: row.get(5)?,
         state: word(row, 6)?,

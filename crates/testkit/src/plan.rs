@@ -33,6 +33,7 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         twin: None,
         campaign: None,
         without: Vec::new(),
+        confirms: None,
         trials: (0..blocks)
             .flat_map(|block| (0..count).map(move |target| planned(block, target)))
             .collect(),

@@ -9,6 +9,7 @@ use prony_model::{Backend, CalibratedHost, Calibration};
 use serde::{Deserialize, Serialize};
 
 use super::program::Program;
+use crate::replace::replace;
 
 /// The content of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,13 +51,7 @@ pub(super) fn recall(
 
 /// Writes the file, whole or not at all.
 pub(super) fn keep(path: &Path, kept: &CachedCalibration) -> Result<(), KeepError> {
-    let written = || {
-        let text = serde_json::to_vec(kept)?;
-        // Another Prony may be writing, too.
-        let aside = path.with_extension(format!("json.{}", std::process::id()));
-        fs::write(&aside, text)?;
-        fs::rename(&aside, path)
-    };
+    let written = || replace(path, &serde_json::to_vec(kept)?);
     written().map_err(|source: io::Error| KeepError {
         path: path.to_owned(),
         source,

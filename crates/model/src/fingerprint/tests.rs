@@ -9,8 +9,8 @@ use crate::{
 };
 
 /// Two steps, the second with a group beside its own clients, on one target.
-fn plan() -> Plan {
-    let statement = Statement {
+fn statement() -> Statement {
+    Statement {
         name: "select".into(),
         sql: "SELECT c FROM {table} WHERE id = 1".parse().unwrap(),
         repeat: 1,
@@ -21,7 +21,10 @@ fn plan() -> Plan {
         expect_affected: None,
         change: crate::Change::default(),
         weight: None,
-    };
+    }
+}
+
+fn plan() -> Plan {
     let group = ClientGroup {
         name: None,
         workload: Workload {
@@ -35,7 +38,7 @@ fn plan() -> Plan {
             display: Display::Rate,
             text_only: false,
             needs_rows: None,
-            statements: vec![statement],
+            statements: vec![statement()],
         },
         parameters: BTreeMap::from([("range".to_owned(), 10)]),
         clients: 2,
@@ -81,6 +84,7 @@ fn plan() -> Plan {
         twin: None,
         campaign: None,
         without: Vec::new(),
+        confirms: None,
         trials: Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 use prony_check::{CheckStage, HostCheck, Lengths};
 use prony_host::Roots;
+use prony_lab::{Alarms, History};
 use prony_model::{Finding, FindingState};
 use prony_probe::Root;
 
@@ -31,7 +32,10 @@ pub(crate) fn check(args: &CheckArgs, signals: &Signals) -> Result<(), Failure> 
         return Err(Failure::interrupted(signals, "interrupted"));
     };
     match args.format {
-        ListFormatArg::Text => output::data(&text(&findings, args.all))?,
+        ListFormatArg::Text => {
+            let alarms = History::of(&roots, &Root::live()).alarms();
+            output::data(&(text(&findings, args.all) + &alarms_line(alarms)))?;
+        }
         ListFormatArg::Json => {
             let json = serde_json::to_string_pretty(&findings).map_err(Failure::defect)?;
             output::data(&(json + "\n"))?;
@@ -71,6 +75,23 @@ fn line(finding: &Finding) -> String {
     let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
     let (state, property) = (finding.state.name(), finding.property.name());
     format!("{state:8}  {property:17}  {}\n", parts.join(" → "))
+}
+
+/// One line about the runs on this host that compared identical servers; nothing without such runs.
+fn alarms_line(alarms: Alarms) -> String {
+    let Alarms {
+        comparisons,
+        false_alarms,
+    } = alarms;
+    if comparisons == 0 {
+        return String::new();
+    }
+    let percent = false_alarms as f64 / comparisons as f64 * 100.0;
+    format!(
+        "false alarms between identical servers on this host: {false_alarms} of {} ({percent:.1} %), \
+         expected 5 %\n",
+        plural(comparisons, "comparison")
+    )
 }
 
 fn count(findings: &[Finding], state: FindingState) -> usize {
@@ -125,6 +146,20 @@ unknown   frequency          not reported
             all.ends_with("good      clock              tsc\n1 of 3 good\n"),
             "{all}"
         );
+    }
+
+    #[test]
+    fn false_alarms_of_past_runs_follow() {
+        let of = |comparisons, false_alarms| {
+            alarms_line(Alarms {
+                comparisons,
+                false_alarms,
+            })
+        };
+        assert_eq!(of(0, 0), "");
+        let expected = "false alarms between identical servers on this host: 3 of 96 comparisons \
+                        (3.1 %), expected 5 %\n";
+        assert_eq!(of(96, 3), expected);
     }
 
     #[test]

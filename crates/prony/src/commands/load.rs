@@ -11,7 +11,7 @@ use prony_report::adhoc::{AdHocLoad, HdrFile, Summary};
 
 use self::watch::Watch;
 use crate::cli::{LoadArgs, SummaryFormatArg};
-use crate::commands::run::lab_failure;
+use crate::commands::complete::lab_failure;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;

@@ -14,7 +14,7 @@ use prony_probe::Root;
 use prony_report::{EffectiveTarget, effective_settings};
 
 use crate::cli::PlanArgs;
-use crate::commands::run::lab_failure;
+use crate::commands::complete::lab_failure;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;

@@ -5,33 +5,40 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use prony_lab::{LabError, RunEnd};
-use prony_load::BackendError;
 use prony_model::Plan;
-use prony_plan::{Assumptions, predicted_ms};
 use prony_servers::Catalogue;
 use prony_store::{NewRun, Store};
 
-use crate::cli::{FormatArg, RunArgs};
-use crate::commands::report::{RESULT_FILE, print};
+use crate::cli::RunArgs;
+use crate::commands::complete::{Stopped, complete};
+use crate::commands::report::RESULT_FILE;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
-use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
 
 /// Runs an experiment and prints its report.
 pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
-    let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
+    let plan = definitions::experiment(args.experiment()?, &args.definitions, &catalogue)?;
+    start(&plan, args, &catalogue, signals)
+}
+
+/// Runs a plan in a folder of its own and prints its report.
+pub(crate) fn start(
+    plan: &Plan,
+    args: &RunArgs,
+    catalogue: &Catalogue,
+    signals: &Signals,
+) -> Result<(), Failure> {
     let surroundings = Surroundings::find()?.with_limit(&args.images)?;
-    let (folder, mut store) = create(&args.runs, &plan, &surroundings)?;
+    let (folder, mut store) = create(&args.runs, plan, &surroundings)?;
     output::talk(&format!(
         "The results of this run are in {}.",
         folder.display()
     ));
-    let end = complete(&mut store, &folder, &catalogue, &surroundings, signals);
+    let end = complete(&mut store, &folder, catalogue, &surroundings, signals);
     end.map_err(|stopped| {
         let Stopped {
             failure,
@@ -50,90 +57,6 @@ pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
             "nothing was loaded; {removed}. See all settings with `prony plan --effective`"
         ))
     })
-}
-
-/// The reason why a run is not complete.
-pub(crate) struct Stopped {
-    /// The message for the user.
-    pub(crate) failure: Failure,
-    /// Continuing can't help: see [`LabError::is_before_loading`].
-    before_loading: bool,
-}
-
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            before_loading: false,
-        }
-    }
-}
-
-/// Runs what is missing of a run, prints its report, and says by the failure what is wrong.
-pub(crate) fn complete(
-    store: &mut Store,
-    folder: &Path,
-    catalogue: &Catalogue,
-    surroundings: &Surroundings,
-    signals: &Signals,
-) -> Result<(), Stopped> {
-    let lab = surroundings.lab(catalogue, &signals.stop);
-    let plan = store.plan();
-    let trial_ms = predicted_ms(plan, &Assumptions::default()) / (plan.trials.len() as u64).max(1);
-    let mut progress = Progress::start(plan.trials.len(), trial_ms);
-    let end = prony_lab::run(&lab, store, &folder.join("artefacts"), &mut |event| {
-        progress.show(&event);
-    });
-    progress.finish();
-    let resume = format!("prony resume {}", folder.display());
-    match end {
-        Ok(RunEnd::Interrupted) => {
-            let message = "interrupted; all completed trials are stored";
-            let failure = Failure::new(ExitStatus::Interrupted(signals.exit_code()), message);
-            Err(failure.with_hint(format!("continue with: {resume}")).into())
-        }
-        Ok(RunEnd::Complete { failed }) => {
-            print(store, FormatArg::Text)?;
-            if failed == 0 {
-                return Ok(());
-            }
-            let message = format!("{failed} of {} trials failed", store.plan().trials.len());
-            let failure = Failure::new(ExitStatus::TrialsFailed, message);
-            Err(failure
-                .with_hint("the report lists them with their reasons")
-                .into())
-        }
-        Err(error) => Err(Stopped {
-            failure: lab_failure(&error).with_hint(format!("once fixed, continue with: {resume}")),
-            before_loading: error.is_before_loading(),
-        }),
-    }
-}
-
-/// The exit code of what ends a run.
-pub(crate) fn lab_failure(error: &LabError) -> Failure {
-    let code = match error {
-        LabError::Fetch { .. } | LabError::External { .. } | LabError::Tables { .. } => {
-            ExitStatus::Server
-        }
-        LabError::UnknownBuild { .. }
-        | LabError::Render { .. }
-        | LabError::Password { .. }
-        | LabError::Processor { .. }
-        | LabError::Backend(BackendError::Encrypted)
-        | LabError::Unequal(_) => ExitStatus::Invalid,
-        LabError::Variables(_) => ExitStatus::Defect,
-        LabError::Store(_)
-        | LabError::Backend(_)
-        | LabError::Generator(_)
-        | LabError::BackendLost { .. }
-        | LabError::Counting { .. }
-        | LabError::Processors { .. }
-        | LabError::Artefact { .. }
-        | LabError::Room(_)
-        | LabError::Images { .. } => ExitStatus::Host,
-    };
-    Failure::to(code, error)
 }
 
 /// Makes the run's folder and its result file.
@@ -182,22 +105,5 @@ fn new_folder(runs: &Path, name: &str, now: Timestamp) -> std::io::Result<PathBu
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
             other => return other.map(|()| folder),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_backend_is_refused_by_the_experiment_or_by_the_host() {
-        let code = |error| lab_failure(&LabError::Backend(error)).code;
-        assert_eq!(code(BackendError::Encrypted), ExitStatus::Invalid);
-        assert_eq!(code(BackendError::TooOld), ExitStatus::Host);
-        assert_eq!(code(BackendError::NotPermitted), ExitStatus::Host);
-        assert_eq!(
-            code(BackendError::Disabled { setting: 2 }),
-            ExitStatus::Host
-        );
     }
 }

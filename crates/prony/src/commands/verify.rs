@@ -6,7 +6,7 @@ use prony_lab::{Verification, VerifiedCell, VerifiedTarget};
 use prony_model::Plan;
 
 use crate::cli::RunArgs;
-use crate::commands::run::lab_failure;
+use crate::commands::complete::lab_failure;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -18,7 +18,7 @@ use crate::words::{plural, table};
 /// Checks every cell of an experiment once and prints what came out. No run is stored.
 pub(crate) fn verify(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
-    let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
+    let plan = definitions::experiment(args.experiment()?, &args.definitions, &catalogue)?;
     let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let lab = surroundings.lab(&catalogue, &signals.stop);
     // Two starts, a generator for every cell, and the tables read several times for every entry:

@@ -2,7 +2,7 @@
 
 use prony_lab::Event;
 
-use super::{CALIBRATING, Clock, activity_words, fetch_words, trial_words};
+use super::{CALIBRATING, Clock, activity_words, elsewhere_words, fetch_words, trial_words};
 use crate::output::talk;
 use crate::words::{mebibytes, plural, rate, whole};
 
@@ -33,6 +33,7 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
         Event::PrepareFailed { target, reason } => {
             format!("{target}: preparation failed: {reason}")
         }
+        Event::BegunElsewhere { blocks } => elsewhere_words(blocks),
         Event::TrialStarted {
             number,
             total,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use prony_lab::{Activity, Event};
 
-use super::{CALIBRATING, Clock, fetch_words, trial_words};
+use super::{CALIBRATING, Clock, elsewhere_words, fetch_words, trial_words};
 use crate::words::{mebibytes, plural, rate, whole};
 
 /// Period at which the live line is drawn while nothing happens, so that the clock moves.
@@ -54,6 +54,7 @@ impl Terminal {
             Event::PrepareFailed { target, reason } => {
                 self.stay(&format!("✗ {target}: preparation failed: {reason}"));
             }
+            Event::BegunElsewhere { blocks } => self.stay(&elsewhere_words(blocks)),
             Event::TrialStarted {
                 number,
                 total,
@@ -113,7 +114,7 @@ impl Terminal {
     }
 
     /// Writes a line that stays.
-    fn stay(&self, text: &str) {
+    pub(super) fn stay(&self, text: &str) {
         self.bar.println(text);
     }
 }
