@@ -20,4 +20,4 @@ pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
 pub use error::{HistogramError, ReportError};
 pub use format::{Format, effective_settings, render};
-pub use judgement::{Judgement, judgements};
+pub use judgement::{IdenticalServers, Judgement, identical_servers, judgements};

@@ -131,12 +131,12 @@ impl Shown {
     }
 
     /// A ratio of timed trials.
-    pub(crate) fn ratio(pairs: &Pairs) -> Self {
-        let ratio = pairs.ratio();
+    pub(crate) fn ratio(analysis: &Analysis<'_>, pairs: &Pairs) -> Self {
+        let estimate = analysis.verdicts.looks.of_pairs(pairs);
         Self {
-            text: figures::ratio(&ratio),
-            value: ratio.ratio,
-            n: ratio.n,
+            text: figures::ratio(&estimate),
+            value: estimate.ratio(),
+            n: estimate.n(),
             taken: TrialKind::Timed,
         }
     }
