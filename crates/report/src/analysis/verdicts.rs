@@ -221,11 +221,11 @@ impl Verdicts {
             let costs = [Metric::ServerCpu, Metric::Instructions].into_iter();
             let mut costs = costs.filter_map(|metric| self.get(group, target, metric));
             let cost = costs.find(|cost| cost.verdict != Verdict::Inconclusive)?;
-            let disagrees = match (throughput.verdict, cost.verdict) {
+            let disagrees = matches!(
+                (throughput.verdict, cost.verdict),
                 (Verdict::Regressed, Verdict::Equivalent | Verdict::Improved)
-                | (Verdict::Equivalent | Verdict::Improved, Verdict::Regressed) => true,
-                _ => false,
-            };
+                    | (Verdict::Equivalent | Verdict::Improved, Verdict::Regressed)
+            );
             disagrees.then_some(Disagreement { throughput, cost })
         })
     }

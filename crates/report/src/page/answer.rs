@@ -7,7 +7,7 @@ use crate::analysis::group::GroupId;
 use crate::analysis::verdicts::{Disagreement, Judged};
 use crate::document::{Block, Cell, Table};
 use crate::figures;
-use crate::page::view::{with_clients, with_n};
+use crate::page::view::{place, with_n};
 use crate::page::{Detail, identical};
 use crate::words::{plural, share};
 
@@ -75,8 +75,8 @@ fn subject(analysis: &Analysis<'_>) -> String {
     let most = pairs.max().unwrap_or(0);
     if analysis.verdicts.family == 0 {
         return format!(
-            "{text} A verdict takes {least} blocks, and no ratio has more than {most} yet: nothing is \
-             called better, worse or equivalent."
+            "{text} A verdict takes {least} blocks, and no ratio rests on more than {most} yet: nothing \
+             is called better, worse or equivalent."
         );
     }
     let complete = analysis.trials.blocks_complete(plan);
@@ -95,7 +95,7 @@ pub(crate) fn steps(analysis: &Analysis<'_>) -> Vec<usize> {
     sections.flat_map(|section| section.steps.clone()).collect()
 }
 
-/// One row for each contender: its steps by verdict, and their geometric mean.
+/// One row for each contender: its steps by verdict as soon as there are any, and the ratio over them.
 fn counts(analysis: &Analysis<'_>) -> Table {
     const VERDICTS: [Verdict; 4] = [
         Verdict::Regressed,
@@ -103,43 +103,60 @@ fn counts(analysis: &Analysis<'_>) -> Table {
         Verdict::Equivalent,
         Verdict::Inconclusive,
     ];
+    let plan = analysis.plan;
     let steps = steps(analysis);
-    let overall = analysis.overall.first().filter(|all| all.title.is_none());
-    let ratios = || overall.into_iter().flat_map(|overall| &overall.targets);
-    let n_max = ratios().filter_map(|(_, ratio)| Some(ratio.estimate.as_ref()?.n()));
-    let n_max = n_max.max().unwrap_or(0);
+    let judged = |target: usize| {
+        let groups = steps.iter().map(|&step| GroupId::own(step));
+        groups.map(move |group| analysis.verdicts.headline(plan, group, target))
+    };
+    let verdicts: &[Verdict] = match analysis.verdicts.family {
+        0 => &[],
+        _ => &VERDICTS,
+    };
+    let lacks = plan
+        .contenders()
+        .any(|target| judged(target).any(|judged| judged.is_none()));
     let row = |target: usize| {
-        let verdicts: Vec<Option<Verdict>> = steps
-            .iter()
-            .map(|&step| {
-                let group = GroupId::own(step);
-                let judged = analysis.verdicts.headline(analysis.plan, group, target)?;
-                Some(judged.verdict)
-            })
-            .collect();
         let count = |wanted: Option<Verdict>| {
-            let n = verdicts
-                .iter()
-                .filter(|verdict| **verdict == wanted)
-                .count();
+            let verdicts = judged(target).map(|judged| judged.map(|judged| judged.verdict));
+            let n = verdicts.filter(|verdict| *verdict == wanted).count();
             Cell::figure(n.to_string(), n as f64)
         };
-        let ratio = ratios().find(|(of, _)| *of == target);
-        let ratio = ratio.and_then(|(_, ratio)| {
-            let estimate = ratio.estimate.as_ref()?;
-            let text = with_n(figures::ratio(estimate), estimate.n(), n_max);
-            Some(Cell::figure(text, estimate.ratio()))
-        });
-        let name = analysis.plan.targets[target].name.as_str();
-        let name = Cell::from(name).marked(analysis.trials.failed(target));
-        let counts = VERDICTS.into_iter().map(|verdict| count(Some(verdict)));
-        let cells = std::iter::once(name).chain(counts);
-        cells.chain([count(None), ratio.into()]).collect()
+        let is_doubtful = judged(target)
+            .flatten()
+            .any(|judged| !judged.doubts.is_empty());
+        let name = Cell::from(plan.targets[target].name.as_str());
+        let cells = std::iter::once(name.marked(analysis.trials.failed(target)))
+            .chain(verdicts.iter().map(|&verdict| count(Some(verdict))))
+            .chain(lacks.then(|| count(None)));
+        cells
+            .chain([overall(analysis, target).marked(is_doubtful)])
+            .collect()
     };
-    let names = VERDICTS.iter().map(ToString::to_string);
-    let header = std::iter::once("target".to_owned()).chain(names);
-    let header = header.chain(["no ratio".to_owned(), "÷ base".to_owned()]);
-    Table::of_figures(header, analysis.plan.contenders().map(row))
+    let header = std::iter::once("target".to_owned())
+        .chain(verdicts.iter().map(ToString::to_string))
+        .chain(lacks.then(|| "no ratio".to_owned()))
+        .chain(["all steps ÷ base".to_owned()]);
+    Table::of_figures(header, plan.contenders().map(row))
+}
+
+/// The ratio of throughput over all steps.
+fn overall(analysis: &Analysis<'_>, target: usize) -> Cell {
+    let all = analysis.overall.iter().find(|part| part.title.is_none());
+    let ratios = || {
+        let targets = all.into_iter().flat_map(|part| &part.targets);
+        targets.filter_map(|(target, ratio)| Some((*target, ratio.estimate.as_ref()?)))
+    };
+    let n_max = ratios()
+        .map(|(_, estimate)| estimate.n())
+        .max()
+        .unwrap_or(0);
+    let own = ratios().find(|(of, _)| *of == target);
+    let own = own.map(|(_, estimate)| {
+        let text = with_n(figures::ratio(estimate), estimate.n(), n_max);
+        Cell::figure(text, estimate.ratio())
+    });
+    own.into()
 }
 
 /// Steps that are worse than at the base, the largest first.
@@ -201,18 +218,6 @@ fn of_metric(judged: &Judged) -> String {
         Metric::Operations => ratio,
         metric => format!("{} {ratio}", metric.facts().name),
     }
-}
-
-/// Step, clients and target.
-pub(crate) fn place(analysis: &Analysis<'_>, judged: &Judged) -> String {
-    let target = &analysis.plan.targets[judged.target].name;
-    format!("{}, {target}", step_name(analysis, judged.group))
-}
-
-/// The step of a group, with its clients where steps differ in these, and the group's name.
-pub(crate) fn step_name(analysis: &Analysis<'_>, group: GroupId) -> String {
-    let step = &analysis.plan.steps[group.step];
-    group.named(analysis.plan, &with_clients(analysis, &step.name, step))
 }
 
 /// Reasons to doubt a verdict, as the end of a sentence; often none.

@@ -8,7 +8,7 @@ use crate::analysis::identical::{Comparison, Identical};
 use crate::document::{Block, Table};
 use crate::figures;
 use crate::page::Detail;
-use crate::page::answer::step_name;
+use crate::page::view::step_name;
 use crate::words::{plural, share};
 
 /// Steps that are named as unfit; the Markdown and JSON reports have all.

@@ -136,9 +136,9 @@ fn verdict_items(analysis: &Analysis<'_>) -> Vec<String> {
     if verdicts.family > 0 {
         items.push(format!(
             "A verdict takes {} blocks. Improved and regressed: a difference that is significant \
-             among {}, so that 5 % of all such are false on average. Equivalent: within the margin \
-             of the step, significant or not. Inconclusive: neither is known. The size says if the \
-             interval is beyond the margin, within it, or both.",
+             among {}, so that at most 5 % of such are false on average. Equivalent: within the margin \
+             of the step, significant or not. Inconclusive: neither is known. The size says if \
+             the interval is beyond the margin, within it, or both, so that it may be within.",
             verdicts.pairs_min(),
             plural(verdicts.family as u64, "comparison"),
         ));

@@ -8,8 +8,8 @@ use crate::analysis::verdicts::{Doubt, Judged, Needed, Size, headline};
 use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::Detail;
-use crate::page::answer::{place, step_name, steps};
-use crate::page::view::{by_target, grouped, more_rows};
+use crate::page::answer::steps;
+use crate::page::view::{by_target, grouped, more_rows, place, step_name};
 use crate::words::{plural, share};
 
 /// Rows of the table on times and costs in text.
@@ -75,24 +75,25 @@ fn name(analysis: &Analysis<'_>, group: GroupId) -> String {
     }
 }
 
-/// Ratio, verdict and size in a few words.
+/// Ratio, verdict and size.
 fn cell(judged: &Judged) -> Cell {
-    let size = match (judged.needed, judged.size) {
+    let ratio = figures::plain_ratio(&judged.estimate);
+    let text = format!("{ratio} {}", words(judged));
+    Cell::figure(text, judged.estimate.ratio()).marked(!judged.doubts.is_empty())
+}
+
+/// Verdict and size in a few words.
+fn words(judged: &Judged) -> String {
+    let verdict = judged.verdict;
+    match (judged.needed, judged.size) {
         (Some(Needed::TooFew { least }), _) => {
-            format!("{} of {least} blocks", judged.estimate.n())
+            format!("{verdict}, {} of {least} blocks", judged.estimate.n())
         }
-        (_, Some(Size::Beyond)) => "beyond".to_owned(),
-        (_, Some(Size::MayBeWithin)) => "may be within".to_owned(),
-        (_, Some(Size::Within)) => "within".to_owned(),
-        (_, None) => String::new(),
-    };
-    let ratio = judged.estimate.ratio();
-    let text = format!(
-        "{} {}, {size}",
-        figures::plain_ratio(&judged.estimate),
-        judged.verdict
-    );
-    Cell::figure(text, ratio).marked(!judged.doubts.is_empty())
+        (_, Some(Size::Beyond)) => format!("{verdict}, beyond"),
+        (_, Some(Size::MayBeWithin)) => format!("{verdict}, may be within"),
+        (_, Some(Size::Within)) => format!("{verdict}, within"),
+        (_, None) => verdict.to_string(),
+    }
 }
 
 /// Cells in words, or their number where they are many.
@@ -216,7 +217,7 @@ pub(crate) fn of_metrics(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> 
         Detail::Full => 0,
     };
     rows.truncate(rows.len() - more);
-    let header = ["step", "target", "metric", "ratio", "verdict", "size", "n"];
+    let header = ["step", "target", "metric", "ratio", "verdict", "n"];
     let mut blocks = vec![
         Block::Heading(format!(
             "Verdicts on times and costs relative to {}",
@@ -228,21 +229,34 @@ pub(crate) fn of_metrics(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> 
     blocks
 }
 
+/// The name of a metric for a narrow column.
+fn short(metric: Metric) -> &'static str {
+    match metric {
+        Metric::ServiceP50 => "service time, p50",
+        Metric::ServiceP95 => "service time, p95",
+        Metric::ServiceP99 => "service time, p99",
+        Metric::ResponseP50 => "response time, p50",
+        Metric::ResponseP95 => "response time, p95",
+        Metric::ResponseP99 => "response time, p99",
+        metric => metric.facts().name,
+    }
+}
+
 fn row(analysis: &Analysis<'_>, judged: &Judged) -> Vec<Cell> {
-    let size = judged.size.map_or("-", Size::words);
-    let size = match judged.needed {
-        Some(needed) => format!("{size}; lacks {}", needed_words(needed)),
-        None => size.to_owned(),
+    let verdict = match judged.needed {
+        Some(needed @ (Needed::About(_) | Needed::Many)) => {
+            format!("{}; lacks {}", words(judged), needed_words(needed))
+        }
+        _ => words(judged),
     };
     let estimate = &judged.estimate;
     let ratio = Cell::figure(figures::ratio(estimate), estimate.ratio());
     vec![
         step_name(analysis, judged.group).into(),
         analysis.plan.targets[judged.target].name.as_str().into(),
-        judged.metric.facts().name.into(),
+        short(judged.metric).into(),
         ratio.marked(!judged.doubts.is_empty()),
-        judged.verdict.to_string().into(),
-        size.into(),
+        verdict.into(),
         estimate.n().to_string().into(),
     ]
 }

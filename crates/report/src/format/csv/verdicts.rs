@@ -11,11 +11,14 @@ use crate::figures::{rounded, word};
 pub(super) struct VerdictColumn {
     metric: Metric,
     part: &'static str,
-    field: fn(&Judged) -> Option<String>,
+    field: Field,
 }
 
+/// The text of a column; `None` for an empty one.
+type Field = fn(&Judged) -> Option<String>;
+
 /// The columns of each judged metric.
-const PARTS: [(&str, fn(&Judged) -> Option<String>); 7] = [
+const PARTS: [(&str, Field); 7] = [
     ("ratio", |judged| Some(text(judged.estimate.ratio()))),
     ("low", |judged| Some(text(judged.estimate.interval?.low))),
     ("high", |judged| Some(text(judged.estimate.interval?.high))),

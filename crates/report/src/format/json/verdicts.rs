@@ -39,7 +39,10 @@ pub(crate) fn identical(analysis: &Analysis<'_>) -> Option<impl Serialize> {
 /// All verdicts, and what they rest on together.
 pub(crate) fn entry(analysis: &Analysis<'_>) -> impl Serialize {
     let verdicts = &analysis.verdicts;
-    let judged: Vec<_> = verdicts.iter().map(|judged| one(analysis, judged)).collect();
+    let judged: Vec<_> = verdicts
+        .iter()
+        .map(|judged| one(analysis, judged))
+        .collect();
     let disagreements = verdicts.disagreements().map(|found| {
         object! {
             #[serde(flatten)]
