@@ -321,22 +321,4 @@ impl Size {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_of_the_interval_beside_the_margin() {
-        let size = |low, high| Size::of(Interval { low, high }, 0.03);
-        assert_eq!(size(0.9, 0.97), Size::Beyond);
-        assert_eq!(size(1.031, 1.05), Size::Beyond);
-        assert_eq!(size(0.9, 0.98), Size::MayBeWithin);
-        assert_eq!(size(0.9, 1.1), Size::MayBeWithin);
-        assert_eq!(size(0.99, 1.01), Size::Within);
-    }
-
-    #[test]
-    fn judged_metrics_have_a_good_direction() {
-        let judged = JUDGED.iter().map(|metric| metric.facts().better);
-        assert!(judged.into_iter().all(|better| better != Better::Neither));
-    }
-}
+mod tests;

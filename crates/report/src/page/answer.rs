@@ -3,6 +3,7 @@
 use prony_model::{Metric, Verdict};
 
 use crate::analysis::Analysis;
+use crate::analysis::estimate::Estimate;
 use crate::analysis::group::GroupId;
 use crate::analysis::verdicts::{Disagreement, Judged};
 use crate::document::{Block, Cell, Table};
@@ -64,21 +65,20 @@ fn nothing(analysis: &Analysis<'_>) -> String {
     "Nothing to compare yet: no block has both the base and another target done.".into()
 }
 
-/// What the counts below are about.
+/// The meaning of the table below.
 fn subject(analysis: &Analysis<'_>) -> String {
     let plan = analysis.plan;
-    let least = analysis.verdicts.pairs_min();
     let base = &analysis.base().name;
-    let text =
-        format!("Steps by their verdicts, relative to {base}; then throughput over all of them.");
-    let pairs = analysis.verdicts.iter().map(|judged| judged.estimate.n());
-    let most = pairs.max().unwrap_or(0);
     if analysis.verdicts.family == 0 {
+        let pairs = analysis.verdicts.iter().map(|judged| judged.estimate.n());
         return format!(
-            "{text} A verdict takes {least} blocks, and no ratio rests on more than {most} yet: nothing \
-             is called better, worse or equivalent."
+            "Throughput over all steps, relative to {base}. A verdict takes {} blocks, and no ratio \
+             rests on more than {} yet: nothing is called better, worse or equivalent.",
+            analysis.verdicts.pairs_min(),
+            pairs.max().unwrap_or(0)
         );
     }
+    let text = format!("Steps by verdict, relative to {base}, and throughput over all of them.");
     let complete = analysis.trials.blocks_complete(plan);
     if plan.campaign.is_none() && complete < plan.blocks() as usize {
         return format!(
@@ -116,6 +116,8 @@ fn counts(analysis: &Analysis<'_>) -> Table {
     let lacks = plan
         .contenders()
         .any(|target| judged(target).any(|judged| judged.is_none()));
+    let n_max = overall(analysis).map(|(_, estimate)| estimate.n()).max();
+    let n_max = n_max.unwrap_or(0);
     let row = |target: usize| {
         let count = |wanted: Option<Verdict>| {
             let verdicts = judged(target).map(|judged| judged.map(|judged| judged.verdict));
@@ -129,34 +131,29 @@ fn counts(analysis: &Analysis<'_>) -> Table {
         let cells = std::iter::once(name.marked(analysis.trials.failed(target)))
             .chain(verdicts.iter().map(|&verdict| count(Some(verdict))))
             .chain(lacks.then(|| count(None)));
-        cells
-            .chain([overall(analysis, target).marked(is_doubtful)])
-            .collect()
+        let ratio = overall(analysis).find(|(of, _)| *of == target);
+        let ratio = ratio.map(|(_, estimate)| {
+            let text = with_n(figures::ratio(estimate), estimate.n(), n_max);
+            Cell::figure(text, estimate.ratio())
+        });
+        let ratio = Cell::from(ratio).marked(is_doubtful);
+        cells.chain([ratio]).collect()
     };
     let header = std::iter::once("target".to_owned())
         .chain(verdicts.iter().map(ToString::to_string))
         .chain(lacks.then(|| "no ratio".to_owned()))
-        .chain(["all steps ÷ base".to_owned()]);
+        .chain([format!(
+            "all steps ÷ base, {}",
+            plural(n_max as u64, "block")
+        )]);
     Table::of_figures(header, plan.contenders().map(row))
 }
 
-/// The ratio of throughput over all steps.
-fn overall(analysis: &Analysis<'_>, target: usize) -> Cell {
+/// The ratio of throughput over all steps, by contender.
+fn overall<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = (usize, &'a Estimate)> {
     let all = analysis.overall.iter().find(|part| part.title.is_none());
-    let ratios = || {
-        let targets = all.into_iter().flat_map(|part| &part.targets);
-        targets.filter_map(|(target, ratio)| Some((*target, ratio.estimate.as_ref()?)))
-    };
-    let n_max = ratios()
-        .map(|(_, estimate)| estimate.n())
-        .max()
-        .unwrap_or(0);
-    let own = ratios().find(|(of, _)| *of == target);
-    let own = own.map(|(_, estimate)| {
-        let text = with_n(figures::ratio(estimate), estimate.n(), n_max);
-        Cell::figure(text, estimate.ratio())
-    });
-    own.into()
+    let targets = all.into_iter().flat_map(|part| &part.targets);
+    targets.filter_map(|(target, ratio)| Some((*target, ratio.estimate.as_ref()?)))
 }
 
 /// Steps that are worse than at the base, the largest first.

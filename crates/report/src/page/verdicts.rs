@@ -18,10 +18,10 @@ const ROWS_MAX: usize = 30;
 /// Cells that are named in one sentence.
 const NAMED_MAX: usize = 6;
 
-/// The verdict on each step and contender; nothing while there are too few blocks.
+/// The verdict on each step and contender, as soon as there are enough blocks, and the ratios of parts.
 pub(crate) fn of_steps(analysis: &Analysis<'_>) -> Vec<Block> {
     if analysis.verdicts.family == 0 {
-        return Vec::new();
+        return parts(analysis);
     }
     let plan = analysis.plan;
     let columns: Vec<usize> = plan.contenders().collect();
@@ -177,7 +177,7 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Block> {
         )
     });
     let rows: Vec<_> = rows.collect();
-    if rows.is_empty() {
+    if rows.is_empty() || !analysis.compares() {
         return Vec::new();
     }
     let heading = format!(
