@@ -140,7 +140,7 @@ fn lacking<'a>(analysis: &Analysis<'_>, shown: impl Iterator<Item = &'a Judged>)
 
 fn needed_words(needed: Needed) -> String {
     match needed {
-        Needed::TooFew { least } => format!("some of {least} blocks"),
+        Needed::TooFew { least } => format!("the {least} blocks that a verdict takes"),
         Needed::About(blocks) => format!("about {}", plural(blocks as u64, "more block")),
         Needed::Many => "more than 1,000 blocks".to_owned(),
     }
