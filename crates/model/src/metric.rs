@@ -96,6 +96,14 @@ pub enum Metric {
     ServiceP99,
     /// Longest service time.
     ServiceMax,
+    /// Mean response time.
+    ResponseMean,
+    /// Median of the response times.
+    ResponseP50,
+    /// 95th percentile of the response times.
+    ResponseP95,
+    /// 99th percentile of the response times.
+    ResponseP99,
 }
 
 words! {
@@ -206,7 +214,7 @@ impl Metric {
         table::FACTS.iter().map(|facts| facts.metric)
     }
 
-    /// The metrics of groups of clients: throughput and service times.
+    /// The metrics of groups of clients: throughput, service times and response times.
     pub fn figures() -> impl Iterator<Item = Self> {
         Self::all().filter(|metric| metric.is_figure())
     }

@@ -9,13 +9,16 @@ pub(crate) mod conditions;
 mod cost_warnings;
 pub(crate) mod costs;
 pub(crate) mod debt;
+pub(crate) mod estimate;
 pub(crate) mod execution_plans;
 pub(crate) mod figure;
 pub(crate) mod group;
+pub(crate) mod identical;
 pub(crate) mod loads;
 mod measured;
 pub(crate) mod measurement;
 mod missed_rows;
+pub(crate) mod overall;
 mod pairing;
 pub(crate) mod periods;
 pub(crate) mod placement;
@@ -26,6 +29,7 @@ mod struck;
 pub(crate) mod times;
 pub(crate) mod trial_costs;
 pub(crate) mod trials;
+pub(crate) mod verdicts;
 mod warnings;
 
 use prony_model::{Calibration, Plan, Target};
@@ -40,11 +44,13 @@ use self::execution_plans::ExplainedStatement;
 use self::group::GroupId;
 use self::loads::Loads;
 use self::measured::MeasuredTrials;
+use self::overall::Overall;
 use self::placement::Placements;
 use self::sections::Section;
 use self::settings::Settings;
 use self::struck::{Struck, is_of};
 use self::trials::Trials;
+use self::verdicts::Verdicts;
 use crate::error::ReportError;
 
 /// A run with its figures.
@@ -73,6 +79,9 @@ pub(crate) struct Analysis<'a> {
     pub(crate) calibration: Option<Calibration>,
     /// Ceilings of it that steps exceeded.
     pub(crate) struck: Struck,
+    pub(crate) verdicts: Verdicts,
+    /// Throughput over all steps, then over each section.
+    pub(crate) overall: Vec<Overall>,
 }
 
 impl<'a> Analysis<'a> {
@@ -95,6 +104,9 @@ impl<'a> Analysis<'a> {
         let mut warnings = measured.warnings;
         warnings.extend(canaries.warnings(&trials));
         warnings.extend(scheduling_groups::warnings(store, plan, &trials)?);
+        let costs = Costs::read(store, &measured.all, &cells)?;
+        let verdicts = Verdicts::of(plan, (&cells, &costs), &warnings, &struck);
+        let sections = sections::of(plan);
         Ok(Self {
             plan,
             run: store.run()?,
@@ -102,9 +114,11 @@ impl<'a> Analysis<'a> {
             settings: Settings::of_run(store, &columns(plan))?,
             statements: execution_plans::read(store)?,
             loads: loads::read(store, plan, &trials)?,
-            costs: Costs::read(store, &measured.all, &cells)?,
             before_after: before_after::of(plan, &cells),
-            sections: sections::of(plan),
+            overall: overall::of(plan, &sections, &cells, &verdicts.looks),
+            verdicts,
+            costs,
+            sections,
             calibration,
             struck,
             warnings,
@@ -125,15 +139,14 @@ impl<'a> Analysis<'a> {
         &self.plan.targets[self.plan.base]
     }
 
-    /// Indices of the targets, the base first.
+    /// Indices of the targets that tables show, the base first: all but its twin.
     pub(crate) fn columns(&self) -> Vec<usize> {
         columns(self.plan)
     }
 
-    /// Indices of the targets but the base.
-    pub(crate) fn contenders(&self) -> impl Iterator<Item = usize> + use<> {
-        let base = self.plan.base;
-        (0..self.plan.targets.len()).filter(move |&target| target != base)
+    /// Indices of all targets, the base first and its twin last.
+    pub(crate) fn all_targets(&self) -> Vec<usize> {
+        self.columns().into_iter().chain(self.plan.twin).collect()
     }
 
     /// The text of a warning, with the name of the group beside the step's own clients that it is
@@ -148,9 +161,13 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Returns `true` if there is any ratio.
+    /// Returns `true` if there is any ratio of a contender.
     pub(crate) fn compares(&self) -> bool {
-        self.cells.iter().any(|cell| cell.ratio().is_some())
+        let mut groups = GroupId::all(self.plan);
+        groups.any(|group| {
+            let mut contenders = self.plan.contenders();
+            contenders.any(|target| self.cells.at(group, target).ratio().is_some())
+        })
     }
 
     /// Numbers of clients in the plan, ascending.
@@ -167,8 +184,9 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Indices of the targets, the base first.
+/// Indices of the base and the contenders.
 fn columns(plan: &Plan) -> Vec<usize> {
-    let others = (0..plan.targets.len()).filter(|&target| target != plan.base);
-    std::iter::once(plan.base).chain(others).collect()
+    std::iter::once(plan.base)
+        .chain(plan.contenders())
+        .collect()
 }

@@ -4,9 +4,10 @@
 //! 41 203 with a half range of 860 is shown as 41,200. At least two and at most four significant
 //! digits are shown; three where a single block leaves the spread unknown.
 
-use prony_stats::{PairedRatio, Summary};
+use prony_stats::{Interval, Summary};
 use serde::Serialize;
 
+use crate::analysis::estimate::Estimate;
 use crate::words::separated;
 
 /// Finest place that a ratio is shown to: thousandths.
@@ -47,24 +48,24 @@ fn little(mean: f64) -> Option<String> {
     }
 }
 
-/// A ratio alone, to the digits that its range supports.
-pub(crate) fn plain_ratio(ratio: &PairedRatio) -> String {
-    number(ratio.ratio, ratio_place(ratio))
+/// A ratio alone, to the digits that its interval supports.
+pub(crate) fn plain_ratio(estimate: &Estimate) -> String {
+    number(estimate.ratio(), ratio_place(estimate))
 }
 
-/// A ratio with its range, such as `0.71 [0.70, 0.73]`.
-pub(crate) fn ratio(ratio: &PairedRatio) -> String {
-    let shown = |value| number(value, ratio_place(ratio));
-    let [centre, min, max] = [ratio.ratio, ratio.min, ratio.max].map(shown);
-    if ratio.n < 2 {
-        return centre;
+/// A ratio with its interval, such as `0.71 [0.70, 0.73]`; alone where there is no interval.
+pub(crate) fn ratio(estimate: &Estimate) -> String {
+    let shown = |value| number(value, ratio_place(estimate));
+    let centre = shown(estimate.ratio());
+    match estimate.interval {
+        Some(Interval { low, high }) => format!("{centre} [{}, {}]", shown(low), shown(high)),
+        None => centre,
     }
-    format!("{centre} [{min}, {max}]")
 }
 
-fn ratio_place(ratio: &PairedRatio) -> i32 {
-    let half_range = (ratio.n > 1).then(|| ratio.half_range());
-    place(ratio.ratio, half_range).max(RATIO_PLACE_MIN)
+fn ratio_place(estimate: &Estimate) -> i32 {
+    let half_width = estimate.interval.map(|of| (of.high - of.low) / 2.0);
+    place(estimate.ratio(), half_width).max(RATIO_PLACE_MIN)
 }
 
 /// A measured value that is no mean of blocks, to three digits.
@@ -138,14 +139,23 @@ fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use prony_stats::Pairs;
+
     use super::*;
+    use crate::analysis::estimate::PlannedLooks;
 
     fn shown_mean(values: &[f64]) -> String {
         mean(&Summary::of(values).unwrap())
     }
 
+    fn estimate(pairs: &[(f64, f64)]) -> Estimate {
+        let plan = prony_testkit::plan("p", Vec::new(), Vec::new(), 0);
+        let pairs = Pairs::of(pairs.to_vec()).unwrap();
+        PlannedLooks::of(&plan).of_pairs(&pairs)
+    }
+
     fn shown_ratio(pairs: &[(f64, f64)]) -> String {
-        ratio(&PairedRatio::of(pairs).unwrap())
+        ratio(&estimate(pairs))
     }
 
     #[test]
@@ -160,19 +170,19 @@ mod tests {
     }
 
     #[test]
-    fn ratios_keep_their_range() {
+    fn ratios_keep_their_interval() {
         assert_eq!(
             shown_ratio(&[(70.0, 100.0), (73.0, 100.0)]),
-            "0.71 [0.70, 0.73]"
+            "0.71 [0.55, 0.93]"
         );
         assert_eq!(
             shown_ratio(&[(71.01, 100.0), (71.05, 100.0)]),
-            "0.710 [0.710, 0.711]"
+            "0.710 [0.708, 0.713]"
         );
         assert_eq!(shown_ratio(&[(715.4, 1000.0)]), "0.715");
         assert_eq!(
             shown_ratio(&[(12_000.0, 1.0), (14_000.0, 1.0)]),
-            "13,000 [12,000, 14,000]"
+            "13,000 [5,000, 35,000]"
         );
         assert_eq!(
             shown_ratio(&[(5.0, 4.0), (5.0, 4.0)]),
@@ -191,7 +201,7 @@ mod tests {
         let some = Summary::of_amounts(&[0.0, 2.0]).unwrap();
         assert_eq!(amount(&some), "1.0 ±100%");
         assert_eq!(amount(&Summary::of_amounts(&[0.0]).unwrap()), "0");
-        let ratio = |pairs: &[(f64, f64)]| plain_ratio(&PairedRatio::of(pairs).unwrap());
+        let ratio = |pairs: &[(f64, f64)]| plain_ratio(&estimate(pairs));
         assert_eq!(ratio(&[(70.0, 100.0), (73.0, 100.0)]), "0.71");
         assert_eq!(ratio(&[(715.4, 1000.0)]), "0.715");
     }

@@ -5,17 +5,22 @@ use prony_stats::Interval;
 use prony_store::Store;
 
 use crate::ReportError;
+use crate::analysis::Analysis;
+use crate::analysis::verdicts::Judged;
 
 /// What is known of a metric of a target at a step, relative to the base.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// Index in [`Plan::steps`](prony_model::Plan::steps).
     pub step: usize,
+    /// Index in [`Step::groups`](prony_model::Step::groups): 0 for the step's own clients.
+    pub group: usize,
     /// Index in [`Plan::targets`](prony_model::Plan::targets).
     pub target: usize,
     /// The metric.
     pub metric: Metric,
-    /// Number of blocks in which both were measured, at least 1.
+    /// Number of blocks in which both were measured, at least 1; where looks are planned, up to the last
+    /// one that was reached.
     pub pairs: usize,
     /// Geometric mean of the ratios of the blocks.
     pub ratio: f64,
@@ -25,13 +30,50 @@ pub struct Judgement {
     pub verdict: Verdict,
 }
 
+/// Comparisons of the base with its twin in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdenticalServers {
+    /// Number of comparisons that have an interval: metrics, over all steps and groups of clients.
+    pub comparisons: usize,
+    /// Number of those whose interval does not hold 1: false alarms, because the servers are the same.
+    pub alarms: usize,
+}
+
 /// Judges every metric of every target at every step that verdicts are given for: the steps in the
-/// order of the plan, then the targets, then the metrics. A pair that has no ratio is left out.
+/// order of the plan, then the groups of clients, the targets and the metrics. A pair that has no
+/// ratio is left out, and so is the twin of the base.
 ///
 /// # Errors
 /// When the result file can't be read.
-pub fn judgements(_store: &Store) -> Result<Vec<Judgement>, ReportError> {
-    Ok(Vec::new())
+pub fn judgements(store: &Store) -> Result<Vec<Judgement>, ReportError> {
+    let analysis = Analysis::of(store)?;
+    let judgement = |judged: &Judged| Judgement {
+        step: judged.group.step,
+        group: judged.group.position,
+        target: judged.target,
+        metric: judged.metric,
+        pairs: judged.estimate.n(),
+        ratio: judged.estimate.ratio(),
+        interval: judged.estimate.interval,
+        verdict: judged.verdict,
+    };
+    Ok(analysis.verdicts.iter().map(judgement).collect())
+}
+
+/// Counts false alarms between identical servers. `None` if the plan has no twin of the base.
+///
+/// # Errors
+/// When the result file can't be read.
+pub fn identical_servers(store: &Store) -> Result<Option<IdenticalServers>, ReportError> {
+    if store.plan().twin.is_none() {
+        return Ok(None);
+    }
+    let analysis = Analysis::of(store)?;
+    let (comparisons, alarms) = analysis.verdicts.identical.alarms();
+    Ok(Some(IdenticalServers {
+        comparisons,
+        alarms,
+    }))
 }
 
 /// Comparisons of the base with its twin, which are identical servers.

@@ -1,6 +1,7 @@
 //! A report for people: the choice of the figures and words that they see, in reading order.
 
 mod absences;
+mod answer;
 mod before_after;
 mod canaries;
 mod cost;
@@ -9,6 +10,7 @@ mod differences;
 mod execution_plans;
 mod generator;
 mod heading;
+mod identical;
 mod legend;
 mod loads;
 mod log_excerpt;
@@ -20,6 +22,7 @@ mod server_counters;
 mod settings;
 mod sizes;
 mod throughput;
+mod verdicts;
 mod view;
 mod warnings;
 
@@ -44,6 +47,9 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     let mut blocks = vec![Block::Title(plan.name.clone())];
     if !plan.question.is_empty() {
         blocks.push(Block::Paragraph(plan.question.clone()));
+    }
+    if is_done {
+        blocks.extend(answer::blocks(analysis, detail));
     }
     blocks.push(Block::Facts(heading::facts(analysis)));
     blocks.push(Block::Heading("Targets".into()));
@@ -81,14 +87,12 @@ pub(crate) fn settings(all: &Settings, detail: Detail) -> Vec<Block> {
 
 /// The figures of all steps, and the sections that explain them.
 fn figures(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
-    let mut blocks = Vec::new();
+    let mut blocks = verdicts::of_steps(analysis);
     for section in &analysis.sections {
         blocks.extend(of_section(analysis, section, detail));
     }
-    if analysis.plan.targets.len() > 1 && !analysis.compares() {
-        let text = "Nothing to compare yet: no block has both the base and another target done.";
-        blocks.push(Block::Paragraph(text.into()));
-    }
+    blocks.extend(verdicts::of_metrics(analysis, detail));
+    blocks.extend(identical::table(analysis, detail));
     blocks.extend(response_time::blocks(analysis));
     blocks.extend(before_after::blocks(analysis));
     blocks.extend(sizes::blocks(analysis));

@@ -41,6 +41,19 @@ pub(crate) fn seconds(milliseconds: u64) -> String {
     format!("{:.1} s", milliseconds as f64 / 1000.0)
 }
 
+/// A share in percent, to a tenth where that matters: `3 %`, `0.4 %`, `<0.1 %`.
+pub(crate) fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        percent if percent > 0.0 && percent < 0.05 => "<0.1 %".to_owned(),
+        percent if percent >= 99.95 => format!("{} %", whole(percent)),
+        percent => {
+            let tenths = format!("{percent:.1}");
+            format!("{} %", tenths.trim_end_matches(".0"))
+        }
+    }
+}
+
 /// A number without decimals, with thousands separators.
 pub fn whole(value: f64) -> String {
     separated(&format!("{value:.0}"))
@@ -127,6 +140,20 @@ mod tests {
             (1_200_000, "1,200 s"),
         ] {
             assert_eq!(seconds(value), text);
+        }
+    }
+
+    #[test]
+    fn shares() {
+        for (value, text) in [
+            (0.0, "0 %"),
+            (0.000_4, "<0.1 %"),
+            (0.004, "0.4 %"),
+            (0.03, "3 %"),
+            (0.1, "10 %"),
+            (12.5, "1,250 %"),
+        ] {
+            assert_eq!(share(value), text);
         }
     }
 

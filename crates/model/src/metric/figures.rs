@@ -16,11 +16,13 @@ pub struct GroupFigures {
     pub queries: u64,
     /// Sum over the clients of their busy time, in nanoseconds.
     pub busy_ns: u64,
-    /// Times of whole operations; `None` where none was recorded.
+    /// Service times of whole operations; `None` where none was recorded.
     pub service: Option<ServiceTimes>,
+    /// Response times of whole operations; `None` where they have no intended start.
+    pub response: Option<ServiceTimes>,
 }
 
-/// Times of operations, from send to the last byte of the answer.
+/// Times of operations up to the last byte of the answer: from send, or from intended start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ServiceTimes {
     /// Number of operations timed.
@@ -66,40 +68,65 @@ pub(super) fn queries(of: &GroupFigures) -> Result<Value, NoValue> {
 
 /// Mean service time in microseconds.
 pub(super) fn mean(of: &GroupFigures) -> Result<Value, NoValue> {
-    Ok(microseconds(times(of)?.mean_ns))
+    Ok(microseconds(served(of)?.mean_ns))
 }
 
 /// Median service time in microseconds.
 pub(super) fn p50(of: &GroupFigures) -> Result<Value, NoValue> {
-    percentile(of, 500, |times| times.p50_ns)
+    percentile(served(of)?, 500, |times| times.p50_ns)
 }
 
 /// 95th percentile of the service times in microseconds.
 pub(super) fn p95(of: &GroupFigures) -> Result<Value, NoValue> {
-    percentile(of, 950, |times| times.p95_ns)
+    percentile(served(of)?, 950, |times| times.p95_ns)
 }
 
 /// 99th percentile of the service times in microseconds.
 pub(super) fn p99(of: &GroupFigures) -> Result<Value, NoValue> {
-    percentile(of, 990, |times| times.p99_ns)
+    percentile(served(of)?, 990, |times| times.p99_ns)
 }
 
 /// Longest service time in microseconds.
 pub(super) fn max(of: &GroupFigures) -> Result<Value, NoValue> {
-    Ok(microseconds(times(of)?.max_ns as f64))
+    Ok(microseconds(served(of)?.max_ns as f64))
 }
 
-fn times(of: &GroupFigures) -> Result<ServiceTimes, NoValue> {
+/// Mean response time in microseconds.
+pub(super) fn response_mean(of: &GroupFigures) -> Result<Value, NoValue> {
+    Ok(microseconds(responded(of)?.mean_ns))
+}
+
+/// Median response time in microseconds.
+pub(super) fn response_p50(of: &GroupFigures) -> Result<Value, NoValue> {
+    percentile(responded(of)?, 500, |times| times.p50_ns)
+}
+
+/// 95th percentile of the response times in microseconds.
+pub(super) fn response_p95(of: &GroupFigures) -> Result<Value, NoValue> {
+    percentile(responded(of)?, 950, |times| times.p95_ns)
+}
+
+/// 99th percentile of the response times in microseconds.
+pub(super) fn response_p99(of: &GroupFigures) -> Result<Value, NoValue> {
+    percentile(responded(of)?, 990, |times| times.p99_ns)
+}
+
+fn served(of: &GroupFigures) -> Result<ServiceTimes, NoValue> {
     let times = of.service.filter(|times| times.count > 0);
     times.ok_or(NoValue::NothingDone)
 }
 
+fn responded(of: &GroupFigures) -> Result<ServiceTimes, NoValue> {
+    let times = of.response.ok_or(NoValue::NotScheduled)?;
+    let is_timed = times.count > 0;
+    is_timed.then_some(times).ok_or(NoValue::NothingDone)
+}
+
 fn percentile(
-    of: &GroupFigures,
+    times: ServiceTimes,
     per_mille: u16,
     ns: fn(&ServiceTimes) -> u64,
 ) -> Result<Value, NoValue> {
-    let times = times(of)?;
     if ServiceTimes::supports(times.count, per_mille) {
         Ok(microseconds(ns(&times) as f64))
     } else {

@@ -277,4 +277,21 @@ pub(super) static FACTS: &[MetricFacts] = metrics! {
         "longest service time",
         "longest service time",
         "One operation decides it: it shows stalls, and repeats badly.";
+    ResponseMean, "response_time_mean_us", "resp", "µs", Lower, Timed, 0.0, figure(figures::response_mean),
+        "mean response time",
+        "sum of the response times ÷ operations",
+        "From intended start to the last byte, where operations have an intended start: \
+         waiting for an idle client is in it.";
+    ResponseP50, "response_time_p50_us", "resp p50", "µs", Lower, Timed, 0.0, figure(figures::response_p50),
+        "median of the response times",
+        "response time that half of the operations do not exceed",
+        "From 200 operations on.";
+    ResponseP95, "response_time_p95_us", "resp p95", "µs", Lower, Timed, 0.0, figure(figures::response_p95),
+        "95th percentile of the response times",
+        "response time that 95 % of the operations do not exceed",
+        "From 2,000 operations on.";
+    ResponseP99, "response_time_p99_us", "resp p99", "µs", Lower, Timed, 0.0, figure(figures::response_p99),
+        "99th percentile of the response times",
+        "response time that 99 % of the operations do not exceed",
+        "From 10,000 operations on.";
 };

@@ -61,7 +61,7 @@ fn the_table_is_in_the_order_of_the_metrics() {
         assert_eq!(metric as usize, place);
         assert_eq!(metric.facts().metric, metric);
     }
-    assert_eq!(Metric::ServiceMax as usize + 1, Metric::all().count());
+    assert_eq!(Metric::ResponseP99 as usize + 1, Metric::all().count());
 }
 
 #[test]
@@ -434,11 +434,21 @@ const FIGURES: GroupFigures = GroupFigures {
         p99_ns: 2_500_000,
         max_ns: 9_000_000,
     }),
+    response: Some(ServiceTimes {
+        count: 10_000,
+        mean_ns: 900_500.0,
+        p50_ns: 750_000,
+        p95_ns: 1_600_000,
+        p99_ns: 2_600_000,
+        max_ns: 9_100_000,
+    }),
 };
 
 #[test]
 fn figures_of_a_group() {
-    let expected = [5_000.0, 15_000.0, 800.5, 700.0, 1_500.0, 2_500.0, 9_000.0];
+    let expected = [
+        5_000.0, 15_000.0, 800.5, 700.0, 1_500.0, 2_500.0, 9_000.0, 900.5, 750.0, 1_600.0, 2_600.0,
+    ];
     for (metric, expected) in Metric::figures().zip(expected) {
         is(metric.figure(&FIGURES), expected);
     }
@@ -473,11 +483,20 @@ fn a_group_that_did_nothing_has_no_figures() {
         queries: 0,
         busy_ns: 0,
         service: None,
+        response: FIGURES
+            .response
+            .map(|times| ServiceTimes { count: 0, ..times }),
         ..FIGURES
     };
     for metric in Metric::figures() {
         assert_eq!(metric.figure(&nothing), Err(NoValue::NothingDone));
     }
+    let closed = GroupFigures {
+        response: None,
+        ..FIGURES
+    };
+    let response = Metric::ResponseP95.figure(&closed);
+    assert_eq!(response, Err(NoValue::NotScheduled));
     let no_clients = GroupFigures {
         clients: 0,
         ..nothing

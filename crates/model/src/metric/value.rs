@@ -81,6 +81,9 @@ pub enum NoValue {
     /// Too few operations lie beyond the percentile.
     #[error("too few operations for this percentile")]
     TooFew,
+    /// Operations begin when the last one has been answered.
+    #[error("operations have no intended start")]
+    NotScheduled,
     /// No row was changed.
     #[error("no row was changed")]
     NothingChanged,

@@ -15,7 +15,7 @@ use crate::analysis::pairing;
 pub(crate) struct Cell {
     /// In the order of the blocks.
     pub(crate) measurements: Vec<Measurement>,
-    /// Throughput and service times over the blocks.
+    /// Throughput, service times and response times over the blocks.
     pub(crate) figures: BTreeMap<Metric, Figure>,
     /// Milliseconds per operation over the blocks.
     pub(crate) milliseconds: Option<Summary>,
@@ -95,8 +95,27 @@ pub(crate) fn ratio(
     base: &[Measurement],
 ) -> Option<Pairs> {
     pairing::ratio(measurements, base, |mine, other| {
-        let alike = mine.row().backend == other.row().backend;
-        let values = || Some((mine.value(metric)?, other.value(metric)?));
-        alike.then(values).flatten()
+        figures(metric, mine, other)
     })
+}
+
+/// The same of each block.
+pub(crate) fn quotients(
+    metric: Metric,
+    measurements: &[Measurement],
+    base: &[Measurement],
+) -> BTreeMap<u32, f64> {
+    let pairs = pairing::in_blocks(measurements, base);
+    pairs
+        .filter_map(|(mine, other)| {
+            let (figure, of_base) = figures(metric, mine, other)?;
+            Some((mine.block_number(), figure / of_base))
+        })
+        .collect()
+}
+
+fn figures(metric: Metric, mine: &Measurement, other: &Measurement) -> Option<(f64, f64)> {
+    let alike = mine.row().backend == other.row().backend;
+    let values = || Some((mine.value(metric)?, other.value(metric)?));
+    alike.then(values).flatten()
 }

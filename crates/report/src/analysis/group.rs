@@ -3,7 +3,7 @@
 use prony_model::{ClientGroup, Display, Plan};
 
 /// A group of clients of the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GroupId {
     /// Index of the step.
     pub(crate) step: usize,

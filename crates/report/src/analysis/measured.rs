@@ -177,16 +177,19 @@ impl<'a> Rows<'a> {
         let key = (row.trial, group.step, group.position);
         let clients = group.of(self.plan);
         let service = self.decode(&row, &self.histogram(&row, 0)?);
-        let values = values(&row, service.as_ref().ok());
+        let schedule = self.schedules.get(&key);
+        let response = schedule.map(|schedule| self.decode(&row, &schedule.response));
+        let response = response.transpose()?;
+        let values = values(&row, service.as_ref().ok(), response.as_ref());
         let service = service.map(|histogram| Times::of(&histogram));
-        let schedule = match self.schedules.get(&key) {
+        let schedule = match schedule {
             None => None,
             Some(schedule) => Some(ScheduleTimes {
                 planned: schedule.planned,
                 backlog: schedule.backlog,
                 left: schedule.left,
                 service: service.clone()?,
-                response: self.times(&row, &schedule.response)?,
+                response: response.as_ref().and_then(Times::of),
                 error: self.times(&row, &schedule.error)?,
             }),
         };
@@ -251,14 +254,19 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Throughput and service times.
-fn values(row: &OutcomeRow, service: Option<&times::NsHistogram>) -> BTreeMap<Metric, f64> {
+/// Throughput, service times and response times.
+fn values(
+    row: &OutcomeRow,
+    service: Option<&times::NsHistogram>,
+    response: Option<&times::NsHistogram>,
+) -> BTreeMap<Metric, f64> {
     let figures = GroupFigures {
         clients: row.clients,
         operations: row.operations,
         queries: row.queries,
         busy_ns: row.busy_ns,
         service: service.map(times::service_times),
+        response: response.map(times::service_times),
     };
     let value = |metric: Metric| Some((metric, metric.figure(&figures).ok()?.amount));
     Metric::figures().filter_map(value).collect()

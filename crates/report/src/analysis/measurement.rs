@@ -14,7 +14,7 @@ use crate::error::HistogramError;
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
     pub(super) row: OutcomeRow,
-    /// Throughput and service times.
+    /// Throughput, service times and response times.
     pub(super) values: BTreeMap<Metric, f64>,
     /// Work that the engine had left when the step began, as far as it is known.
     pub(crate) debt: BTreeMap<DebtKind, u64>,

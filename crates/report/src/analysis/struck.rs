@@ -1,6 +1,6 @@
 //! Ceilings of the load generator that steps of the run exceeded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{Backend, CalibratedHost, Calibration, ClosedPoint, Metric};
 use prony_store::{HostRow, TrialId};
@@ -12,7 +12,11 @@ use crate::analysis::trials::Trials;
 /// number of clients of the ceiling. Such a ceiling was measured on a disturbed host, or under
 /// other conditions, and is none.
 #[derive(Debug, Default)]
-pub(crate) struct Struck(BTreeMap<(Backend, u32), f64>);
+pub(crate) struct Struck {
+    reached: BTreeMap<(Backend, u32), f64>,
+    /// Steps that exceeded theirs.
+    steps: BTreeSet<usize>,
+}
 
 impl Struck {
     /// Compares all steps on the calibrated host with its ceilings.
@@ -37,19 +41,25 @@ impl Struck {
                 step.2 += measured.measurement.value(Metric::Queries).unwrap_or(0.0);
             }
         }
-        let mut struck = BTreeMap::new();
-        for (backend, clients, rate) in steps.into_values() {
+        let mut struck = Self::default();
+        for ((_, step), (backend, clients, rate)) in steps {
             if let Some(point) = calibration.struck_by(backend, clients, rate) {
-                let reached: &mut f64 = struck.entry(key(point)).or_default();
+                let reached = struck.reached.entry(key(point)).or_default();
                 *reached = reached.max(rate);
+                struck.steps.insert(step);
             }
         }
-        Self(struck)
+        struck
+    }
+
+    /// Returns `true` if a step exceeded the ceiling for it.
+    pub(crate) fn by(&self, step: usize) -> bool {
+        self.steps.contains(&step)
     }
 
     /// The greatest rate with which a step exceeded this ceiling. `None` if none did.
     pub(crate) fn reached(&self, point: &ClosedPoint) -> Option<f64> {
-        self.0.get(&key(point)).copied()
+        self.reached.get(&key(point)).copied()
     }
 }
 

@@ -2,12 +2,14 @@
 
 mod costs;
 mod settings;
+mod verdicts;
 
 use prony_model::{ClientGroup, CpuSet, DebtKind, Metric, Pace, Placement, Step, Target};
 use prony_store::Subject;
 
 use self::costs::CostColumn;
 pub(crate) use self::settings::settings;
+use self::verdicts::VerdictColumn;
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
 use crate::analysis::loads::DoneLoad;
@@ -94,8 +96,8 @@ const FIRST: [Column; 24] = [
     ("timing", |row| Some(word(&row.step()?.timing))),
 ];
 
-/// The columns after those for debt: of paces, groups, reconnecting and placement.
-const LAST: [Column; 19] = [
+/// The columns after those for debt: of paces, groups, reconnecting, placement and twins.
+const LAST: [Column; 20] = [
     ("backend", |row| {
         Some(row.measurement()?.row().backend.name().to_owned())
     }),
@@ -134,11 +136,15 @@ const LAST: [Column; 19] = [
     ("generator_cpus", |row| {
         cpus(row.placement()?.processors.generator.as_ref())
     }),
+    ("twin", |row| {
+        yes_or_no(Some(row.target) == row.analysis.plan.twin)
+    }),
 ];
 
 /// Writes the header and all rows, by target: its loads, then by step and block.
 pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
     let costs = costs::columns(analysis);
+    let verdicts = verdicts::columns(analysis);
     let names = |columns: &[Column]| -> Vec<String> {
         columns.iter().map(|(name, _)| (*name).to_owned()).collect()
     };
@@ -148,6 +154,7 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         .chain(debts)
         .chain(names(&LAST))
         .chain(costs.iter().map(CostColumn::name))
+        .chain(verdicts.iter().map(VerdictColumn::name))
         .collect();
     let mut text = line(&header);
     for target in 0..analysis.plan.targets.len() {
@@ -159,12 +166,12 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         };
         let loads = analysis.loads[target].done.iter();
         for load in loads.filter(|load| load.row.outcome.is_some()) {
-            text.push_str(&row(Some(load), None).line(&costs));
+            text.push_str(&row(Some(load), None).line(&costs, &verdicts));
         }
         for group in GroupId::all(analysis.plan) {
             for measurement in &analysis.cells.at(group, target).measurements {
                 let measured = (group, measurement, measurement.service()?);
-                text.push_str(&row(None, Some(measured)).line(&costs));
+                text.push_str(&row(None, Some(measured)).line(&costs, &verdicts));
             }
         }
     }
@@ -172,14 +179,15 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
 }
 
 impl Row<'_> {
-    fn line(&self, costs: &[CostColumn<'_>]) -> String {
+    fn line(&self, costs: &[CostColumn<'_>], verdicts: &[VerdictColumn]) -> String {
         let field = |(_, field): &Column| field(self);
         let debt = |kind| Some(self.measurement()?.debt.get(&kind)?.to_string());
         let cost = |column: &CostColumn<'_>| column.field(self);
         let fields = FIRST.iter().map(field).chain(DebtKind::all().map(debt));
         let fields = fields
             .chain(LAST.iter().map(field))
-            .chain(costs.iter().map(cost));
+            .chain(costs.iter().map(cost))
+            .chain(verdicts.iter().map(|column| column.field(self)));
         line(&fields.map(Option::unwrap_or_default).collect::<Vec<_>>())
     }
 

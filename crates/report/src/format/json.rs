@@ -8,6 +8,7 @@ mod loads;
 mod object;
 mod placement;
 mod settings;
+mod verdicts;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use serde_json::Value;
 pub(crate) use self::object::object;
 pub(crate) use self::placement::placed;
 use crate::analysis::Analysis;
+use crate::analysis::estimate::Estimate;
 use crate::analysis::settings::Settings;
 use crate::error::ReportError;
 use crate::figures::rounded;
@@ -62,6 +64,9 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         absences: (!absences.is_empty()).then(|| object! { absences: absences }),
         #[serde(flatten)]
         canary: canary.map(|canary| object! { canary: canary }),
+        identical_servers: verdicts::identical(analysis),
+        verdicts: verdicts::entry(analysis),
+        overall: verdicts::overall(analysis),
         cells: cells::cells(analysis)?,
         failed: trials(analysis, TrialState::Failed),
         discarded: trials(analysis, TrialState::Discarded),
@@ -121,6 +126,7 @@ fn targets(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
         object! {
             name: &target.name,
             base: index == analysis.plan.base,
+            twin: Some(index) == analysis.plan.twin,
             build: &target.build.id,
             server_version: build.map(|build| &build.server_version),
             build_hash: build.map(|build| &build.content_hash),
@@ -177,13 +183,24 @@ pub(crate) fn summary(summary: &Summary) -> impl Serialize + use<> {
     }
 }
 
-pub(crate) fn ratio(pairs: &Pairs) -> impl Serialize + use<> {
-    let ratio = pairs.ratio();
+/// A ratio with its interval, from the pairs that count, and its range over all pairs.
+pub(crate) fn ratio(analysis: &Analysis<'_>, pairs: &Pairs) -> impl Serialize + use<> {
+    let range = pairs.ratio();
     object! {
-        ratio: rounded(ratio.ratio, 6),
-        min: rounded(ratio.min, 6),
-        max: rounded(ratio.max, 6),
-        n: ratio.n,
+        #[serde(flatten)]
+        estimate: estimate(&analysis.verdicts.looks.of_pairs(pairs)),
+        min: rounded(range.min, 6),
+        max: rounded(range.max, 6),
+    }
+}
+
+/// A ratio with its interval.
+pub(crate) fn estimate(estimate: &Estimate) -> impl Serialize + use<> {
+    object! {
+        ratio: rounded(estimate.ratio(), 6),
+        low: estimate.interval.map(|interval| rounded(interval.low, 6)),
+        high: estimate.interval.map(|interval| rounded(interval.high, 6)),
+        n: estimate.n(),
     }
 }
 

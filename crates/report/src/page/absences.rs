@@ -47,7 +47,7 @@ fn whose(analysis: &Analysis<'_>, targets: &BTreeSet<usize>) -> String {
         return String::new();
     }
     let names: Vec<&str> = analysis
-        .columns()
+        .all_targets()
         .into_iter()
         .filter(|target| targets.contains(target))
         .map(|target| analysis.plan.targets[target].name.as_str())

@@ -14,7 +14,8 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
     });
     let figure = |pair: &&BeforeAfter, target: usize| {
         let has_warnings = |step| analysis.cell(step, target).has_warnings();
-        let shown = pair.ratios[target].as_ref().map(Shown::ratio);
+        let pairs = pair.ratios[target].as_ref();
+        let shown = pairs.map(|pairs| Shown::ratio(analysis, pairs));
         (shown, has_warnings(pair.before) || has_warnings(pair.after))
     };
     let columns = analysis.columns();

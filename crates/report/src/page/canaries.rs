@@ -34,7 +34,7 @@ pub(crate) fn excluded(analysis: &Analysis<'_>) -> Option<String> {
     if !rule.exclude && counts.is_empty() {
         return None;
     }
-    let names = analysis.columns().into_iter().filter_map(|target| {
+    let names = analysis.all_targets().into_iter().filter_map(|target| {
         let count = counts.get(&target)?;
         Some(format!("{} {count}", analysis.plan.targets[target].name))
     });

@@ -150,15 +150,15 @@ fn relative(
     n_max: Blocks,
 ) -> Vec<Vec<Cell>> {
     let show = |_: Metric, _: &CellCosts, figure: &Figure| {
-        let ratio = figure.ratio.as_ref()?.ratio();
+        let estimate = analysis.verdicts.looks.of_pairs(figure.ratio.as_ref()?);
         let text = match detail {
-            Detail::Brief => figures::plain_ratio(&ratio),
-            Detail::Full => figures::ratio(&ratio),
+            Detail::Brief => figures::plain_ratio(&estimate),
+            Detail::Full => figures::ratio(&estimate),
         };
-        let text = n_max.with_n(text, figure, ratio.n, detail);
-        Some(Cell::figure(text, ratio.ratio))
+        let text = n_max.with_n(text, figure, estimate.n(), detail);
+        Some(Cell::figure(text, estimate.ratio()))
     };
-    let compared = analysis.contenders().filter(|&target| {
+    let compared = analysis.plan.contenders().filter(|&target| {
         let mut figures = analysis.costs.cell(step, target).figures.values();
         figures.any(|figure| figure.ratio.is_some())
     });

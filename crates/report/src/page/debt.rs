@@ -64,7 +64,7 @@ fn explanation(analysis: &Analysis<'_>, rows: &[(usize, DebtKind)]) -> String {
 }
 
 fn table(analysis: &Analysis<'_>, rows: &[(usize, DebtKind)]) -> Table {
-    let columns = analysis.columns();
+    let columns = analysis.all_targets();
     let rows = rows.iter().map(|&(step, kind)| {
         let planned = &analysis.plan.steps[step];
         let name = with_clients(analysis, &planned.name, planned);

@@ -200,7 +200,7 @@ pub(crate) fn targets(analysis: &Analysis<'_>) -> Table {
         .map(str::to_owned)
         .into_iter()
         .chain(aspects);
-    Table::of_words(header, analysis.columns().into_iter().map(row))
+    Table::of_words(header, analysis.all_targets().into_iter().map(row))
 }
 
 /// The aspects in which targets differ. The build is left out where the versions tell the builds apart.

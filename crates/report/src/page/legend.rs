@@ -15,14 +15,7 @@ pub(crate) fn items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
          Digits beyond this spread are not shown."
             .to_owned(),
     );
-    if analysis.plan.targets.len() > 1 {
-        items.push(format!(
-            "Relative figures are operations per second ÷ those of {} in the same block: the \
-             geometric mean over the blocks and, in brackets, the lowest and the highest. Above 1 \
-             is faster than the base, in every row.",
-            analysis.base().name
-        ));
-    }
+    items.extend(verdict_items(analysis));
     items.extend(paced_items(analysis.plan));
     items.extend(before_after_item(analysis));
     items.extend(cost_items(analysis, detail));
@@ -32,11 +25,6 @@ pub(crate) fn items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
         "A block is one fresh start of every target. n is the number of blocks where it differs \
          from the heading. - means that there is no figure, ! that a warning or a failed trial \
          below concerns it."
-            .to_owned(),
-    );
-    items.push(
-        "This report claims no significance: intervals and verdicts are not computed yet, and a \
-         difference within the ranges may be noise."
             .to_owned(),
     );
     items
@@ -124,6 +112,38 @@ fn before_after_item(analysis: &Analysis<'_>) -> Option<String> {
          the same step before them in the same trial: below 1, the writes made it slower."
             .to_owned()
     })
+}
+
+/// The meaning of ratios, intervals and verdicts.
+fn verdict_items(analysis: &Analysis<'_>) -> Vec<String> {
+    if analysis.plan.contenders().next().is_none() && analysis.plan.twin.is_none() {
+        return Vec::new();
+    }
+    let verdicts = &analysis.verdicts;
+    let mut items = vec![format!(
+        "Relative figures are operations per second ÷ those of {} in the same block: the geometric \
+         mean over the blocks and, in brackets, its interval of 95 %, from two blocks on. Above 1 is \
+         faster than the base, in every row.",
+        analysis.base().name
+    )];
+    if analysis.plan.campaign.is_some() {
+        items.push(
+            "Blocks are added, with looks at the ratios in between: intervals are wider, so that those \
+             of all looks hold together. Blocks since the last look count at the next one."
+                .to_owned(),
+        );
+    }
+    if verdicts.family > 0 {
+        items.push(format!(
+            "A verdict takes {} blocks. Improved and regressed: a difference that is significant \
+             among {}, so that at most 5 % of such are false on average. Equivalent: within the margin \
+             of the step, significant or not. Inconclusive: neither is known. The size says if \
+             the interval is beyond the margin, within it, or both, so that it may be within.",
+            verdicts.pairs_min(),
+            plural(verdicts.family as u64, "comparison"),
+        ));
+    }
+    items
 }
 
 /// The meaning of costs, and the columns that are shown of them.

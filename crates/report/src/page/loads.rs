@@ -73,8 +73,8 @@ fn table(analysis: &Analysis<'_>) -> Table {
     if columns.len() > 1 {
         let name = format!("relative to {}", analysis.base().name);
         rows.push(row(&name, &|loads| {
-            let ratio = loads.ratio.as_ref()?.ratio();
-            Some(Cell::figure(figures::ratio(&ratio), ratio.ratio))
+            let estimate = analysis.verdicts.looks.of_pairs(loads.ratio.as_ref()?);
+            Some(Cell::figure(figures::ratio(&estimate), estimate.ratio()))
         }));
     }
     rows.push(row("seconds for the rows", &|loads| {
@@ -113,7 +113,7 @@ fn in_one_sentence(
 /// Loads after which the engine did not become quiet, as warnings.
 pub(crate) fn unsettled(analysis: &Analysis<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
-    for target in analysis.columns() {
+    for target in analysis.all_targets() {
         let name = &analysis.plan.targets[target].name;
         for load in &analysis.loads[target].done {
             let Some(settle) = load.row.settle.as_ref().filter(|s| !s.unmet.is_empty()) else {

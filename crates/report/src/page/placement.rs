@@ -49,7 +49,7 @@ pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
 fn all<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = Placed<'a>> {
     shown(analysis).into_iter().flat_map(move |step| {
         let clients = analysis.plan.steps[step].all_clients();
-        analysis.columns().into_iter().flat_map(move |target| {
+        analysis.all_targets().into_iter().flat_map(move |target| {
             let measurements = analysis.cell(step, target).measurements.iter();
             let mut known: Vec<&Placement> = Vec::new();
             for placement in measurements.filter_map(|m| m.placement()) {

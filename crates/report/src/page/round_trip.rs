@@ -46,7 +46,7 @@ pub(crate) fn blocks(
     if !analysis.costs.sampled {
         return Vec::new();
     }
-    let compared: Vec<usize> = analysis.contenders().collect();
+    let compared: Vec<usize> = analysis.plan.contenders().collect();
     let absolute = table(analysis, view, &analysis.columns(), Kind::Absolute);
     let absolute = absolute.map(|(table, n)| {
         let over = over_blocks("mean", n);
@@ -131,7 +131,7 @@ fn table(
     let figure = |&(step, metric): &(usize, Metric), target| {
         let cell = analysis.costs.cell(step, target);
         let figure = cell.figures.get(&metric);
-        let shown = figure.and_then(|figure| kind.of(figure));
+        let shown = figure.and_then(|figure| kind.of(analysis, figure));
         let base = analysis.costs.cell(step, analysis.plan.base);
         let base = (kind == Kind::Relative).then_some(base);
         let mark = shown.is_some() && is_doubtful(cell, base, metric);
@@ -142,13 +142,13 @@ fn table(
 }
 
 impl Kind {
-    fn of(self, figure: &Figure) -> Option<Shown> {
+    fn of(self, analysis: &Analysis<'_>, figure: &Figure) -> Option<Shown> {
         let shown = match self {
             Self::Absolute => Shown {
                 text: figures::amount(&figure.summary),
                 ..Shown::mean(&figure.summary)
             },
-            Self::Relative => Shown::ratio(figure.ratio.as_ref()?),
+            Self::Relative => Shown::ratio(analysis, figure.ratio.as_ref()?),
         };
         Some(Shown {
             taken: figure.taken,

@@ -96,7 +96,7 @@ fn differs(analysis: &Analysis<'_>, step: usize, counter: &Counter) -> bool {
     let Some(base) = of(analysis.costs.cell(step, analysis.plan.base)) else {
         return false;
     };
-    let mut others = analysis.contenders();
+    let mut others = analysis.plan.contenders();
     others.any(|target| {
         let other = of(analysis.costs.cell(step, target));
         other.is_some_and(|other| are_apart(&base, &other))

@@ -46,14 +46,15 @@ pub(crate) fn relative(
     heading: impl Fn(String) -> Block,
     remark: Option<&Block>,
 ) -> Vec<Block> {
-    let columns: Vec<usize> = analysis.contenders().collect();
+    let columns: Vec<usize> = analysis.plan.contenders().collect();
     let rows = view.rows.iter();
     let rows = rows.map(|(group, name)| (name.clone(), *group));
     let figure = |group: &GroupId, target| {
         let has_warnings = |target| analysis.cells.at(*group, target).has_warnings();
         let ratio = analysis.cells.at(*group, target).ratio();
         let of_base = ratio.is_some() && has_warnings(analysis.plan.base);
-        (ratio.map(Shown::ratio), of_base || has_warnings(target))
+        let shown = ratio.map(|pairs| Shown::ratio(analysis, pairs));
+        (shown, of_base || has_warnings(target))
     };
     let Some((table, n)) = figures_by_target(analysis, view.first, &columns, rows, figure) else {
         return vec![Block::Paragraph(format!(

@@ -8,6 +8,7 @@ use prony_stats::{Pairs, Summary};
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
 use crate::analysis::sections::Section;
+use crate::analysis::verdicts::Judged;
 use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::words;
@@ -131,12 +132,12 @@ impl Shown {
     }
 
     /// A ratio of timed trials.
-    pub(crate) fn ratio(pairs: &Pairs) -> Self {
-        let ratio = pairs.ratio();
+    pub(crate) fn ratio(analysis: &Analysis<'_>, pairs: &Pairs) -> Self {
+        let estimate = analysis.verdicts.looks.of_pairs(pairs);
         Self {
-            text: figures::ratio(&ratio),
-            value: ratio.ratio,
-            n: ratio.n,
+            text: figures::ratio(&estimate),
+            value: estimate.ratio(),
+            n: estimate.n(),
             taken: TrialKind::Timed,
         }
     }
@@ -216,6 +217,18 @@ pub(crate) fn with_clients(analysis: &Analysis<'_>, name: &str, step: &Step) -> 
         return name.to_owned();
     }
     format!("{name} at {}", plural(step.own().clients.into(), "client"))
+}
+
+/// Step, clients and target of a verdict.
+pub(crate) fn place(analysis: &Analysis<'_>, judged: &Judged) -> String {
+    let target = &analysis.plan.targets[judged.target].name;
+    format!("{}, {target}", step_name(analysis, judged.group))
+}
+
+/// The step of a group, with its clients where steps differ in these, and the group's name.
+pub(crate) fn step_name(analysis: &Analysis<'_>, group: GroupId) -> String {
+    let step = &analysis.plan.steps[group.step];
+    group.named(analysis.plan, &with_clients(analysis, &step.name, step))
 }
 
 /// Values by what they have in common, in the order in which they come.

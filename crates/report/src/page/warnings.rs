@@ -36,7 +36,7 @@ pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
         for group in GroupId::of_step(analysis.plan, index) {
             let whose = group.named(analysis.plan, &step.name);
             let clients = plural(group.of(analysis.plan).clients.into(), "client");
-            for target in analysis.columns() {
+            for target in analysis.all_targets() {
                 let name = &analysis.plan.targets[target].name;
                 let own = analysis.cells.at(group, target).warnings.iter();
                 let costs = analysis.costs.cell(index, target).warnings.iter();

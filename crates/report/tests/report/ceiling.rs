@@ -50,15 +50,41 @@ fn it_is_named_for_the_least_and_the_greatest_number_of_clients() {
     assert_eq!(with_clients(9), of_four);
 }
 
-/// The ceilings of io-uring at 1 and at 8 clients, from a calibration that is changed before.
+/// The line of the heading, and the ceilings of io-uring at 1 and at 8 clients, from a calibration
+/// that is changed before.
 fn of_calibration(change: impl Fn(&mut Calibration)) -> (String, Value) {
+    let (line, report) = reported(change);
+    (line, report["generator"]["calibration"].clone())
+}
+
+/// The line of the heading, and the whole report.
+fn reported(change: impl Fn(&mut Calibration)) -> (String, Value) {
     let mut sample = with(|plan| plan.steps[0].groups.own_mut().clients = 1);
     let mut changed = calibration();
     change(&mut changed);
     sample.store.record_calibration(&changed, at(2)).unwrap();
     let json = render(&sample.store, Format::Json).unwrap();
-    let json: Value = serde_json::from_str(&json).unwrap();
-    (line(&sample), json["generator"]["calibration"].clone())
+    (line(&sample), serde_json::from_str(&json).unwrap())
+}
+
+#[test]
+fn a_struck_ceiling_casts_doubt_on_its_step() {
+    let doubted = |queries: Option<u64>| -> Vec<String> {
+        let (_, report) = reported(|known| {
+            let counts = &mut known.closed[1].counts;
+            counts.queries = queries.unwrap_or(counts.queries);
+        });
+        let judged = report["verdicts"]["judged"].as_array().unwrap().clone();
+        let doubted = judged.into_iter().filter(|one| {
+            let doubts = one["doubts"].as_array().unwrap();
+            doubts.contains(&"ceiling".into()) && one["metric"] == "operations_per_second"
+        });
+        doubted
+            .map(|one| one["step"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(doubted(Some(200)), ["point-query.rate"]);
+    assert_eq!(doubted(None), [""; 0]);
 }
 
 #[test]

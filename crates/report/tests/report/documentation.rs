@@ -15,6 +15,7 @@ use crate::costs::{counting, run_sampled};
 use crate::paces::paced;
 use crate::placement::on_one;
 use crate::sample::{Sample, at, plan};
+use crate::verdicts::{twins, waiting};
 
 /// A run in which every list of the JSON report has an entry.
 fn full() -> Sample {
@@ -112,13 +113,17 @@ fn every_key_is_documented() {
         .unwrap()
         .split(',')
         .filter(|column| !column.starts_with("status.") && !column.starts_with("innodb."))
-        .map(str::to_owned)
+        .map(of_any_metric)
         .collect();
     let settings = effective_settings(&[], &[], Format::Csv).unwrap();
     keys.extend(settings.trim_end().split(',').map(str::to_owned));
     collect(&json, &mut keys);
     collect(&paced, &mut keys);
     collect(&costs, &mut keys);
+    for sample in [twins(0.03), waiting()] {
+        let report = render(&sample.store, Format::Json).unwrap();
+        collect(&serde_json::from_str(&report).unwrap(), &mut keys);
+    }
     assert!(keys.len() > 60, "{keys:?}");
     let document = concat!(
         include_str!("../../../../docs/formats/report.md"),
@@ -126,6 +131,14 @@ fn every_key_is_documented() {
     );
     for key in keys {
         assert!(document.contains(&format!("`{key}`")), "{key}");
+    }
+}
+
+/// The name of a column, without that of the metric that it is about.
+fn of_any_metric(column: &str) -> String {
+    match column.split_once('.') {
+        Some((part, _)) => format!("{part}.METRIC"),
+        None => column.to_owned(),
     }
 }
 

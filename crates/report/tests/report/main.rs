@@ -14,3 +14,4 @@ mod pairs;
 mod placement;
 mod sample;
 mod studies;
+mod verdicts;

@@ -94,7 +94,7 @@ fn figures(analysis: &Analysis<'_>, group: GroupId, target: usize) -> impl Seria
         queries_per_second: cell.summary(Metric::Queries).map(summary),
         operations_per_second: cell.summary(Metric::Operations).map(summary),
         milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
-        ratio: cell.ratio().map(ratio),
+        ratio: cell.ratio().map(|pairs| ratio(analysis, pairs)),
         notes: cell.warnings.iter().cloned().chain(unequal).collect::<Vec<_>>(),
     }
 }

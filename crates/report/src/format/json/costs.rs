@@ -62,7 +62,7 @@ pub(crate) fn costs(analysis: &Analysis<'_>, step: usize, target: usize) -> Opti
     analysis.costs.sampled.then(|| {
         object! {
             per: costs::unit(analysis.plan, step).name(),
-            metrics: figures(cell),
+            metrics: figures(analysis, cell),
             status: status().collect::<BTreeMap<_, _>>(),
             counted: cell.trials.counted.iter().map(counted).collect::<Vec<_>>(),
             notes: &cell.warnings,
@@ -70,7 +70,7 @@ pub(crate) fn costs(analysis: &Analysis<'_>, step: usize, target: usize) -> Opti
     })
 }
 
-fn figures(cell: &CellCosts) -> BTreeMap<&'static str, impl Serialize> {
+fn figures(analysis: &Analysis<'_>, cell: &CellCosts) -> BTreeMap<&'static str, impl Serialize> {
     let counters = |metric| -> BTreeSet<String> {
         let used = cell.trials.values(metric).flat_map(|(_, value)| value.from);
         used.map(Counter::to_string).collect()
@@ -80,7 +80,7 @@ fn figures(cell: &CellCosts) -> BTreeMap<&'static str, impl Serialize> {
         .map(|(metric, figure)| {
             let entry = object! {
                 over_blocks: summary(&figure.summary),
-                ratio: figure.ratio.as_ref().map(ratio),
+                ratio: figure.ratio.as_ref().map(|pairs| ratio(analysis, pairs)),
                 trials: figure.taken,
                 counters: counters(*metric),
             };

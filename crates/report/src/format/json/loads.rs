@@ -16,7 +16,7 @@ pub(crate) fn loads(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
             object! {
                 target: &target.name,
                 rows_per_second: load.rows_per_second.as_ref().map(summary),
-                ratio: load.ratio.as_ref().map(ratio),
+                ratio: load.ratio.as_ref().map(|pairs| ratio(analysis, pairs)),
                 done: load.done.iter().map(done).collect::<Vec<_>>(),
             }
         })
@@ -51,7 +51,7 @@ pub(crate) fn before_after(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
                 step: &step.name,
                 before: &plan.steps[pair.before].name,
                 clients: step.own().clients,
-                ratio: pair.ratios[index].as_ref().map(ratio),
+                ratio: pair.ratios[index].as_ref().map(|pairs| ratio(analysis, pairs)),
             });
         }
     }

@@ -1,0 +1,80 @@
+//! The ratio of throughput over several steps together.
+
+use std::collections::BTreeMap;
+
+use prony_model::{Metric, Pace, Plan};
+
+use crate::analysis::cell;
+use crate::analysis::cells::Cells;
+use crate::analysis::estimate::{Estimate, PlannedLooks};
+use crate::analysis::group::GroupId;
+use crate::analysis::sections::Section;
+
+/// The ratios of throughput over some steps.
+#[derive(Debug)]
+pub(crate) struct Overall {
+    /// Title of the section; `None` for all steps.
+    pub(crate) title: Option<String>,
+    /// By contender, in the order of the plan.
+    pub(crate) targets: Vec<(usize, OverallRatio)>,
+}
+
+/// The ratio of throughput of a target over some steps.
+#[derive(Debug)]
+pub(crate) struct OverallRatio {
+    /// Number of steps with a ratio.
+    pub(crate) steps: usize,
+    /// Geometric mean over these steps, paired in the blocks that have all of them. `None` without
+    /// such a block.
+    pub(crate) estimate: Option<Estimate>,
+}
+
+/// The ratios of all steps, then of each section if there are several. Steps whose operations arrive
+/// at a rate are left out: servers that keep up are all alike there.
+pub(crate) fn of(
+    plan: &Plan,
+    sections: &[Section],
+    cells: &Cells,
+    looks: &PlannedLooks,
+) -> Vec<Overall> {
+    let decides = |&step: &usize| !matches!(plan.steps[step].own().pace, Pace::Open { .. });
+    let of_steps = |title: Option<&String>, steps: Vec<usize>| {
+        let of_target = |target| (target, ratio(plan, &steps, target, cells, looks));
+        (!steps.is_empty()).then(|| Overall {
+            title: title.cloned(),
+            targets: plan.contenders().map(of_target).collect(),
+        })
+    };
+    let steps = |section: &Section| -> Vec<usize> {
+        let steps = section.steps.iter().copied();
+        steps.filter(decides).collect()
+    };
+    let all = of_steps(None, sections.iter().flat_map(steps).collect());
+    let several = sections.iter().filter(|_| sections.len() > 1);
+    let parts = several.filter_map(|section| of_steps(section.title.as_ref(), steps(section)));
+    all.into_iter().chain(parts).collect()
+}
+
+fn ratio(
+    plan: &Plan,
+    steps: &[usize],
+    target: usize,
+    cells: &Cells,
+    looks: &PlannedLooks,
+) -> OverallRatio {
+    let ratios = steps.iter().map(|&step| {
+        let of_target = |target| &cells.at(GroupId::own(step), target).measurements[..];
+        cell::quotients(Metric::Operations, of_target(target), of_target(plan.base))
+    });
+    let ratios: Vec<BTreeMap<u32, f64>> = ratios.filter(|of_step| !of_step.is_empty()).collect();
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (&block, quotient) in ratios.iter().flatten() {
+        blocks.entry(block).or_default().push(quotient.ln());
+    }
+    let complete = blocks.values().filter(|logs| logs.len() == ratios.len());
+    let means = complete.map(|logs| logs.iter().sum::<f64>() / logs.len() as f64);
+    OverallRatio {
+        steps: ratios.len(),
+        estimate: looks.of_logs(&means.collect::<Vec<f64>>()),
+    }
+}
