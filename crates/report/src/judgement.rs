@@ -75,20 +75,3 @@ pub fn identical_servers(store: &Store) -> Result<Option<IdenticalServers>, Repo
         alarms,
     }))
 }
-
-/// Comparisons of the base with its twin, which are identical servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IdenticalServers {
-    /// Number of intervals.
-    pub comparisons: u32,
-    /// Number of those that do not hold 1.
-    pub alarms: u32,
-}
-
-/// Compares the base with its twin in every judged metric at every step. `None` without a twin.
-///
-/// # Errors
-/// When the result file can't be read.
-pub fn identical_servers(_store: &Store) -> Result<Option<IdenticalServers>, ReportError> {
-    Ok(None)
-}
