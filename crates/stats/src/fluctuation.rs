@@ -1,7 +1,7 @@
 //! Fluctuation of a rate in time, and the interval of a ratio that follows from it.
 
 use crate::summary::{Summary, check};
-use crate::{SampleError, t_975};
+use crate::{SampleError, t_quantile};
 
 /// Fluctuation of a rate, from its means over windows of equal length.
 ///
@@ -65,7 +65,7 @@ impl Fluctuation {
     /// `seconds`, as a share of the ratio: exp(t √2 s ÷ √n) − 1, where s is
     /// [`Self::log_deviation`]. `None` below two pairs.
     pub fn half_width(&self, seconds: f64, pairs: u32) -> Option<f64> {
-        let t = t_975(pairs.checked_sub(1)?)?;
+        let t = t_quantile(0.975, pairs.checked_sub(1)?)?;
         let deviation = self.log_deviation(seconds);
         Some((t * (2.0 / f64::from(pairs)).sqrt() * deviation).exp_m1())
     }
@@ -99,7 +99,7 @@ impl Fluctuation {
     /// Shortest time, in seconds, with which `pairs` have a half-width of `wanted` at most. `None`
     /// below two pairs.
     pub fn seconds_for(&self, pairs: u32, wanted: f64) -> Option<f64> {
-        let t = t_975(pairs.checked_sub(1)?)?;
+        let t = t_quantile(0.975, pairs.checked_sub(1)?)?;
         let deviation = wanted.ln_1p() / (t * (2.0 / f64::from(pairs)).sqrt());
         let variance = deviation.powi(2).exp_m1();
         let batch = self.batch_max();

@@ -4,17 +4,32 @@
 //! an error and not a silent NaN.
 
 mod adjusted;
+mod bootstrap;
+mod change_points;
 mod fluctuation;
+mod group;
+mod lineage;
 mod log_ratio;
 mod looks;
+mod means;
 mod paired;
+mod planning;
+mod segments;
+mod signed_rank;
 mod student;
 mod summary;
 
 pub use adjusted::{benjamini_hochberg, holm};
+pub use bootstrap::{BootstrapRatio, bootstrap_ratio};
+pub use change_points::{Shift, change_points};
 pub use fluctuation::Fluctuation;
+pub use group::GroupRatio;
+pub use lineage::{Change, Lineage};
 pub use log_ratio::{Interval, LogRatio};
 pub use looks::Looks;
+pub use means::{RatioBounds, RatioOfMeans};
 pub use paired::{PairedRatio, Pairs};
-pub use student::t_975;
+pub use planning::PairedTest;
+pub use signed_rank::SignedRank;
+pub use student::t_quantile;
 pub use summary::{SampleError, Summary};
