@@ -70,7 +70,8 @@ impl RatioOfMeans {
         let b = above.mean * below.mean;
         let c = t.mul_add(-t * above.variance, above.mean * above.mean);
         let root = b + b.mul_add(b, -a * c).max(0.0).sqrt();
-        Some(match (a > 0.0, c > 0.0) {
+        let has_high = a > 0.0 && (root / a).is_finite();
+        Some(match (has_high, c > 0.0) {
             (true, true) => RatioBounds::Both(Interval {
                 low: c / root,
                 high: root / a,
