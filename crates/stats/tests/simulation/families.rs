@@ -8,7 +8,7 @@ use crate::noise::{Noise, Random};
 const STEPS: usize = 42;
 const TARGETS: usize = 6;
 const BLOCKS: usize = 10;
-const REPETITIONS: u32 = 100;
+const SIMULATIONS: u32 = 100;
 
 /// Noise, and the logarithm of the ratio where there is an effect.
 type Truth = (Noise, f64);
@@ -43,7 +43,7 @@ fn comparisons((noise, effect): Truth, random: &mut Random) -> (Vec<f64>, Vec<bo
 fn rates(truth: Truth, adjust: fn(&[f64]) -> Vec<f64>, seed: u64) -> (f64, f64, f64) {
     let mut random = Random::new(seed);
     let (mut false_share, mut any_false, mut found) = (0.0, 0.0, 0.0);
-    for _ in 0..REPETITIONS {
+    for _ in 0..SIMULATIONS {
         let (p_values, nulls) = comparisons(truth, &mut random);
         let adjusted = adjust(&p_values);
         let flagged = adjusted.iter().zip(&nulls).filter(|(p, _)| **p <= 0.05);
@@ -53,7 +53,7 @@ fn rates(truth: Truth, adjust: fn(&[f64]) -> Vec<f64>, seed: u64) -> (f64, f64, 
         any_false += wrong.min(1.0);
         found += right / nulls.iter().filter(|is_null| !**is_null).count() as f64;
     }
-    let n = f64::from(REPETITIONS);
+    let n = f64::from(SIMULATIONS);
     (false_share / n, any_false / n, found / n)
 }
 
@@ -72,6 +72,6 @@ fn false_discovery_rate_is_kept() {
 #[test]
 fn holm_keeps_the_family_wise_rate() {
     let (_, any_false, _) = rates((Noise::DRIFTING, 0.01), holm, 2);
-    // 5 % and two standard errors of 100 repetitions.
+    // 5 % and two standard errors of 100 simulations.
     assert_within("runs with a false flag", any_false, 0.0..=0.09);
 }

@@ -5,11 +5,11 @@ use prony_stats::{GroupRatio, LogRatio, PairedTest, SignedRank};
 use crate::noise::{Noise, Random, share};
 use crate::{assert_within, show};
 
-const REPETITIONS: u32 = 2_000;
+const SIMULATIONS: u32 = 2_000;
 
 fn false_positives(noise: Noise, blocks: usize, seed: u64) -> f64 {
     let mut random = Random::new(seed);
-    share(REPETITIONS, || {
+    share(SIMULATIONS, || {
         let p = noise.ratio(blocks, 0.0, &mut random).p_value();
         p.unwrap() < 0.05
     })
@@ -17,7 +17,7 @@ fn false_positives(noise: Noise, blocks: usize, seed: u64) -> f64 {
 
 fn coverage(noise: Noise, blocks: usize, seed: u64) -> f64 {
     let mut random = Random::new(seed);
-    share(REPETITIONS, || {
+    share(SIMULATIONS, || {
         let interval = noise
             .ratio(blocks, 0.05, &mut random)
             .interval(0.95)
@@ -110,7 +110,7 @@ fn planned_power_is_reached() {
         let deviation = LogRatio::of(&earlier).unwrap().deviation.unwrap();
         let test = PairedTest::new(deviation, 0.05).unwrap();
         let effect = test.detectable(blocks, 0.8).unwrap();
-        let found = share(REPETITIONS, || {
+        let found = share(SIMULATIONS, || {
             let ratio = noise.ratio(blocks as usize, effect.ln_1p(), &mut random);
             ratio.p_value().unwrap() < 0.05
         });
@@ -130,7 +130,7 @@ fn planned_pairs_reach_the_width() {
     let earlier = noise.ratio(2_000, 0.0, &mut random);
     let plan = LogRatio { n: 2, ..earlier };
     let pairs = plan.pairs_for(0.005, 0.95).unwrap();
-    let narrow = share(REPETITIONS, || {
+    let narrow = share(SIMULATIONS, || {
         let ratio = noise.ratio(pairs, 0.0, &mut random);
         ratio.half_width(0.95).unwrap() <= 0.005
     });
@@ -147,7 +147,7 @@ fn false_equivalence_at_the_margin() {
     for (noise, margin) in [(Noise::DRIFTING, 0.01), (Noise::BIMODAL, 0.03)] {
         for blocks in [5, 10, 20] {
             for edge in [f64::ln_1p(margin), -f64::ln_1p(margin)] {
-                let equivalent = share(REPETITIONS, || {
+                let equivalent = share(SIMULATIONS, || {
                     let ratio = noise.ratio(blocks, edge, &mut random);
                     ratio.equivalence_p(margin).unwrap() < 0.05
                 });

@@ -1,7 +1,7 @@
 //! Error rates of the methods on simulated measurements whose truth is known.
 //!
 //! Every test has a fixed seed, so that it gives the same figures on every machine. The bounds of an
-//! error rate of 5 % are 3 % and 7 %: four standard errors of 2,000 repetitions either way.
+//! error rate of 5 % are 3 % and 7 %: four standard errors of 2,000 simulations either way.
 
 #![allow(
     clippy::unwrap_used,

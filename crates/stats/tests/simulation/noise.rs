@@ -143,8 +143,8 @@ impl Noise {
     }
 }
 
-/// Share of `repetitions` in which something happens.
-pub(crate) fn share(repetitions: u32, mut happens: impl FnMut() -> bool) -> f64 {
-    let times = (0..repetitions).filter(|_| happens()).count();
-    times as f64 / f64::from(repetitions)
+/// Share of `simulations` in which something happens.
+pub(crate) fn share(simulations: u32, mut happens: impl FnMut() -> bool) -> f64 {
+    let times = (0..simulations).filter(|_| happens()).count();
+    times as f64 / f64::from(simulations)
 }

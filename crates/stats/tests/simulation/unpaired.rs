@@ -30,7 +30,7 @@ fn fieller_covers() {
 fn bootstrap_over_starts_covers() {
     let mut random = Random::new(2);
     for starts in [5, 10, 20] {
-        let covered = share(100, || {
+        let covered = share(300, || {
             let noise = Noise::DRIFTING;
             let (a, b) = (
                 noise.starts(starts, &mut random),
@@ -40,7 +40,8 @@ fn bootstrap_over_starts_covers() {
             let interval = ratio.interval.unwrap();
             interval.low <= 1.0 && 1.0 <= interval.high
         });
-        // Of 100 repetitions only: three standard errors below.
-        assert_within(&format!("bootstrap, {starts} starts"), covered, 0.885..=1.0);
+        // Four standard errors of 300 simulations below 95 %. 4,000 simulations gave 95.2, 95.3 and
+        // 95.0 %; they take too long here.
+        assert_within(&format!("bootstrap, {starts} starts"), covered, 0.90..=0.99);
     }
 }
