@@ -113,11 +113,11 @@ pub(crate) fn pairs_for_width(
 pub(crate) fn fewest(is_enough: impl Fn(u32) -> bool) -> Option<u32> {
     let (mut too_few, mut enough) = (1, 2);
     while !is_enough(enough) {
-        too_few = enough;
-        enough *= 2;
-        if enough > PAIRS_MAX {
+        if enough == PAIRS_MAX {
             return None;
         }
+        too_few = enough;
+        enough = (enough * 2).min(PAIRS_MAX);
     }
     while enough - too_few > 1 {
         let middle = too_few.midpoint(enough);
@@ -172,6 +172,14 @@ mod tests {
                 assert_eq!(test.pairs_for(effect, 0.8), Some(pairs));
             }
         }
+    }
+
+    #[test]
+    fn fewest_is_exact_up_to_the_limit() {
+        for least in [2, 3, 64, 65, 70_000, PAIRS_MAX] {
+            assert_eq!(fewest(|pairs| pairs >= least), Some(least));
+        }
+        assert_eq!(fewest(|pairs| pairs > PAIRS_MAX), None);
     }
 
     #[test]
