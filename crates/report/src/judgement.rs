@@ -34,9 +34,9 @@ pub struct Judgement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdenticalServers {
     /// Number of comparisons that have an interval: metrics, over all steps and groups of clients.
-    pub comparisons: usize,
+    pub comparisons: u64,
     /// Number of those whose interval does not hold 1: false alarms, because the servers are the same.
-    pub alarms: usize,
+    pub alarms: u64,
 }
 
 /// Judges every metric of every target at every step that verdicts are given for: the steps in the
@@ -71,7 +71,7 @@ pub fn identical_servers(store: &Store) -> Result<Option<IdenticalServers>, Repo
     let analysis = Analysis::of(store)?;
     let (comparisons, alarms) = analysis.verdicts.identical.alarms();
     Ok(Some(IdenticalServers {
-        comparisons,
-        alarms,
+        comparisons: comparisons as u64,
+        alarms: alarms as u64,
     }))
 }

@@ -1,7 +1,8 @@
 //! Fluctuation of a rate in time, and the interval of a ratio that follows from it.
 
+use crate::planning::fewest;
 use crate::summary::{Summary, check};
-use crate::{SampleError, t_975};
+use crate::{SampleError, t_quantile};
 
 /// Fluctuation of a rate, from its means over windows of equal length.
 ///
@@ -30,8 +31,6 @@ pub struct Fluctuation {
 impl Fluctuation {
     /// Fewest windows that tell anything.
     pub const WINDOWS_MIN: usize = 8;
-    /// Most pairs that are thought of.
-    const PAIRS_MAX: u32 = 100_000;
 
     /// Takes the means over windows of `window_s` seconds, in the order of time.
     ///
@@ -65,7 +64,7 @@ impl Fluctuation {
     /// `seconds`, as a share of the ratio: exp(t √2 s ÷ √n) − 1, where s is
     /// [`Self::log_deviation`]. `None` below two pairs.
     pub fn half_width(&self, seconds: f64, pairs: u32) -> Option<f64> {
-        let t = t_975(pairs.checked_sub(1)?)?;
+        let t = t_quantile(0.975, pairs.checked_sub(1)?)?;
         let deviation = self.log_deviation(seconds);
         Some((t * (2.0 / f64::from(pairs)).sqrt() * deviation).exp_m1())
     }
@@ -73,33 +72,16 @@ impl Fluctuation {
     /// Fewest pairs of means over `seconds` with a half-width of `wanted` at most. `None` if even a
     /// hundred thousand are too few.
     pub fn pairs_for(&self, seconds: f64, wanted: f64) -> Option<u32> {
-        let is_enough = |pairs| {
+        fewest(|pairs| {
             let width = self.half_width(seconds, pairs);
             width.is_some_and(|width| width <= wanted)
-        };
-        let mut enough = 2;
-        while !is_enough(enough) {
-            enough *= 2;
-            if enough > Self::PAIRS_MAX {
-                return None;
-            }
-        }
-        let mut too_few = enough / 2;
-        while enough - too_few > 1 {
-            let middle = too_few.midpoint(enough);
-            if is_enough(middle) {
-                enough = middle;
-            } else {
-                too_few = middle;
-            }
-        }
-        Some(enough)
+        })
     }
 
     /// Shortest time, in seconds, with which `pairs` have a half-width of `wanted` at most. `None`
     /// below two pairs.
     pub fn seconds_for(&self, pairs: u32, wanted: f64) -> Option<f64> {
-        let t = t_975(pairs.checked_sub(1)?)?;
+        let t = t_quantile(0.975, pairs.checked_sub(1)?)?;
         let deviation = wanted.ln_1p() / (t * (2.0 / f64::from(pairs)).sqrt());
         let variance = deviation.powi(2).exp_m1();
         let batch = self.batch_max();

@@ -4,21 +4,29 @@
 //! an error and not a silent NaN.
 
 mod adjusted;
+mod bootstrap;
 mod fluctuation;
+mod group;
 mod log_ratio;
 mod looks;
+mod means;
 mod paired;
-mod power;
+mod planning;
+mod segments;
 mod signed_rank;
 mod student;
 mod summary;
 
 pub use adjusted::{benjamini_hochberg, holm};
+pub use bootstrap::{BootstrapRatio, bootstrap_ratio};
 pub use fluctuation::Fluctuation;
+pub use group::GroupRatio;
 pub use log_ratio::{Interval, LogRatio};
 pub use looks::Looks;
+pub use means::{RatioBounds, RatioOfMeans};
 pub use paired::{PairedRatio, Pairs};
-pub use power::{pairs_for_power, power};
+pub use planning::PairedTest;
+pub use segments::{Change, HISTORY_MIN, Segments, change_points};
 pub use signed_rank::SignedRank;
-pub use student::t_975;
+pub use student::t_quantile;
 pub use summary::{SampleError, Summary};

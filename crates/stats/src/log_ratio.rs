@@ -1,8 +1,8 @@
 //! The ratio of paired values, with its interval and tests, on the scale of logarithms.
 
-use statrs::distribution::ContinuousCDF as _;
-
-use crate::student::student;
+use crate::planning::pairs_for_width;
+use crate::student::{t_quantile, t_upper_tail};
+use crate::summary::check;
 use crate::{Pairs, SampleError};
 
 /// Logarithms of the quotients of pairs, in their number, mean and spread.
@@ -32,23 +32,30 @@ pub struct Interval {
 impl Pairs {
     /// The ratio of these pairs on the scale of logarithms.
     pub fn log_ratio(&self) -> LogRatio {
-        let logs: Vec<f64> = self.values().iter().map(|(a, b)| (a / b).ln()).collect();
-        LogRatio::of_checked(&logs)
+        LogRatio::of_checked(&self.logs())
+    }
+
+    /// Logarithms of the quotients, in the order of the pairs.
+    pub fn logs(&self) -> Vec<f64> {
+        let quotients = self.values().iter().map(|(a, b)| a / b);
+        quotients.map(f64::ln).collect()
     }
 }
 
 impl LogRatio {
+    /// Probability with which [`Self::pairs_for`] keeps its promise.
+    pub const ASSURANCE: f64 = 0.8;
+
     /// Takes logarithms of quotients.
     ///
     /// # Errors
-    /// When there are none, or one is not finite.
+    /// When there are none, or one is not that of a positive and finite quotient.
     pub fn of(logs: &[f64]) -> Result<Self, SampleError> {
         if logs.is_empty() {
             return Err(SampleError::Empty);
         }
-        if let Some(position) = logs.iter().position(|log| !log.is_finite()) {
-            let value = logs[position];
-            return Err(SampleError::OutOfDomain { position, value });
+        for (position, &log) in logs.iter().enumerate() {
+            check_log(position, log)?;
         }
         Ok(Self::of_checked(logs))
     }
@@ -69,20 +76,41 @@ impl LogRatio {
         self.mean.exp()
     }
 
-    /// The interval that holds the ratio with probability `level`, between 0 and 1:
-    /// exp(mean ± t s ÷ √n), where t is the quantile of (1 + level) ÷ 2 with n − 1 degrees of freedom.
-    /// `None` below two pairs.
+    /// The interval that holds the ratio with probability `level`, in (0, 1):
+    /// exp(mean ± t s ÷ √n), where t is the quantile of (1 + level) ÷ 2 with n − 1 degrees of freedom
+    /// (Student, The probable error of a mean, Biometrika 6, 1908). `None` below two pairs, for other
+    /// levels, and if a bound is beyond the range of numbers.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let half = self.log_half_width(level)?;
-        Some(Interval {
-            low: (self.mean - half).exp(),
-            high: (self.mean + half).exp(),
-        })
+        let (low, high) = ((self.mean - half).exp(), (self.mean + half).exp());
+        (low > 0.0 && high.is_finite()).then_some(Interval { low, high })
     }
 
-    /// Half of the width of [`Self::interval`] as a share of the ratio: exp(t s ÷ √n) − 1.
+    /// Half of the width of [`Self::interval`] as a share of the ratio: exp(t s ÷ √n) − 1. `None` where
+    /// the interval is.
     pub fn half_width(&self, level: f64) -> Option<f64> {
+        self.interval(level)?;
         self.log_half_width(level).map(f64::exp_m1)
+    }
+
+    /// Number of pairs, those of this ratio included, of which the interval of `level` has a half-width of
+    /// `half_width` at most (a share above 0) with the probability [`Self::ASSURANCE`]. This ratio's
+    /// deviation is taken for the true one. The number of pairs so far, if their interval is narrow
+    /// enough already. `None` below two pairs, outside these ranges, and if a hundred thousand are
+    /// too few.
+    ///
+    /// The mere number with t s ÷ √n ≤ ln(1 + half-width) would be too low for half of the repetitions,
+    /// because the deviation of the new pairs varies.
+    pub fn pairs_for(&self, half_width: f64, level: f64) -> Option<usize> {
+        let deviation = self.deviation?;
+        let is_valid = half_width > 0.0 && half_width.is_finite();
+        let log_half = is_valid.then(|| half_width.ln_1p())?;
+        if self.log_half_width(level)? <= log_half {
+            return Some(self.n);
+        }
+        let pairs = pairs_for_width(deviation, log_half, level, Self::ASSURANCE)?;
+        // The pairs so far were not enough.
+        Some(usize::try_from(pairs).ok()?.max(self.n + 1))
     }
 
     /// Probability of a mean at least as far from 0 if the ratio is 1: the two-sided t test. 1 if all
@@ -92,15 +120,17 @@ impl LogRatio {
     }
 
     /// The larger p-value of the two one-sided tests that the ratio is above 1 ÷ (1 + `margin`) and
-    /// below 1 + `margin` (Schuirmann 1987). At 0.05 it is below exactly if the interval of 90 % lies
-    /// between these bounds. `None` below two pairs.
+    /// below 1 + `margin` (Schuirmann, A comparison of the two one-sided tests procedure and the power
+    /// approach, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). It is below 0.05 exactly
+    /// if the interval of 90 % lies between these bounds. `None` below two pairs and unless the margin is
+    /// positive and finite.
     pub fn equivalence_p(&self, margin: f64) -> Option<f64> {
-        self.upper_tail(margin.ln_1p() - self.mean.abs())
+        let is_valid = margin > 0.0 && margin.is_finite();
+        self.upper_tail(is_valid.then(|| margin.ln_1p())? - self.mean.abs())
     }
 
     fn log_half_width(&self, level: f64) -> Option<f64> {
-        let quantile = student(self.n)?.inverse_cdf(f64::midpoint(1.0, level));
-        Some(quantile * self.error()?)
+        Some(t_quantile(f64::midpoint(1.0, level), self.degrees()?)? * self.error()?)
     }
 
     /// Standard error of the mean.
@@ -112,58 +142,21 @@ impl LogRatio {
     fn upper_tail(&self, distance: f64) -> Option<f64> {
         let error = self.error()?;
         if error > 0.0 {
-            return Some(student(self.n)?.sf(distance / error));
+            return t_upper_tail(distance / error, self.degrees()?);
         }
         // All pairs are alike: what is seen is certain.
         Some(if distance > 0.0 { 0.0 } else { 1.0 })
     }
+
+    fn degrees(&self) -> Option<u32> {
+        u32::try_from(self.n.checked_sub(1)?).ok()
+    }
+}
+
+/// Refuses what is not the logarithm of a positive and finite quotient.
+pub(crate) fn check_log(position: usize, log: f64) -> Result<(), SampleError> {
+    check(position, log.exp())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn known_interval() {
-        // scipy.stats.t.interval(0.95, 4, mean, sem) of these values.
-        let log = LogRatio::of(&[0.01, 0.02, 0.03, 0.04, 0.05]).unwrap();
-        let interval = log.interval(0.95).unwrap();
-        assert!((interval.low.ln() - 0.010_367_568_385_224_4).abs() < 1e-9);
-        assert!((interval.high.ln() - 0.049_632_431_614_775_6).abs() < 1e-9);
-        // scipy.stats.ttest_1samp of the same.
-        assert!((log.p_value().unwrap() - 0.013_235_599_6).abs() < 1e-9);
-        // The larger p-value of ttest_1samp against -log(1.06) and log(1.06), one-sided.
-        assert!((log.equivalence_p(0.06).unwrap() - 0.008_079_635_5).abs() < 1e-9);
-        let half = log.half_width(0.95).unwrap();
-        assert!((half - (interval.high / log.ratio() - 1.0)).abs() < 1e-12);
-    }
-
-    #[test]
-    fn one_pair_has_a_ratio_and_nothing_else() {
-        let one = LogRatio::of(&[0.1]).unwrap();
-        assert_eq!((one.n, one.deviation), (1, None));
-        assert_eq!((one.interval(0.95), one.p_value()), (None, None));
-        assert_eq!(
-            (one.half_width(0.95), one.equivalence_p(0.01)),
-            (None, None)
-        );
-    }
-
-    #[test]
-    fn pairs_that_are_all_alike_are_certain() {
-        let apart = LogRatio::of(&[0.5; 3]).unwrap();
-        assert_eq!(apart.p_value(), Some(0.0));
-        assert_eq!(apart.equivalence_p(0.01), Some(1.0));
-        let equal = LogRatio::of(&[0.0; 3]).unwrap();
-        assert_eq!(equal.p_value(), Some(1.0));
-        assert_eq!(equal.equivalence_p(0.01), Some(0.0));
-    }
-
-    #[test]
-    fn what_is_no_logarithm_is_refused() {
-        assert_eq!(LogRatio::of(&[]), Err(SampleError::Empty));
-        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert!(LogRatio::of(&[0.1, bad]).is_err());
-        }
-    }
-}
+mod tests;

@@ -17,9 +17,12 @@ impl Looks {
         Self { weights: vec![1.0] }
     }
 
-    /// As many looks as there are numbers of pairs, each weighted by its number of pairs. `None` if there are
-    /// none, or they do not ascend.
+    /// As many looks as there are numbers of pairs, each weighted by its number of pairs, so that the last
+    /// look keeps most. `None` if there are none, if they do not ascend, or if one is 0.
     pub fn at(pairs: &[u32]) -> Option<Self> {
+        if pairs.first() == Some(&0) {
+            return None;
+        }
         let ascends = pairs.windows(2).all(|two| two[0] < two[1]);
         let all: f64 = pairs.iter().copied().map(f64::from).sum();
         let weights = pairs.iter().map(|&pairs| f64::from(pairs) / all).collect();
@@ -27,15 +30,23 @@ impl Looks {
     }
 
     /// The level of an interval at look `look`, from 0, where all of them together have the level
-    /// `level`. `None` if no such look is planned.
+    /// `level`, in (0, 1). `None` if no such look is planned.
     pub fn level(&self, look: usize, level: f64) -> Option<f64> {
+        if !(level > 0.0 && level < 1.0) {
+            return None;
+        }
         Some(1.0 - (1.0 - level) * self.weights.get(look)?)
     }
 
     /// The p-value of all looks so far, from their own in order: the least pₖ ÷ wₖ, at most 1. `None` where
-    /// there is no look, or one that is not planned.
+    /// there is no look, one that is not planned, or a p-value outside [0, 1].
+    ///
+    /// If it is α at most, an interval of the looks so far at their levels leaves out what was
+    /// tested, and the reverse.
     pub fn p_value(&self, of_looks: &[f64]) -> Option<f64> {
-        if of_looks.is_empty() || of_looks.len() > self.weights.len() {
+        let is_probability = |p: &f64| (0.0..=1.0).contains(p);
+        let is_planned = (1..=self.weights.len()).contains(&of_looks.len());
+        if !(is_planned && of_looks.iter().all(is_probability)) {
             return None;
         }
         let weighted = of_looks
@@ -49,6 +60,7 @@ impl Looks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LogRatio;
 
     #[test]
     fn one_look_spends_everything() {
@@ -59,20 +71,40 @@ mod tests {
     }
 
     #[test]
-    fn later_looks_may_spend_more() {
-        let looks = Looks::at(&[5, 15]).unwrap();
-        // 5 % are divided 1 : 3.
-        assert!((looks.level(0, 0.95).unwrap() - 0.9875).abs() < 1e-12);
-        assert!((looks.level(1, 0.95).unwrap() - 0.9625).abs() < 1e-12);
-        assert!((looks.p_value(&[0.02]).unwrap() - 0.08).abs() < 1e-12);
-        assert!((looks.p_value(&[0.02, 0.03]).unwrap() - 0.04).abs() < 1e-12);
+    fn looks_share_the_error_by_pairs() {
+        let looks = Looks::at(&[6, 10, 15, 20]).unwrap();
+        let spent: f64 = (0..4)
+            .map(|look| 1.0 - looks.level(look, 0.95).unwrap())
+            .sum();
+        assert!((spent - 0.05).abs() < 1e-12);
+        let first = 1.0 - 0.05 * 6.0 / 51.0;
+        assert!((looks.level(0, 0.95).unwrap() - first).abs() < 1e-12);
+        let p = looks.p_value(&[0.01, 0.001]).unwrap();
+        assert!((p - 0.001 * 51.0 / 10.0).abs() < 1e-12);
         assert_eq!(looks.p_value(&[0.9]), Some(1.0));
-        assert_eq!((looks.p_value(&[]), looks.p_value(&[0.1; 3])), (None, None));
     }
 
     #[test]
-    fn looks_ascend() {
-        assert_eq!((Looks::at(&[]), Looks::at(&[0])), (None, None));
-        assert_eq!((Looks::at(&[8, 5]), Looks::at(&[5, 5])), (None, None));
+    fn impossible_looks_are_none() {
+        for pairs in [&[][..], &[0, 5], &[5, 5], &[10, 5]] {
+            assert_eq!(Looks::at(pairs), None);
+        }
+        let looks = Looks::at(&[5, 10]).unwrap();
+        for of_looks in [&[][..], &[0.1, 0.1, 0.1], &[f64::NAN], &[1.5]] {
+            assert_eq!(looks.p_value(of_looks), None);
+        }
+        assert_eq!(looks.level(0, 1.0), None);
+    }
+
+    #[test]
+    fn p_value_and_interval_agree() {
+        let looks = Looks::at(&[6, 10]).unwrap();
+        for shift in [0.0, 0.01, 0.02, 0.03, 0.04] {
+            let log = LogRatio::of(&[0.03, -0.03, 0.02, -0.02, 0.04, -0.01].map(|x| x + shift));
+            let log = log.unwrap();
+            let p = looks.p_value(&[log.p_value().unwrap()]).unwrap();
+            let interval = log.interval(looks.level(0, 0.95).unwrap()).unwrap();
+            assert_eq!(p < 0.05, interval.low > 1.0, "{shift}: {p}");
+        }
     }
 }

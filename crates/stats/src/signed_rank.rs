@@ -1,135 +1,220 @@
-//! An estimate and an interval of a ratio that assume no distribution.
+//! An estimate of a ratio that single outlying pairs move little.
 
-use crate::{Interval, LogRatio, SampleError};
+use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Pairs above which the distribution of the statistic is taken as normal.
-const EXACT_MAX: usize = 40;
-/// The 97.5 % quantile of the normal distribution.
-const NORMAL: f64 = 1.959_963_984_540_054;
+use crate::log_ratio::check_log;
+use crate::{Interval, Pairs, SampleError};
 
-/// The ratio of pairs as the median of all means of two of their logarithms, with the interval of 95 %
-/// that the signed-rank test of Wilcoxon gives.
+/// Hodges-Lehmann estimate of a ratio with the interval of Wilcoxon's signed ranks.
 ///
-/// Hodges and Lehmann, Estimates of location based on rank tests, Annals of Mathematical Statistics 34,
-/// 1963; interval after Hollander and Wolfe, Nonparametric Statistical Methods, 1999, 3.3. It assumes
-/// that the logarithms spread alike in both directions, and nothing else; single pairs far off
-/// move it little.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// It rests on the means of all two logarithms, each with itself included (Walsh averages). Their
+/// median is the estimate (Hodges and Lehmann, Estimates of location based on rank tests, Annals of
+/// Mathematical Statistics 34, 1963). The interval assumes that the logarithms are independent and
+/// symmetric about their median, and nothing about the shape.
+#[derive(Debug, Clone, PartialEq)]
 pub struct SignedRank {
-    /// The ratio, within the interval.
-    pub ratio: f64,
-    /// Its interval. `None` below six pairs, which can't reach 95 %.
-    pub interval: Option<Interval>,
+    n: usize,
+    /// In ascending order, n (n + 1) ÷ 2 of them.
+    averages: Vec<f64>,
+}
+
+impl Pairs {
+    /// The ratio of these pairs by signed ranks.
+    ///
+    /// # Errors
+    /// If there are more than [`SignedRank::PAIRS_MAX`].
+    pub fn signed_rank(&self) -> Result<SignedRank, SampleError> {
+        SignedRank::of(&self.logs())
+    }
 }
 
 impl SignedRank {
-    /// The estimate from logarithms of quotients.
+    /// Most pairs: the averages of more would need too much memory.
+    pub const PAIRS_MAX: usize = 2_000;
+    /// Most pairs for which the distribution of the ranks is computed exactly.
+    const EXACT_MAX: usize = 30;
+
+    /// Takes logarithms of quotients.
     ///
     /// # Errors
-    /// When there are none, or one is not finite.
+    /// If there are none, or more than [`Self::PAIRS_MAX`], or if one is not that of a positive and finite
+    /// quotient.
     pub fn of(logs: &[f64]) -> Result<Self, SampleError> {
-        LogRatio::of(logs)?;
-        let mut means = Vec::with_capacity(logs.len() * (logs.len() + 1) / 2);
-        for (place, one) in logs.iter().enumerate() {
-            means.extend(
-                logs[place..]
-                    .iter()
-                    .map(|other| f64::midpoint(*one, *other)),
-            );
+        let n = logs.len();
+        if n == 0 {
+            return Err(SampleError::Empty);
         }
-        means.sort_by(f64::total_cmp);
-        let last = means.len() - 1;
-        let middle = f64::midpoint(means[last / 2], means[last.div_ceil(2)]);
-        let interval = left_out(logs.len()).map(|left_out| Interval {
-            low: means[left_out].exp(),
-            high: means[last - left_out].exp(),
-        });
-        Ok(Self {
-            ratio: middle.exp(),
-            interval,
+        if n > Self::PAIRS_MAX {
+            return Err(SampleError::TooMany {
+                n,
+                most: Self::PAIRS_MAX,
+            });
+        }
+        for (position, &log) in logs.iter().enumerate() {
+            check_log(position, log)?;
+        }
+        let of_one = |(first, &a): (usize, &f64)| {
+            logs[first..]
+                .iter()
+                .map(move |&b| f64::midpoint(a, b))
+                .collect::<Vec<_>>()
+        };
+        let mut averages: Vec<f64> = logs.iter().enumerate().flat_map(of_one).collect();
+        averages.sort_by(f64::total_cmp);
+        Ok(Self { n, averages })
+    }
+
+    /// Number of pairs, at least 1.
+    pub const fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The ratio: exp(median of the averages).
+    pub fn ratio(&self) -> f64 {
+        let (low, high) = ((self.averages.len() - 1) / 2, self.averages.len() / 2);
+        f64::midpoint(self.averages[low], self.averages[high]).exp()
+    }
+
+    /// The interval that holds the ratio with a probability of at least `level`, in (0, 1): the
+    /// averages of ranks c + 1 from either end, where c is the greatest number with P(W ≤ c) ≤
+    /// (1 − level) ÷ 2 for the rank sum W (Hollander, Wolfe and Chicken, Nonparametric statistical
+    /// methods, 2014, section 3.3). Up to 30 pairs, P is exact; above, it is normal with the correction for
+    /// continuity. `None` if too few pairs have such a c: below 6 for 95 %.
+    pub fn interval(&self, level: f64) -> Option<Interval> {
+        let is_valid = level > 0.0 && level < 1.0;
+        let tail = is_valid.then_some((1.0 - level) / 2.0)?;
+        let left_out = if self.n <= Self::EXACT_MAX {
+            exact_critical(self.n, tail)?
+        } else {
+            normal_critical(self.n, tail)?
+        };
+        let (low, high) = (left_out, self.averages.len().checked_sub(left_out + 1)?);
+        (low <= high).then(|| Interval {
+            low: self.averages[low].exp(),
+            high: self.averages[high].exp(),
         })
     }
 }
 
-/// Number of means at either end outside of the interval: the most whose probability is 2.5 %
-/// at most. `None` if not even none of them can be that improbable.
-fn left_out(n: usize) -> Option<usize> {
+/// Greatest c with P(W ≤ c) ≤ `tail`, where each of the ranks 1..=n is in the sum W with probability ½.
+fn exact_critical(n: usize, tail: f64) -> Option<usize> {
     let sums = n * (n + 1) / 2;
-    if n > EXACT_MAX {
-        let (mean, count) = (sums as f64 / 2.0, n as f64);
-        let deviation = (count * (count + 1.0) * (2.0 * count + 1.0) / 24.0).sqrt();
-        // A continuity correction of one half.
-        let improbable = mean - 0.5 - NORMAL * deviation;
-        return (0..sums)
-            .take_while(|&rank| rank as f64 <= improbable)
-            .last();
-    }
-    // Number of subsets of the ranks 1 to n with each sum, as shares of all of them.
-    let mut shares = vec![0.0; sums + 1];
-    shares[0] = 1.0;
+    let mut probability = vec![0.0; sums + 1];
+    probability[0] = 1.0;
     for rank in 1..=n {
         for sum in (0..=sums).rev() {
-            let with = if sum >= rank { shares[sum - rank] } else { 0.0 };
-            shares[sum] = f64::midpoint(shares[sum], with);
+            let with = if sum >= rank {
+                probability[sum - rank]
+            } else {
+                0.0
+            };
+            probability[sum] = f64::midpoint(probability[sum], with);
         }
     }
-    let mut below = 0.0;
-    let improbable = shares.iter().take_while(|share| {
-        below += **share;
-        below <= 0.025
+    let below = probability.iter().scan(0.0, |below, p| {
+        *below += p;
+        Some(*below)
     });
-    improbable.count().checked_sub(1)
+    below
+        .take_while(|&below| below <= tail)
+        .count()
+        .checked_sub(1)
+}
+
+/// The same by the normal distribution of mean n (n + 1) ÷ 4 and variance n (n + 1) (2n + 1) ÷ 24.
+fn normal_critical(n: usize, tail: f64) -> Option<usize> {
+    let n = n as f64;
+    let mean = n * (n + 1.0) / 4.0;
+    let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
+    let z = Normal::standard().inverse_cdf(tail);
+    let critical = (mean - 0.5 + z * deviation).floor();
+    // A count of ranks, far below the limit of whole numbers.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let whole = critical as usize;
+    (critical >= 0.0).then_some(whole)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
-    /// Critical values of the signed-rank statistic, two-sided 5 %: Hollander and Wolfe, table A.4, and any
-    /// other.
+    /// numpy 2: median and order statistics of the Walsh averages; the critical value from the counts of
+    /// all 2⁸ sums.
     #[test]
-    fn critical_values_are_those_of_tables() {
-        for (n, expected) in [
-            (5, None),
-            (6, Some(0)),
-            (7, Some(2)),
-            (8, Some(3)),
-            (9, Some(5)),
-            (10, Some(8)),
-            (15, Some(25)),
-            (20, Some(52)),
-            (30, Some(137)),
-        ] {
-            assert_eq!(left_out(n), expected, "{n}");
+    fn known_interval() {
+        let logs = [0.012, -0.004, 0.021, 0.008, 0.015, -0.001, 0.019, 0.006];
+        let ranks = SignedRank::of(&logs).unwrap();
+        let interval = ranks.interval(0.95).unwrap();
+        assert!((ranks.ratio().ln() - 0.0095).abs() < 1e-12);
+        assert!((interval.low.ln() - 0.001).abs() < 1e-12);
+        assert!((interval.high.ln() - 0.018).abs() < 1e-12);
+    }
+
+    /// Tables of the signed-rank test, two-sided 5 % (Hollander, Wolfe and Chicken, table A.4).
+    #[test]
+    fn known_critical_values() {
+        for (n, expected) in [(6, 0), (8, 3), (10, 8), (20, 52), (30, 137)] {
+            assert_eq!(exact_critical(n, 0.025), Some(expected), "{n}");
         }
+        assert_eq!(exact_critical(5, 0.025), None);
     }
 
     #[test]
     fn exact_and_normal_meet() {
-        let exact = left_out(EXACT_MAX).unwrap();
-        let next = left_out(EXACT_MAX + 1).unwrap();
-        // Tables: 264 of 40 pairs, 279 of 41.
-        assert_eq!(exact, 264);
-        assert!(next.abs_diff(279) <= 1, "{next}");
+        for n in [31, 40, 50] {
+            let (exact, normal) = (exact_critical(n, 0.025), normal_critical(n, 0.025));
+            assert!(exact.unwrap().abs_diff(normal.unwrap()) <= 1, "{n}");
+        }
     }
 
     #[test]
-    fn one_pair_far_off_moves_little() {
-        let mut logs = [0.01, 0.012, 0.008, 0.011, 0.009, 0.010, 0.0105];
-        let before = SignedRank::of(&logs).unwrap();
-        logs[6] = 3.0;
-        let after = SignedRank::of(&logs).unwrap();
-        assert!((after.ratio / before.ratio - 1.0).abs() < 0.002);
-        let interval = before.interval.unwrap();
-        assert!(interval.low <= before.ratio && before.ratio <= interval.high);
+    fn five_pairs_have_no_interval_of_95() {
+        let five = SignedRank::of(&[0.1, 0.2, 0.3, 0.4, 0.5]).unwrap();
+        assert_eq!(five.interval(0.95), None);
+        assert!(five.interval(0.9).is_some());
+        assert_eq!(five.interval(1.0), None);
+        let six = SignedRank::of(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).unwrap();
+        let interval = six.interval(0.95).unwrap();
+        assert!((interval.low.ln() - 0.1).abs() < 1e-12);
+        assert!((interval.high.ln() - 0.6).abs() < 1e-12);
     }
 
     #[test]
-    fn few_pairs_have_no_interval() {
-        let few = SignedRank::of(&[0.1, 0.2, 0.3]).unwrap();
-        assert!((few.ratio.ln() - 0.2).abs() < 1e-12);
-        assert_eq!(few.interval, None);
-        assert!(SignedRank::of(&[]).is_err());
-        assert!(SignedRank::of(&[f64::NAN]).is_err());
+    fn outliers_move_it_little() {
+        let mut logs = vec![0.01, 0.011, 0.009, 0.012, 0.008, 0.01, 0.01, 0.011];
+        let before = SignedRank::of(&logs).unwrap().ratio();
+        logs[0] = 5.0;
+        let after = SignedRank::of(&logs).unwrap().ratio();
+        assert!((after / before - 1.0).abs() < 0.002, "{after}");
+    }
+
+    #[test]
+    fn what_is_no_logarithm_is_refused() {
+        assert_eq!(SignedRank::of(&[]), Err(SampleError::Empty));
+        for bad in [f64::NAN, f64::INFINITY, 1e4] {
+            assert!(SignedRank::of(&[0.1, bad]).is_err());
+        }
+        let many = vec![0.0; SignedRank::PAIRS_MAX + 1];
+        assert!(matches!(
+            SignedRank::of(&many),
+            Err(SampleError::TooMany { .. })
+        ));
+    }
+
+    proptest! {
+        /// The inverse quotients have the inverse estimate and interval.
+        #[test]
+        fn inverse(logs in vec(-1.0..1.0_f64, 6..40)) {
+            let there = SignedRank::of(&logs).unwrap();
+            let negative: Vec<f64> = logs.iter().map(|log| -log).collect();
+            let back = SignedRank::of(&negative).unwrap();
+            prop_assert!((there.ratio() * back.ratio() - 1.0).abs() < 1e-12);
+            let (a, b) = (there.interval(0.95).unwrap(), back.interval(0.95).unwrap());
+            prop_assert!((a.low * b.high - 1.0).abs() < 1e-12);
+            prop_assert!(a.low <= there.ratio() && there.ratio() <= a.high);
+        }
     }
 }

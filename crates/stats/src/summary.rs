@@ -14,6 +14,30 @@ pub enum SampleError {
         /// Number that is needed.
         least: usize,
     },
+    /// There are more values than the method can hold.
+    #[error("summarise a sample of {n} values: at most {most} are possible")]
+    TooMany {
+        /// Number of values.
+        n: usize,
+        /// Greatest number that is possible.
+        most: usize,
+    },
+    /// A row has another number of values than the first.
+    #[error("summarise rows of unequal length: row {row} has {n} values, the first has {first}")]
+    UnequalRows {
+        /// Position of the row, from 0.
+        row: usize,
+        /// Number of its values.
+        n: usize,
+        /// Number of values of the first row.
+        first: usize,
+    },
+    /// A probability is not between 0 and 1.
+    #[error("summarise a sample at the level {level}: it must be above 0 and below 1")]
+    Level {
+        /// The value.
+        level: f64,
+    },
     /// A value is zero, negative, infinite or not a number.
     #[error(
         "summarise a sample with the value {value} at position {position}: it must be positive and finite"

@@ -132,8 +132,8 @@ fn record(store: &Store, history: &History) -> Result<(), Failure> {
         None
     };
     let alarms = alarms.map(|found| Alarms {
-        comparisons: found.comparisons.into(),
-        false_alarms: found.alarms.into(),
+        comparisons: found.comparisons,
+        false_alarms: found.alarms,
     });
     history.record(store, alarms).map_err(Failure::host)
 }

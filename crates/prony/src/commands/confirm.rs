@@ -71,6 +71,7 @@ mod tests {
         plan.twin = Some(3);
         let judgement = |target, metric, verdict| Judgement {
             step: 0,
+            group: 0,
             target,
             metric,
             pairs: 5,

@@ -106,7 +106,7 @@ fn half_width_is_that_of_simulated_intervals() {
         let mean = logs.iter().sum::<f64>() / f64::from(PAIRS);
         let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
         let error = (squares / f64::from(PAIRS - 1) / f64::from(PAIRS)).sqrt();
-        widths += t_975(PAIRS - 1).unwrap() * error;
+        widths += t_quantile(0.975, PAIRS - 1).unwrap() * error;
     }
     let simulated = widths / 2_000.0;
     let expected = fluctuation.half_width(1.0, PAIRS).unwrap().ln_1p();

@@ -1,118 +1,150 @@
-//! Simulated trials: what makes real ones differ from each other.
+//! Simulated measurements: log y = target + block + place in time + start + windows within the start.
 
+use prony_stats::LogRatio;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Windows of a step.
-const WINDOWS: usize = 4;
+/// Random numbers of one simulation.
+pub(crate) struct Random(Xoshiro256PlusPlus);
 
-/// The spread of trials, as standard deviations of logarithms.
-#[derive(Clone, Copy)]
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// Evenly distributed in (0, 1).
+    pub(crate) fn even(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Normally distributed with mean 0 and deviation 1 (Box and Muller 1958).
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.even().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.even()).cos()
+    }
+
+    /// The numbers below `n` in random order.
+    pub(crate) fn order(&mut self, n: usize) -> Vec<usize> {
+        let mut keys: Vec<(f64, usize)> = (0..n).map(|i| (self.even(), i)).collect();
+        keys.sort_by(|a, b| a.0.total_cmp(&b.0));
+        keys.into_iter().map(|(_, i)| i).collect()
+    }
+}
+
+/// Sizes of the parts of the noise, as standard deviations of logarithms.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Noise {
-    /// Of a block's own speed: a walk that both sides share.
+    /// Of a block's level, which all its trials share.
     pub(crate) block: f64,
-    /// Change of the host's speed from one trial to the next, always in the same direction.
+    /// Drift of the level from the first to the last trial.
     pub(crate) drift: f64,
-    /// Of a start of a server.
+    /// Of a start.
     pub(crate) start: f64,
-    /// Distance of two modes that a start falls into, each as often.
-    pub(crate) modes: f64,
-    /// Of a window within a step.
+    /// Probability of the second placement, and the logarithm of its rate to that of the first.
+    pub(crate) mode: (f64, f64),
+    /// Of a window within a start.
     pub(crate) window: f64,
-    /// Correlation of neighbouring windows.
+    /// Correlation of a window with the one before.
     pub(crate) correlation: f64,
 }
 
-/// A host with everything at once.
-pub(crate) const SHARED_HOST: Noise = Noise {
-    block: 0.03,
-    drift: 0.002,
-    start: 0.01,
-    modes: 0.0,
-    window: 0.02,
-    correlation: 0.6,
-};
+/// Windows of a start.
+const WINDOWS: usize = 10;
 
-/// The same where every start falls into one of two modes, as with memory layouts or placement.
-pub(crate) const TWO_MODES: Noise = Noise {
-    modes: 0.04,
-    ..SHARED_HOST
-};
+impl Noise {
+    /// Blocks differ by 1 %, the host drifts by 3 %, starts by 0.5 %, windows by 0.3 % with a correlation
+    /// of 0.7.
+    pub(crate) const DRIFTING: Self = Self {
+        block: 0.01,
+        drift: 0.03,
+        start: 0.005,
+        mode: (0.0, 0.0),
+        window: 0.003,
+        correlation: 0.7,
+    };
+    /// In addition, each start gets one of two equally likely placements that differ by 4 %.
+    pub(crate) const BIMODAL: Self = Self {
+        mode: (0.5, -0.04),
+        ..Self::DRIFTING
+    };
+    /// In addition, a tenth of the starts gets a placement that is 8 % slower.
+    pub(crate) const RARE_MODE: Self = Self {
+        mode: (0.1, -0.08),
+        ..Self::DRIFTING
+    };
 
-/// Where one source decides everything.
-pub(crate) const MODES_ONLY: Noise = Noise {
-    block: 0.0,
-    drift: 0.0,
-    start: 0.004,
-    modes: 0.06,
-    window: 0.002,
-    correlation: 0.0,
-};
+    /// Logarithm of the mean over a start's windows, without block and drift.
+    pub(crate) fn start(&self, random: &mut Random) -> f64 {
+        let start = self.level(random);
+        self.windows(start, random).iter().sum::<f64>() / WINDOWS as f64
+    }
 
-/// A source of simulated trials.
-pub(crate) struct Simulation {
-    generator: Xoshiro256PlusPlus,
-    normal: Normal,
+    fn level(&self, random: &mut Random) -> f64 {
+        let (probability, shift) = self.mode;
+        let mode = if random.even() < probability {
+            shift
+        } else {
+            0.0
+        };
+        self.start.mul_add(random.normal(), mode)
+    }
+
+    fn windows(&self, start: f64, random: &mut Random) -> Vec<f64> {
+        let rest = (1.0 - self.correlation * self.correlation).sqrt();
+        let mut deviation = random.normal();
+        let mut window = || {
+            deviation = self.correlation.mul_add(deviation, rest * random.normal());
+            self.window.mul_add(deviation, start)
+        };
+        (0..WINDOWS).map(|_| window()).collect()
+    }
+
+    /// Values of the windows of independent starts, rows × windows, about a logarithm of 0.
+    pub(crate) fn starts(&self, n: usize, random: &mut Random) -> Vec<Vec<f64>> {
+        let start = |_| {
+            let level = self.level(random);
+            self.windows(level, random)
+                .iter()
+                .map(|log| log.exp())
+                .collect()
+        };
+        (0..n).map(start).collect()
+    }
+
+    /// Logarithms of values, blocks × targets, where every block has every target once in random order.
+    pub(crate) fn blocks(
+        &self,
+        blocks: usize,
+        sizes: &[f64],
+        random: &mut Random,
+    ) -> Vec<Vec<f64>> {
+        let trials = (blocks * sizes.len()) as f64;
+        let block = |block: usize| {
+            let level = self.block * random.normal();
+            let mut row = vec![0.0; sizes.len()];
+            for (place, target) in random.order(sizes.len()).into_iter().enumerate() {
+                let time = (block * sizes.len() + place) as f64 / trials;
+                row[target] = sizes[target] + level + self.drift * time + self.start(random);
+            }
+            row
+        };
+        (0..blocks).map(block).collect()
+    }
+
+    /// Logarithms of the ratio of a target to its base, block by block, where the true one is `size`.
+    pub(crate) fn pairs(&self, blocks: usize, size: f64, random: &mut Random) -> Vec<f64> {
+        let rows = self.blocks(blocks, &[0.0, size], random);
+        rows.iter().map(|row| row[1] - row[0]).collect()
+    }
+
+    /// The same as a ratio.
+    pub(crate) fn ratio(&self, blocks: usize, size: f64, random: &mut Random) -> LogRatio {
+        LogRatio::of(&self.pairs(blocks, size, random)).unwrap()
+    }
 }
 
-impl Simulation {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self {
-            generator: Xoshiro256PlusPlus::seed_from_u64(seed),
-            normal: Normal::standard(),
-        }
-    }
-
-    /// Logarithm of the figure of one trial, without what its block and its time do.
-    fn trial(&mut self, noise: &Noise) -> f64 {
-        let mode = if self.generator.next_u64() >> 63 == 0 {
-            0.0
-        } else {
-            noise.modes
-        };
-        let start = noise.start * self.draw();
-        let mut window = noise.window * self.draw();
-        let mut sum = window;
-        for _ in 1..WINDOWS {
-            let rest = (1.0 - noise.correlation.powi(2)).sqrt() * noise.window;
-            window = noise.correlation * window + rest * self.draw();
-            sum += window;
-        }
-        mode + start + sum / WINDOWS as f64
-    }
-
-    /// Logarithms of the figures of `targets` targets in each of `blocks` blocks, whose true
-    /// logarithms are `truth`. The order of a block is the mirror image of that of the last one.
-    pub(crate) fn run(&mut self, noise: &Noise, truth: &[f64], blocks: usize) -> Vec<Vec<f64>> {
-        let targets = truth.len();
-        let mut speed = 0.0;
-        let of_block = |block: usize, this: &mut Self| {
-            speed += noise.block * this.draw();
-            let figure = |target: usize, this: &mut Self| {
-                let place = if block.is_multiple_of(2) {
-                    target
-                } else {
-                    targets - 1 - target
-                };
-                let time = (block * targets + place) as f64;
-                truth[target] + speed + noise.drift * time + this.trial(noise)
-            };
-            (0..targets).map(|target| figure(target, this)).collect()
-        };
-        let mut of_block = of_block;
-        (0..blocks).map(|block| of_block(block, self)).collect()
-    }
-
-    /// Logarithms of the ratio of two targets, the truth of which is `truth`, in each block.
-    pub(crate) fn pairs(&mut self, noise: &Noise, truth: f64, blocks: usize) -> Vec<f64> {
-        let run = self.run(noise, &[0.0, truth], blocks);
-        run.iter().map(|block| block[1] - block[0]).collect()
-    }
-
-    /// A number of the standard normal distribution.
-    fn draw(&mut self) -> f64 {
-        let uniform = (self.generator.next_u64() >> 11) as f64 + 0.5;
-        self.normal.inverse_cdf(uniform / (1_u64 << 53) as f64)
-    }
+/// Share of `simulations` in which something happens.
+pub(crate) fn share(simulations: u32, mut happens: impl FnMut() -> bool) -> f64 {
+    let times = (0..simulations).filter(|_| happens()).count();
+    times as f64 / f64::from(simulations)
 }
