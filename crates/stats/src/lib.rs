@@ -8,6 +8,7 @@ mod fluctuation;
 mod log_ratio;
 mod looks;
 mod paired;
+mod segments;
 mod student;
 mod summary;
 
@@ -16,5 +17,6 @@ pub use fluctuation::Fluctuation;
 pub use log_ratio::{Interval, LogRatio};
 pub use looks::Looks;
 pub use paired::{PairedRatio, Pairs};
+pub use segments::{Change, HISTORY_MIN, Segments, change_points};
 pub use student::t_975;
 pub use summary::{SampleError, Summary};
