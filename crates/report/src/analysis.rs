@@ -12,6 +12,7 @@ pub(crate) mod debt;
 pub(crate) mod execution_plans;
 pub(crate) mod figure;
 pub(crate) mod group;
+pub(crate) mod lineage;
 pub(crate) mod loads;
 mod measured;
 pub(crate) mod measurement;

@@ -10,6 +10,7 @@ mod execution_plans;
 mod generator;
 mod heading;
 mod legend;
+pub(crate) mod lineage;
 mod loads;
 mod log_excerpt;
 mod lsm_levels;

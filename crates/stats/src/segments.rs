@@ -56,7 +56,8 @@ impl Segments {
     /// Model: y(b, v) = block(b) + level(segment of v) + e(b, v), where all e have one variance. Its
     /// estimate s² is the sum of squared residuals of the additive model block + column, divided by
     /// the ν = (n − 1)(K − 1) degrees of freedom of n blocks and K columns. What a block adds to all
-    /// its columns is in no contrast between columns.
+    /// its columns is in no contrast between columns. One column that varies far more than the others
+    /// widens the intervals of all.
     ///
     /// Dynamic programming over all divisions of the K column means m (Auger and Lawrence, Algorithms
     /// for the optimal identification of segment neighborhoods, Bulletin of Mathematical Biology 51,
