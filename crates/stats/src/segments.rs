@@ -24,6 +24,9 @@ pub struct Segments {
     pub blocks: usize,
     /// Standard deviation of one value, as a logarithm, without what blocks and columns explain.
     pub deviation: f64,
+    /// Half-width of the interval of one column ÷ its neighbour, as a share: a difference between two
+    /// single columns is found from about this size on.
+    pub resolution: f64,
     /// Places where the level changes, in the order of the columns.
     pub changes: Vec<Change>,
     /// The last column ÷ the first, paired within blocks: the product of the ratios of all neighbours.
@@ -99,6 +102,7 @@ impl Segments {
         Ok(Self {
             blocks: n,
             deviation,
+            resolution: (quantile * error * std::f64::consts::SQRT_2).exp_m1(),
             changes: changes(&means, &starts, quantile * error),
             total: LogRatio::of(&logs)?,
         })

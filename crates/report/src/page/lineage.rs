@@ -60,7 +60,11 @@ fn item(analysis: &Analysis<'_>, of_step: &StepLineage) -> String {
                 .map(|change| change_text(analysis, of_step, change))
                 .collect();
             if parts.is_empty() {
-                parts.push(format!("no change above {}", percent_of(margin)));
+                let margin = percent_of(margin);
+                let resolution = segments.resolution * 100.0;
+                parts.push(format!(
+                    "no change above {margin} found (±{resolution:.1}%)"
+                ));
             }
             let total = segments.total;
             let bounds = total.interval(LEVEL);
@@ -188,6 +192,8 @@ fn legend() -> Vec<String> {
         "[a, b] holds the change in percent. All intervals of a line's changes hold together with \
          95 %, although the places were chosen by the data. A change that is not larger than the \
          step's margin is not shown.",
+        "(±x%): a difference between two single neighbours is found from about this size on. A line \
+         without a change is no proof that nothing changed.",
         "all: the last version relative to the first, which is the product of the ratios of all \
          neighbours, with its own interval of 95 %.",
         "! before a step or a figure: a warning concerns it. The report without --lineage has its text.",

@@ -125,6 +125,7 @@ fn values_without_noise_have_exact_changes() {
         panic!("{found:?}")
     };
     assert_eq!(change.at, 2);
+    assert!(found.resolution < 1e-7);
     assert!((change.ratio - 0.1_f64.exp()).abs() < 1e-9);
     let alike = vec![vec![Some(3.3); 6]; 5];
     assert_eq!(Segments::of(&alike).unwrap().changes, []);
@@ -224,6 +225,16 @@ fn intervals_hold_after_selection() {
     });
     let wrong = wrong.count();
     assert!(wrong <= 35, "{wrong} of 500");
+}
+
+#[test]
+fn resolution_is_the_half_width_of_two_single_columns() {
+    let found = Segments::of(&made(8, &[0, 500], 29)).unwrap();
+    let [change] = found.changes[..] else {
+        panic!("{found:?}")
+    };
+    let half_width = change.interval.high / change.ratio - 1.0;
+    assert!((found.resolution - half_width).abs() < 1e-12);
 }
 
 #[test]

@@ -68,6 +68,7 @@ fn step(analysis: &Analysis<'_>, metric: Metric, of_step: &StepLineage) -> impl 
         left_out: left_out.collect::<Vec<_>>(),
         margin: rounded(step.margin(), 6),
         values: values.collect::<Vec<_>>(),
+        resolution: segments.map(|segments| rounded(segments.resolution, 6)),
         reason: segments.is_none().then(|| reason(of_step)),
         changes: segments.map(|segments| {
             let changes = segments.changes.iter();
