@@ -162,6 +162,10 @@ pub(crate) struct ReportArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     pub(crate) format: FormatArg,
+    /// Show where in the order of the targets the large changes are, for experiments whose targets
+    /// are versions from old to new
+    #[arg(long)]
+    pub(crate) lineage: bool,
 }
 
 /// Definitions with which an experiment is read.

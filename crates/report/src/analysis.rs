@@ -14,6 +14,7 @@ pub(crate) mod execution_plans;
 pub(crate) mod figure;
 pub(crate) mod group;
 pub(crate) mod identical;
+pub(crate) mod lineage;
 pub(crate) mod loads;
 mod measured;
 pub(crate) mod measurement;

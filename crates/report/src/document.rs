@@ -6,7 +6,7 @@ use std::fmt;
 pub(crate) const NONE: &str = "-";
 
 /// Stands before a figure that a warning concerns.
-const MARK: &str = "! ";
+pub(crate) const MARK: &str = "! ";
 
 /// One block of a report.
 #[derive(Debug, Clone, PartialEq)]

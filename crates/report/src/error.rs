@@ -41,6 +41,9 @@ pub enum ReportError {
         /// The parser's complaint.
         problem: String,
     },
+    /// Changes over versions have no form in CSV.
+    #[error("write the lineage as CSV: it has no rows of blocks; choose text, md or json")]
+    LineageAsCsv,
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]
     Json {

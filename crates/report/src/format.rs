@@ -41,6 +41,21 @@ pub fn render(store: &Store, format: Format) -> Result<String, ReportError> {
     }
 }
 
+/// Renders the large changes over the versions of `store`, in the order of its targets; ends with a line
+/// feed.
+///
+/// # Errors
+/// When the result file can't be read or is damaged, and for CSV, which has no form for changes.
+pub fn lineage(store: &Store, format: Format) -> Result<String, ReportError> {
+    let page = || Ok(page::lineage::document(&Analysis::of(store)?));
+    match format {
+        Format::Text => page().map(|blocks| text::write(&blocks)),
+        Format::Markdown => page().map(|blocks| markdown::write(&blocks)),
+        Format::Csv => Err(ReportError::LineageAsCsv),
+        Format::Json => json::lineage::write(&Analysis::of(store)?),
+    }
+}
+
 /// Renders the settings of the servers of `targets` and their differences, as a report of its own;
 /// ends with a line feed. `allow` is the experiment's.
 ///

@@ -19,5 +19,5 @@ pub mod words;
 pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
 pub use error::{HistogramError, ReportError};
-pub use format::{Format, effective_settings, render};
+pub use format::{Format, effective_settings, lineage, render};
 pub use judgement::{IdenticalServers, Judgement, identical_servers, judgements};

@@ -12,6 +12,7 @@ mod generator;
 mod heading;
 mod identical;
 mod legend;
+pub(crate) mod lineage;
 mod loads;
 mod log_excerpt;
 mod lsm_levels;

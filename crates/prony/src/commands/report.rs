@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prony_report::{Format, render};
+use prony_report::{Format, lineage, render};
 use prony_store::Store;
 
 use crate::cli::{FormatArg, ReportArgs};
@@ -15,6 +15,10 @@ pub(crate) const RESULT_FILE: &str = "run.sqlite";
 /// Prints the report of a run, whatever state it is in.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&result_file(&args.run)?).map_err(Failure::usage)?;
+    if args.lineage {
+        let text = lineage(&store, args.format.into()).map_err(Failure::usage)?;
+        return output::data(&text);
+    }
     print(&store, args.format)
 }
 

@@ -96,6 +96,11 @@ impl TrialCosts {
         counters.any(|counter| counter.source == source)
     }
 
+    /// The kernel interface that carried the connections.
+    pub(crate) fn backend(&self) -> Backend {
+        self.backend
+    }
+
     /// The amount of a metric.
     pub(crate) fn amount(&self, metric: Metric) -> Option<f64> {
         self.values.get(&metric).map(|value| value.amount)

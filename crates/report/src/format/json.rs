@@ -4,6 +4,7 @@ mod canaries;
 mod cells;
 mod costs;
 mod generator;
+pub(crate) mod lineage;
 mod loads;
 mod object;
 mod placement;

@@ -6,12 +6,13 @@ use prony_model::{
     CanaryMoment, Debt, DebtKind, DefaultPlacement, Gap, Level, LoadOutcome, OptionOrigin,
     RenderedOption, SettleOutcome, Source,
 };
-use prony_report::{Format, effective_settings, render};
+use prony_report::{Format, effective_settings, lineage, render};
 use prony_testkit::planned;
 use serde_json::Value;
 
 use crate::canaries::reading;
 use crate::costs::{counting, run_sampled};
+use crate::lineage::changing;
 use crate::paces::paced;
 use crate::placement::on_one;
 use crate::sample::{Sample, at, plan};
@@ -124,6 +125,8 @@ fn every_key_is_documented() {
         let report = render(&sample.store, Format::Json).unwrap();
         collect(&serde_json::from_str(&report).unwrap(), &mut keys);
     }
+    let lineage = lineage(&changing().store, Format::Json).unwrap();
+    collect(&serde_json::from_str(&lineage).unwrap(), &mut keys);
     assert!(keys.len() > 60, "{keys:?}");
     let document = concat!(
         include_str!("../../../../docs/formats/report.md"),

@@ -9,6 +9,7 @@ mod costs;
 mod documentation;
 mod effective;
 mod golden;
+mod lineage;
 mod paces;
 mod pairs;
 mod placement;

@@ -332,7 +332,7 @@ fn identical_servers_are_no_contender() {
         .filter(|one| one["holds_one"] == false)
         .count();
     let counts = identical_servers(&sample.store).unwrap().unwrap();
-    assert_eq!((counts.comparisons, counts.alarms), (20, alarms));
+    assert_eq!((counts.comparisons, counts.alarms), (20, alarms as u64));
     let plain = complete(&plan(2, &[1], 2), &four_ways);
     assert_eq!(identical_servers(&plain.store).unwrap(), None);
     let report = flowing(&shown(&plain, Format::Text));
