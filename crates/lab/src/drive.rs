@@ -18,9 +18,10 @@ use crate::server::Server;
 const POLL: Duration = Duration::from_millis(100);
 
 /// Runs `task` to its end, on the processors `cpus` if not on all. `on_message` sees every message
-/// with the process id of the generator, and returns what ends the job. A generator that holds goes on when it has seen `Ready`, and closes
-/// its connections when it has seen `MeasureEnd`: what it reads meanwhile belongs to no statement, and
-/// finds all of the load's connections.
+/// with the process id of the generator, and returns what ends the job. A generator that holds goes
+/// on when it has seen `Connecting` or `Ready`, and closes its connections when it has seen
+/// `MeasureEnd`: what it reads meanwhile belongs to no statement, and finds all of the connections
+/// that the load has then.
 pub(crate) fn drive<T>(
     lab: &Lab<'_>,
     server: &mut Server,
@@ -49,11 +50,14 @@ pub(crate) fn drive<T>(
         match generator.next(POLL) {
             Next::Message(Message::Failed { reason }) => return Err(server.lost(&reason)),
             Next::Message(message) => {
-                let edge = matches!(message, Message::Ready | Message::MeasureEnd { .. });
+                let waits = matches!(
+                    message,
+                    Message::Connecting { .. } | Message::Ready | Message::MeasureEnd { .. }
+                );
                 if let Some(end) = on_message(message, generator.id())? {
                     return Ok(end);
                 }
-                if holds && edge {
+                if holds && waits {
                     generator.release();
                 }
             }

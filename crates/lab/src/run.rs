@@ -93,6 +93,7 @@ fn run_missing(
         host,
         default: store.record_default_placement(default)?.rule,
         threads_max: setup.threads_max,
+        threads_asked: false,
     };
     let trials = Trials {
         lab,

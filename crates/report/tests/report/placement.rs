@@ -5,7 +5,7 @@ use prony_model::{
     WantedPlacement,
 };
 use prony_report::{Format, render};
-use prony_testkit::{free, placed, planned, threads_on};
+use prony_testkit::{free, paired, placed, planned, threads_on};
 use serde_json::{Value, json};
 
 use crate::sample::{Sample, at, plan};
@@ -94,6 +94,15 @@ fn the_heading_says_where_threads_ran() {
     8 clients, the server's other threads have the rest, or all where none is left. Default:
     together, because a wake-up across processors costs 3.1 times as much as on one
     ");
+}
+
+#[test]
+fn pairs_are_in_the_heading() {
+    let mut plan = plan(2, &[1], 2);
+    let own = plan.steps[1].groups.iter_mut().next().unwrap();
+    own.clients = 3;
+    let by_step = |_, step| if step == 1 { paired([2, 1]) } else { on_one() };
+    insta::assert_snapshot!(line(&plan, by_step), @"");
 }
 
 #[test]
