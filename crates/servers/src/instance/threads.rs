@@ -55,6 +55,8 @@ pub struct ServerThreads {
     /// Sessions with a processor of their own, which they share with the thread of the load
     /// generator that drives their clients.
     paired: BTreeMap<Thread, CpuSet>,
+    /// Those of them that were made for their client, and not woken.
+    made: BTreeSet<Thread>,
     /// The pair whose clients connect.
     connecting: Option<Pair>,
     /// Processors of the acceptor, and therefore of new sessions.
@@ -162,6 +164,7 @@ impl ServerThreads {
             sessions,
             background,
             paired: BTreeMap::new(),
+            made: BTreeSet::new(),
             connecting: None,
             newcomers: Role::Background,
         };
@@ -237,9 +240,9 @@ impl ServerThreads {
         self.bind_all(sessions, background)
     }
 
-    /// Finds the sessions of the clients that connected, if any did for a processor. Clients that
-    /// connected before them rest, so that a session that was woken serves one of these, whatever it
-    /// was taken for.
+    /// Finds the sessions of the clients that connected, if any did for a processor. A session that
+    /// was woken can have been taken for another client's before, when it only went to be idle; one
+    /// that was made for a client can't.
     fn end_pair(&mut self) -> Result<(), ThreadsError> {
         self.update()?;
         let Some(Pair { cpu, switches }) = self.connecting.take() else {
@@ -247,9 +250,14 @@ impl ServerThreads {
         };
         let now = at_rest(&self.sessions);
         for (thread, count) in now {
-            if switches.get(&thread) != Some(&count) {
-                bind(thread, &cpu)?;
-                self.paired.insert(thread, cpu.clone());
+            let before = switches.get(&thread);
+            if before == Some(&count) || self.made.contains(&thread) {
+                continue;
+            }
+            bind(thread, &cpu)?;
+            self.paired.insert(thread, cpu.clone());
+            if before.is_none() {
+                self.made.insert(thread);
             }
         }
         Ok(())
@@ -259,6 +267,7 @@ impl ServerThreads {
     fn unpair(&mut self) -> Result<(), ThreadsError> {
         self.update()?;
         self.paired.clear();
+        self.made.clear();
         self.connecting = None;
         Ok(())
     }
@@ -326,6 +335,7 @@ impl ServerThreads {
         self.sessions.retain(|thread| now.contains(thread));
         self.background.retain(|thread| now.contains(thread));
         self.paired.retain(|thread, _| now.contains(thread));
+        self.made.retain(|thread| now.contains(thread));
         let known = |thread: &&Thread| {
             [&self.acceptors, &self.sessions, &self.background]
                 .iter()
@@ -432,20 +442,26 @@ fn switches(threads: &[Thread]) -> BTreeMap<Thread, u64> {
     threads.iter().filter_map(switches_of).collect()
 }
 
-/// The switches of threads, as soon as none has switched for a while: the last ones that served a
-/// client have gone to wait. After [`REST_TRIES`] such times they are taken as they are.
+/// The switches of threads, as soon as all sleep and none has switched for a while: the last ones
+/// that served a client have gone to wait. After [`REST_TRIES`] such times they are taken as they are.
 fn at_rest(threads: &BTreeSet<Thread>) -> BTreeMap<Thread, u64> {
     let threads: Vec<Thread> = threads.iter().copied().collect();
     let mut last = switches(&threads);
     for _ in 0..REST_TRIES {
         thread::sleep(REST);
         let now = switches(&threads);
-        if now == last {
+        if now == last && threads.iter().all(sleeps) {
             break;
         }
         last = now;
     }
     last
+}
+
+/// Returns `false` if a thread runs or would if it had a processor.
+fn sleeps(thread: &Thread) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", thread.id));
+    status.map_or(true, |text| !text.contains("State:\tR"))
 }
 
 /// The threads that accept connections, and those that make the threads of these.

@@ -88,6 +88,7 @@ impl Fake {
             background: &others - &sessions,
             sessions,
             paired: BTreeMap::new(),
+            made: BTreeSet::new(),
             connecting: None,
             for_sessions: usable.clone(),
             for_background: usable.clone(),
