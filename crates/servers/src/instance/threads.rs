@@ -53,10 +53,8 @@ pub struct ServerThreads {
     sessions: BTreeSet<Thread>,
     background: BTreeSet<Thread>,
     /// Sessions with a processor of their own, which they share with the thread of the load
-    /// generator that drives their clients.
-    paired: BTreeMap<Thread, CpuSet>,
-    /// Those of them that were made for their client, and not woken.
-    made: BTreeSet<Thread>,
+    /// generator that drives their clients, and their switches while these connected.
+    paired: BTreeMap<Thread, (CpuSet, u64)>,
     /// The pair whose clients connect.
     connecting: Option<Pair>,
     /// Processors of the acceptor, and therefore of new sessions.
@@ -164,7 +162,6 @@ impl ServerThreads {
             sessions,
             background,
             paired: BTreeMap::new(),
-            made: BTreeSet::new(),
             connecting: None,
             newcomers: Role::Background,
         };
@@ -241,8 +238,8 @@ impl ServerThreads {
     }
 
     /// Finds the sessions of the clients that connected, if any did for a processor. A session that
-    /// was woken can have been taken for another client's before, when it only went to be idle; one
-    /// that was made for a client can't.
+    /// was woken for another reason, such as to become idle, switches less than one whose client
+    /// connects, and one that was made serves its client.
     fn end_pair(&mut self) -> Result<(), ThreadsError> {
         self.update()?;
         let Some(Pair { cpu, switches }) = self.connecting.take() else {
@@ -251,13 +248,11 @@ impl ServerThreads {
         let now = at_rest(&self.sessions);
         for (thread, count) in now {
             let before = switches.get(&thread);
-            if before == Some(&count) || self.made.contains(&thread) {
-                continue;
-            }
-            bind(thread, &cpu)?;
-            self.paired.insert(thread, cpu.clone());
-            if before.is_none() {
-                self.made.insert(thread);
+            let moved = before.map_or(u64::MAX, |before| count.saturating_sub(*before));
+            let earlier = self.paired.get(&thread).map_or(0, |(_, moved)| *moved);
+            if moved > earlier {
+                bind(thread, &cpu)?;
+                self.paired.insert(thread, (cpu.clone(), moved));
             }
         }
         Ok(())
@@ -267,7 +262,6 @@ impl ServerThreads {
     fn unpair(&mut self) -> Result<(), ThreadsError> {
         self.update()?;
         self.paired.clear();
-        self.made.clear();
         self.connecting = None;
         Ok(())
     }
@@ -317,7 +311,10 @@ impl ServerThreads {
     /// Binds all threads but the acceptors. Sessions that are paired keep their processor.
     fn bind_known(&self, sessions: &CpuSet, background: &CpuSet) -> Result<(), ThreadsError> {
         for thread in &self.sessions {
-            bind(*thread, self.paired.get(thread).unwrap_or(sessions))?;
+            bind(
+                *thread,
+                self.paired.get(thread).map_or(sessions, |(cpu, _)| cpu),
+            )?;
         }
         for thread in &self.background {
             bind(*thread, background)?;
@@ -335,7 +332,6 @@ impl ServerThreads {
         self.sessions.retain(|thread| now.contains(thread));
         self.background.retain(|thread| now.contains(thread));
         self.paired.retain(|thread, _| now.contains(thread));
-        self.made.retain(|thread| now.contains(thread));
         let known = |thread: &&Thread| {
             [&self.acceptors, &self.sessions, &self.background]
                 .iter()

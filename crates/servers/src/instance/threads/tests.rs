@@ -88,7 +88,6 @@ impl Fake {
             background: &others - &sessions,
             sessions,
             paired: BTreeMap::new(),
-            made: BTreeSet::new(),
             connecting: None,
             for_sessions: usable.clone(),
             for_background: usable.clone(),
@@ -108,6 +107,19 @@ impl Drop for Fake {
     }
 }
 
+/// Wakes a session so often, and lets it read each time.
+fn wake(session: Thread, pipe: &mut File, times: u32) {
+    for _ in 0..times {
+        let before = switches(&[session]);
+        pipe.write_all(b"x").unwrap();
+        let begun = Instant::now();
+        while switches(&[session]) == before || !sleeps(&session) {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
 #[test]
 fn sessions_share_the_processor_of_the_clients_that_wake_or_make_them() {
     let usable = usable_cpus().unwrap();
@@ -124,14 +136,16 @@ fn sessions_share_the_processor_of_the_clients_that_wake_or_make_them() {
     threads.bind(&usable, &usable).unwrap();
 
     threads.pair(&one, &usable).unwrap();
-    to_woken.write_all(b"x").unwrap();
+    wake(woken, &mut to_woken, 4);
     let (made, _to_made) = fake.connect();
     assert_eq!(on(made), one);
     // Woken for another reason, such as to become idle, and then by a client of the next thread.
-    to_late.write_all(b"x").unwrap();
+    wake(late, &mut to_late, 1);
     fake.wait_for(6);
     threads.pair(&two, &usable).unwrap();
-    to_late.write_all(b"x").unwrap();
+    wake(late, &mut to_late, 4);
+    // A client that rests may be disturbed.
+    wake(woken, &mut to_woken, 1);
     let (other, _to_other) = fake.connect();
     threads
         .connected(&usable, &usable, Role::Background)
