@@ -42,7 +42,7 @@ time = "300ms"
 
 [[step]]
 workload = "point-query"
-clients = [1, 4]
+clients = [1, 2, 5, 16]
 placement = "together"
 
 [[step]]
@@ -87,22 +87,77 @@ fn on(what: &str, threads: &[ThreadsOn], cpus: Option<&CpuSet>, all: &CpuSet) ->
     threads.iter().map(|group| group.threads).sum()
 }
 
+/// The same of sessions, or of threads of the generator: where these are paired, they may have one of
+/// the processors.
+#[track_caller]
+fn on_shared(
+    what: &str,
+    reading: &PlacementReading,
+    threads: &[ThreadsOn],
+    cpus: Option<&CpuSet>,
+    all: &CpuSet,
+) -> u32 {
+    if !reading.placement.paired {
+        return on(what, threads, cpus, all);
+    }
+    let shared = cpus.unwrap();
+    for group in threads {
+        let own = group.cpus.cpus();
+        let has_one = own.len() == 1 && shared.cpus().contains(&own[0]);
+        assert!(has_one || group.cpus == *shared, "{what}: {threads:?}");
+    }
+    threads.iter().map(|group| group.threads).sum()
+}
+
+/// Checks that each thread of the generator has a processor with as many sessions as it has clients.
+#[track_caller]
+fn check_pairs(what: &str, reading: &PlacementReading, clients: u32) {
+    let shared = reading.placement.processors.sessions.as_ref().unwrap();
+    let on = |threads: &[ThreadsOn], cpu: u16| -> u32 {
+        let alone = threads.iter().filter(|on| on.cpus.cpus() == [cpu]);
+        alone.map(|on| on.threads).sum()
+    };
+    let count = u32::try_from(shared.cpus().len()).unwrap();
+    for (thread, cpu) in (0..).zip(shared.cpus()) {
+        let of_thread = clients / count + u32::from(thread < clients % count);
+        assert_eq!(on(&reading.generator, *cpu), 1, "{what}: {reading:?}");
+        assert_eq!(
+            on(&reading.sessions, *cpu),
+            of_thread,
+            "{what}: {reading:?}"
+        );
+    }
+}
+
 /// Checks one reading, and gives back the number of background threads.
 fn check(build: &str, plan: &Plan, step: usize, reading: &PlacementReading, all: &CpuSet) -> u32 {
     let step = &plan.steps[step];
     let what = format!("{build} {} {}", step.name, step.own().clients);
     println!("{what}: {reading:?}");
     let processors = &reading.placement.processors;
-    let sessions = processors.sessions.as_ref();
-    let sessions = on(&what, &reading.sessions, sessions, all);
+    let sessions = on_shared(
+        &what,
+        reading,
+        &reading.sessions,
+        processors.sessions.as_ref(),
+        all,
+    );
     let background = processors.background.as_ref();
     let background = on(&what, &reading.background, background, all);
-    let generator = processors.generator.as_ref();
-    let generator = on(&what, &reading.generator, generator, all);
+    let generator = on_shared(
+        &what,
+        reading,
+        &reading.generator,
+        processors.generator.as_ref(),
+        all,
+    );
+    if reading.placement.paired {
+        check_pairs(&what, reading, step.own().clients);
+    }
     // The acceptor, where threads are processes the manager too, the clients, the connection that
-    // asks for the status, and threads that wait for the next connection.
+    // asks for the status, and threads that wait for the next connection, up to 16 of them.
     let least = 1 + step.own().clients;
-    assert!((least..least + 9).contains(&sessions), "{what}: {sessions}");
+    assert!((least..26).contains(&sessions), "{what}: {sessions}");
     assert!(background > 0 && generator > 0, "{what}");
     background
 }
@@ -129,6 +184,8 @@ fn check_run(run: &Path, builds: &[&str]) {
             let several = all.cpus().len() > 1;
             if several && placement.rule == PlacementRule::Together {
                 assert_eq!(processors.sessions, processors.generator);
+                let clients = plan.steps[row.step].own().clients;
+                assert_eq!(placement.paired, clients > 1);
             }
             if several && placement.rule == PlacementRule::Apart {
                 assert_ne!(processors.sessions, processors.generator);

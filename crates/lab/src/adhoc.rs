@@ -151,6 +151,7 @@ fn drive_once(
             default: default_placement(&plan, price, &host).rule,
             host,
             threads_max: setup.threads_max,
+            threads_asked: work.threads_max.is_some(),
         },
         plan: &plan,
         supply: &supplies[0],
@@ -304,6 +305,7 @@ impl Load<'_> {
         let task = DriveTask {
             interval_ms: work.interval_ms,
             interval_histograms: true,
+            thread_cpus: binding.thread_cpus(),
             ..task
         };
         let task = Task::Drive(Box::new(task));

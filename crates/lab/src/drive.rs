@@ -18,9 +18,10 @@ use crate::server::Server;
 const POLL: Duration = Duration::from_millis(100);
 
 /// Runs `task` to its end, on the processors `cpus` if not on all. `on_message` sees every message
-/// with the process id of the generator, and returns what ends the job. A generator that holds goes on when it has seen `Ready`, and closes
-/// its connections when it has seen `MeasureEnd`: what it reads meanwhile belongs to no statement, and
-/// finds all of the load's connections.
+/// with the process id of the generator, and returns what ends the job. A generator that holds goes
+/// on when it has seen `Connecting`, where its threads are bound `Connected`, and `Ready`, and closes
+/// its connections when it has seen `MeasureEnd`: what it reads meanwhile belongs to no statement, and finds all of the connections
+/// that the load has then.
 pub(crate) fn drive<T>(
     lab: &Lab<'_>,
     server: &mut Server,
@@ -35,6 +36,7 @@ pub(crate) fn drive<T>(
         (server.address(), server.login())
     };
     let holds = matches!(&task, Task::Drive(task) if task.hold);
+    let is_bound = matches!(&task, Task::Drive(task) if !task.thread_cpus.is_empty());
     let job = Job {
         address,
         user: login.user,
@@ -49,11 +51,17 @@ pub(crate) fn drive<T>(
         match generator.next(POLL) {
             Next::Message(Message::Failed { reason }) => return Err(server.lost(&reason)),
             Next::Message(message) => {
-                let edge = matches!(message, Message::Ready | Message::MeasureEnd { .. });
+                let waits = match message {
+                    Message::Connecting { .. } | Message::Ready | Message::MeasureEnd { .. } => {
+                        true
+                    }
+                    Message::Connected { .. } => is_bound,
+                    _ => false,
+                };
                 if let Some(end) = on_message(message, generator.id())? {
                     return Ok(end);
                 }
-                if holds && edge {
+                if holds && waits {
                     generator.release();
                 }
             }

@@ -39,6 +39,7 @@ pub(crate) fn measure(
         task,
         &mut |message, generator| {
             match &message {
+                Message::Connecting { thread } => binding.connecting(*thread)?,
                 Message::Connected { .. } => {
                     binding.connected()?;
                     if whole_run {

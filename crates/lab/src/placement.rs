@@ -8,7 +8,7 @@ use std::io;
 
 use prony_host::usable_cpus;
 use prony_model::{
-    CpuSet, DefaultPlacement, Placement, PlacementRule, Plan, Processors, Step, Target,
+    CpuSet, DefaultPlacement, Placement, PlacementRule, Plan, Processors, Step, Target, Timing,
     WantedPlacement,
 };
 use prony_probe::{ProcessorPlace, Root, processor_place};
@@ -79,16 +79,28 @@ pub struct StepSize {
     pub clients: u32,
     /// Threads of the load generator.
     pub generator_threads: u32,
+    /// `true` if sessions can be told by the thread of the load generator whose clients they serve:
+    /// these connect before the measured time, once, and nobody asks for a number of threads.
+    pub pairable: bool,
 }
 
 impl StepSize {
-    /// That of a step, with a generator that has at most this many threads.
+    /// That of a step, with a generator that has at most this many threads where it is not paired.
     pub fn of(step: &Step, threads_max: u32) -> Self {
         let clients = step.all_clients();
+        let mut groups = step.groups.iter();
+        let reconnects = groups.any(|group| group.reconnect_every.is_some());
         Self {
             clients,
             generator_threads: clients.min(threads_max),
+            pairable: step.timing == Timing::Operations && !reconnects,
         }
+    }
+
+    /// Decides if threads of the load generator are paired with sessions that share this many
+    /// processors with it.
+    fn pairs(self, shared: usize) -> bool {
+        self.pairable && shared >= 2
     }
 }
 
@@ -99,6 +111,7 @@ pub fn resolve(wanted: &WantedPlacement, size: StepSize, host: &HostProcessors) 
         WantedPlacement::Sets(processors) => {
             return Placement {
                 rule: PlacementRule::Sets,
+                paired: false,
                 processors: processors.clone(),
             };
         }
@@ -107,10 +120,12 @@ pub fn resolve(wanted: &WantedPlacement, size: StepSize, host: &HostProcessors) 
     };
     let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX).max(1);
     let set = |cpus: &[u16]| CpuSet::of(cpus.iter().copied());
+    let mut paired = false;
     let processors = match rule {
         PlacementRule::Together => {
             let shared = count(size.clients).min(host.count());
             let (own, others) = host.in_order.split_at(shared);
+            paired = size.pairs(shared);
             Processors {
                 sessions: set(own),
                 background: set(others).or_else(|| host.all()),
@@ -129,7 +144,11 @@ pub fn resolve(wanted: &WantedPlacement, size: StepSize, host: &HostProcessors) 
         // Sets without processors: the kernel decides.
         PlacementRule::Free | PlacementRule::Sets => Processors::default(),
     };
-    Placement { rule, processors }
+    Placement {
+        rule,
+        paired,
+        processors,
+    }
 }
 
 /// The default of a plan on this host. `price` is that of a wake-up across processors, as a
@@ -159,8 +178,10 @@ pub(crate) struct Placements {
     pub(crate) host: HostProcessors,
     /// The rule where the experiment asks for none.
     pub(crate) default: PlacementRule,
-    /// Threads of the load generator at most.
+    /// Threads of the load generator at most, where it is not paired.
     pub(crate) threads_max: u32,
+    /// `true` if this number of threads was asked for, so that none is paired.
+    pub(crate) threads_asked: bool,
 }
 
 impl Placements {
@@ -168,7 +189,9 @@ impl Placements {
     pub(crate) fn of(&self, plan: &Plan, target: &Target, step: &Step) -> Placement {
         let default = WantedPlacement::Rule(self.default);
         let wanted = plan.wanted_placement(target, step).unwrap_or(&default);
-        resolve(wanted, StepSize::of(step, self.threads_max), &self.host)
+        let size = StepSize::of(step, self.threads_max);
+        let pairable = size.pairable && !self.threads_asked;
+        resolve(wanted, StepSize { pairable, ..size }, &self.host)
     }
 
     /// True where a step binds threads of the target's server.

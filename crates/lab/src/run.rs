@@ -170,6 +170,7 @@ fn place(
         host,
         default: store.record_default_placement(default)?.rule,
         threads_max,
+        threads_asked: false,
     })
 }
 

@@ -236,7 +236,7 @@ impl Trial<'_> {
             clients: step.own().clients,
         });
         let seed = step_seed(self.plan.seed, self.planned.block, index);
-        let task = self.task(step, seed);
+        let task = self.task(step, seed, binding.thread_cpus());
         let measured = measure(self.lab, watched, binding, task, &mut |message| {
             if let Message::Interval { interval, .. } = message {
                 let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
@@ -264,7 +264,7 @@ impl Trial<'_> {
     }
 
     /// The task of the load generator in a step of this trial.
-    fn task(&self, step: &Step, seed: u64) -> Task {
+    fn task(&self, step: &Step, seed: u64, thread_cpus: Vec<u16>) -> Task {
         let task = drive_task(self.plan, self.target(), step, seed, self.setup);
         let warmup_operations = match (self.counting(), step.length) {
             (Some(_), Length::Count { operations }) => {
@@ -279,6 +279,7 @@ impl Trial<'_> {
         };
         Task::Drive(Box::new(DriveTask {
             warmup_operations,
+            thread_cpus,
             stall_ms: task.stall_ms.saturating_mul(slower.into()),
             ..task
         }))

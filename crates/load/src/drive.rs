@@ -25,14 +25,14 @@ use crate::clock::{CpuTime, ThreadTime, now_ns};
 use crate::connection::Opener;
 use crate::drive::collect::{Collector, Report};
 use crate::drive::gate::Gate;
-use crate::drive::share::{Share, share_out};
+use crate::drive::share::Share;
 use crate::drive::totals::Totals;
 use crate::limits::make_room;
 use crate::loops::{Phase, Shared};
 use crate::message::{IsClosed, Speaker};
 use crate::program::Program;
 use crate::recorder::Period;
-use crate::scheduling::{schedule_as, usual_scheduling};
+use crate::scheduling::{bind_to, schedule_as, usual_scheduling};
 use crate::worker::Worker;
 use crate::{DriveTask, Job, JobError, LoadError, Message, choose_backend};
 
@@ -70,7 +70,7 @@ pub(crate) fn drive(
     choose_backend(Some(task.backend), job.tls != Tls::Off)?;
     let programs = compile(task)?;
     let connections = task.connections();
-    let threads = connections.min(task.threads_max);
+    let threads = task.threads();
     make_room(connections, threads)?;
     let usual = || usual_scheduling(&task.groups, processors());
     let scheduling = schedule_as(task.scheduling.unwrap_or_else(usual))?;
@@ -80,11 +80,15 @@ pub(crate) fn drive(
     };
     let opener = Opener::new(job, task, &programs)?;
     let links = opener.connect_all(speaker)?;
+    let shares = links.into_iter().map(|links| Share::new(task, links));
+    let mut shares: Vec<Share> = shares.collect();
     speaker.say(&Message::Connected {
         clients: connections,
         threads,
     })?;
-    let mut shares = share_out(task, links, threads);
+    if task.hold && !task.thread_cpus.is_empty() {
+        speaker.wait()?;
+    }
     let run = Run {
         task,
         scheduling,
@@ -135,7 +139,7 @@ impl Run<'_> {
             let _ = sender.send(Report::Period { thread, period });
             Ok(())
         };
-        let ended = self.work(share, &mut || Ok(()), &mut hand_over);
+        let ended = self.work(thread, share, &mut || Ok(()), &mut hand_over);
         let _ = sender.send(Report::Ended { thread, ended });
     }
 
@@ -149,13 +153,14 @@ impl Run<'_> {
             Ok(())
         };
         let mut hand_over = |period: Period| collector.borrow_mut().own_period(&period);
-        let ended = self.work(share, &mut at_gate, &mut hand_over);
+        let ended = self.work(0, share, &mut at_gate, &mut hand_over);
         collector.into_inner().finish(ended)
     }
 
     /// Warms up, meets the other threads, and measures. `at_gate` runs when all threads are quiet.
     fn work(
         &self,
+        thread: usize,
         share: Share,
         at_gate: &mut dyn FnMut() -> Result<(), LoadError>,
         hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
@@ -169,7 +174,9 @@ impl Run<'_> {
             is_abandoned: self.is_abandoned,
         };
         let mut worker = Worker::new(share.links, self.programs, shared);
-        let mut ready = self.be_punctual().and_then(|()| self.warm_up(&mut worker));
+        let mut ready = (self.take_place(thread))
+            .and_then(|()| self.be_punctual())
+            .and_then(|()| self.warm_up(&mut worker));
         // A thread that failed still comes to the gate, for the others wait there.
         self.gate.wait();
         if ready.is_ok() && !self.failed.load(Ordering::Relaxed) {
@@ -190,6 +197,12 @@ impl Run<'_> {
             totals.end_at(now_ns());
         }
         Ok(totals)
+    }
+
+    /// Binds this thread to its processor, if it has one of its own.
+    fn take_place(&self, thread: usize) -> Result<(), LoadError> {
+        let cpu = self.task.thread_cpus.get(thread);
+        cpu.copied().map_or(Ok(()), bind_to)
     }
 
     /// Where operations have an intended start, lets this thread be woken when it asked to be, and

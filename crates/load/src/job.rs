@@ -78,6 +78,12 @@ pub struct DriveTask {
     pub protocol: Protocol,
     /// Threads at most, at least 1.
     pub threads_max: u32,
+    /// The processor of each thread; empty where all may use those of the process. Otherwise there
+    /// are as many threads, whatever `threads_max` says, and no more than clients. Clients then
+    /// connect thread by thread, and before those of each the generator says
+    /// [`Connecting`](crate::Message::Connecting).
+    #[serde(default)]
+    pub thread_cpus: Vec<u16>,
     /// Decides, with the group and the number of the client, every drawn value.
     pub seed: u64,
     /// Milliseconds of load before measuring begins. Operations under way are waited for.
@@ -114,7 +120,9 @@ pub struct DriveTask {
     /// says [`Ready`](crate::Message::Ready), and goes on when a line has come on its input. What
     /// is read in between belongs to no statement. At the end it says
     /// [`MeasureEnd`](crate::Message::MeasureEnd) and leaves the connections as they are until a
-    /// second line has come, or the input has ended.
+    /// second line has come, or the input has ended. Where threads have
+    /// [processors](Self::thread_cpus) of their own, each `Connecting` waits for a line too, and
+    /// so does `Connected`.
     pub hold: bool,
 }
 
@@ -227,6 +235,7 @@ impl DriveTask {
             transactional: true,
             protocol: Protocol::Prepared,
             threads_max: 2,
+            thread_cpus: Vec::new(),
             seed: 1,
             warmup_ms: 0,
             warmup_operations: 0,
@@ -247,6 +256,15 @@ impl DriveTask {
     pub(crate) fn connections(&self) -> u32 {
         let clients = self.groups.iter().map(|group| group.clients);
         clients.fold(0, u32::saturating_add)
+    }
+
+    /// Threads that drive the connections.
+    pub(crate) fn threads(&self) -> u32 {
+        let threads = match u32::try_from(self.thread_cpus.len()) {
+            Ok(0) => self.threads_max,
+            bound => bound.unwrap_or(u32::MAX),
+        };
+        self.connections().min(threads)
     }
 
     /// The seed of a group: it decides, with the number of the client in its group, every drawn

@@ -13,7 +13,16 @@ use crate::{CheckOutcome, Hello, LoadError};
 pub enum Message {
     /// The generator is there and waits for its job.
     Hello(Hello),
-    /// All clients are connected, their statements prepared.
+    /// The clients of a thread are about to connect, and all clients of the threads before it rest:
+    /// they begin when a line comes on the generator's input, where the job
+    /// [holds](crate::DriveTask::hold). Said where threads have
+    /// [processors](crate::DriveTask::thread_cpus) of their own.
+    Connecting {
+        /// Number of the thread, from 0.
+        thread: u32,
+    },
+    /// All clients are connected, their statements prepared. Where threads have processors of their
+    /// own and the job holds, they rest until a line comes on the generator's input.
     Connected {
         /// Connections.
         clients: u32,
@@ -124,6 +133,11 @@ impl<'a> Speaker<'a> {
     /// Says `Ready`, and returns when a line has come.
     pub(crate) fn hold(&mut self) -> Result<(), LoadError> {
         self.say(&Message::Ready)?;
+        self.wait()
+    }
+
+    /// Returns when a line has come.
+    pub(crate) fn wait(&mut self) -> Result<(), LoadError> {
         let mut line = Vec::new();
         self.input
             .read_until(b'\n', &mut line)

@@ -1,4 +1,4 @@
-//! The scheduling policy of the generator's threads.
+//! The scheduling policy of the generator's threads, and their processors.
 //!
 //! A thread with the normal policy often preempts the server's threads when an answer wakes it: it
 //! then handles one answer each time that it runs. With the batch policy it waits until the running
@@ -14,6 +14,7 @@ use std::{fs, io};
 
 use preempt_rt::sched::{Pid, Scheduler, SchedulerParams, set_scheduler};
 use prony_model::{ClientGroup, Groups, Scheduling};
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::LoadError;
 
@@ -49,6 +50,16 @@ pub fn schedule_as(wish: Scheduling) -> Result<Scheduling, LoadError> {
         let _ = set_scheduler(Pid::current_thread(), wish, SchedulerParams { priority: 0 });
     }
     in_force()
+}
+
+/// Binds the calling thread to a processor.
+///
+/// # Errors
+/// If the kernel refuses, as where this process may not use that processor.
+pub(crate) fn bind_to(cpu: u16) -> Result<(), LoadError> {
+    let mut mask = CpuSet::new();
+    mask.set(usize::from(cpu));
+    sched_setaffinity(None, &mask).map_err(LoadError::system("bind a thread to its processor"))
 }
 
 /// Policy of the calling thread.

@@ -56,6 +56,11 @@ pub struct Processors {
 pub struct Placement {
     /// The rule that it follows.
     pub rule: PlacementRule,
+    /// `true` if each thread of the load generator has one of the sessions' processors for itself
+    /// and for the sessions of its clients, which are dealt evenly: no query wakes another
+    /// processor. Idle sessions, and the thread that accepts, may then use all of these.
+    #[serde(default)]
+    pub paired: bool,
     /// The processors.
     pub processors: Processors,
 }
@@ -113,12 +118,16 @@ impl fmt::Display for Processors {
     }
 }
 
-/// The rule with its processors, such as `together (sessions 1, background 0, generator 1)`.
+/// The rule with its processors, such as `together (sessions 1, background 0, generator 1)`, or
+/// `together, paired (…)`.
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.rule {
             PlacementRule::Free => self.rule.fmt(f),
-            rule => write!(f, "{rule} ({})", self.processors),
+            rule => {
+                let paired = if self.paired { ", paired" } else { "" };
+                write!(f, "{rule}{paired} ({})", self.processors)
+            }
         }
     }
 }
@@ -141,12 +150,16 @@ mod tests {
     fn placements_as_people_read_them() {
         let mut placement = Placement {
             rule: PlacementRule::Apart,
+            paired: false,
             processors: Processors {
                 generator: Some("3".parse().unwrap()),
                 ..Processors::default()
             },
         };
         assert_eq!(placement.to_string(), "apart (generator 3)");
+        placement.rule = PlacementRule::Together;
+        placement.paired = true;
+        assert_eq!(placement.to_string(), "together, paired (generator 3)");
         placement.rule = PlacementRule::Free;
         assert_eq!(placement.to_string(), "free");
     }

@@ -77,6 +77,7 @@ impl Store {
             let processors = &reading.placement.processors;
             insert_row! { transaction, "record the placement", placement {
                 trial_id: trial, step_id: step, rule: Word(&reading.placement.rule),
+                paired: reading.placement.paired,
                 sessions: processors.sessions.as_ref().map(CpuSet::to_string),
                 background: processors.background.as_ref().map(CpuSet::to_string),
                 generator: processors.generator.as_ref().map(CpuSet::to_string),
@@ -114,12 +115,16 @@ impl Store {
 
     fn placements_of(&self, kind: TrialKind) -> Result<Vec<PlacementRow>, StoreError> {
         let mut threads = self.threads_of(kind)?;
+        let paired = self.paired_column()?;
         rows(
             &self.connection,
             "read the placements",
-            "SELECT trial_id, block, target_id, step_id, rule, sessions, background, generator
-             FROM placement JOIN trial ON trial.id = trial_id
-             WHERE state = 'done' AND kind = ?1 ORDER BY block, target_id, step_id",
+            &format!(
+                "SELECT trial_id, block, target_id, step_id, rule, {paired}, sessions, background,
+                    generator
+                 FROM placement JOIN trial ON trial.id = trial_id
+                 WHERE state = 'done' AND kind = ?1 ORDER BY block, target_id, step_id"
+            ),
             [Word(&kind)],
             |row| {
                 let (trial, block, target, step) =
@@ -142,6 +147,19 @@ impl Store {
                 })
             },
         )
+    }
+
+    /// The column that says if threads are paired. Files of version 1 lack it, and a reader leaves
+    /// them as they are; nothing was paired then.
+    fn paired_column(&self) -> Result<&'static str, StoreError> {
+        let column: Option<bool> = first(
+            &self.connection,
+            "read the placements",
+            "SELECT 1 FROM pragma_table_info('placement') WHERE name = 'paired'",
+            [],
+            |row| row.get(0),
+        )?;
+        Ok(column.map_or("0", |_| "paired"))
     }
 
     /// Threads by trial, step and role; of each role the largest number first.
@@ -192,7 +210,7 @@ fn insert_threads(
     } }
 }
 
-/// The four columns of a placement from `first` on.
+/// The five columns of a placement from `first` on.
 fn placement(row: &Row<'_>, first: usize) -> rusqlite::Result<Placement> {
     let set = |column| {
         let cpus = row.get::<_, Option<Parsed<CpuSet>>>(column)?;
@@ -200,10 +218,11 @@ fn placement(row: &Row<'_>, first: usize) -> rusqlite::Result<Placement> {
     };
     Ok(Placement {
         rule: word(row, first)?,
+        paired: row.get(first + 1)?,
         processors: Processors {
-            sessions: set(first + 1)?,
-            background: set(first + 2)?,
-            generator: set(first + 3)?,
+            sessions: set(first + 2)?,
+            background: set(first + 3)?,
+            generator: set(first + 4)?,
         },
     })
 }

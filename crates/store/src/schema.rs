@@ -11,7 +11,7 @@ use crate::header::{self, APPLICATION_ID, UNRELEASED_ID};
 
 /// Scripts that each bring a file to the next version; the first one makes version 1. Scripts are
 /// only ever appended.
-const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
+const SCRIPTS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// The version that this program writes.
 const CURRENT: i64 = SCRIPTS.len().cast_signed() as i64;

@@ -17,6 +17,6 @@ mod workload;
 
 pub use calibration::{calibration, closed_point};
 pub use outcome::{encoded, group_outcome, histogram, statement_outcome, step_outcome};
-pub use placement::{free, placed, threads_on};
+pub use placement::{free, paired, placed, threads_on};
 pub use plan::{build, group, plan, planned, step, target};
 pub use workload::{draw, param, statement, workload};

@@ -14,6 +14,7 @@ pub fn placed(
     PlacementReading {
         placement: Placement {
             rule,
+            paired: false,
             processors: Processors {
                 sessions: set(sessions),
                 background: set(background),
@@ -26,6 +27,20 @@ pub fn placed(
     }
 }
 
+/// The reading of a step whose sessions and threads of the load generator are paired on two
+/// processors: this number of clients on each, the acceptor and an idle session on both.
+pub fn paired(clients: [u32; 2]) -> PlacementReading {
+    let mut reading = placed(PlacementRule::Together, "0-1", "0-1", "0-1");
+    reading.placement.paired = true;
+    reading.sessions = vec![
+        threads_on("0", clients[0]),
+        threads_on("0-1", 2),
+        threads_on("1", clients[1]),
+    ];
+    reading.generator = vec![threads_on("0", 1), threads_on("1", 1)];
+    reading
+}
+
 /// The reading of a step that the kernel placed, on a host with this number of processors.
 pub fn free(processors: u16) -> PlacementReading {
     let all = match processors {
@@ -35,6 +50,7 @@ pub fn free(processors: u16) -> PlacementReading {
     PlacementReading {
         placement: Placement {
             rule: PlacementRule::Free,
+            paired: false,
             processors: Processors::default(),
         },
         ..placed(PlacementRule::Free, &all, &all, &all)

@@ -20,6 +20,8 @@ impl ChildPlacement {
         let size = StepSize {
             clients,
             generator_threads: clients,
+            // The threads of the null server serve all clients.
+            pairable: false,
         };
         let placement = resolve(&WantedPlacement::Rule(self.rule), size, host);
         let shared = placement.processors.sessions?;

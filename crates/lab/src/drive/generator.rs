@@ -110,7 +110,7 @@ impl Generator {
         Ok(())
     }
 
-    /// Lets a generator go on that holds: one that said `Ready`, or `MeasureEnd`.
+    /// Lets a generator go on that holds: one that said `Connecting`, `Ready` or `MeasureEnd`.
     pub(crate) fn release(&mut self) {
         self.tell(GO);
     }

@@ -47,9 +47,8 @@ impl Binding {
 
     /// Binds the server's threads for a step, before its clients connect.
     pub(crate) fn begin(&mut self, step: &Step, placement: Placement) -> Result<(), Fault> {
-        let of = |cpus: &Option<CpuSet>| cpus.as_ref().unwrap_or(&self.usable).clone();
-        let sessions = of(&placement.processors.sessions);
-        self.background = of(&placement.processors.background);
+        let background = placement.processors.background.as_ref();
+        self.background = background.unwrap_or(&self.usable).clone();
         let reconnects = step
             .groups
             .iter()
@@ -60,6 +59,7 @@ impl Binding {
             Role::Background
         };
         self.current = placement;
+        let sessions = self.sessions();
         let Some(threads) = &mut self.threads else {
             return Ok(());
         };
@@ -70,16 +70,48 @@ impl Binding {
         .map_err(|error| failed(&error))
     }
 
+    /// The processors of the current step's sessions.
+    fn sessions(&self) -> CpuSet {
+        let sessions = self.current.processors.sessions.as_ref();
+        sessions.unwrap_or(&self.usable).clone()
+    }
+
     /// The processors of the current step's load generator, if not all.
     pub(crate) fn generator_cpus(&self) -> Option<CpuSet> {
         self.current.processors.generator.clone()
     }
 
+    /// The processor of each thread of the current step's load generator; none where threads are
+    /// not paired with sessions.
+    pub(crate) fn thread_cpus(&self) -> Vec<u16> {
+        match &self.current.processors.sessions {
+            Some(shared) if self.current.paired => shared.cpus().to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Lets the sessions of the clients of a thread of the load generator, which are about to
+    /// connect, have the thread's processor.
+    pub(crate) fn connecting(&mut self, thread: u32) -> Result<(), Fault> {
+        let cpus = self.thread_cpus();
+        let cpu = usize::try_from(thread).ok().and_then(|i| cpus.get(i));
+        match (
+            &mut self.threads,
+            cpu.copied().and_then(|cpu| CpuSet::of([cpu])),
+        ) {
+            (Some(threads), Some(cpu)) => threads
+                .pair(&cpu, &self.background)
+                .map_err(|error| failed(&error)),
+            _ => Ok(()),
+        }
+    }
+
     /// Finishes binding, when the clients of the current step have connected.
     pub(crate) fn connected(&mut self) -> Result<(), Fault> {
+        let sessions = self.sessions();
         match &mut self.threads {
             Some(threads) => threads
-                .connected(&self.background, self.newcomers)
+                .connected(&sessions, &self.background, self.newcomers)
                 .map_err(|error| failed(&error)),
             None => Ok(()),
         }
@@ -113,6 +145,7 @@ impl Binding {
 pub(crate) fn free() -> Placement {
     Placement {
         rule: PlacementRule::Free,
+        paired: false,
         processors: Processors::default(),
     }
 }

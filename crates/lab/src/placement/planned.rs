@@ -34,6 +34,7 @@ impl<'a> PlannedPlacements<'a> {
             host,
             default: default.rule,
             threads_max: hello.usual_threads(backend.unwrap_or(Backend::Epoll)),
+            threads_asked: false,
         };
         Ok(Self {
             default,

@@ -64,6 +64,7 @@ fn rules_on_hosts() {
         let size = StepSize {
             clients,
             generator_threads: clients.min(2),
+            pairable: true,
         };
         let placement = resolve(&WantedPlacement::Rule(rule), size, &host);
         let Processors {
@@ -76,6 +77,11 @@ fn rules_on_hosts() {
         assert_eq!(shown, expected, "{rule}, {clients} clients, {host:?}");
         let free = host.count() == 1;
         assert_eq!(placement.rule == PlacementRule::Free, free);
+        let pairs = rule == Together && host.count() > 1 && clients > 1;
+        assert_eq!(
+            placement.paired, pairs,
+            "{rule}, {clients} clients, {host:?}"
+        );
     }
 }
 
@@ -84,6 +90,7 @@ fn free_and_sets_are_as_written() {
     let size = StepSize {
         clients: 4,
         generator_threads: 1,
+        pairable: true,
     };
     let free = WantedPlacement::Rule(PlacementRule::Free);
     let placement = resolve(&free, size, &cores(4));
@@ -98,6 +105,33 @@ fn free_and_sets_are_as_written() {
         assert_eq!(placement.rule, PlacementRule::Sets);
         assert_eq!(placement.processors, processors);
     }
+}
+
+#[test]
+fn clients_that_connect_anew_or_while_measured_are_not_paired() {
+    let paired = |change: fn(&mut Step), threads_asked| {
+        let mut plan = plan();
+        plan.steps[0] = prony_testkit::step("point-query", 3);
+        plan.placement = Some(WantedPlacement::Rule(PlacementRule::Together));
+        change(&mut plan.steps[0]);
+        let placements = Placements {
+            host: cores(2),
+            default: PlacementRule::Free,
+            threads_max: 1,
+            threads_asked,
+        };
+        let placement = placements.of(&plan, &plan.targets[0], &plan.steps[0]);
+        assert_eq!(placement.processors.sessions, cores(2).all());
+        placement.paired
+    };
+    assert!(paired(|_| {}, false));
+    assert!(!paired(|_| {}, true));
+    assert!(!paired(|step| step.timing = Timing::WholeRun, false));
+    let reconnect = |step: &mut Step| {
+        let mut groups = step.groups.iter_mut();
+        groups.next().unwrap().reconnect_every = Some(10);
+    };
+    assert!(!paired(reconnect, false));
 }
 
 /// One target and one step.

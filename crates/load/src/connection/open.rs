@@ -14,7 +14,7 @@ use crate::connection::statements::{all_texts, prepare};
 use crate::message::Speaker;
 use crate::operations::Statements;
 use crate::program::Program;
-use crate::{DriveTask, Job, LoadError};
+use crate::{DriveTask, Job, LoadError, Message};
 
 /// State of a connection that replaces an old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,14 +74,34 @@ impl<'a> Opener<'a> {
         self.task.groups[group].clients
     }
 
-    /// Connects every client of every group and prepares its statements; group after group.
-    pub(crate) fn connect_all(&self, speaker: &Speaker<'_>) -> Result<Vec<Link>, LoadError> {
-        let mut links = Vec::new();
-        for group in 0..self.programs.len() {
-            for number in 0..self.clients(group) {
-                speaker.check_input()?;
-                links.push(self.connect(group, number)?);
+    /// Connects every client of every group and prepares its statements; group after group, and,
+    /// where threads have processors of their own, thread after thread. Returns the clients of each
+    /// thread: they are dealt to threads in turn.
+    pub(crate) fn connect_all(
+        &self,
+        speaker: &mut Speaker<'_>,
+    ) -> Result<Vec<Vec<Link>>, LoadError> {
+        let threads = self.task.threads();
+        let bound = !self.task.thread_cpus.is_empty();
+        let mut links: Vec<Vec<Link>> = (0..threads).map(|_| Vec::new()).collect();
+        let groups = 0..self.programs.len();
+        let clients =
+            groups.flat_map(|group| (0..self.clients(group)).map(move |number| (group, number)));
+        let mut dealt: Vec<(u32, (usize, u32))> = (0..threads).cycle().zip(clients).collect();
+        if bound {
+            dealt.sort_by_key(|(thread, _)| *thread);
+        }
+        let mut begun = None;
+        for (thread, (group, number)) in dealt {
+            if bound && begun != Some(thread) {
+                begun = Some(thread);
+                speaker.say(&Message::Connecting { thread })?;
+                if self.task.hold {
+                    speaker.wait()?;
+                }
             }
+            speaker.check_input()?;
+            links[thread as usize].push(self.connect(group, number)?);
         }
         Ok(links)
     }

@@ -18,6 +18,7 @@ crate::backend::behind_each_backend! {
     tcp_carries_the_same_in_every_kind_of_loop,
     operations_are_shared_out,
     the_same_seed_asks_the_same_on_any_number_of_threads,
+    clients_of_bound_threads_ask_the_same_thread_after_thread,
     deadlocks_are_retried_with_the_same_values,
     retries_repeat_lists_of_every_distribution,
     without_transactions_nothing_is_rolled_back,
@@ -207,6 +208,42 @@ fn the_same_seed_asks_the_same_on_any_number_of_threads() {
         record(1, Protocol::Text, 7, Delivery::Whole),
         record(1, Protocol::Prepared, 7, Delivery::Whole)
     );
+}
+
+fn clients_of_bound_threads_ask_the_same_thread_after_thread() {
+    let usable = prony_host::usable_cpus().unwrap();
+    let cpu = usable.cpus()[0];
+    let run_on = |thread_cpus: Vec<u16>| {
+        let server = FakeServer::start(Delivery::Whole, answer);
+        let mut task = task(mixed(true), 5, count(60));
+        task.thread_cpus = thread_cpus;
+        let messages = run(&server, task).unwrap();
+        let said: Vec<u32> = (messages.iter())
+            .filter_map(|message| match message {
+                Message::Connecting { thread } => Some(*thread),
+                _ => None,
+            })
+            .collect();
+        let threads = outcome(&messages).thread_use.len();
+        let asked: Vec<_> = server.record().into_values().collect();
+        (said, threads, asked)
+    };
+    let (said, _, free) = run_on(Vec::new());
+    assert!(said.is_empty());
+    // Connections in the order in which they were made, by the number of their client.
+    for (threads, order) in [(1, vec![0, 1, 2, 3, 4]), (2, vec![0, 2, 4, 1, 3])] {
+        let (said, used, bound) = run_on(vec![cpu; threads]);
+        assert_eq!((said.len(), used), (threads, threads));
+        let expected: Vec<_> = order.iter().map(|client: &usize| &free[*client]).collect();
+        assert_eq!(bound.iter().collect::<Vec<_>>(), expected);
+    }
+    // A thread has at least one client.
+    assert_eq!(run_on(vec![cpu; 9]).1, 5);
+    let server = FakeServer::start(Delivery::Whole, answer);
+    let mut task = task(mixed(true), 2, count(60));
+    task.thread_cpus = vec![cpu, 1023];
+    let error = run(&server, task).unwrap_err().to_string();
+    assert!(error.contains("bind a thread"), "{error}");
 }
 
 fn deadlocks_are_retried_with_the_same_values() {

@@ -11,8 +11,9 @@ use prony_model::{
     Thousandths, ThreadUse,
 };
 
-use self::placement::{Misplaced, misplaced, sessions_unknown};
+use self::placement::{Misplaced, misplaced, sessions_unknown, unpaired};
 use crate::analysis::times::decode;
+use crate::words::plural;
 
 /// Share of the measured time from which on a thread of the generator counts as saturated. The rest
 /// is less than the kernel's own work takes now and then.
@@ -41,6 +42,12 @@ const STEAL: Counter = Counter::new(Source::Host, "steal_ns");
 pub(crate) enum Condition {
     /// Threads were not on the processors that the placement gives them.
     Misplaced(Misplaced),
+    /// Clients whose session did not share a processor with their thread of the load generator,
+    /// though the placement pairs them.
+    Unpaired {
+        /// Number of these clients, above 0.
+        clients: u32,
+    },
     /// The sessions of the server could not be told from its other threads, so that the placement
     /// of the sessions is unknown.
     SessionsUnknown,
@@ -116,6 +123,8 @@ pub(crate) fn conditions(step: &Step, facts: &StepFacts<'_>) -> Vec<Condition> {
     let mut found = Vec::new();
     if let Some(reading) = facts.placement {
         found.extend(misplaced(reading, facts.usable).map(Condition::Misplaced));
+        let clients = unpaired(reading, step.all_clients());
+        found.extend((clients > 0).then_some(Condition::Unpaired { clients }));
         found.extend(sessions_unknown(reading).then_some(Condition::SessionsUnknown));
     }
     if let Some([start, end]) = facts.edges {
@@ -144,6 +153,7 @@ impl Condition {
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Misplaced(_) => "misplaced",
+            Self::Unpaired { .. } => "unpaired",
             Self::SessionsUnknown => "sessions-unknown",
             Self::Steal { .. } => "steal",
             Self::GeneratorBusy { .. } => "generator-busy",
@@ -158,6 +168,7 @@ impl Condition {
     pub(crate) fn group(&self) -> Option<usize> {
         match *self {
             Self::Misplaced(_)
+            | Self::Unpaired { .. }
             | Self::SessionsUnknown
             | Self::Steal { .. }
             | Self::GeneratorBusy { .. }
@@ -173,6 +184,12 @@ impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Misplaced(ref misplaced) => misplaced.fmt(f),
+            Self::Unpaired { clients } => write!(
+                f,
+                "the sessions of {} did not share a processor with the thread of the load generator \
+                 that drives them: the step was not placed as planned",
+                plural(clients.into(), "client")
+            ),
             Self::SessionsUnknown => f.write_str(
                 "the sessions of the server could not be told from its other threads: their \
                  placement is unknown",

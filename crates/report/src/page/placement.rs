@@ -119,8 +119,9 @@ fn named(names: impl Iterator<Item = String>, noun: &str) -> String {
 fn words(part: &[Placed<'_>]) -> String {
     match part[0].placement.rule {
         PlacementRule::Together => format!(
-            "sessions and generator share {}{}",
+            "sessions and generator share {}{}{}",
             by_clients(sizes(part, |processors| processors.sessions.as_ref())),
+            pairs(part),
             others(part)
         ),
         PlacementRule::Apart => format!(
@@ -130,6 +131,22 @@ fn words(part: &[Placed<'_>]) -> String {
         ),
         PlacementRule::Free => "the kernel chooses the processors of all threads".to_owned(),
         PlacementRule::Sets => format!("{}, as the experiment asks", part[0].placement.processors),
+    }
+}
+
+/// A note that threads of the generator are paired with sessions.
+fn pairs(part: &[Placed<'_>]) -> &'static str {
+    let several = part.iter().filter(|placed| {
+        let sessions = placed.placement.processors.sessions.as_ref();
+        sessions.is_some_and(|cpus| cpus.cpus().len() > 1)
+    });
+    let paired: BTreeSet<bool> = several.map(|placed| placed.placement.paired).collect();
+    match (paired.contains(&true), paired.contains(&false)) {
+        (true, false) => ", paired: each thread of the generator has one with its sessions",
+        (true, true) => {
+            ", paired in some steps: each thread of the generator has one with its sessions"
+        }
+        (false, _) => "",
     }
 }
 

@@ -5,7 +5,7 @@ use prony_model::{
     WantedPlacement,
 };
 use prony_report::{Format, render};
-use prony_testkit::{free, placed, planned, threads_on};
+use prony_testkit::{free, paired, placed, planned, threads_on};
 use serde_json::{Value, json};
 
 use crate::sample::{Sample, at, plan};
@@ -93,6 +93,20 @@ fn the_heading_says_where_threads_ran() {
     Placement together: sessions and generator share 1 processor for 1 client and 2 processors for 2 to
     8 clients, the server's other threads have the rest, or all where none is left. Default:
     together, because a wake-up across processors costs 3.1 times as much as on one
+    ");
+}
+
+#[test]
+fn pairs_are_in_the_heading() {
+    let mut plan = plan(2, &[1], 2);
+    let own = plan.steps[1].groups.iter_mut().next().unwrap();
+    own.clients = 3;
+    let by_step = |_, step| if step == 1 { paired([2, 1]) } else { on_one() };
+    insta::assert_snapshot!(line(&plan, by_step), @r"
+    Placement together: sessions and generator share 1 processor for 1 client and 2 processors for 3
+    clients, paired: each thread of the generator has one with its sessions, the server's
+    other threads have the rest, or all where none is left. Default: together, because a
+    wake-up across processors costs 3.1 times as much as on one
     ");
 }
 
@@ -231,7 +245,8 @@ fn programs_get_the_processors_of_each_cell() {
     let decided = json!({ "rule": "together", "reason": { "price": 3100 } });
     assert_eq!(report["run"]["default_placement"], decided);
     let placement = json!({
-        "rule": "together", "sessions": "1", "background": "0", "generator": "1",
+        "rule": "together", "paired": false, "sessions": "1", "background": "0",
+        "generator": "1",
     });
     let cell = &report["cells"][0];
     assert_eq!(cell["placement"], placement);

@@ -35,6 +35,11 @@ const PAUSE: Duration = Duration::from_micros(100);
 /// Number of times that questions are asked until one thread alone switches that often.
 const TRIES: u32 = 20;
 
+/// Time without a switch after which threads rest.
+const REST: Duration = Duration::from_millis(2);
+/// Number of such times that threads are waited for.
+const REST_TRIES: u32 = 50;
+
 /// The threads of a server that runs.
 #[derive(Debug)]
 pub struct ServerThreads {
@@ -47,6 +52,11 @@ pub struct ServerThreads {
     acceptors: BTreeSet<Thread>,
     sessions: BTreeSet<Thread>,
     background: BTreeSet<Thread>,
+    /// Sessions with a processor of their own, which they share with the thread of the load
+    /// generator that drives their clients, and their switches while these connected.
+    paired: BTreeMap<Thread, (CpuSet, u64)>,
+    /// The pair whose clients connect.
+    connecting: Option<Pair>,
     /// Processors of the acceptor, and therefore of new sessions.
     for_sessions: CpuSet,
     /// Processors of the background threads, and therefore of those that these make.
@@ -79,6 +89,14 @@ enum Kind {
     Threads,
     /// Processes of one group.
     Processes,
+}
+
+/// Clients that connect, and whose sessions get one processor.
+#[derive(Debug)]
+struct Pair {
+    cpu: CpuSet,
+    /// Switches of each session before the first of them connected.
+    switches: BTreeMap<Thread, u64>,
 }
 
 /// The reason why threads can't be told or bound.
@@ -143,6 +161,8 @@ impl ServerThreads {
             acceptors,
             sessions,
             background,
+            paired: BTreeMap::new(),
+            connecting: None,
             newcomers: Role::Background,
         };
         threads.separate(&threads.usable.clone())?;
@@ -156,7 +176,7 @@ impl ServerThreads {
     /// # Errors
     /// When threads can't be listed or bound.
     pub fn bind(&mut self, sessions: &CpuSet, background: &CpuSet) -> Result<(), ThreadsError> {
-        self.update()?;
+        self.unpair()?;
         if sessions == background {
             self.separate(sessions)
         } else {
@@ -174,25 +194,76 @@ impl ServerThreads {
         sessions: &CpuSet,
         background: &CpuSet,
     ) -> Result<(), ThreadsError> {
-        self.update()?;
+        self.unpair()?;
         self.newcomers = Role::Session;
         self.bind_all(sessions, background)
     }
 
-    /// Finds the threads of the clients that have connected since [`Self::bind`], and lets the
-    /// background threads have the processors `background`. `newcomers` is the role of threads that
-    /// are made later, as long as all have the same processors.
+    /// Lets the sessions of clients that are about to connect have the processor `cpu`, and ends the
+    /// same for the clients that connected before, which now rest. A session serves one of these
+    /// clients if it was made meanwhile, or if it was idle and has been woken. `background` are the
+    /// processors of the background threads, and others than `cpu` alone.
     ///
     /// # Errors
     /// When threads can't be listed or bound.
-    pub fn connected(&mut self, background: &CpuSet, newcomers: Role) -> Result<(), ThreadsError> {
-        self.update()?;
+    pub fn pair(&mut self, cpu: &CpuSet, background: &CpuSet) -> Result<(), ThreadsError> {
+        self.end_pair()?;
+        self.bind_all(cpu, background)?;
+        self.connecting = Some(Pair {
+            cpu: cpu.clone(),
+            switches: at_rest(&self.sessions),
+        });
+        Ok(())
+    }
+
+    /// Finds the threads of the clients that have connected since [`Self::bind`], and lets all
+    /// threads but those that [`Self::pair`] has bound have the processors `sessions` and
+    /// `background`. `newcomers` is the role of threads that are made later, as long as all have the
+    /// same processors.
+    ///
+    /// # Errors
+    /// When threads can't be listed or bound.
+    pub fn connected(
+        &mut self,
+        sessions: &CpuSet,
+        background: &CpuSet,
+        newcomers: Role,
+    ) -> Result<(), ThreadsError> {
+        self.end_pair()?;
         self.newcomers = newcomers;
-        if self.for_background == *background {
+        if self.for_sessions == *sessions && self.for_background == *background {
             return Ok(());
         }
-        let sessions = self.for_sessions.clone();
-        self.bind_all(&sessions, background)
+        self.bind_all(sessions, background)
+    }
+
+    /// Finds the sessions of the clients that connected, if any did for a processor. A session that
+    /// was woken for another reason, such as to become idle, switches less than one whose client
+    /// connects, and one that was made serves its client.
+    fn end_pair(&mut self) -> Result<(), ThreadsError> {
+        self.update()?;
+        let Some(Pair { cpu, switches }) = self.connecting.take() else {
+            return Ok(());
+        };
+        let now = at_rest(&self.sessions);
+        for (thread, count) in now {
+            let before = switches.get(&thread);
+            let moved = before.map_or(u64::MAX, |before| count.saturating_sub(*before));
+            let earlier = self.paired.get(&thread).map_or(0, |(_, moved)| *moved);
+            if moved > earlier {
+                bind(thread, &cpu)?;
+                self.paired.insert(thread, (cpu.clone(), moved));
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the pairs of earlier clients.
+    fn unpair(&mut self) -> Result<(), ThreadsError> {
+        self.update()?;
+        self.paired.clear();
+        self.connecting = None;
+        Ok(())
     }
 
     /// Reads the processors of every thread.
@@ -222,12 +293,10 @@ impl ServerThreads {
     }
 
     fn bind_all(&mut self, sessions: &CpuSet, background: &CpuSet) -> Result<(), ThreadsError> {
-        for thread in self.acceptors.iter().chain(&self.sessions) {
+        for thread in &self.acceptors {
             bind(*thread, sessions)?;
         }
-        for thread in &self.background {
-            bind(*thread, background)?;
-        }
+        self.bind_known(sessions, background)?;
         self.for_sessions = sessions.clone();
         self.for_background = background.clone();
         // A thread can have been made by one that was not bound yet.
@@ -236,8 +305,16 @@ impl ServerThreads {
         if self.len() == before {
             return Ok(());
         }
+        self.bind_known(sessions, background)
+    }
+
+    /// Binds all threads but the acceptors. Sessions that are paired keep their processor.
+    fn bind_known(&self, sessions: &CpuSet, background: &CpuSet) -> Result<(), ThreadsError> {
         for thread in &self.sessions {
-            bind(*thread, sessions)?;
+            bind(
+                *thread,
+                self.paired.get(thread).map_or(sessions, |(cpu, _)| cpu),
+            )?;
         }
         for thread in &self.background {
             bind(*thread, background)?;
@@ -254,6 +331,7 @@ impl ServerThreads {
         let now: BTreeSet<Thread> = list(self.pid, self.kind)?.into_iter().collect();
         self.sessions.retain(|thread| now.contains(thread));
         self.background.retain(|thread| now.contains(thread));
+        self.paired.retain(|thread, _| now.contains(thread));
         let known = |thread: &&Thread| {
             [&self.acceptors, &self.sessions, &self.background]
                 .iter()
@@ -360,6 +438,28 @@ fn switches(threads: &[Thread]) -> BTreeMap<Thread, u64> {
     threads.iter().filter_map(switches_of).collect()
 }
 
+/// The switches of threads, as soon as all sleep and none has switched for a while: the last ones
+/// that served a client have gone to wait. After [`REST_TRIES`] such times they are taken as they are.
+fn at_rest(threads: &BTreeSet<Thread>) -> BTreeMap<Thread, u64> {
+    let threads: Vec<Thread> = threads.iter().copied().collect();
+    let mut last = switches(&threads);
+    for _ in 0..REST_TRIES {
+        thread::sleep(REST);
+        let now = switches(&threads);
+        if now == last && threads.iter().all(sleeps) {
+            break;
+        }
+        last = now;
+    }
+    last
+}
+
+/// Returns `false` if a thread runs or would if it had a processor.
+fn sleeps(thread: &Thread) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", thread.id));
+    status.map_or(true, |text| !text.contains("State:\tR"))
+}
+
 /// The threads that accept connections, and those that make the threads of these.
 fn acceptors(pid: u32, kind: Kind, all: &[Thread]) -> impl Iterator<Item = Thread> {
     let is_acceptor = move |thread: &&Thread| {
@@ -388,3 +488,6 @@ fn unless_gone<T>(task: &'static str, done: io::Result<T>) -> Result<Option<T>, 
         Err(error) => Err(ThreadsError::system(task)(error)),
     }
 }
+
+#[cfg(test)]
+mod tests;

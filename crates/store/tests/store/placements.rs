@@ -4,8 +4,8 @@ use prony_model::{
     DefaultPlacement, DefaultReason, Placement, PlacementReading, PlacementRule, PlannedTrial,
     Processors, Thousandths, TrialKind,
 };
-use prony_store::PlacementRow;
-use prony_testkit::{free, placed, planned, threads_on};
+use prony_store::{PlacementRow, Store};
+use prony_testkit::{free, paired, placed, planned, threads_on};
 
 use crate::sample::{Sample, assert_whole, at, begin_with_steps, create_with, plan};
 
@@ -13,6 +13,7 @@ fn named() -> PlacementReading {
     PlacementReading {
         placement: Placement {
             rule: PlacementRule::Sets,
+            paired: false,
             processors: Processors {
                 sessions: None,
                 background: Some("0,2-3".parse().unwrap()),
@@ -37,6 +38,7 @@ fn placements_come_back_of_done_trials() {
     store.finish_trial(trial, at(2)).unwrap();
     let other = begin_with_steps(&mut store, 0, 1);
     store.record_placement(other, 0, &free(2)).unwrap();
+    store.record_placement(other, 1, &paired([2, 1])).unwrap();
     store.finish_trial(other, at(3)).unwrap();
     let row = |trial, target, step, reading| PlacementRow {
         trial,
@@ -50,9 +52,35 @@ fn placements_come_back_of_done_trials() {
             row(trial, 0, 0, together),
             row(trial, 0, 1, named()),
             row(other, 1, 0, free(2)),
+            row(other, 1, 1, paired([2, 1])),
         ]
     );
     assert_eq!(store.counted_placements().unwrap(), []);
+    assert_whole(&sample.path());
+}
+
+#[test]
+fn files_without_pairs_are_read_and_brought_up_to_date() {
+    let sample = Sample::new();
+    let mut store = sample.create();
+    let trial = begin_with_steps(&mut store, 0, 0);
+    store.record_placement(trial, 0, &free(2)).unwrap();
+    store.finish_trial(trial, at(2)).unwrap();
+    drop(store);
+    rusqlite::Connection::open(sample.path())
+        .and_then(|connection| {
+            connection.execute_batch("ALTER TABLE placement DROP COLUMN paired")?;
+            connection.pragma_update(None, "user_version", 1)
+        })
+        .unwrap();
+    let readings = |store: &Store| -> Vec<PlacementReading> {
+        let rows = store.placements().unwrap();
+        rows.into_iter().map(|row| row.reading).collect()
+    };
+    let store = Store::open_read_only(&sample.path()).unwrap();
+    assert_eq!(readings(&store), [free(2)]);
+    drop(store);
+    assert_eq!(readings(&sample.open()), [free(2)]);
     assert_whole(&sample.path());
 }
 

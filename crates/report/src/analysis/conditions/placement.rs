@@ -51,7 +51,8 @@ fn processors(set: &CpuSet) -> String {
 }
 
 /// The threads that were not where they were planned. Roles that the placement does not bind may
-/// use all `usable` processors; without these, they are not checked.
+/// use all `usable` processors; without these, they are not checked. Paired threads may have a part
+/// of the planned processors.
 pub(super) fn misplaced<'a>(
     reading: &'a PlacementReading,
     usable: Option<&'a CpuSet>,
@@ -68,8 +69,13 @@ pub(super) fn misplaced<'a>(
     ];
     roles.into_iter().flat_map(move |(role, planned, threads)| {
         let planned = planned.as_ref().or(usable);
+        let in_part = reading.placement.paired && role != Role::Background;
         let elsewhere = move |on: &ThreadsOn| {
-            let planned = planned.filter(|planned| **planned != on.cpus)?;
+            let is_there = |planned: &CpuSet| {
+                let has = |cpu| planned.cpus().contains(cpu);
+                *planned == on.cpus || (in_part && on.cpus.cpus().iter().all(has))
+            };
+            let planned = planned.filter(|planned| !is_there(planned))?;
             Some(Misplaced {
                 role,
                 threads: on.threads,
@@ -79,6 +85,29 @@ pub(super) fn misplaced<'a>(
         };
         threads.iter().filter_map(elsewhere)
     })
+}
+
+/// Number of clients whose session does not share a processor with the thread of the load generator
+/// that drives them, where all should. Clients are dealt to the threads in turn.
+pub(super) fn unpaired(reading: &PlacementReading, clients: u32) -> u32 {
+    let placement = &reading.placement;
+    let shared = match &placement.processors.sessions {
+        Some(shared) if placement.paired => shared.cpus(),
+        _ => return 0,
+    };
+    let on = |threads: &[ThreadsOn], cpu: u16| -> u32 {
+        let alone = threads.iter().filter(|on| on.cpus.cpus() == [cpu]);
+        alone.map(|on| on.threads).sum()
+    };
+    let threads = u32::try_from(shared.len()).unwrap_or(u32::MAX);
+    let of_thread = |(thread, cpu): (u32, &u16)| {
+        let clients = clients / threads + u32::from(thread < clients % threads);
+        match on(&reading.generator, *cpu) {
+            1 => clients.saturating_sub(on(&reading.sessions, *cpu)),
+            _ => clients,
+        }
+    };
+    (0..).zip(shared).map(of_thread).sum()
 }
 
 /// Returns `true` if sessions have processors of their own, and were not told from other threads

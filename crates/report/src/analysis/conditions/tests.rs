@@ -112,6 +112,39 @@ fn sessions_that_are_not_known_are_a_condition() {
     assert_eq!(of_placement(&shared, None), [""; 0]);
 }
 
+#[test]
+fn paired_threads_have_one_of_the_processors_each() {
+    let of = |reading: &PlacementReading, clients| {
+        let facts = StepFacts {
+            placement: Some(reading),
+            thread_use: &[],
+            schedules: &[],
+            edges: None,
+            cpus: 2,
+            usable: None,
+        };
+        let found = conditions(&step(1, clients, Pace::default()), &facts);
+        found.iter().map(Condition::code).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&testkit::paired([2, 1]), 3), [""; 0]);
+    // Idle sessions may have one of the processors too.
+    assert_eq!(of(&testkit::paired([3, 2]), 3), [""; 0]);
+    assert_eq!(of(&testkit::paired([3, 1]), 4), ["unpaired"]);
+    let mut unbound = testkit::paired([2, 2]);
+    unbound.generator = vec![testkit::threads_on("0-1", 2)];
+    assert_eq!(of(&unbound, 4), ["unpaired"]);
+    unbound.generator = vec![testkit::threads_on("0", 2)];
+    assert_eq!(of(&unbound, 4), ["unpaired"]);
+    let mut moved = testkit::paired([2, 2]);
+    moved.sessions[1].cpus = "1-2".parse().unwrap();
+    assert_eq!(of(&moved, 4), ["misplaced"]);
+    let shown = Condition::Unpaired { clients: 1 }.to_string();
+    assert!(
+        shown.starts_with("the sessions of 1 client did not share"),
+        "{shown}"
+    );
+}
+
 /// The conditions of the generator's threads for this many clients of one group.
 fn of_threads(thread_use: &[ThreadUse], clients: u32, pace: Pace) -> Vec<Condition> {
     let facts = StepFacts {

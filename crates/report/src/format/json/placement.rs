@@ -10,6 +10,7 @@ pub(super) fn placement(placement: &Placement) -> impl Serialize {
     let processors = &placement.processors;
     object! {
         rule: placement.rule,
+        paired: placement.paired,
         sessions: &processors.sessions,
         background: &processors.background,
         generator: &processors.generator,
