@@ -215,7 +215,7 @@ fn documented_matrices_are_right() {
 }
 
 #[test]
-fn the_quickstart_takes_less_than_eight_minutes() {
+fn the_quickstart_takes_less_than_ten_minutes() {
     let world = World::new();
     let text = include_str!("../../../../experiments/quickstart.toml");
     let plan = world.parse(text).unwrap();
@@ -233,7 +233,7 @@ fn the_quickstart_takes_less_than_eight_minutes() {
             "delete",
         ]
     );
-    assert!(predicted_ms(&plan, &Assumptions::default()) < 8 * 60_000);
+    assert!(predicted_ms(&plan, &Assumptions::default()) < 10 * 60_000);
 }
 
 #[test]

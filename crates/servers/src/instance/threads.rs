@@ -237,9 +237,9 @@ impl ServerThreads {
         self.bind_all(sessions, background)
     }
 
-    /// Finds the sessions of the clients that connected, if any did for a processor. A session that
-    /// was woken for another reason, such as to become idle, switches less than one whose client
-    /// connects, and one that was made serves its client.
+    /// Finds the sessions of the clients that connected, if any did for a processor. One that was made
+    /// serves its client. One that was woken serves the client for which it switched most: another
+    /// connection may have woken it in passing.
     fn end_pair(&mut self) -> Result<(), ThreadsError> {
         self.update()?;
         let Some(Pair { cpu, switches }) = self.connecting.take() else {
