@@ -115,16 +115,12 @@ impl Store {
 
     fn placements_of(&self, kind: TrialKind) -> Result<Vec<PlacementRow>, StoreError> {
         let mut threads = self.threads_of(kind)?;
-        let paired = self.paired_column()?;
         rows(
             &self.connection,
             "read the placements",
-            &format!(
-                "SELECT trial_id, block, target_id, step_id, rule, {paired}, sessions, background,
-                    generator
-                 FROM placement JOIN trial ON trial.id = trial_id
-                 WHERE state = 'done' AND kind = ?1 ORDER BY block, target_id, step_id"
-            ),
+            "SELECT trial_id, block, target_id, step_id, rule, paired, sessions, background, generator
+             FROM placement JOIN trial ON trial.id = trial_id
+             WHERE state = 'done' AND kind = ?1 ORDER BY block, target_id, step_id",
             [Word(&kind)],
             |row| {
                 let (trial, block, target, step) =
@@ -147,19 +143,6 @@ impl Store {
                 })
             },
         )
-    }
-
-    /// The column that says if threads are paired. Files of version 1 lack it, and a reader leaves
-    /// them as they are; nothing was paired then.
-    fn paired_column(&self) -> Result<&'static str, StoreError> {
-        let column: Option<bool> = first(
-            &self.connection,
-            "read the placements",
-            "SELECT 1 FROM pragma_table_info('placement') WHERE name = 'paired'",
-            [],
-            |row| row.get(0),
-        )?;
-        Ok(column.map_or("0", |_| "paired"))
     }
 
     /// Threads by trial, step and role; of each role the largest number first.

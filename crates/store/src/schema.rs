@@ -13,6 +13,10 @@ use crate::header::{self, APPLICATION_ID, UNRELEASED_ID};
 /// only ever appended.
 const SCRIPTS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
+/// For each version after the first, a script that makes temporary stand-ins for what it adds, so that
+/// older files can be read and stay as they are.
+const FOR_READERS: [&str; 1] = [include_str!("schema/2-for-readers.sql")];
+
 /// The version that this program writes.
 const CURRENT: i64 = SCRIPTS.len().cast_signed() as i64;
 
@@ -55,6 +59,19 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, StoreEr
 /// Brings a file of version `from` to the present schema.
 pub(crate) fn migrate(connection: &mut Connection, from: i64) -> Result<(), StoreError> {
     migrate_by(connection, &SCRIPTS, from)
+}
+
+/// Lets this program read a file of version `from`, without a change to the file.
+pub(crate) fn stand_in(connection: &Connection, from: i64) -> Result<(), StoreError> {
+    let missing = (2..)
+        .zip(FOR_READERS)
+        .filter(|(version, _)| *version > from);
+    for (_, script) in missing {
+        connection
+            .execute_batch(script)
+            .during("open the result file for reading", connection)?;
+    }
+    Ok(())
 }
 
 fn migrate_by(connection: &mut Connection, scripts: &[&str], from: i64) -> Result<(), StoreError> {

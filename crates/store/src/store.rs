@@ -102,7 +102,8 @@ impl Store {
         // Not opened as read-only: the reader of a run that was killed must be allowed to take in
         // the write-ahead log.
         let connection = connect(path, OpenFlags::empty())?;
-        schema::check(&connection, path)?;
+        let version = schema::check(&connection, path)?;
+        schema::stand_in(&connection, version)?;
         connection
             .pragma_update(None, "query_only", true)
             .during("open the result file for reading", &connection)?;

@@ -19,16 +19,6 @@ CREATE TABLE host (
     findings    TEXT
 ) STRICT;
 
--- Blocks that were added to the plan after the run began.
-CREATE TABLE addition (
-    id       INTEGER PRIMARY KEY,
-    added_at TEXT NOT NULL,
-    host_id  INTEGER NOT NULL REFERENCES host (id),
-    reason   TEXT NOT NULL CHECK (reason IN ('append', 'campaign')),
-    trials   TEXT NOT NULL,
-    without  TEXT NOT NULL
-) STRICT;
-
 CREATE TABLE calibration (
     id          INTEGER PRIMARY KEY,
     recorded_at TEXT NOT NULL,
