@@ -101,6 +101,15 @@ fn part(target: &Target, aspect: &Aspect, varying: &[Aspect], words: Words) -> O
     let text = match aspect {
         Aspect::Build | Aspect::Engine | Aspect::Protocol | Aspect::Transport => value,
         Aspect::Server => return None,
+        Aspect::Preload if target.preload.is_empty() => return None,
+        Aspect::Preload => {
+            let stems: Vec<_> = target
+                .preload
+                .iter()
+                .map(|library| library.stem())
+                .collect();
+            format!("preload-{}", stems.join("-"))
+        }
         Aspect::Intent(name) => {
             target.config.intents.get(name)?;
             format!("{}-{value}", word(name, varying, words))
