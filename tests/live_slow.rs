@@ -75,7 +75,7 @@ const TIME: Means = Means {
     counter: "off",
     kind: "timed",
     counters: "'user_ns', 'system_ns'",
-    accepted: [1.5, 2.7],
+    accepted: [1.4, 2.7],
 };
 
 fn build_library(file: &Path, percent: f64) {

@@ -1,6 +1,6 @@
 //! Names of targets: what varies, and only that.
 
-use prony_model::{Aspect, Collect, Target};
+use prony_model::{Aspect, Collect, PreloadedLibrary, Target};
 
 use super::expand::Draft;
 use crate::fields::{NAME_RULE, is_name, is_name_char};
@@ -103,11 +103,7 @@ fn part(target: &Target, aspect: &Aspect, varying: &[Aspect], words: Words) -> O
         Aspect::Server => return None,
         Aspect::Preload if target.preload.is_empty() => return None,
         Aspect::Preload => {
-            let stems: Vec<_> = target
-                .preload
-                .iter()
-                .map(|library| library.stem())
-                .collect();
+            let stems: Vec<_> = target.preload.iter().map(PreloadedLibrary::stem).collect();
             format!("preload-{}", stems.join("-"))
         }
         Aspect::Intent(name) => {
