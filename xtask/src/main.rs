@@ -10,6 +10,7 @@ mod cargo;
 mod ci;
 mod layers;
 mod settings;
+mod slow;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ usage: cargo xtask COMMAND
   quick                 the same without the tests that start real servers
   tidy                  sizes, names, links, causes, comments, circles, layers; --all: exempt code too
   settings              write docs/settings.md again, from real servers
+  slow                  build a library that slows a server by a percentage; --percent P [--out FILE]
   bench-load            fill tables alternately with sysbench's prepare and Prony; options: --help
   bench-peers           compare costs of point queries: sysbench, Prony, bare loops; options: --help
   bench-instructions    count instructions that Prony executes for a point query; options: --help
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Some("quick") => ci::run(ci::Live::No),
         Some("tidy") => tidy(std::env::args().skip(2)),
         Some("settings") => settings::write(&workspace_root()),
+        Some("slow") => slow::build(&workspace_root(), std::env::args().skip(2)),
         Some(name @ ("bench-load" | "bench-peers" | "bench-instructions")) => {
             bench::run(&workspace_root(), name, std::env::args().skip(2))
         }

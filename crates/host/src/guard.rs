@@ -30,8 +30,8 @@ pub struct ChildSetup {
     pub cpus: Option<CpuSet>,
     /// Transparent huge pages.
     pub huge_pages: HugePages,
-    /// A library to load before all others.
-    pub preload: Option<PathBuf>,
+    /// Libraries to load before all others, in this order; without colon or space in their paths.
+    pub preload: Vec<PathBuf>,
     /// True for a guard that, when all else is set up, waits until its standard input is closed
     /// before it becomes the program, whose standard input is `/dev/null` then.
     pub hold: bool,
@@ -113,10 +113,16 @@ fn prepare(parent: u32, setup: &ChildSetup, command: &mut Command) -> Result<(),
         check_parent()?;
         command.stdin(Stdio::null());
     }
-    if let Some(library) = &setup.preload {
-        command.env(PRELOAD, library);
+    if !setup.preload.is_empty() {
+        command.env(PRELOAD, preload_list(&setup.preload));
     }
     Ok(())
+}
+
+/// Libraries as the loader takes them, `ld.so(8)`.
+pub fn preload_list(libraries: &[PathBuf]) -> OsString {
+    let paths: Vec<_> = libraries.iter().map(|path| path.as_os_str()).collect();
+    paths.join(OsStr::new(":"))
 }
 
 /// Binds this process to processors. The kernel leaves out those that there are not, without a

@@ -106,7 +106,7 @@ impl Launcher {
         if setup.huge_pages == HugePages::Never {
             command.arg("--no-huge-pages");
         }
-        if let Some(library) = &setup.preload {
+        for library in &setup.preload {
             command.arg("--preload").arg(library);
         }
         if setup.hold {

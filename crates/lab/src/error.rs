@@ -9,7 +9,7 @@ use prony_equality::{UnequalTargets, VariableTableError};
 use prony_host::IoError;
 use prony_load::{BackendError, ProtocolMismatch};
 use prony_model::Backend;
-use prony_servers::{FetchError, RenderError, RoomError};
+use prony_servers::{FetchError, PreloadError, RenderError, RoomError};
 use prony_store::StoreError;
 
 /// The reason why a run can't begin or go on. The failure of a trial is not among these: it is a
@@ -31,6 +31,14 @@ pub enum LabError {
         target: String,
         /// The setting that it can't honour.
         source: RenderError,
+    },
+    /// A library that its server preloads is not the planned one.
+    #[error("prepare target `{target}`: {source}")]
+    Preload {
+        /// The target.
+        target: String,
+        /// The reason.
+        source: PreloadError,
     },
     /// The password of an external server is not where the experiment says.
     #[error("find the password of target `{target}`: {reason}")]
@@ -150,6 +158,7 @@ impl LabError {
         match self {
             Self::UnknownBuild { .. }
             | Self::Render { .. }
+            | Self::Preload { .. }
             | Self::Password { .. }
             | Self::External { .. }
             | Self::Tables { .. }

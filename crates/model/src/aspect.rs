@@ -18,6 +18,8 @@ pub enum Aspect {
     Transport,
     /// The external server and the login to it; or none, where Prony starts the server.
     Server,
+    /// The libraries that its server preloads.
+    Preload,
     /// The intent of this name.
     Intent(String),
     /// The raw option of this name.
@@ -30,6 +32,9 @@ pub enum Aspect {
 
 /// The words for a setting that a target leaves to the baseline.
 const DEFAULT: &str = "default";
+
+/// The words for libraries where none is preloaded.
+const NOTHING: &str = "nothing";
 
 /// The words for a setting of a server that Prony does not start.
 const NOT_OURS: &str = "its own";
@@ -49,6 +54,7 @@ impl Aspect {
             Self::Protocol,
             Self::Transport,
             Self::Server,
+            Self::Preload,
             Self::Collect,
             Self::Placement,
         ]
@@ -70,7 +76,7 @@ impl Aspect {
     }
 
     const fn is_configuration(&self) -> bool {
-        matches!(self, Self::Intent(_) | Self::Option(_))
+        matches!(self, Self::Preload | Self::Intent(_) | Self::Option(_))
     }
 }
 
@@ -83,6 +89,7 @@ impl fmt::Display for Aspect {
             Self::Protocol => f.write_str("protocol"),
             Self::Transport => f.write_str("transport"),
             Self::Server => f.write_str("server"),
+            Self::Preload => f.write_str("preload"),
             Self::Intent(name) => f.write_str(name),
             Self::Option(name) => write!(f, "--{name}"),
             Self::Collect => f.write_str("collect"),
@@ -116,6 +123,14 @@ impl Target {
                 Some(external) => external.to_string(),
                 None => "started by Prony".to_owned(),
             },
+            Aspect::Preload => {
+                let libraries: Vec<_> = self.preload.iter().map(ToString::to_string).collect();
+                match libraries.as_slice() {
+                    [] if self.external.is_none() => NOTHING.to_owned(),
+                    [] => NOT_OURS.to_owned(),
+                    all => all.join(", "),
+                }
+            }
             Aspect::Intent(name) => setting(self.config.intents.get(name).map(ToString::to_string)),
             Aspect::Option(name) => setting(self.config.raw.get(name).cloned()),
             Aspect::Collect => self.collect.to_string(),
@@ -179,6 +194,7 @@ mod tests {
             },
             protocol: Protocol::Prepared,
             transport: Transport::Socket,
+            preload: Vec::new(),
             external: None,
             collect: crate::Collect::default(),
             placement: None,
@@ -218,6 +234,10 @@ mod tests {
         first.protocol = Protocol::Text;
         first.config.raw.insert("x".to_owned(), "7".to_owned());
         first.collect = crate::Collect::NOTHING;
+        first.preload = vec![crate::PreloadedLibrary {
+            file: "/a/libx.so.2".into(),
+            sha256: "0123456789abcdef".to_owned(),
+        }];
         let varying = Aspect::varying([&first, &second]);
         let shown: Vec<_> = varying
             .iter()
@@ -230,6 +250,7 @@ mod tests {
             shown,
             [
                 "protocol: text / prepared",
+                "preload: libx.so.2 (sha256 0123456789ab) / nothing",
                 "binlog: on / default",
                 "buffer_pool: 512M / 1G",
                 "--x: 7 / default",

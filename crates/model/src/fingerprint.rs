@@ -40,6 +40,9 @@ impl Plan {
                 "time_ms": counting.time_ms,
             })
         });
+        // The same library in another folder changes nothing.
+        let preload = target.preload.iter().map(|library| &library.sha256);
+        let preload: Vec<_> = preload.collect();
         json!({
             "dataset": self.dataset,
             "dataset_version": Dataset::VERSION,
@@ -47,6 +50,7 @@ impl Plan {
             "config": target.config,
             "protocol": target.protocol,
             "transport": target.transport,
+            "preload": preload,
             "external": target.external.as_ref().map(external_inputs),
             "collect": target.collect,
             "backend": self.backend,

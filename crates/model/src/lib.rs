@@ -80,7 +80,7 @@ pub use placement::{
 pub use plan::{
     Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,
 };
-pub use process::{Allocator, CpuSet, CpuSetError, HugePages, ProcessSettings};
+pub use process::{Allocator, CpuSet, CpuSetError, HugePages, PreloadedLibrary, ProcessSettings};
 pub use sample::{
     Counter, Gap, IDENTITY, Moment, NoDifference, Period, Sample, Source, StepSamples, THREADS_LOST,
 };

@@ -6,7 +6,7 @@ use crate::words::words;
 use crate::{
     Backend, BlockWithout, BuildFacts, Campaign, CanaryRule, ClientGroup, Collect, Config,
     CountedSteps, Counting, Dataset, Effect, Engine, External, Groups, IntentValue, Pace,
-    Thousandths, Tls, Transport, TrialKind, WantedPlacement,
+    PreloadedLibrary, Thousandths, Tls, Transport, TrialKind, WantedPlacement,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -95,6 +95,9 @@ pub struct Target {
     /// The transport of statements to a server that Prony starts.
     #[serde(default)]
     pub transport: Transport,
+    /// The libraries that the measured server's process loads before all others, in this order.
+    #[serde(default)]
+    pub preload: Vec<PreloadedLibrary>,
     /// The server that runs already, where Prony does not start one. `build` then has the id
     /// [`BuildFacts::EXTERNAL`], and its version is what the experiment says, or 0.0.0.
     #[serde(default)]

@@ -1,6 +1,7 @@
 //! Settings of a server's process, beside the options that the server itself reads.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,35 @@ pub enum HugePages {
     System,
     /// Never, whatever the machine is set to.
     Never,
+}
+
+/// A library that a server's process loads before all others, `LD_PRELOAD` of `ld.so(8)`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreloadedLibrary {
+    /// Absolute path of its file.
+    pub file: PathBuf,
+    /// SHA-256 of the file in hexadecimal digits.
+    pub sha256: String,
+}
+
+impl PreloadedLibrary {
+    /// Digits of the digest that people are shown.
+    const SHOWN: usize = 12;
+
+    /// The name of the file, up to its first dot: `libjemalloc` of `libjemalloc.so.2`.
+    pub fn stem(&self) -> String {
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+        name.split('.').next().unwrap_or_default().to_owned()
+    }
+}
+
+/// Its name and the beginning of its digest, and not its folder, which changes nothing.
+impl fmt::Display for PreloadedLibrary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+        let digest = self.sha256.get(..Self::SHOWN).unwrap_or(&self.sha256);
+        write!(f, "{name} (sha256 {digest})")
+    }
 }
 
 /// A set of processors by number, such as `0-3,6`. Never empty.

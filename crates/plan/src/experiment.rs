@@ -14,6 +14,7 @@ mod matrix;
 mod name;
 mod order;
 mod placement;
+mod preload;
 mod profile;
 mod refusal;
 mod sequence;
@@ -52,6 +53,8 @@ pub struct Knowledge<'a> {
     /// target whose server Prony starts, with what the experiment allows; the target has no name
     /// yet.
     pub honours: &'a Honours<'a>,
+    /// The SHA-256 of a library's file, in hexadecimal digits.
+    pub digest: &'a Digest<'a>,
     /// Success where this host has counters of the processor for us; else the reason, in words that
     /// fit after a colon.
     pub hardware_counters: Result<(), &'a str>,
@@ -62,6 +65,10 @@ pub struct Knowledge<'a> {
 /// Says which setting the server of a target can't have, if there is one, given what the
 /// experiment allows.
 pub type Honours<'a> = dyn Fn(&Target, &[String]) -> Result<(), Refused> + 'a;
+
+/// The SHA-256 of a library's file, in hexadecimal digits; an error, in words that can stand alone,
+/// where no server could load the file.
+pub type Digest<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
 
 /// Seed of an experiment or a dataset that sets none, so that two people who run the same file
 /// run the same statements on the same rows.

@@ -26,7 +26,7 @@ pub use argument::{
 pub use confirmation::{FlaggedCell, confirmation};
 pub use embedded::{embedded_definitions, embedded_presets, embedded_workloads};
 pub use experiment::{
-    Honours, Knowledge, Preset, Refused, more_trials, parse_experiment, parse_preset,
+    Digest, Honours, Knowledge, Preset, Refused, more_trials, parse_experiment, parse_preset,
 };
 pub use invalid::Invalid;
 pub use predict::{Assumptions, backlogs_ms, predicted_block_ms, predicted_ms};

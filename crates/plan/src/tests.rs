@@ -105,6 +105,7 @@ impl World {
             presets: &self.presets,
             folder: Path::new("/experiments"),
             honours: &honours,
+            digest: &digest,
             hardware_counters: self.hardware_counters,
             valgrind: self.valgrind,
         }
@@ -139,6 +140,15 @@ fn honours(target: &Target, allow: &[String]) -> Result<(), Refused> {
             reason: "the raw option `datadir` is set by Prony itself: leave it out".to_owned(),
             remedy: String::new(),
         }),
+    }
+}
+
+/// Of a file that is not missing.
+fn digest(file: &Path) -> Result<String, String> {
+    let name = file.file_name().unwrap().to_str().unwrap();
+    match name {
+        "missing.so" => Err(format!("open {}: no such file", file.display())),
+        _ => Ok(format!("digest-of-{name}")),
     }
 }
 

@@ -352,9 +352,9 @@ pub(crate) struct GuardArgs {
     /// Run the program without transparent huge pages
     #[arg(long)]
     pub(crate) no_huge_pages: bool,
-    /// Library that the program loads before all others
+    /// Library that the program loads before all others; may be repeated
     #[arg(long, value_name = "FILE")]
-    pub(crate) preload: Option<PathBuf>,
+    pub(crate) preload: Vec<PathBuf>,
     /// Become the program only when standard input is closed
     #[arg(long)]
     pub(crate) hold: bool,

@@ -62,6 +62,7 @@ pub(crate) fn experiment(
         presets: &presets,
         folder: whole.parent().unwrap_or(&whole),
         honours: &|target, allow| honours(catalogue, target, allow),
+        digest: &|file| prony_servers::library_digest(file).map_err(|error| error.to_string()),
         hardware_counters: hardware_counters.as_ref().copied().map_err(String::as_str),
         valgrind: valgrind_is_here(),
     };

@@ -9,10 +9,11 @@ pub(crate) mod unpack;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use prony_host::{ChildSetup, Launcher};
+use prony_host::{ChildSetup, Launcher, guard::preload_list};
 use prony_model::{Allocator, BuildFacts};
 use serde::{Deserialize, Serialize};
 
@@ -139,7 +140,8 @@ impl ServerBuild {
         mut setup: ChildSetup,
         wrapper: &[OsString],
     ) -> Command {
-        let preload = self.preload.as_ref().map(|preload| &preload.library);
+        let allocator = self.preload.as_ref().map(|preload| &preload.library);
+        setup.preload.extend(allocator.cloned());
         let begin = |program: &Path, setup: &ChildSetup| {
             let Some((tool, arguments)) = wrapper.split_first() else {
                 return launcher.command_with(program, setup);
@@ -150,16 +152,17 @@ impl ServerBuild {
         };
         let mut command;
         if let Some(loader) = &self.loader {
+            // The loader preloads, and not what runs it: a wrapper has another C library.
+            let preload = mem::take(&mut setup.preload);
             command = begin(loader, &setup);
             command
                 .arg("--library-path")
                 .arg(search_path(&self.libraries));
-            if let Some(library) = preload {
-                command.arg("--preload").arg(library);
+            if !preload.is_empty() {
+                command.arg("--preload").arg(preload_list(&preload));
             }
             command.arg(&self.program);
         } else {
-            setup.preload = preload.cloned();
             command = begin(&self.program, &setup);
             if !self.libraries.is_empty() {
                 command.env("LD_LIBRARY_PATH", search_path(&self.libraries));

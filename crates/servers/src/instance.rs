@@ -5,6 +5,7 @@ mod birth;
 mod bootstrap;
 pub(crate) mod certificates;
 mod port;
+pub(crate) mod preload;
 mod running;
 pub(crate) mod threads;
 pub(crate) mod valgrind;
@@ -22,11 +23,12 @@ use prony_host::{
     At, ChildSetup, IoError, Launcher, OwnedFolder, Process, Roots, create_private, tail,
     write_private,
 };
-use prony_model::{ProcessSettings, StopFlag, Transport};
+use prony_model::{PreloadedLibrary, ProcessSettings, StopFlag, Transport};
 
 use crate::build::ServerBuild;
 use crate::config::render::Rendered;
 use crate::instance::certificates::Certificates;
+use crate::instance::preload::PreloadError;
 
 pub use birth::{Birth, OnBirth};
 pub use running::{Running, ServerDied, StopError};
@@ -46,6 +48,8 @@ pub struct Instance {
     rendered: Rendered,
     /// Certificates, where connections are encrypted.
     certificates: Option<Certificates>,
+    /// Libraries that the server loads before all others when it starts, besides its allocator.
+    preload: Vec<PathBuf>,
     /// The port, where the load comes over TCP; another one for each start.
     port: Option<u16>,
 }
@@ -116,6 +120,7 @@ impl Instance {
             build: build.clone(),
             rendered: rendered.clone(),
             certificates: certificates.transpose()?,
+            preload: Vec::new(),
             port: None,
         };
         let socket = instance.socket();
@@ -133,6 +138,15 @@ impl Instance {
         create_private(&instance.path("tmp"))?;
         instance.write_config()?;
         Ok(instance)
+    }
+
+    /// The same with libraries that the server loads before all others when it starts.
+    ///
+    /// # Errors
+    /// If a file is missing or has another digest.
+    pub fn preloading(mut self, libraries: &[PreloadedLibrary]) -> Result<Self, PreloadError> {
+        self.preload = preload::find(libraries)?;
+        Ok(self)
     }
 
     /// Makes a data directory, the way this version wants it.

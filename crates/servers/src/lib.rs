@@ -36,6 +36,7 @@ pub use image::{
     Image, ImageError, ImageFacts, ImageKey, ImageRecord, Images, Made, Removal, RoomError,
     image_size_estimate,
 };
+pub use instance::preload::{PreloadError, check_libraries, library_digest};
 pub use instance::threads::{Role, ServerThreads, ThreadsByRole, ThreadsError};
 pub use instance::valgrind::{Callgrind, Valgrind, ValgrindError};
 pub use instance::verify::{Verified, VerifyError, verify};

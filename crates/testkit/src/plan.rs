@@ -70,6 +70,7 @@ pub fn target(name: &str, version: Version) -> Target {
         config: Config::default(),
         protocol: Protocol::Prepared,
         transport: Transport::Socket,
+        preload: Vec::new(),
         external: None,
         collect: Collect::default(),
         placement: None,

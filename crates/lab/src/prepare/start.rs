@@ -48,7 +48,9 @@ impl Start<'_> {
     fn restore(&self, fetched: &Fetched, image: &Image) -> Result<Instance, Fault> {
         let Fetched { build, rendered } = fetched;
         let instance = Instance::create(self.lab.roots, self.lab.launcher, build, rendered)
-            .map_err(|error| server_fault(&error))?;
+            .map_err(|error| server_fault(&error))?
+            .preloading(&self.target.preload)
+            .map_err(|error| Fault::failed(format!("failed to {error}")))?;
         Images::new(self.lab.roots)
             .restore(image, &instance)
             .map_err(|error| Fault::failed(format!("failed to restore the data image: {error}")))?;

@@ -1,7 +1,7 @@
 //! The origin of each target's server: a build that is fetched and configured, or an external server.
 
 use prony_model::{Allocator, Plan, Step, Target};
-use prony_servers::{Catalogue, Depot, Rendered, ServerBuild, Wanted};
+use prony_servers::{Catalogue, Depot, Rendered, ServerBuild, Wanted, check_libraries};
 
 use crate::error::LabError;
 use crate::event::{Event, Events};
@@ -47,7 +47,7 @@ pub fn check(plan: &Plan, catalogue: &Catalogue) -> Result<(), LabError> {
         .try_for_each(|target| render(plan, target, catalogue).map(drop))
 }
 
-/// Finds the passwords of external servers, then fetches the builds of all targets, each once.
+/// Finds the passwords of external servers and the libraries to preload, then fetches the builds of all targets, each once.
 pub(crate) fn supply_all(
     lab: &Lab<'_>,
     plan: &Plan,
@@ -61,6 +61,7 @@ pub(crate) fn supply_all(
             .transpose()
     });
     let accesses = accesses.collect::<Result<Vec<_>, _>>()?;
+    plan.targets.iter().try_for_each(check_preload)?;
     plan.targets
         .iter()
         .zip(accesses)
@@ -70,6 +71,14 @@ pub(crate) fn supply_all(
         })
         .collect::<Result<_, _>>()
         .map_err(|error| Stop::after(error, lab.stop))
+}
+
+/// Checks the libraries of a target: a run that is resumed may find others than it began with.
+fn check_preload(target: &Target) -> Result<(), LabError> {
+    check_libraries(&target.preload).map_err(|source| LabError::Preload {
+        target: target.name.clone(),
+        source,
+    })
 }
 
 fn fetch(

@@ -8,6 +8,13 @@ use crate::{
     Thousandths, Timing, Transport, TrialKind, Version, Workload,
 };
 
+fn library(file: &str, sha256: &str) -> crate::PreloadedLibrary {
+    crate::PreloadedLibrary {
+        file: file.into(),
+        sha256: sha256.into(),
+    }
+}
+
 /// Two steps, the second with a group beside its own clients, on one target.
 fn statement() -> Statement {
     Statement {
@@ -104,6 +111,7 @@ fn target() -> Target {
         config: Config::default(),
         protocol: Protocol::Prepared,
         transport: Transport::Socket,
+        preload: Vec::new(),
         external: None,
         collect: Collect::default(),
         placement: None,
@@ -194,7 +202,7 @@ fn labels_blocks_seed_and_build_change_nothing() {
 #[test]
 fn every_input_of_all_cells_changes_all_of_them() {
     let mut seen = vec![after(|_| {})];
-    let different: [fn(&mut Plan); 24] = [
+    let different: [fn(&mut Plan); 26] = [
         |plan| plan.dataset.rows = 1001,
         |plan| plan.dataset.tables = 2,
         |plan| plan.dataset.seed = 8,
@@ -220,6 +228,8 @@ fn every_input_of_all_cells_changes_all_of_them() {
             let raw = &mut plan.targets[0].config.raw;
             raw.insert("a".into(), "1".into());
         },
+        |plan| plan.targets[0].preload = vec![library("/a/x.so", "1")],
+        |plan| plan.targets[0].preload = vec![library("/a/x.so", "2")],
         |plan| plan.targets[0].collect = Collect::NOTHING,
         |plan| plan.backend = Some(Backend::Epoll),
         |plan| plan.backend = Some(Backend::IoUring),

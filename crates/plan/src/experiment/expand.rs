@@ -87,6 +87,7 @@ fn build_target(
     let mut protocol = Protocol::Prepared;
     let mut transport = external.map_or(Transport::Socket, ExternalServer::transport);
     let mut config = Config::default();
+    let mut preload = Vec::new();
     let mut collect = Collect::default();
     let mut placement = None;
     for setting in settings {
@@ -95,6 +96,7 @@ fn build_target(
             Setting::Engine(value) => engine = *value,
             Setting::Protocol(value) => protocol = *value,
             Setting::Transport(value) => transport = *value,
+            Setting::Preload(value) => preload.clone_from(value),
             Setting::Intent(name, value) => {
                 config.intents.insert(name.clone(), value.clone());
             }
@@ -113,6 +115,7 @@ fn build_target(
         config,
         protocol,
         transport,
+        preload,
         external: external.map(|external| external.login.clone()),
         collect,
         placement,

@@ -1,17 +1,18 @@
 //! `matrix`: lists of values, of which a target takes every combination.
 
 use super::setting::{self, Axis, Setting};
-use super::{Knowledge, collect, config, placement};
+use super::{Knowledge, collect, config, placement, preload};
 use crate::fields::{Located, Value, read_each, twice};
 use crate::invalid::{Document, Problem, Read, Reported};
 use crate::suggest;
 
 /// Keys of a matrix beside the intents.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "build",
     "engine",
     "protocol",
     "transport",
+    "preload",
     "collect",
     "placement",
     "options",
@@ -40,6 +41,7 @@ fn read_entry<'k>(
         "engine" => axis(key, value, setting::read_engine),
         "protocol" => axis(key, value, setting::read_protocol),
         "transport" => axis(key, value, setting::read_transport),
+        "preload" => axis(key, value, |value| preload::read(value, knowledge)),
         "collect" => axis(key, value, collect::read),
         "placement" => axis(key, value, placement::read_setting),
         "options" => return read_options(value),

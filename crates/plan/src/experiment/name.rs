@@ -1,6 +1,6 @@
 //! Names of targets: what varies, and only that.
 
-use prony_model::{Aspect, Collect, Target};
+use prony_model::{Aspect, Collect, PreloadedLibrary, Target};
 
 use super::expand::Draft;
 use crate::fields::{NAME_RULE, is_name, is_name_char};
@@ -101,6 +101,11 @@ fn part(target: &Target, aspect: &Aspect, varying: &[Aspect], words: Words) -> O
     let text = match aspect {
         Aspect::Build | Aspect::Engine | Aspect::Protocol | Aspect::Transport => value,
         Aspect::Server => return None,
+        Aspect::Preload if target.preload.is_empty() => return None,
+        Aspect::Preload => {
+            let stems: Vec<_> = target.preload.iter().map(PreloadedLibrary::stem).collect();
+            format!("preload-{}", stems.join("-"))
+        }
         Aspect::Intent(name) => {
             target.config.intents.get(name)?;
             format!("{}-{value}", word(name, varying, words))

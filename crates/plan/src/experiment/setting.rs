@@ -3,7 +3,8 @@
 use std::fmt;
 
 use prony_model::{
-    Aspect, BuildFacts, Collect, Engine, IntentValue, Protocol, Transport, WantedPlacement,
+    Aspect, BuildFacts, Collect, Engine, IntentValue, PreloadedLibrary, Protocol, Transport,
+    WantedPlacement,
 };
 
 use crate::fields::{Located, Value, unknown};
@@ -16,6 +17,7 @@ pub(super) enum Setting<'k> {
     Engine(Engine),
     Protocol(Protocol),
     Transport(Transport),
+    Preload(Vec<PreloadedLibrary>),
     /// Name and value.
     Intent(String, IntentValue),
     /// Name as written, and value.
@@ -44,6 +46,7 @@ impl Setting<'_> {
             Self::Engine(_) => Aspect::Engine,
             Self::Protocol(_) => Aspect::Protocol,
             Self::Transport(_) => Aspect::Transport,
+            Self::Preload(_) => Aspect::Preload,
             Self::Intent(name, _) => Aspect::Intent(name.clone()),
             Self::Option(name, _) => Aspect::Option(name.to_ascii_lowercase().replace('-', "_")),
             Self::Collect(_) => Aspect::Collect,
@@ -60,6 +63,10 @@ impl fmt::Display for Setting<'_> {
             Self::Engine(engine) => f.write_str(engine.name()),
             Self::Protocol(protocol) => f.write_str(protocol.name()),
             Self::Transport(transport) => f.write_str(transport.name()),
+            Self::Preload(libraries) => {
+                let shown: Vec<_> = libraries.iter().map(ToString::to_string).collect();
+                f.write_str(&shown.join(", "))
+            }
             Self::Intent(_, value) => value.fmt(f),
             Self::Option(_, value) => f.write_str(value),
             Self::Collect(collect) => collect.fmt(f),

@@ -6,7 +6,7 @@ use prony_model::{Aspect, BuildFacts, Engine, Target};
 
 use super::expand::{DEFAULT_ENGINE, Written, check_count, expand};
 use super::setting::{self, Axis, Setting};
-use super::{Knowledge, collect, config, external, matrix, name, placement, refusal};
+use super::{Knowledge, collect, config, external, matrix, name, placement, preload, refusal};
 use crate::fields::{Fields, Located, Value, read_each};
 use crate::invalid::{Document, Problem, Read};
 
@@ -64,6 +64,7 @@ fn read_settings<'k>(fields: &mut Fields<'_>, knowledge: &Knowledge<'k>) -> Read
     let engine = read_one(fields, "engine", setting::read_engine);
     let protocol = read_one(fields, "protocol", setting::read_protocol);
     let transport = read_one(fields, "transport", setting::read_transport);
+    let preload = read_one(fields, "preload", |value| preload::read(value, knowledge));
     let collect = read_one(fields, "collect", collect::read);
     let placement = read_one(fields, "placement", placement::read_setting);
     let intents = fields.optional("config", |value| {
@@ -72,7 +73,10 @@ fn read_settings<'k>(fields: &mut Fields<'_>, knowledge: &Knowledge<'k>) -> Read
     let options = fields.optional("options", config::read_options);
     let matrix = fields.optional("matrix", |value| matrix::read(value, knowledge));
 
-    let single = [engine?, protocol?, transport?, collect?, placement?].into_iter();
+    let single = [
+        engine?, protocol?, transport?, preload?, collect?, placement?,
+    ]
+    .into_iter();
     let single = single.flatten();
     let many = [intents?, options?].into_iter().flatten().flatten();
     let plain: Vec<_> = single.chain(many).collect();

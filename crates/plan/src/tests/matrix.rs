@@ -1,6 +1,7 @@
 //! Targets that matrices expand to, and their names.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use prony_model::{Aspect, Engine, IntentValue, Plan, Protocol, Transport};
 use proptest::prelude::*;
@@ -26,6 +27,44 @@ fn names(plan: &Plan) -> Vec<&str> {
         .iter()
         .map(|target| target.name.as_str())
         .collect()
+}
+
+#[test]
+fn preloads_start_from_the_folder_and_replace_the_defaults() {
+    let plan = plan(
+        "plain",
+        "[defaults]
+preload = [\"a/libx.so.2\", \"/b/y.so\"]
+[[target]]
+build = \"mysql-8.0.31\"
+name = \"plain\"
+preload = []
+[[target]]
+build = \"mysql-8.0.31\"
+name = \"both\"
+[[target]]
+build = \"mysql-5.7.22\"
+matrix = { preload = [[], [\"y.so\"]] }",
+    );
+    assert_eq!(
+        names(&plan),
+        ["plain", "both", "mysql-5.7.22", "mysql-5.7.22-preload-y"]
+    );
+    let files: Vec<Vec<_>> = plan
+        .targets
+        .iter()
+        .map(|target| {
+            target
+                .preload
+                .iter()
+                .map(|library| library.file.clone())
+                .collect()
+        })
+        .collect();
+    let both = ["/experiments/a/libx.so.2", "/b/y.so"].map(PathBuf::from);
+    let one = vec![PathBuf::from("/experiments/y.so")];
+    assert_eq!(files, [vec![], both.to_vec(), vec![], one]);
+    assert_eq!(plan.targets[3].preload[0].sha256, "digest-of-y.so");
 }
 
 #[test]

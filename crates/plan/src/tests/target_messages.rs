@@ -34,6 +34,48 @@ const NAMED: &str = r#"name = "copy""#;
 const ADDRESS: &str = "address = \"127.0.0.1:3306\"\nuser = \"bench\"\n";
 
 #[test]
+fn preloads() {
+    let check = |libraries: &str, expected: &str| {
+        check(
+            "build = \"mysql-5.0.21\"\n",
+            &format!("build = \"mysql-5.0.21\"\npreload = {libraries}\n"),
+            expected,
+        );
+    };
+    check(
+        r#"["missing.so"]"#,
+        r#"a library can't be preloaded: open /experiments/missing.so: no such file
+           | preload = [«"missing.so"»] asked for here
+           | write the path of a shared library; a relative one starts from the folder of this
+           file"#,
+    );
+    check(
+        r#"["a b.so"]"#,
+        r#"/experiments/a b.so can't be preloaded
+           | preload = [«"a b.so"»] empty, or with a space or colon in its path
+           | give the library another name, or copy it into another folder"#,
+    );
+    check(
+        r#"["a/x.so", "b/x.so"]"#,
+        r#"`preload` has x.so (sha256 digest-of-x.) twice
+           | preload = [«"a/x.so"», "b/x.so"] first here
+           | preload = ["a/x.so", «"b/x.so"»] here again
+           | a process loads a library once: remove one"#,
+    );
+    check(
+        r#""x.so""#,
+        r#"`preload` must be a list | preload = «"x.so"» this is a text"#,
+    );
+    check_external(
+        "name = \"copy\"\npreload = [\"x.so\"]",
+        ADDRESS,
+        r#"`preload` can't be set: Prony does not start this server
+           | preload = «["x.so"]» decided by whoever starts the server
+           | an external target can set `engine`, `protocol`, `collect` and `placement`"#,
+    );
+}
+
+#[test]
 fn matrices() {
     check_matrix(
         "perfomance_schema = [true, false]",

@@ -147,6 +147,7 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         LabError::UnknownBuild { .. }
         | LabError::Render { .. }
         | LabError::Password { .. }
+        | LabError::Preload { .. }
         | LabError::Processor { .. }
         | LabError::Backend(BackendError::Encrypted)
         | LabError::Unequal(_) => ExitStatus::Invalid,

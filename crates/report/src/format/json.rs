@@ -134,6 +134,7 @@ fn targets(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
             engine: target.engine,
             protocol: target.protocol,
             transport: target.transport,
+            preload: &target.preload,
             external: target.external.as_ref().map(ToString::to_string),
             config: object! {
                 intents: intents

@@ -292,9 +292,12 @@ fn manner(target: &Target) -> BTreeSet<String> {
         Transport::Socket => None,
         Transport::Tcp => Some("over TCP".to_owned()),
     };
+    let preloaded = target.preload.iter();
+    let preloaded = preloaded.map(|library| format!("{library} preloaded"));
     [protocol.to_owned(), format!("{} tables", target.engine)]
         .into_iter()
         .chain(transport)
+        .chain(preloaded)
         .collect()
 }
 

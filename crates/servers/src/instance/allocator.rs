@@ -48,12 +48,12 @@ pub(super) fn in_use(build: &ServerBuild, pid: u32) -> io::Result<&'static str> 
     })
 }
 
-fn maps(pid: u32) -> io::Result<String> {
+pub(super) fn maps(pid: u32) -> io::Result<String> {
     fs::read_to_string(format!("/proc/{pid}/maps"))
 }
 
 /// True for a file in the memory map, `proc_pid_maps(5)`: its path is the rest of the line.
-fn is_mapped(maps: &str, file: &Path) -> bool {
+pub(super) fn is_mapped(maps: &str, file: &Path) -> bool {
     let file = file.to_string_lossy();
     maps.lines().any(|line| line.ends_with(&*file))
 }

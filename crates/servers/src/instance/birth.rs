@@ -56,6 +56,7 @@ fn execute(
 ) -> Result<Process, InstanceError> {
     let setup = ChildSetup {
         hold: on_birth.is_some(),
+        preload: instance.preload.clone(),
         ..setup(&instance.rendered.process)
     };
     let (_, words) = wrapper.unzip();

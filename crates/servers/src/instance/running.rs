@@ -13,7 +13,7 @@ use prony_model::{StopFlag, Tls};
 use prony_wire::codes;
 
 use super::birth::{Birth, bear};
-use super::{Instance, InstanceError, LOG_LINES, allocator, port};
+use super::{Instance, InstanceError, LOG_LINES, allocator, port, preload};
 use crate::admin::accounts::{self, ADMIN_USER, LOAD_USER};
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
@@ -85,6 +85,7 @@ pub(super) fn start(
     server.callgrind = callgrind;
     let mut admin = server.wait_until_ready(stop)?;
     allocator::check_running(&server.instance, server.pid())?;
+    preload::check_running(&server.instance, server.pid())?;
     server.password = server.password(&mut admin)?;
     Ok(server)
 }

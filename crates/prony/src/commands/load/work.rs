@@ -88,6 +88,7 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
             Some(Address::Tcp(_)) => Transport::Tcp,
             Some(Address::Unix(_)) | None => Transport::Socket,
         },
+        preload: Vec::new(),
         external,
         collect: prony_model::Collect::default(),
         placement: None,
