@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::chart::Chart;
+
 /// Shown where there is no figure.
 pub(crate) const NONE: &str = "-";
 
@@ -25,6 +27,8 @@ pub(crate) enum Block {
     Facts(Vec<(&'static str, String)>),
     /// Figures.
     Table(Table),
+    /// A graph, beside a table with its figures; formats that can't draw leave it out.
+    Chart(Chart),
     /// Items of a list.
     List(Vec<String>),
     /// Lines to be shown as they are.

@@ -8,6 +8,7 @@
 pub mod adhoc;
 mod analysis;
 mod calibration;
+mod chart;
 mod document;
 mod error;
 mod figures;

@@ -40,6 +40,7 @@ fn lines(block: &Block) -> Vec<String> {
         Block::Paragraph(text) => wrapped(text, "", ""),
         Block::Facts(facts) => facts.iter().flat_map(fact).collect(),
         Block::Table(table) => drawn(table),
+        Block::Chart(_) => Vec::new(),
         Block::List(items) => items
             .iter()
             .flat_map(|item| wrapped(item, "  - ", "    "))
