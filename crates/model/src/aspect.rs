@@ -186,6 +186,7 @@ mod tests {
                 engines: vec![Engine::Innodb],
                 engine_options: BTreeMap::new(),
                 lacks: Vec::new(),
+                caution: None,
             },
             engine: Engine::Innodb,
             config: Config {

@@ -165,6 +165,7 @@ fn builds() -> Vec<BuildFacts> {
         engines: engines.to_vec(),
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
+        caution: None,
     };
     vec![
         build("mysql-4.1.13", "4.1.13", &[Innodb, Myisam, Memory]),

@@ -271,6 +271,7 @@ fn skeleton(program: &Path) -> Entry {
         engines: vec![Engine::Myisam],
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
+        caution: None,
         program: program.to_owned(),
         loader: None,
         libraries: Vec::new(),

@@ -106,6 +106,7 @@ fn target() -> Target {
             engines: vec![Engine::Innodb],
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
+            caution: None,
         },
         engine: Engine::Innodb,
         config: Config::default(),

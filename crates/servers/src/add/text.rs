@@ -6,7 +6,7 @@ use toml::{Value, ser};
 use crate::build::catalogue::Entry;
 
 /// The keys of an entry, in the order in which they are written.
-const ENTRY: [&str; 15] = [
+const ENTRY: [&str; 16] = [
     "id",
     "family",
     "version",
@@ -14,6 +14,7 @@ const ENTRY: [&str; 15] = [
     "engines",
     "engine_options",
     "lacks",
+    "caution",
     "program",
     "loader",
     "libraries",

@@ -26,6 +26,7 @@ fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
             engines: vec![Engine::Innodb],
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
+            caution: None,
         },
         version_text: "8.0.31".into(),
         content_hash: String::new(),

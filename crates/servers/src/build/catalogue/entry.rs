@@ -27,6 +27,10 @@ pub struct Entry {
     /// Intents that this build can't honour though its version could.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,
+    /// What a reader must know before he compares its figures with those of other builds; a fragment
+    /// without final period, which every report has among its warnings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caution: Option<String>,
     /// The server program, relative to the build's folder.
     pub program: PathBuf,
     /// A dynamic loader to run the program with, relative to the build's folder.
@@ -205,6 +209,7 @@ impl Entry {
             engines: self.engines.clone(),
             engine_options: self.engine_options.clone(),
             lacks: self.lacks.clone(),
+            caution: self.caution.clone(),
         }
     }
 
