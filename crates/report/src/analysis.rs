@@ -191,7 +191,8 @@ impl<'a> Analysis<'a> {
 /// What readers must know of builds before they compare them, once for each.
 fn cautions(plan: &Plan) -> impl Iterator<Item = WarningRow> {
     let builds = plan.targets.iter().map(|target| &target.build);
-    let cautions = builds.filter_map(|build| Some(format!("{}: {}", build.id, build.caution.as_ref()?)));
+    let cautions =
+        builds.filter_map(|build| Some(format!("{}: {}", build.id, build.caution.as_ref()?)));
     let texts: BTreeSet<String> = cautions.collect();
     texts.into_iter().map(|text| WarningRow {
         subject: Subject::Run,

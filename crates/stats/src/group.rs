@@ -16,7 +16,10 @@ use crate::log_ratio::check_log;
 /// finite quotient; the position is that in its row.
 pub fn row_means(rows: &[Vec<Option<f64>>]) -> Result<Vec<f64>, SampleError> {
     let complete = complete_rows(rows)?;
-    Ok(complete.iter().map(|row| mean(row.iter().copied())).collect())
+    Ok(complete
+        .iter()
+        .map(|row| mean(row.iter().copied()))
+        .collect())
 }
 
 /// The rows that have all their values.

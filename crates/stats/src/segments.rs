@@ -81,7 +81,8 @@ impl Segments {
     /// is less than t² for any K.
     ///
     /// # Errors
-    /// If the rows differ in length, a value is not the logarithm of a positive and finite number, or there are fewer than two complete blocks or two columns.
+    /// If the rows differ in length, a value is not the logarithm of a positive and finite number, or
+    /// there are fewer than two complete blocks or two columns.
     pub fn of(rows: &[Vec<Option<f64>>]) -> Result<Self, SampleError> {
         let complete = complete(rows)?;
         let (n, columns) = (complete.len(), complete[0].len());

@@ -70,7 +70,9 @@ fn ratio(
     let ratios: Vec<BTreeMap<u32, f64>> = ratios.filter(|of_step| !of_step.is_empty()).collect();
     let blocks: BTreeSet<u32> = ratios.iter().flat_map(BTreeMap::keys).copied().collect();
     let rows = blocks.iter().map(|block| {
-        let logs = ratios.iter().map(|of_step| of_step.get(block).copied().map(f64::ln));
+        let logs = ratios
+            .iter()
+            .map(|of_step| of_step.get(block).copied().map(f64::ln));
         logs.collect()
     });
     // Quotients of measured rates are positive and finite, so that there is no error to lose.
