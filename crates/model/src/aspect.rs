@@ -187,6 +187,7 @@ mod tests {
                 engine_options: BTreeMap::new(),
                 lacks: Vec::new(),
                 caution: None,
+                no_valgrind: None,
             },
             engine: Engine::Innodb,
             config: Config {

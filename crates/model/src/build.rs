@@ -28,6 +28,9 @@ pub struct BuildFacts {
     /// without final period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caution: Option<String>,
+    /// Why its instructions can't be counted in valgrind; a fragment without final period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_valgrind: Option<String>,
 }
 
 impl BuildFacts {
@@ -45,6 +48,7 @@ impl BuildFacts {
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
             caution: None,
+            no_valgrind: None,
         }
     }
 }

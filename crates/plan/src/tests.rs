@@ -166,6 +166,7 @@ fn builds() -> Vec<BuildFacts> {
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
         caution: None,
+        no_valgrind: None,
     };
     vec![
         build("mysql-4.1.13", "4.1.13", &[Innodb, Myisam, Memory]),

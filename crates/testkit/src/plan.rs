@@ -59,6 +59,7 @@ pub fn build(id: &str, version: Version) -> BuildFacts {
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
         caution: None,
+        no_valgrind: None,
     }
 }
 

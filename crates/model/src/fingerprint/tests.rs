@@ -107,6 +107,7 @@ fn target() -> Target {
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
             caution: None,
+            no_valgrind: None,
         },
         engine: Engine::Innodb,
         config: Config::default(),

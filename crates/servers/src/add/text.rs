@@ -6,7 +6,7 @@ use toml::{Value, ser};
 use crate::build::catalogue::Entry;
 
 /// The keys of an entry, in the order in which they are written.
-const ENTRY: [&str; 16] = [
+const ENTRY: [&str; 17] = [
     "id",
     "family",
     "version",
@@ -15,6 +15,7 @@ const ENTRY: [&str; 16] = [
     "engine_options",
     "lacks",
     "caution",
+    "no_valgrind",
     "program",
     "loader",
     "libraries",

@@ -112,9 +112,6 @@ impl Valgrind {
             self.valgrind.clone().into(),
             "-q".into(),
             "--tool=callgrind".into(),
-            // By turns: without it a server whose threads are processes can hang, all of them
-            // waiting for the one lock of valgrind (seen with MySQL 4.1).
-            "--fair-sched=yes".into(),
             path("--callgrind-out-file=", COUNTS),
             path("--vgdb-prefix=", "vgdb"),
         ]

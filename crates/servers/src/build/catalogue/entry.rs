@@ -31,6 +31,9 @@ pub struct Entry {
     /// without final period, which every report has among its warnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caution: Option<String>,
+    /// Why its instructions can't be counted in valgrind; a fragment without final period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_valgrind: Option<String>,
     /// The server program, relative to the build's folder.
     pub program: PathBuf,
     /// A dynamic loader to run the program with, relative to the build's folder.
@@ -210,6 +213,7 @@ impl Entry {
             engine_options: self.engine_options.clone(),
             lacks: self.lacks.clone(),
             caution: self.caution.clone(),
+            no_valgrind: self.no_valgrind.clone(),
         }
     }
 
