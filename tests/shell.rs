@@ -28,8 +28,8 @@ fn commands(folder: &Path, above: &[&str]) -> Vec<String> {
     let help = finish(prony(folder, &arguments)).exits(0).stdout;
     let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let list = list.take_while(|line| !line.is_empty());
-    let named = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let names = named.filter_map(|line| line.split_whitespace().next());
+    let entries = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = entries.filter_map(|line| line.split_whitespace().next());
     names
         .filter(|name| *name != "help")
         .map(str::to_owned)
