@@ -94,11 +94,13 @@ fn addition(plan: &Plan, blocks: u32, without: &[usize]) -> Addition {
     }
 }
 
-/// The precision of every contender's throughput ratio at every step.
+/// The precision of every contender's throughput ratio at every step, for the step's own clients.
 fn precisions(store: &Store) -> Result<Vec<Precision>, Failure> {
     let contenders: Vec<usize> = store.plan().contenders().collect();
     let of_throughput = |judgement: &Judgement| {
-        judgement.metric == Metric::Operations && contenders.contains(&judgement.target)
+        judgement.metric == Metric::Operations
+            && judgement.group == 0
+            && contenders.contains(&judgement.target)
     };
     let judgements = judgements(store).map_err(Failure::usage)?.into_iter();
     let precision = |judgement: Judgement| Precision {

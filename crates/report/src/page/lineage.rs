@@ -35,15 +35,29 @@ pub(crate) fn document(analysis: &Analysis<'_>) -> Vec<Block> {
         };
         let heading = format!("Large changes of {}{direction}", facts.name);
         let items = of_metric.steps.iter();
+        let items = match common_reason(&of_metric.steps) {
+            Some(reason) => vec![format!("all {} steps: {reason}", of_metric.steps.len())],
+            None => items.map(|step| item(analysis, step)).collect(),
+        };
         blocks.push(Block::Heading(heading));
-        blocks.push(Block::List(
-            items.map(|step| item(analysis, step)).collect(),
-        ));
+        blocks.push(Block::List(items));
     }
     blocks.extend(all.iter().flat_map(|lineage| values(analysis, lineage)));
     blocks.push(Block::Heading("How to read this".into()));
     blocks.push(Block::List(legend()));
     blocks
+}
+
+/// The reason why no change is called at any of several steps, if it is the same at all.
+fn common_reason(steps: &[StepLineage]) -> Option<String> {
+    let (first, others) = steps.split_first()?;
+    let is_without = |step: &StepLineage| step.segments.is_none() && step.left_out.is_empty();
+    let shared = reason(first);
+    let mut others = others.iter();
+    let is_shared = is_without(first)
+        && others.len() > 0
+        && others.all(|step| is_without(step) && reason(step) == shared);
+    is_shared.then_some(shared)
 }
 
 /// The line of one step.

@@ -92,7 +92,8 @@ const fn title(display: Display) -> &'static str {
     }
 }
 
-const fn unit(display: Display) -> &'static str {
+/// The unit of a row, or of a column.
+pub(crate) const fn unit(display: Display) -> &'static str {
     match display {
         Display::Rate => "queries/s",
         Display::Transactions => "transactions/s",

@@ -8,7 +8,7 @@ use crate::document::Block;
 use crate::page::heading::host_line;
 use crate::page::loads;
 use crate::page::log_excerpt::excerpt;
-use crate::words::{count, plural, sentence};
+use crate::words::{self, plural, sentence};
 
 /// Warnings that are shown; the JSON report has them all.
 const WARNINGS_MAX: usize = 40;
@@ -25,14 +25,44 @@ fn name(analysis: &Analysis<'_>, planned: PlannedTrial) -> String {
 
 /// Warnings, with figures and without.
 pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
+    let mut items = of_cells(analysis);
+    let with_figures = items.len();
+    if analysis.is_whole {
+        items.extend(general_warnings(analysis));
+    }
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let more = items.len().saturating_sub(WARNINGS_MAX);
+    items.truncate(WARNINGS_MAX);
+    if more > 0 {
+        items.push(format!(
+            "… and {}: see the JSON report.",
+            words::count(more as u64)
+        ));
+    }
+    let heading = if with_figures > 0 {
+        "Warnings, including those for figures marked !"
+    } else {
+        "Warnings"
+    };
+    vec![Block::Heading(heading.into()), Block::List(items)]
+}
+
+/// Number of all warnings.
+pub(crate) fn count(analysis: &Analysis<'_>) -> usize {
+    of_cells(analysis).len() + general_warnings(analysis).len()
+}
+
+/// Warnings about the figures of cells.
+fn of_cells(analysis: &Analysis<'_>) -> Vec<String> {
     let mut items = Vec::new();
     // Steps that only warm have no figures in the tables: their warnings come last.
-    let steps = || analysis.plan.steps.iter().enumerate();
-    let (shown, warming) = (
-        steps().filter(|(_, step)| !step.warm_only),
-        steps().filter(|(_, step)| step.warm_only),
-    );
-    for (index, step) in shown.chain(warming) {
+    let warming = (0..analysis.plan.steps.len()).filter(|&step| !analysis.shows(step));
+    let warming = warming.filter(|_| analysis.is_whole);
+    let shown = (0..analysis.plan.steps.len()).filter(|&step| analysis.shows(step));
+    for index in shown.chain(warming) {
+        let step = &analysis.plan.steps[index];
         for group in GroupId::of_step(analysis.plan, index) {
             let whose = group.named(analysis.plan, &step.name);
             let clients = plural(group.of(analysis.plan).clients.into(), "client");
@@ -47,25 +77,7 @@ pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
             }
         }
     }
-    let with_figures = items.len();
-    items.extend(general_warnings(analysis));
-    if items.is_empty() {
-        return Vec::new();
-    }
-    let more = items.len().saturating_sub(WARNINGS_MAX);
-    items.truncate(WARNINGS_MAX);
-    if more > 0 {
-        items.push(format!(
-            "… and {}: see the JSON report.",
-            count(more as u64)
-        ));
-    }
-    let heading = if with_figures > 0 {
-        "Warnings, including those for figures marked !"
-    } else {
-        "Warnings"
-    };
-    vec![Block::Heading(heading.into()), Block::List(items)]
+    items
 }
 
 /// Warnings that belong to no cell with figures: of the run, of trials, of failed trials.
