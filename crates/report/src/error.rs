@@ -45,7 +45,7 @@ pub enum ReportError {
     #[error("write the lineage as CSV: it has no rows of blocks; choose text, md or json")]
     LineageAsCsv,
     /// A part of the report was asked for that the run does not have.
-    #[error("show {what} `{asked}`: the run has none of this name; choose from {known}")]
+    #[error("show {what} `{asked}`: the run has {known}")]
     NotInRun {
         /// The kind of the part: step, number of clients, section.
         what: &'static str,

@@ -2,6 +2,8 @@
 //!
 //! A finding says no more than the verdicts that it is made of. Its words are those of the page.
 
+use std::collections::BTreeSet;
+
 use prony_model::{BuildFacts, FindingState, Metric, TrialState, Verdict};
 use prony_stats::Change;
 use prony_store::HostRow;
@@ -39,14 +41,9 @@ pub(crate) enum Finding<'a> {
     Disagreement(Disagreement<'a>),
     /// The differences between identical servers.
     Identical(Identical<'a>),
-    /// Steps whose margin is smaller than the difference between identical servers, the greatest
-    /// difference first; never empty.
-    Unfit {
-        /// The margin, as a share.
-        margin: f64,
-        /// Comparisons of throughput.
-        comparisons: Vec<&'a Comparison>,
-    },
+    /// Steps whose margin is smaller than the difference between identical servers in throughput, the
+    /// greatest difference first; never empty.
+    Unfit(Vec<&'a Comparison>),
     /// Verdicts that there are doubts about; never empty.
     Doubtful {
         /// Those with a doubt.
@@ -156,7 +153,7 @@ impl Finding<'_> {
             Self::Largest(_) => "largest-regression",
             Self::Disagreement(_) => "disagreement",
             Self::Identical(_) => "identical-servers",
-            Self::Unfit { .. } => "unfit-host",
+            Self::Unfit(_) => "unfit-host",
             Self::Doubtful { .. } => "doubtful",
             Self::BadHost(_) => "bad-host",
             Self::Appended { .. } => "appended-blocks",
@@ -183,9 +180,7 @@ impl Finding<'_> {
             }
             Self::Disagreement(found) => all(&[found.throughput, found.cost]),
             Self::Identical(identical) => identical.largest.and_then(of_twin).into_iter().collect(),
-            Self::Unfit { comparisons, .. } => {
-                comparisons.iter().filter_map(|one| of_twin(one)).collect()
-            }
+            Self::Unfit(comparisons) => comparisons.iter().filter_map(|one| of_twin(one)).collect(),
             Self::Doubtful { marked, .. } => all(marked),
             Self::NothingCompared { .. }
             | Self::NoVerdicts { .. }
@@ -277,7 +272,7 @@ fn counts<'a>(analysis: &'a Analysis<'_>, target: usize) -> Finding<'a> {
     })
 }
 
-/// The largest differences with this verdict, the largest first.
+/// The largest differences with this verdict, of each step the largest; the largest first.
 fn largest<'a>(analysis: &'a Analysis<'_>, verdict: Verdict) -> impl Iterator<Item = Finding<'a>> {
     let mut found: Vec<&Judged> = Vec::new();
     for step in analysis.shown_steps() {
@@ -289,6 +284,8 @@ fn largest<'a>(analysis: &'a Analysis<'_>, verdict: Verdict) -> impl Iterator<It
     }
     let difference = |judged: &Judged| judged.estimate.difference();
     found.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
+    let mut steps = BTreeSet::new();
+    found.retain(|judged| steps.insert(judged.group.step));
     found.truncate(LARGEST_MAX);
     found.into_iter().enumerate().map(|(rank, judged)| {
         Finding::Largest(Largest {
@@ -310,7 +307,8 @@ fn moved_with<'a>(analysis: &'a Analysis<'_>, judged: &Judged) -> Option<&'a Jud
 }
 
 /// The place where a difference of throughput begins. `None` if targets are no versions from old to
-/// new, the base is not before the target, or no large change between them has this direction.
+/// new, no target is between the base and this one, or no large change between them has this
+/// direction.
 fn beginning(analysis: &Analysis<'_>, judged: &Judged) -> Option<Beginning> {
     if judged.metric != Metric::Operations || !is_lineage(analysis) {
         return None;
@@ -319,6 +317,9 @@ fn beginning(analysis: &Analysis<'_>, judged: &Judged) -> Option<Beginning> {
     let of_step = lineage::of_step(analysis, step, Metric::Operations)?;
     let place = |target| of_step.targets.iter().position(|&of| of == target);
     let (base, target) = (place(analysis.plan.base)?, place(judged.target)?);
+    if target < base + 2 {
+        return None;
+    }
     let margin = analysis.plan.steps[step].margin();
     let mut changes = of_step.segments.as_ref()?.changes.iter();
     let change = changes.find(|change| {
@@ -359,37 +360,18 @@ fn identical<'a>(analysis: &'a Analysis<'_>) -> Finding<'a> {
     })
 }
 
-/// The steps at which the throughput of identical servers differs by more than the margin, by margin.
-fn unfit<'a>(analysis: &'a Analysis<'_>) -> Vec<Finding<'a>> {
+/// The steps at which the throughput of identical servers differs by more than the margin.
+fn unfit<'a>(analysis: &'a Analysis<'_>) -> Option<Finding<'a>> {
     let identical = &analysis.verdicts.identical;
-    let margin = |one: &Comparison| analysis.plan.steps[one.group.step].margin();
     let is_unfit = |one: &&Comparison| {
-        let is_throughput = one.metric == Metric::Operations;
-        is_throughput
-            && identical
-                .beyond(one.group, one.metric, margin(one))
-                .is_some()
+        let margin = analysis.plan.steps[one.group.step].margin();
+        let beyond = identical.beyond(one.group, one.metric, margin);
+        one.metric == Metric::Operations && beyond.is_some()
     };
-    let mut by_margin: Vec<(f64, Vec<&Comparison>)> = Vec::new();
-    for one in identical.all.iter().filter(is_unfit) {
-        let own = margin(one);
-        match by_margin
-            .iter_mut()
-            .find(|(margin, _)| margin.to_bits() == own.to_bits())
-        {
-            Some((_, comparisons)) => comparisons.push(one),
-            None => by_margin.push((own, vec![one])),
-        }
-    }
-    let findings = by_margin.into_iter().map(|(margin, mut comparisons)| {
-        let difference = |one: &Comparison| one.estimate.difference();
-        comparisons.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
-        Finding::Unfit {
-            margin,
-            comparisons,
-        }
-    });
-    findings.collect()
+    let mut found: Vec<&Comparison> = identical.all.iter().filter(is_unfit).collect();
+    let difference = |one: &Comparison| one.estimate.difference();
+    found.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
+    (!found.is_empty()).then_some(Finding::Unfit(found))
 }
 
 /// The verdicts on steps that there are doubts about.

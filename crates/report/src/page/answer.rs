@@ -38,7 +38,7 @@ pub(crate) fn page(analysis: &Analysis<'_>) -> Vec<Block> {
 fn most(kind: &str) -> usize {
     match kind {
         "counts" => 12,
-        "largest-regression" => 3,
+        "largest-regression" => 2,
         "largest-improvement" => 1,
         "disagreement" => 2,
         _ => usize::MAX,
@@ -101,12 +101,17 @@ fn rest(analysis: &Analysis<'_>, hidden: usize) -> String {
     let choices = choices.into_iter().filter(|(holds, _)| *holds);
     let choices: Vec<String> = choices.map(|(_, option)| option.to_owned()).collect();
     let lineage = if analysis.columns().len() > 2 {
-        "; --lineage the changes from one target to the next"
+        "; --lineage prints the changes from one target to the next"
     } else {
         ""
     };
     format!(
-        "`prony report RUN --detail` prints everything{among}; {} the details of some steps{lineage}.",
-        listed(&choices)
+        "`prony report RUN --detail` prints everything{among}; {} {} the details of some steps{lineage}.",
+        listed(&choices),
+        if choices.len() == 1 {
+            "prints"
+        } else {
+            "print"
+        }
     )
 }

@@ -11,12 +11,13 @@ use crate::analysis::findings::{
 };
 use crate::analysis::identical::Comparison;
 use crate::analysis::verdicts::{Disagreement, Judged};
+use crate::document::MARK;
 use crate::figures;
 use crate::page::view::{place, step_name};
 use crate::words::{count, listed, plural, share};
 
 /// Steps that are named in one sentence.
-const NAMED_MAX: usize = 6;
+const NAMED_MAX: usize = 2;
 
 /// A part of a sentence.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,11 +78,13 @@ impl Sentence {
         self
     }
 
-    /// The ratio of a verdict, whose metric is named unless it is throughput, and the verdict.
+    /// The ratio of a verdict, marked if there are doubts, and the verdict. The metric is named unless
+    /// it is throughput.
     fn judged(self, judged: &Judged) -> Self {
+        let mark = if judged.doubts.is_empty() { "" } else { MARK };
         let named = match judged.metric {
-            Metric::Operations => self,
-            metric => self.text(format!("{} ", metric.facts().name)),
+            Metric::Operations => self.text(mark),
+            metric => self.text(format!("{} {mark}", metric.facts().name)),
         };
         let ratio = named.ratio(&judged.estimate, Some(judged.into()));
         ratio.text(format!(" {}", judged.verdict))
@@ -118,10 +121,7 @@ pub(crate) fn sentence(analysis: &Analysis<'_>, finding: &Finding<'_>) -> Senten
         Finding::Largest(largest) => of_largest(analysis, largest),
         Finding::Disagreement(found) => of_disagreement(analysis, found),
         Finding::Identical(identical) => of_identical(analysis, identical),
-        Finding::Unfit {
-            margin,
-            comparisons,
-        } => of_unfit(analysis, *margin, comparisons),
+        Finding::Unfit(comparisons) => of_unfit(analysis, comparisons),
         Finding::Doubtful { marked, all } => of_doubts(marked, *all),
         Finding::BadHost(properties) => start.text(format!(
             "`prony check` found the host bad for ratios: {}",
@@ -192,7 +192,7 @@ fn of_counts(analysis: &Analysis<'_>, counts: &Counts<'_>) -> Sentence {
         return sentence;
     };
     let separator = if is_first { "" } else { "; " };
-    let sentence = sentence.text(format!("{separator}throughput over all steps "));
+    let sentence = sentence.text(format!("{separator}throughput of all steps "));
     sentence.ratio(overall, None)
 }
 
@@ -205,20 +205,17 @@ fn of_largest(analysis: &Analysis<'_>, largest: &Largest<'_>) -> Sentence {
     };
     let size = judged.size.map_or("", |size| size.words());
     let start = Sentence::default().text(format!("{rank}{}: ", place(analysis, judged)));
-    let sentence = start.judged(judged).text(format!(
-        ", {size} of {}; {}",
-        share(judged.margin),
-        plural(judged.estimate.n() as u64, "block"),
-    ));
+    let sentence = start
+        .judged(judged)
+        .text(format!(", {size} of {}", share(judged.margin)));
     let sentence = match largest.cost {
         Some(cost) => sentence.text("; with it, ").judged(cost),
         None => sentence,
     };
-    let sentence = match largest.begins {
+    match largest.begins {
         Some(beginning) => begins(analysis, sentence, beginning),
         None => sentence,
-    };
-    sentence.text(doubts(judged))
+    }
 }
 
 fn begins(analysis: &Analysis<'_>, sentence: Sentence, beginning: Beginning) -> Sentence {
@@ -238,16 +235,6 @@ fn begins(analysis: &Analysis<'_>, sentence: Sentence, beginning: Beginning) -> 
         cell: None,
     }));
     start
-}
-
-/// Reasons to doubt a verdict, as the end of a sentence; often none.
-fn doubts(judged: &Judged) -> String {
-    let doubts: Vec<String> = judged.doubts.iter().map(ToString::to_string).collect();
-    if doubts.is_empty() {
-        String::new()
-    } else {
-        format!("; but {}", doubts.join(", and "))
-    }
 }
 
 fn of_disagreement(analysis: &Analysis<'_>, found: &Disagreement<'_>) -> Sentence {
@@ -311,38 +298,39 @@ fn of_twin(twin: usize, one: &Comparison) -> CellMetric {
     }
 }
 
-fn of_unfit(analysis: &Analysis<'_>, margin: f64, comparisons: &[&Comparison]) -> Sentence {
+fn of_unfit(analysis: &Analysis<'_>, comparisons: &[&Comparison]) -> Sentence {
     let cell = |one: &Comparison| Some(of_twin(analysis.plan.twin?, one));
-    let start = format!("This host is unfit for a margin of {} at ", share(margin));
-    let start = Sentence::default().text(start);
+    let step = |one: &Comparison| step_name(analysis, one.group);
+    let margin = |one: &Comparison| share(analysis.plan.steps[one.group.step].margin());
     if let [only] = comparisons {
-        let step = step_name(analysis, only.group);
-        let sentence = start.text(format!("{step}: identical servers differ by "));
-        return sentence.share(only.estimate.difference(), cell(only));
+        let start = Sentence::default().text(format!(
+            "This host is unfit for a margin of {} at {}: identical servers differ by ",
+            margin(only),
+            step(only)
+        ));
+        return start.share(only.estimate.difference(), cell(only));
     }
-    let steps = plural(comparisons.len() as u64, "step");
-    let mut sentence = start.text(format!("{steps}, where identical servers differ by more: "));
+    let start = Sentence::default().text("This host is unfit for the margins of ");
+    let mut sentence = start
+        .number(comparisons.len())
+        .text(" steps: identical servers differ by more");
     for (index, one) in comparisons.iter().take(NAMED_MAX).enumerate() {
-        let separator = if index == 0 { "" } else { ", " };
-        let step = step_name(analysis, one.group);
-        sentence = sentence.text(format!("{separator}{step} by "));
+        let separator = if index == 0 { ", most at" } else { "," };
+        sentence = sentence.text(format!("{separator} {} by ", step(one)));
         sentence = sentence.share(one.estimate.difference(), cell(one));
-    }
-    let more = comparisons.len().saturating_sub(NAMED_MAX);
-    if more > 0 {
-        sentence = sentence.text(", and ").number(more).text(" more");
+        sentence = sentence.text(format!(" (margin {})", margin(one)));
     }
     sentence
 }
 
 fn of_doubts(marked: &[&Judged], all: usize) -> Sentence {
-    let verdicts = plural(all as u64, "ratio");
     let start = Sentence::default().number(marked.len());
-    let mut sentence = start.text(format!(" of {verdicts} marked !: "));
+    let of_all = format!(" of {} marked !", plural(all as u64, "ratio"));
+    let mut sentence = start.text(of_all);
     for (index, (doubt, n)) in by_doubt(marked).into_iter().enumerate() {
-        let separator = if index == 0 { "" } else { "; " };
-        sentence = sentence.text(format!("{separator}in "));
-        sentence = sentence.number(n).text(format!(" {doubt}"));
+        let separator = if index == 0 { ": " } else { ", " };
+        sentence = sentence.text(format!("{separator}{doubt} ("));
+        sentence = sentence.number(n).text(")");
     }
     sentence
 }

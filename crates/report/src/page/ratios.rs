@@ -8,9 +8,9 @@ use crate::analysis::group::GroupId;
 use crate::analysis::verdicts::{Judged, headline};
 use crate::document::{Block, Cell, Table};
 use crate::figures;
-use crate::page::view::{step_name, views, with_n};
+use crate::page::view::{short_name, views, with_n};
 use crate::page::{heading, throughput};
-use crate::words::plural;
+use crate::words::{count, plural};
 
 /// Contenders up to which ratios have their intervals: more would not fit a terminal.
 const WITH_INTERVALS_MAX: usize = 2;
@@ -33,14 +33,15 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
     let n_max = analysis.verdicts.iter().map(|judged| judged.estimate.n());
     let n_max = n_max.max().unwrap_or(0);
     let title = format!(
-        "Ratios to {}, {}",
+        "{} of {}, and ratios to it, {}",
+        throughput::title(common(analysis)),
         analysis.base().name,
         plural(n_max as u64, "block")
     );
     let mut blocks = vec![Block::Heading(title)];
     blocks.extend(heading::beside_version(analysis).map(Block::Paragraph));
     blocks.push(Block::Table(table(analysis, n_max)));
-    blocks.push(Block::List(legend(analysis)));
+    blocks.push(Block::Paragraph(legend(analysis)));
     blocks
 }
 
@@ -76,36 +77,45 @@ fn table(analysis: &Analysis<'_>, n_max: usize) -> Table {
         ratio(&judged.estimate, &sign).marked(!judged.doubts.is_empty())
     };
     let common = common(analysis);
+    let several = analysis.client_counts().len() > 1;
     let groups = analysis.shown_steps();
     let groups = groups.flat_map(|step| GroupId::of_step(plan, step));
     let steps = groups.map(|group| {
-        let cells = contenders.iter().map(|&target| {
+        let ratios = contenders.iter().map(|&target| {
             let judged = analysis.verdicts.headline(plan, group, target);
             judged.map(of_judged).into()
         });
-        let name = std::iter::once(Cell::from(name(analysis, group, common)));
-        name.chain([base(analysis, group)]).chain(cells).collect()
+        let name = Cell::from(name(analysis, group, common));
+        let clients = count(group.of(plan).clients.into());
+        let clients = several.then(|| Cell::from(clients));
+        let cells = std::iter::once(name).chain(clients);
+        cells.chain([base(analysis, group)]).chain(ratios).collect()
     });
     // Their column of signs stays empty.
     let blank = if has_verdicts { "  " } else { "" };
     let parts = analysis.overall.iter().rev().map(|part| {
         let title = part.title.as_ref();
         let title = title.map_or_else(|| "all steps".to_owned(), |t| format!("all of {t}"));
-        let cells = part.targets.iter().map(|(_, overall)| {
+        let ratios = part.targets.iter().map(|(_, overall)| {
             let estimate = overall.estimate.as_ref();
             Cell::from(estimate.map(|estimate| ratio(estimate, blank)))
         });
-        let name = [Cell::from(title), Cell::from("")].into_iter();
-        name.chain(cells).collect()
+        let empty = || Cell::from("");
+        let cells = std::iter::once(Cell::from(title)).chain(several.then(empty));
+        cells.chain([empty()]).chain(ratios).collect()
     });
-    let names = contenders.iter().map(|&target| {
-        let name = Cell::from(plan.targets[target].name.as_str());
+    let target = |target: usize| {
+        let name = Cell::from(short_name(analysis, target));
         name.marked(analysis.trials.failed(target))
-    });
-    let base = format!("{}, {}", analysis.base().name, throughput::unit(common));
-    let base = Cell::from(base).marked(analysis.trials.failed(plan.base));
-    let header = [Cell::from("step"), base].into_iter().chain(names);
-    Table::of_figures(header, steps.chain(parts)).repeating_two()
+    };
+    let header = std::iter::once(Cell::from("step")).chain(several.then(|| "clients".into()));
+    let targets = std::iter::once(plan.base)
+        .chain(plan.contenders())
+        .map(target);
+    Table {
+        repeated: if several { 3 } else { 2 },
+        ..Table::of_figures(header.chain(targets), steps.chain(parts))
+    }
 }
 
 /// The unit of most rows, which the heading of the base has.
@@ -123,7 +133,7 @@ fn common(analysis: &Analysis<'_>) -> Display {
 /// A step, with the unit of the base's figure where that is not the common one.
 fn name(analysis: &Analysis<'_>, group: GroupId, common: Display) -> String {
     let plan = analysis.plan;
-    let name = step_name(analysis, group);
+    let name = group.named(plan, &plan.steps[group.step].name);
     match (headline(group.of(plan)), group.display(plan)) {
         (Metric::Operations, display) if display == common => name,
         (Metric::Operations, display) => format!("{name}, {}", throughput::unit(display)),
@@ -143,7 +153,8 @@ fn base(analysis: &Analysis<'_>, group: GroupId) -> Cell {
     Cell::from(figure).marked(cell.has_warnings())
 }
 
-fn legend(analysis: &Analysis<'_>) -> Vec<String> {
+/// The meaning of the ratios and their signs.
+fn legend(analysis: &Analysis<'_>) -> String {
     let plan = analysis.plan;
     let intervals = if plan.contenders().count() <= WITH_INTERVALS_MAX {
         " [interval of 95 %]"
@@ -154,22 +165,19 @@ fn legend(analysis: &Analysis<'_>) -> Vec<String> {
         .shown_steps()
         .map(|step| headline(plan.steps[step].own()));
     let times = if metrics.any(|metric| metric != Metric::Operations) {
-        "; in rows of a response time, slower"
+        ", and in rows of a response time slower"
     } else {
         ""
     };
-    let ratio = format!(
-        "Ratio: operations per second ÷ those of {} in the same block, geometric mean over the \
-         blocks{intervals}. Above 1 is faster{times}.",
-        analysis.base().name
-    );
     let signs = if analysis.verdicts.family > 0 {
-        "▼ regressed, ▲ improved, = equivalent (within the margin), ~ inconclusive; "
+        "▼ regressed, ▲ improved, = equivalent (within the margin), ~ inconclusive, "
     } else {
         ""
     };
-    vec![
-        ratio,
-        format!("{signs}! doubtful: a warning concerns it; - no figure."),
-    ]
+    format!(
+        "Ratio: operations per second ÷ those of {} in the same block, geometric mean over the \
+         blocks{intervals}; above 1 is faster{times}. {signs}! doubtful (a warning concerns it), \
+         - no figure.",
+        analysis.base().name
+    )
 }

@@ -84,7 +84,8 @@ fn common_display(plan: &Plan, view: &View) -> Display {
     displays().next().unwrap_or(Display::Rate)
 }
 
-const fn title(display: Display) -> &'static str {
+/// The heading of figures.
+pub(crate) const fn title(display: Display) -> &'static str {
     match display {
         Display::Rate => "Queries per second",
         Display::Transactions => "Transactions per second",

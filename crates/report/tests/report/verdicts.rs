@@ -269,7 +269,7 @@ fn complete_pairs_are_used_where_trials_are_lost() {
         &text,
         "5 of 10 blocks are complete: verdicts can still change",
     );
-    has(&text, "beyond the margin of 1 %; 5 blocks");
+    has(&text, "geometric mean of 5 blocks");
 }
 
 /// Base, its twin and one contender.
