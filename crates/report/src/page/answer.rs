@@ -38,9 +38,8 @@ pub(crate) fn page(analysis: &Analysis<'_>) -> Vec<Block> {
 fn most(kind: &str) -> usize {
     match kind {
         "counts" => 12,
-        "largest-regression" => 2,
+        "largest-regression" | "disagreement" => 2,
         "largest-improvement" => 1,
-        "disagreement" => 2,
         _ => usize::MAX,
     }
 }

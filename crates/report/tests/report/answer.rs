@@ -46,7 +46,8 @@ fn findings(sample: &Sample) -> Vec<Value> {
 #[track_caller]
 fn of_kind<'a>(findings: &'a [Value], kind: &str) -> &'a Value {
     let found = findings.iter().find(|finding| finding["kind"] == kind);
-    found.unwrap_or_else(|| panic!("no {kind} in {findings:#?}"))
+    assert!(found.is_some(), "no {kind} in {findings:#?}");
+    found.unwrap()
 }
 
 /// Three targets and eight steps in six blocks, as the quickstart has them, with a twin.
