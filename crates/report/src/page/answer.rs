@@ -29,7 +29,7 @@ pub(crate) fn page(analysis: &Analysis<'_>) -> Vec<Block> {
     } else {
         blocks.push(no_figures());
     }
-    blocks.extend(warnings::missing_and_failed(analysis));
+    blocks.extend(warnings::worst(analysis));
     blocks.push(Block::Paragraph(rest(analysis, hidden)));
     blocks
 }

@@ -1,6 +1,7 @@
 //! The sections after the figures: warnings, and trials that failed or are missing.
 
 use prony_model::{PlannedTrial, TrialKind, TrialState};
+use prony_store::TrialRow;
 
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
@@ -124,16 +125,43 @@ fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
     items
 }
 
+/// Trials without figures that matter most: one failed trial of each target and reason, and those that
+/// are missing.
+pub(crate) fn worst(analysis: &Analysis<'_>) -> Vec<Block> {
+    let mut shown: Vec<(usize, Option<&str>)> = Vec::new();
+    let mut blocks = Vec::new();
+    for trial in analysis.trials.in_state(TrialState::Failed) {
+        let cause = (trial.planned.target, trial.reason.as_deref());
+        if !shown.contains(&cause) {
+            blocks.push(failed(analysis, trial));
+            let lines = excerpt(trial.log_tail.as_deref().unwrap_or_default());
+            blocks.extend((!lines.is_empty()).then_some(Block::Verbatim(lines)));
+            shown.push(cause);
+        }
+    }
+    if !analysis.trials.missing.is_empty() {
+        blocks.push(Block::List(vec![missing_line(analysis)]));
+    }
+    if !blocks.is_empty() {
+        blocks.insert(0, Block::Heading("Missing and failed".into()));
+    }
+    blocks
+}
+
+/// The line of a failed trial.
+fn failed(analysis: &Analysis<'_>, trial: &TrialRow) -> Block {
+    let reason = trial.reason.as_deref().unwrap_or("no reason given");
+    let name = name(analysis, trial.planned);
+    Block::Paragraph(format!("{name}, failed: {reason}"))
+}
+
 /// Trials without figures, and why.
 pub(crate) fn missing_and_failed(analysis: &Analysis<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut shown: Vec<(usize, &str)> = Vec::new();
     for trial in analysis.trials.in_state(TrialState::Failed) {
         let reason = trial.reason.as_deref().unwrap_or("no reason given");
-        blocks.push(Block::Paragraph(format!(
-            "{}, failed: {reason}",
-            name(analysis, trial.planned)
-        )));
+        blocks.push(failed(analysis, trial));
         // A target that can't start fails in every block with the same words; once is enough.
         let cause = (trial.planned.target, reason);
         let lines = excerpt(trial.log_tail.as_deref().unwrap_or_default());

@@ -257,6 +257,8 @@ fn failed_trials_are_counted_by_target() {
     sample.run(|trial| trial.target == 0 || trial.block == 2);
     let text = of_kind(&findings(&sample), "failed-trials")["text"].clone();
     assert_eq!(text, "2 trials failed: 2 of mysql-5.7");
+    // The same reason is given once.
+    assert_eq!(answer(&sample).matches("failed: it ended").count(), 1);
 }
 
 /// Four steps at two numbers of clients, in two parts.
