@@ -7,7 +7,7 @@ use prony_report::{Extent, StepChoice};
 
 use super::FormatArg;
 
-/// Titles of the options that choose what is shown.
+/// Title of the options that choose what is shown.
 const EXTENT: &str = "What is shown, as text or Markdown [default: findings and ratios]";
 
 #[derive(Debug, Args)]
