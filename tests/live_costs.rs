@@ -11,7 +11,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use rusqlite::Connection;
-use support::{finish, live, only_run, prony, write};
+use support::{finish, live, only_run, prony, whole_report, write};
 
 /// Old and new: the first has a process for each of its threads.
 const BUILDS: [&str; 2] = ["mysql-4.1.13", "mysql-5.7.22"];
@@ -124,8 +124,9 @@ fn costs_are_the_servers_and_agree() {
     write(folder.path(), "burn.toml", BURNING);
     write(folder.path(), "costs.toml", &experiment());
     let args = ["run", "costs.toml", "--workloads", "burn.toml"];
-    let finished = finish(prony(folder.path(), &args)).exits(0);
-    assert!(finished.stdout.contains("cpu/o"), "{}", finished.stdout);
+    finish(prony(folder.path(), &args)).exits(0);
+    let report = whole_report(folder.path());
+    assert!(report.contains("cpu/o"), "{report}");
     let database = Connection::open(only_run(folder.path()).join("run.sqlite")).unwrap();
     for (target, build) in BUILDS.iter().enumerate() {
         let step = grown(&database, target, 0);

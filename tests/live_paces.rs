@@ -9,7 +9,7 @@
 mod support;
 
 use rusqlite::Connection;
-use support::{finish, live, only_run, prony, write};
+use support::{finish, live, only_run, prony, whole_report, write};
 
 /// A step of each kind, none longer than needed for some hundred operations.
 const EXPERIMENT: &str = r#"name = "paced"
@@ -68,7 +68,8 @@ fn what_is_asked_for_is_done_and_kept() {
     }
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "paced.toml", EXPERIMENT);
-    let finished = finish(prony(folder.path(), &["run", "paced.toml"])).exits(0);
+    finish(prony(folder.path(), &["run", "paced.toml"])).exits(0);
+    let report = whole_report(folder.path());
     for words in [
         "Generator epoll",
         "Response time of rate at 4 clients",
@@ -76,7 +77,7 @@ fn what_is_asked_for_is_done_and_kept() {
         "readers, beside: writers",
         "Reconnecting after a number of operations",
     ] {
-        assert!(finished.stdout.contains(words), "{}", finished.stdout);
+        assert!(report.contains(words), "{report}");
     }
     let database = Connection::open(only_run(folder.path()).join("run.sqlite")).unwrap();
     let count = |sql| number(&database, sql);

@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use rustix::process::Signal;
 use support::{
     Finished, SmallDisk, Watched, children_of, finish, live, only_run, prony, send, share_builds,
-    wait_for, write,
+    wait_for, whole_report, write,
 };
 
 /// Two small targets, two blocks, three steps of 300 ms.
@@ -108,7 +108,7 @@ fn a_run_ends_with_its_report_in_every_format() {
         "point-query",
         "update-index",
         "insert",
-        "Relative to mysql-5.7.22",
+        "relative to mysql-5.7.22",
     ] {
         assert!(finished.stdout.contains(word), "{word}");
     }
@@ -120,6 +120,7 @@ fn a_run_ends_with_its_report_in_every_format() {
     };
     assert_eq!(report("text"), finished.stdout);
     assert!(report("md").contains("| point-query"));
+    assert!(whole_report(folder.path()).contains("Queries per second"));
     // A heading, a line for each target's load, and one for each target, step and block.
     assert_eq!(report("csv").lines().count(), 1 + 2 + 2 * 3 * 2);
     let json: serde_json::Value = serde_json::from_str(&report("json")).unwrap();

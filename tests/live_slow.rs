@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 use rusqlite::Connection;
-use support::{finish, live, only_run, prony, workspace, write};
+use support::{finish, live, only_run, prony, whole_report, workspace, write};
 
 /// One build twice, the second time with the library. Timed trials are short: they are needed, and
 /// judge nothing where instructions are counted.
@@ -131,12 +131,9 @@ fn a_slowed_server_costs_more_and_a_changed_library_is_refused() {
         "slowed.toml",
         &EXPERIMENT.replace("COUNTER", means.counter),
     );
-    let finished = finish(prony(folder.path(), &["run", "slowed.toml"])).exits(0);
-    assert!(
-        finished.stdout.contains("slow.so (sha256 "),
-        "{}",
-        finished.stdout
-    );
+    finish(prony(folder.path(), &["run", "slowed.toml"])).exits(0);
+    let report = whole_report(folder.path());
+    assert!(report.contains("slow.so (sha256 "), "{report}");
     let run = only_run(folder.path());
     let database = Connection::open(run.join("run.sqlite")).unwrap();
     let ratio = cost(&database, 1, &means) / cost(&database, 0, &means);

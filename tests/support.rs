@@ -145,6 +145,14 @@ pub fn share_builds(cache: &Path, builds: &[&str]) {
     let _ = std::fs::copy(usual.join(calibration), cache.join(calibration));
 }
 
+/// The whole report of the only run in the folder, as text.
+#[track_caller]
+pub fn whole_report(folder: &Path) -> String {
+    let run = only_run(folder);
+    let arguments = ["report", run.to_str().unwrap(), "--detail"];
+    finish(prony(folder, &arguments)).exits(0).stdout
+}
+
 /// The only folder in `runs`.
 pub fn only_run(folder: &Path) -> PathBuf {
     let runs: Vec<_> = std::fs::read_dir(folder.join("runs"))

@@ -4,6 +4,7 @@ mod calibrate;
 mod check;
 mod load;
 mod shell;
+mod report;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ pub(crate) use check::CheckArgs;
 
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use report::ReportArgs;
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]
@@ -164,19 +166,6 @@ pub(crate) fn bytes(text: &str) -> Result<u64, IntentValueError> {
         IntentValue::Bytes(bytes) => Ok(bytes),
         _ => Err(IntentValueError::NotBytes(text.to_owned())),
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// The run's folder
-    pub(crate) run: PathBuf,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = FormatArg::Text)]
-    pub(crate) format: FormatArg,
-    /// Show where in the order of the targets the large changes are, for experiments whose targets
-    /// are versions from old to new
-    #[arg(long)]
-    pub(crate) lineage: bool,
 }
 
 /// Definitions with which an experiment is read.

@@ -3,6 +3,9 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use console::Term;
+use prony_report::Screen;
+
 use crate::failure::{ExitStatus, Failure};
 
 /// The user wants results, warnings and errors only. It belongs to the process, as the streams do.
@@ -27,6 +30,23 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
             &format!("write to standard output: {error}"),
         )),
         _ => Ok(()),
+    }
+}
+
+/// The place that standard output goes to: a terminal of some width, or a file. Colour is for terminals
+/// only, and `NO_COLOR` turns it off.
+pub(crate) fn screen() -> Screen {
+    let plain = Screen::default();
+    let terminal = Term::stdout();
+    if !terminal.is_term() {
+        return plain;
+    }
+    Screen {
+        width: terminal
+            .size_checked()
+            .map_or(plain.width, |(_, columns)| columns.into()),
+        colour: terminal.features().colors_supported()
+            && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
     }
 }
 

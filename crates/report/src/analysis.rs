@@ -12,6 +12,7 @@ pub(crate) mod debt;
 pub(crate) mod estimate;
 pub(crate) mod execution_plans;
 pub(crate) mod figure;
+pub(crate) mod findings;
 pub(crate) mod group;
 pub(crate) mod identical;
 pub(crate) mod lineage;
@@ -35,8 +36,8 @@ mod warnings;
 
 use std::collections::BTreeSet;
 
-use prony_model::{Calibration, Plan, Target};
-use prony_store::{BuildRow, HostRow, RunRow, Store, Subject, WarningRow};
+use prony_model::{AdditionReason, Calibration, Plan, Target};
+use prony_store::{BuildRow, HostRow, RunRow, Store, StoreError, Subject, WarningRow};
 
 use self::before_after::BeforeAfter;
 use self::canaries::Canaries;
@@ -65,6 +66,8 @@ pub(crate) struct Analysis<'a> {
     /// Of each target, in the order of the plan.
     pub(crate) builds: Vec<Option<BuildRow>>,
     pub(crate) trials: Trials,
+    /// Number of blocks that the user added after the run had begun.
+    pub(crate) appended: usize,
     pub(crate) placements: Placements,
     pub(crate) canaries: Canaries,
     /// Stored ones, then those that follow from samples and counts.
@@ -78,6 +81,8 @@ pub(crate) struct Analysis<'a> {
     pub(crate) before_after: Vec<BeforeAfter>,
     /// The steps in the order in which they are shown.
     pub(crate) sections: Vec<Section>,
+    /// No steps were left out by [`Analysis::restrict`].
+    pub(crate) is_whole: bool,
     /// The load generator's ceiling on the host that the run was last on, where it is known.
     pub(crate) calibration: Option<Calibration>,
     /// Ceilings of it that steps exceeded.
@@ -114,6 +119,7 @@ impl<'a> Analysis<'a> {
         Ok(Self {
             plan,
             run: store.run()?,
+            appended: appended(store)?,
             builds: store.builds()?,
             settings: Settings::of_run(store, &columns(plan))?,
             statements: execution_plans::read(store)?,
@@ -123,6 +129,7 @@ impl<'a> Analysis<'a> {
             verdicts,
             costs,
             sections,
+            is_whole: true,
             calibration,
             struck,
             warnings,
@@ -151,6 +158,27 @@ impl<'a> Analysis<'a> {
     /// Indices of all targets, the base first and its twin last.
     pub(crate) fn all_targets(&self) -> Vec<usize> {
         self.columns().into_iter().chain(self.plan.twin).collect()
+    }
+
+    /// Steps that count, in the order in which they are shown.
+    pub(crate) fn shown_steps(&self) -> impl Iterator<Item = usize> {
+        let sections = self.sections.iter();
+        sections.flat_map(|section| section.steps.iter().copied())
+    }
+
+    /// Returns `true` if the figures of a step are shown: it does not only warm up, and is among
+    /// the chosen ones.
+    pub(crate) fn shows(&self, step: usize) -> bool {
+        self.shown_steps().any(|shown| shown == step)
+    }
+
+    /// Shows these steps only.
+    pub(crate) fn restrict(&mut self, steps: &BTreeSet<usize>) {
+        self.is_whole = false;
+        for section in &mut self.sections {
+            section.steps.retain(|step| steps.contains(step));
+        }
+        self.sections.retain(|section| !section.steps.is_empty());
     }
 
     /// The text of a warning, with the name of the group beside the step's own clients that it is
@@ -199,6 +227,15 @@ fn cautions(plan: &Plan) -> impl Iterator<Item = WarningRow> {
         code: "build".to_owned(),
         text,
     })
+}
+
+/// Number of blocks that the user added after the run had begun.
+fn appended(store: &Store) -> Result<usize, StoreError> {
+    let additions = store.additions()?.into_iter();
+    let by_user = additions.filter(|row| row.addition.reason == AdditionReason::Append);
+    let trials = by_user.flat_map(|row| row.addition.trials);
+    let blocks: BTreeSet<u32> = trials.map(|trial| trial.block).collect();
+    Ok(blocks.len())
 }
 
 /// Indices of the base and the contenders.

@@ -44,6 +44,26 @@ pub enum ReportError {
     /// Changes over versions have no form in CSV.
     #[error("write the lineage as CSV: it has no rows of blocks; choose text, md or json")]
     LineageAsCsv,
+    /// A part of the report was asked for that the run does not have.
+    #[error("show {what} `{asked}`: the run has {known}")]
+    NotInRun {
+        /// The kind of the part: step, number of clients, section.
+        what: &'static str,
+        /// The name that was asked for.
+        asked: String,
+        /// Those that the run has.
+        known: String,
+    },
+    /// Each choice fits some step, and no step fits all.
+    #[error(
+        "show steps: no step fits all of --step, --clients and --section; leave one of them out"
+    )]
+    NoStepChosen,
+    /// CSV and JSON are always whole.
+    #[error(
+        "write some steps as CSV or JSON: these have all steps; choose text or md, or filter the rows"
+    )]
+    StepsOfData,
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]
     Json {

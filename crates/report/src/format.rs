@@ -6,18 +6,21 @@ mod markdown;
 pub(crate) mod text;
 
 pub(crate) use self::json::{object, placed, pretty};
+pub use self::text::Screen;
 
 use prony_store::Store;
 
 use crate::analysis::Analysis;
 use crate::analysis::settings::{EffectiveTarget, Settings};
+use crate::document::Block;
 use crate::error::ReportError;
+use crate::extent::Extent;
 use crate::page::{self, Detail};
 
 /// The purpose of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For a terminal of 100 columns or more.
+    /// For a terminal.
     Text,
     /// For documents.
     Markdown,
@@ -27,18 +30,45 @@ pub enum Format {
     Json,
 }
 
-/// Renders the present state of `store`; ends with a line feed.
+/// Renders the present state of `store`, all of it; ends with a line feed. Text is for [`Screen::default`].
 ///
 /// # Errors
 /// When the result file can't be read or is damaged.
 pub fn render(store: &Store, format: Format) -> Result<String, ReportError> {
-    let analysis = Analysis::of(store)?;
-    match format {
-        Format::Text => Ok(text::write(&page::document(&analysis, Detail::Brief))),
-        Format::Markdown => Ok(markdown::write(&page::document(&analysis, Detail::Full))),
-        Format::Csv => csv::write(&analysis),
-        Format::Json => json::write(&analysis),
-    }
+    render_extent(store, format, &Extent::Whole, Screen::default())
+}
+
+/// Renders an extent of the present state of `store`; ends with a line feed. `screen` is for text.
+///
+/// # Errors
+/// When the result file can't be read or is damaged, a chosen step is not in the run, or CSV or JSON are
+/// asked for some steps only.
+pub fn render_extent(
+    store: &Store,
+    format: Format,
+    extent: &Extent,
+    screen: Screen,
+) -> Result<String, ReportError> {
+    let mut analysis = Analysis::of(store)?;
+    let detail = match format {
+        Format::Text => Detail::Brief,
+        Format::Markdown => Detail::Full,
+        Format::Csv | Format::Json if matches!(extent, Extent::Steps(_)) => {
+            return Err(ReportError::StepsOfData);
+        }
+        Format::Csv => return csv::write(&analysis),
+        Format::Json => return json::write(&analysis),
+    };
+    let blocks = match extent {
+        Extent::Answer => page::answer::page(&analysis),
+        Extent::Whole => page::document(&analysis, detail),
+        Extent::Steps(choice) => {
+            let steps = choice.steps(&analysis)?;
+            analysis.restrict(&steps);
+            page::of_steps(&analysis, detail)
+        }
+    };
+    Ok(for_people(&blocks, format, screen))
 }
 
 /// Renders the large changes over the versions of `store`, in the order of its targets; ends with a line
@@ -46,13 +76,22 @@ pub fn render(store: &Store, format: Format) -> Result<String, ReportError> {
 ///
 /// # Errors
 /// When the result file can't be read or is damaged, and for CSV, which has no form for changes.
-pub fn lineage(store: &Store, format: Format) -> Result<String, ReportError> {
-    let page = || Ok(page::lineage::document(&Analysis::of(store)?));
+pub fn lineage(store: &Store, format: Format, screen: Screen) -> Result<String, ReportError> {
     match format {
-        Format::Text => page().map(|blocks| text::write(&blocks)),
-        Format::Markdown => page().map(|blocks| markdown::write(&blocks)),
+        Format::Text | Format::Markdown => {
+            let blocks = page::lineage::document(&Analysis::of(store)?);
+            Ok(for_people(&blocks, format, screen))
+        }
         Format::Csv => Err(ReportError::LineageAsCsv),
         Format::Json => json::lineage::write(&Analysis::of(store)?),
+    }
+}
+
+/// Blocks as text, or as Markdown.
+fn for_people(blocks: &[Block], format: Format, screen: Screen) -> String {
+    match format {
+        Format::Markdown => markdown::write(blocks),
+        _ => text::write_for(blocks, screen),
     }
 }
 

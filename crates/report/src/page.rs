@@ -1,13 +1,14 @@
 //! A report for people: the choice of the figures and words that they see, in reading order.
 
 mod absences;
-mod answer;
+pub(crate) mod answer;
 mod before_after;
 mod canaries;
 mod cost;
 mod debt;
 mod differences;
 mod execution_plans;
+pub(crate) mod findings;
 mod generator;
 mod heading;
 mod identical;
@@ -17,6 +18,7 @@ mod loads;
 mod log_excerpt;
 mod lsm_levels;
 mod placement;
+mod ratios;
 mod response_time;
 mod round_trip;
 mod server_counters;
@@ -31,6 +33,7 @@ use crate::analysis::Analysis;
 use crate::analysis::sections::Section;
 use crate::analysis::settings::Settings;
 use crate::document::Block;
+use crate::words::plural;
 
 /// The extent of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,14 +46,10 @@ pub(crate) enum Detail {
 
 /// The whole report.
 pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
-    let plan = analysis.plan;
     let is_done = analysis.trials.counts.done > 0;
-    let mut blocks = vec![Block::Title(plan.name.clone())];
-    if !plan.question.is_empty() {
-        blocks.push(Block::Paragraph(plan.question.clone()));
-    }
+    let mut blocks = beginning(analysis);
     if is_done {
-        blocks.extend(answer::blocks(analysis, detail));
+        blocks.extend(answer::blocks(analysis));
     }
     blocks.push(Block::Facts(heading::facts(analysis)));
     blocks.push(Block::Heading("Targets".into()));
@@ -59,8 +58,7 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     if is_done {
         blocks.extend(figures(analysis, detail));
     } else {
-        let text = "No trial is done yet, so there are no figures.";
-        blocks.push(Block::Paragraph(text.into()));
+        blocks.push(no_figures());
     }
     blocks.extend(settings(&analysis.settings, detail));
     blocks.extend(execution_plans::blocks(analysis));
@@ -72,6 +70,39 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
         blocks.push(Block::List(legend::items(analysis, detail)));
     }
     blocks
+}
+
+/// The details of the steps that `analysis` shows.
+pub(crate) fn of_steps(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
+    let mut blocks = beginning(analysis);
+    let judged = analysis.plan.steps.iter().filter(|step| !step.warm_only);
+    blocks.push(Block::Paragraph(format!(
+        "The details of {} of {} with figures; the report without --step, --clients and --section \
+         has the answer over all.",
+        analysis.shown_steps().count(),
+        plural(judged.count() as u64, "step")
+    )));
+    if analysis.trials.counts.done == 0 {
+        blocks.push(no_figures());
+        return blocks;
+    }
+    blocks.extend(figures(analysis, detail));
+    blocks.extend(warnings::warnings(analysis));
+    blocks.push(Block::Heading("How to read this".into()));
+    blocks.push(Block::List(legend::items(analysis, detail)));
+    blocks
+}
+
+/// The title and the question.
+fn beginning(analysis: &Analysis<'_>) -> Vec<Block> {
+    let plan = analysis.plan;
+    let question = (!plan.question.is_empty()).then(|| plan.question.clone());
+    let title = std::iter::once(Block::Title(plan.name.clone()));
+    title.chain(question.map(Block::Paragraph)).collect()
+}
+
+fn no_figures() -> Block {
+    Block::Paragraph("No trial is done yet, so there are no figures.".into())
 }
 
 /// The sections on the servers' settings and their differences.
@@ -96,9 +127,13 @@ fn figures(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     blocks.extend(identical::table(analysis, detail));
     blocks.extend(response_time::blocks(analysis));
     blocks.extend(before_after::blocks(analysis));
-    blocks.extend(sizes::blocks(analysis));
+    if analysis.is_whole {
+        blocks.extend(sizes::blocks(analysis));
+    }
     blocks.extend(debt::blocks(analysis, detail));
-    blocks.extend(lsm_levels::blocks(analysis));
+    if analysis.is_whole {
+        blocks.extend(lsm_levels::blocks(analysis));
+    }
     blocks
 }
 

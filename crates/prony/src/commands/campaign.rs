@@ -94,12 +94,9 @@ fn addition(plan: &Plan, blocks: u32, without: &[usize]) -> Addition {
     }
 }
 
-/// The precision of every contender's throughput ratio at every step.
+/// The precision of every contender's throughput ratio at every step, for the step's own clients.
 fn precisions(store: &Store) -> Result<Vec<Precision>, Failure> {
-    let contenders: Vec<usize> = store.plan().contenders().collect();
-    let of_throughput = |judgement: &Judgement| {
-        judgement.metric == Metric::Operations && contenders.contains(&judgement.target)
-    };
+    let plan = store.plan();
     let judgements = judgements(store).map_err(Failure::usage)?.into_iter();
     let precision = |judgement: Judgement| Precision {
         step: judgement.step,
@@ -109,7 +106,14 @@ fn precisions(store: &Store) -> Result<Vec<Precision>, Failure> {
             .interval
             .map(|interval| interval.high / judgement.ratio - 1.0),
     };
-    Ok(judgements.filter(of_throughput).map(precision).collect())
+    let decisive = judgements.filter(|judgement| is_decisive(plan, judgement));
+    Ok(decisive.map(precision).collect())
+}
+
+/// Returns `true` if a campaign looks at a ratio.
+fn is_decisive(plan: &Plan, judgement: &Judgement) -> bool {
+    let is_own = judgement.metric == Metric::Operations && judgement.group == 0;
+    is_own && plan.contenders().any(|target| target == judgement.target)
 }
 
 /// What was reached, in lines.
@@ -159,7 +163,7 @@ fn open_words(plan: &Plan, precision: &StepPrecision) -> String {
 
 #[cfg(test)]
 mod tests {
-    use prony_model::{Thousandths, Version};
+    use prony_model::{Thousandths, Verdict, Version};
     use prony_testkit as testkit;
 
     use super::*;
@@ -178,6 +182,28 @@ mod tests {
         assert_eq!(added.without, [5, 6, 7].map(left_out));
         assert_eq!(added.trials, more_trials(&plan, 5, 3));
         assert_eq!(added.reason, AdditionReason::Campaign);
+    }
+
+    #[test]
+    fn groups_beside_a_step_decide_nothing() {
+        let targets = ["base", "b"].map(|name| testkit::target(name, Version::new(8, 0, 0)));
+        let steps = vec![testkit::step("s", 1)];
+        let plan = testkit::plan("x", targets.to_vec(), steps, 5);
+        let judgement = |group, target, metric| Judgement {
+            step: 0,
+            group,
+            target,
+            metric,
+            pairs: 5,
+            ratio: 1.1,
+            interval: None,
+            verdict: Verdict::Inconclusive,
+        };
+        let looks = |group, target, metric| is_decisive(&plan, &judgement(group, target, metric));
+        assert!(looks(0, 1, Metric::Operations));
+        assert!(!looks(1, 1, Metric::Operations));
+        assert!(!looks(0, 0, Metric::Operations));
+        assert!(!looks(0, 1, Metric::ServerCpu));
     }
 
     #[test]

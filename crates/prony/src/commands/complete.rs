@@ -6,7 +6,7 @@ use std::path::Path;
 use prony_lab::{Alarms, History, LabError, RunEnd};
 use prony_load::BackendError;
 use prony_plan::{Assumptions, predicted_ms};
-use prony_report::identical_servers;
+use prony_report::{Extent, identical_servers};
 use prony_servers::Catalogue;
 use prony_store::Store;
 
@@ -68,7 +68,7 @@ pub(crate) fn complete(
         }
         Ok(RunEnd::Complete { failed }) => {
             record(store, &history)?;
-            print(store, FormatArg::Text)?;
+            print(store, FormatArg::Text, &Extent::Answer)?;
             campaign.end(store)?;
             if failed == 0 {
                 return Ok(());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prony_report::{Format, lineage, render};
+use prony_report::{Extent, Format, lineage, render_extent};
 use prony_store::Store;
 
 use crate::cli::{FormatArg, ReportArgs};
@@ -16,16 +16,16 @@ pub(crate) const RESULT_FILE: &str = "run.sqlite";
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&result_file(&args.run)?).map_err(Failure::usage)?;
     if args.lineage {
-        let text = lineage(&store, args.format.into()).map_err(Failure::usage)?;
-        return output::data(&text);
+        let text = lineage(&store, args.format.into(), output::screen());
+        return output::data(&text.map_err(Failure::usage)?);
     }
-    print(&store, args.format)
+    print(&store, args.format, &args.extent.extent())
 }
 
-/// Prints the report of an open run.
-pub(crate) fn print(store: &Store, format: FormatArg) -> Result<(), Failure> {
-    let text = render(store, format.into()).map_err(Failure::usage)?;
-    output::data(&text)
+/// Prints an extent of the report of an open run.
+pub(crate) fn print(store: &Store, format: FormatArg, extent: &Extent) -> Result<(), Failure> {
+    let text = render_extent(store, format.into(), extent, output::screen());
+    output::data(&text.map_err(Failure::usage)?)
 }
 
 impl From<FormatArg> for Format {

@@ -107,8 +107,8 @@ pub(crate) fn is_doubtful(
     }
 }
 
-/// `None` if no target has the metric.
-fn of_step(analysis: &Analysis<'_>, step: usize, metric: Metric) -> Option<StepLineage> {
+/// A metric at a step over the versions. `None` if no target has the metric.
+pub(crate) fn of_step(analysis: &Analysis<'_>, step: usize, metric: Metric) -> Option<StepLineage> {
     let all: Vec<Series> = targets(analysis.plan)
         .into_iter()
         .map(|target| Series {

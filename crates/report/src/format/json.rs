@@ -3,6 +3,7 @@
 mod canaries;
 mod cells;
 mod costs;
+mod findings;
 mod generator;
 pub(crate) mod lineage;
 mod loads;
@@ -46,6 +47,7 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         },
         run: run(analysis),
         generator: generator::entry(analysis),
+        findings: findings::entry(analysis),
         dataset: &plan.dataset,
         blocks: object! {
             planned: plan.blocks(),

@@ -7,7 +7,9 @@ use crate::page::view::{Shown, figures_by_target, over_blocks, with_clients};
 
 /// The table of all pairs.
 pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
-    let rows = analysis.before_after.iter().map(|pair| {
+    let pairs = analysis.before_after.iter();
+    let pairs = pairs.filter(|pair| analysis.shows(pair.after));
+    let rows = pairs.map(|pair| {
         let step = &analysis.plan.steps[pair.after];
         let name = with_clients(analysis, &stem(step).join("."), step);
         (name, pair)

@@ -55,7 +55,7 @@ fn columns(detail: Detail) -> Vec<Metric> {
 /// The columns that any step shows, for the legend.
 pub(crate) fn shown(analysis: &Analysis<'_>, detail: Detail) -> Vec<Metric> {
     let steps: Vec<usize> = (0..analysis.plan.steps.len())
-        .filter(|&step| !analysis.plan.steps[step].warm_only && is_measured(analysis, step))
+        .filter(|&step| analysis.shows(step) && is_measured(analysis, step))
         .collect();
     let anywhere = |metric: &Metric| steps.iter().any(|&step| has(analysis, step, *metric));
     columns(detail).into_iter().filter(anywhere).collect()

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{
-    Aspect, Config, Dataset, FindingState, Metric, Plan, Protocol, Target, Transport,
-};
+use prony_model::{Aspect, Config, Dataset, Metric, Plan, Protocol, Target, Transport};
 use prony_store::HostRow;
 use serde::Deserialize;
 
 use crate::analysis::Analysis;
+use crate::analysis::findings::bad_properties;
 use crate::document::{Cell, Table};
 use crate::page::{canaries, generator, placement};
 use crate::words::{plural, seconds};
@@ -16,28 +15,8 @@ use crate::words::{plural, seconds};
 /// Facts of the run as a whole.
 pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let plan = analysis.plan;
-    let run = &analysis.run;
-    let clients: Vec<String> = analysis
-        .client_counts()
-        .iter()
-        .map(u32::to_string)
-        .collect();
-    let noun = if clients == ["1"] {
-        "client"
-    } else {
-        "clients"
-    };
-    let entries: BTreeSet<usize> = plan.steps.iter().map(|step| step.entry).collect();
-    let mut facts = vec![(
-        "Run",
-        format!(
-            "{}, begun {}, Prony {}",
-            run.id,
-            run.started_at.strftime("%Y-%m-%d %H:%M UTC"),
-            run.prony_version
-        ),
-    )];
-    facts.extend(analysis.hosts.first().map(|host| ("Host", host_line(host))));
+    let mut facts = vec![run(analysis)];
+    facts.extend(host(analysis));
     facts.extend(host_check(&analysis.hosts).map(|text| ("Check", text)));
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
     facts.extend(placement::line(analysis).map(|text| ("Placement", text)));
@@ -47,18 +26,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     facts.push(("Data", data(&plan.dataset)));
     facts.extend(sequence(plan).map(|text| ("Sequence", text)));
     facts.extend(settling(plan).map(|text| ("Settling", text)));
-    facts.push((
-        "Work",
-        format!(
-            "{} at {} {noun}; {} of {} complete, {} of {} done",
-            plural(entries.len() as u64, "step"),
-            clients.join(", "),
-            analysis.trials.blocks_complete(plan),
-            plural(plan.blocks().into(), "block"),
-            analysis.trials.counts.done,
-            plural(analysis.trials.counts.planned, "trial")
-        ),
-    ));
+    facts.push(work(analysis));
     let common = list(&common_settings(&plan.targets));
     let separator = if common.is_empty() { "" } else { ", " };
     let foreign = plan.targets.iter().any(|target| target.external.is_some());
@@ -72,6 +40,45 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
         format!("common baseline{where_ours}{separator}{common}"),
     ));
     facts
+}
+
+/// The facts of the short page.
+pub(crate) fn brief(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
+    let facts = std::iter::once(run(analysis)).chain(host(analysis));
+    facts.chain([work(analysis)]).collect()
+}
+
+fn run(analysis: &Analysis<'_>) -> (&'static str, String) {
+    let run = &analysis.run;
+    let text = format!(
+        "{}, begun {}, Prony {}",
+        run.id,
+        run.started_at.strftime("%Y-%m-%d %H:%M UTC"),
+        run.prony_version
+    );
+    ("Run", text)
+}
+
+fn host(analysis: &Analysis<'_>) -> Option<(&'static str, String)> {
+    analysis.hosts.first().map(|host| ("Host", host_line(host)))
+}
+
+fn work(analysis: &Analysis<'_>) -> (&'static str, String) {
+    let plan = analysis.plan;
+    let clients = analysis.client_counts();
+    let noun = if clients == [1] { "client" } else { "clients" };
+    let clients: Vec<String> = clients.iter().map(u32::to_string).collect();
+    let entries: BTreeSet<usize> = plan.steps.iter().map(|step| step.entry).collect();
+    let text = format!(
+        "{} at {} {noun}; {} of {} complete, {} of {} done",
+        plural(entries.len() as u64, "step"),
+        clients.join(", "),
+        analysis.trials.blocks_complete(plan),
+        plural(plan.blocks().into(), "block"),
+        analysis.trials.counts.done,
+        plural(analysis.trials.counts.planned, "trial")
+    );
+    ("Work", text)
 }
 
 /// The price of sampling while servers were measured. `None` where nothing was sampled.
@@ -169,13 +176,7 @@ pub(crate) fn host_line(host: &HostRow) -> String {
 
 /// Bad findings about the host when the run began or was resumed, each once. `None` without one.
 fn host_check(hosts: &[HostRow]) -> Option<String> {
-    let mut bad: Vec<String> = Vec::new();
-    for finding in hosts.iter().flat_map(|host| &host.findings) {
-        let text = format!("{}: {}", finding.property, finding.seen);
-        if finding.state == FindingState::Bad && !bad.contains(&text) {
-            bad.push(text);
-        }
-    }
+    let bad = bad_properties(hosts);
     (!bad.is_empty()).then(|| {
         format!(
             "bad: {}; `prony check` shows the effect and the remedy",
@@ -319,7 +320,7 @@ fn list(items: &BTreeSet<String>) -> String {
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
-    use prony_model::{Finding, HostProperty};
+    use prony_model::{Finding, FindingState, HostProperty};
 
     use super::*;
 

@@ -7,7 +7,7 @@ use crate::analysis::Analysis;
 use crate::analysis::lineage::{self, BLOCKS_MIN, MetricLineage, StepLineage};
 use crate::document::{Block, Cell, MARK};
 use crate::figures;
-use crate::page::view::{by_target, with_clients};
+use crate::page::view::{by_target, short_name, with_clients};
 use crate::words::{listed, plural};
 
 /// The level of the interval of the last version relative to the first.
@@ -35,15 +35,30 @@ pub(crate) fn document(analysis: &Analysis<'_>) -> Vec<Block> {
         };
         let heading = format!("Large changes of {}{direction}", facts.name);
         let items = of_metric.steps.iter();
+        let items = match common(analysis, &of_metric.steps) {
+            Some(line) => vec![line],
+            None => items.map(|step| item(analysis, step)).collect(),
+        };
         blocks.push(Block::Heading(heading));
-        blocks.push(Block::List(
-            items.map(|step| item(analysis, step)).collect(),
-        ));
+        blocks.push(Block::List(items));
     }
     blocks.extend(all.iter().flat_map(|lineage| values(analysis, lineage)));
     blocks.push(Block::Heading("How to read this".into()));
     blocks.push(Block::List(legend()));
     blocks
+}
+
+/// The line of all steps, if no change is called at any of them for the same reason.
+fn common(analysis: &Analysis<'_>, steps: &[StepLineage]) -> Option<String> {
+    let text = |step: &StepLineage| {
+        let is_open = step.segments.is_none();
+        is_open.then(|| format!("{}{}", reason(step), left_out(analysis, step)))
+    };
+    let (first, others) = steps.split_first()?;
+    let shared = text(first)?;
+    let mut others = others.iter();
+    let is_shared = others.len() > 0 && others.all(|step| text(step).as_ref() == Some(&shared));
+    is_shared.then(|| format!("all {} steps: {shared}", steps.len()))
 }
 
 /// The line of one step.
@@ -73,16 +88,20 @@ fn item(analysis: &Analysis<'_>, of_step: &StepLineage) -> String {
             parts.join("; ")
         }
     };
-    let text = format!("{mark}{name}: {answer}");
+    format!("{mark}{name}: {answer}{}", left_out(analysis, of_step))
+}
+
+/// The targets that are not compared, as the end of a line; often none.
+fn left_out(analysis: &Analysis<'_>, of_step: &StepLineage) -> String {
     let left_out = of_step.left_out.iter().map(|&(target, n)| {
         let name = &analysis.plan.targets[target].name;
         format!("{name} ({})", plural(n as u64, "block"))
     });
     let left_out: Vec<String> = left_out.collect();
     if left_out.is_empty() {
-        return text;
+        return String::new();
     }
-    format!("{text} (without {})", listed(&left_out))
+    format!(" (without {})", listed(&left_out))
 }
 
 /// A change with the versions before and after it.
@@ -91,17 +110,6 @@ fn change_text(analysis: &Analysis<'_>, of_step: &StepLineage, change: &Change) 
     let (before, after) = (name(change.at - 1), name(change.at));
     let size = difference(change.ratio, Some(change.interval));
     format!("{before} → {after}: {size}")
-}
-
-/// The name of a target without the first word, such as `mysql-`, if all names begin with it.
-fn short_name<'a>(analysis: &Analysis<'a>, target: usize) -> &'a str {
-    let targets = &analysis.plan.targets;
-    let name = targets[target].name.as_str();
-    let word = name.find('-').map_or("", |end| &name[..=end]);
-    let mut others = targets.iter();
-    let is_shared =
-        others.all(|other| other.name.len() > word.len() && other.name.starts_with(word));
-    if is_shared { &name[word.len()..] } else { name }
 }
 
 /// The reason why no change is called.

@@ -23,8 +23,7 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
 
 /// The groups of all steps that do not only warm up.
 fn shown<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = GroupId> + 'a {
-    let is_shown = |group: &GroupId| !analysis.plan.steps[group.step].warm_only;
-    GroupId::all(analysis.plan).filter(is_shown)
+    GroupId::all(analysis.plan).filter(|group| analysis.shows(group.step))
 }
 
 /// The columns of the table of one group.

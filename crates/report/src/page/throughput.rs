@@ -84,7 +84,8 @@ fn common_display(plan: &Plan, view: &View) -> Display {
     displays().next().unwrap_or(Display::Rate)
 }
 
-const fn title(display: Display) -> &'static str {
+/// The heading of figures.
+pub(crate) const fn title(display: Display) -> &'static str {
     match display {
         Display::Rate => "Queries per second",
         Display::Transactions => "Transactions per second",
@@ -92,7 +93,8 @@ const fn title(display: Display) -> &'static str {
     }
 }
 
-const fn unit(display: Display) -> &'static str {
+/// The unit of a row, or of a column.
+pub(crate) const fn unit(display: Display) -> &'static str {
     match display {
         Display::Rate => "queries/s",
         Display::Transactions => "transactions/s",

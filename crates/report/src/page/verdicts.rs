@@ -8,7 +8,6 @@ use crate::analysis::verdicts::{Doubt, Judged, Needed, Size, headline};
 use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::Detail;
-use crate::page::answer::steps;
 use crate::page::view::{by_target, grouped, more_rows, place, step_name};
 use crate::words::{plural, share};
 
@@ -26,7 +25,7 @@ pub(crate) fn of_steps(analysis: &Analysis<'_>) -> Vec<Block> {
     let plan = analysis.plan;
     let columns: Vec<usize> = plan.contenders().collect();
     let judged = |group, target| analysis.verdicts.headline(plan, group, target);
-    let groups = steps(analysis).into_iter();
+    let groups = analysis.shown_steps();
     let groups = groups.flat_map(|step| GroupId::of_step(plan, step));
     let groups: Vec<GroupId> = groups
         .filter(|&group| {
@@ -177,7 +176,7 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Block> {
         )
     });
     let rows: Vec<_> = rows.collect();
-    if rows.is_empty() || !analysis.compares() {
+    if rows.is_empty() || !analysis.compares() || !analysis.is_whole {
         return Vec::new();
     }
     let heading = format!(
@@ -200,8 +199,9 @@ pub(crate) fn of_metrics(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> 
     };
     let is_shown = |judged: &&Judged| {
         let group = judged.group;
-        let shown = !analysis.plan.steps[group.step].warm_only;
-        shown && judged.metric != headline(group.of(analysis.plan)) && differs(judged)
+        analysis.shows(group.step)
+            && judged.metric != headline(group.of(analysis.plan))
+            && differs(judged)
     };
     let mut rows: Vec<Vec<Cell>> = analysis
         .verdicts

@@ -219,6 +219,17 @@ pub(crate) fn with_clients(analysis: &Analysis<'_>, name: &str, step: &Step) -> 
     format!("{name} at {}", plural(step.own().clients.into(), "client"))
 }
 
+/// The name of a target without the first word, such as `mysql-`, if all names begin with it.
+pub(crate) fn short_name<'a>(analysis: &Analysis<'a>, target: usize) -> &'a str {
+    let targets = &analysis.plan.targets;
+    let name = targets[target].name.as_str();
+    let word = name.find('-').map_or("", |end| &name[..=end]);
+    let mut others = targets.iter();
+    let is_shared =
+        others.all(|other| other.name.len() > word.len() && other.name.starts_with(word));
+    if is_shared { &name[word.len()..] } else { name }
+}
+
 /// Step, clients and target of a verdict.
 pub(crate) fn place(analysis: &Analysis<'_>, judged: &Judged) -> String {
     let target = &analysis.plan.targets[judged.target].name;

@@ -1,6 +1,7 @@
 //! The sections after the figures: warnings, and trials that failed or are missing.
 
 use prony_model::{PlannedTrial, TrialKind, TrialState};
+use prony_store::TrialRow;
 
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
@@ -8,7 +9,7 @@ use crate::document::Block;
 use crate::page::heading::host_line;
 use crate::page::loads;
 use crate::page::log_excerpt::excerpt;
-use crate::words::{count, plural, sentence};
+use crate::words::{self, plural, sentence};
 
 /// Warnings that are shown; the JSON report has them all.
 const WARNINGS_MAX: usize = 40;
@@ -25,14 +26,44 @@ fn name(analysis: &Analysis<'_>, planned: PlannedTrial) -> String {
 
 /// Warnings, with figures and without.
 pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
+    let mut items = of_cells(analysis);
+    let with_figures = items.len();
+    if analysis.is_whole {
+        items.extend(general_warnings(analysis));
+    }
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let more = items.len().saturating_sub(WARNINGS_MAX);
+    items.truncate(WARNINGS_MAX);
+    if more > 0 {
+        items.push(format!(
+            "… and {}: see the JSON report.",
+            words::count(more as u64)
+        ));
+    }
+    let heading = if with_figures > 0 {
+        "Warnings, including those for figures marked !"
+    } else {
+        "Warnings"
+    };
+    vec![Block::Heading(heading.into()), Block::List(items)]
+}
+
+/// Number of all warnings.
+pub(crate) fn count(analysis: &Analysis<'_>) -> usize {
+    of_cells(analysis).len() + general_warnings(analysis).len()
+}
+
+/// Warnings about the figures of cells.
+fn of_cells(analysis: &Analysis<'_>) -> Vec<String> {
     let mut items = Vec::new();
     // Steps that only warm have no figures in the tables: their warnings come last.
-    let steps = || analysis.plan.steps.iter().enumerate();
-    let (shown, warming) = (
-        steps().filter(|(_, step)| !step.warm_only),
-        steps().filter(|(_, step)| step.warm_only),
-    );
-    for (index, step) in shown.chain(warming) {
+    let warming = (0..analysis.plan.steps.len()).filter(|&step| !analysis.shows(step));
+    let warming = warming.filter(|_| analysis.is_whole);
+    let shown = (0..analysis.plan.steps.len()).filter(|&step| analysis.shows(step));
+    for index in shown.chain(warming) {
+        let step = &analysis.plan.steps[index];
         for group in GroupId::of_step(analysis.plan, index) {
             let whose = group.named(analysis.plan, &step.name);
             let clients = plural(group.of(analysis.plan).clients.into(), "client");
@@ -47,25 +78,7 @@ pub(crate) fn warnings(analysis: &Analysis<'_>) -> Vec<Block> {
             }
         }
     }
-    let with_figures = items.len();
-    items.extend(general_warnings(analysis));
-    if items.is_empty() {
-        return Vec::new();
-    }
-    let more = items.len().saturating_sub(WARNINGS_MAX);
-    items.truncate(WARNINGS_MAX);
-    if more > 0 {
-        items.push(format!(
-            "… and {}: see the JSON report.",
-            count(more as u64)
-        ));
-    }
-    let heading = if with_figures > 0 {
-        "Warnings, including those for figures marked !"
-    } else {
-        "Warnings"
-    };
-    vec![Block::Heading(heading.into()), Block::List(items)]
+    items
 }
 
 /// Warnings that belong to no cell with figures: of the run, of trials, of failed trials.
@@ -112,16 +125,43 @@ fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
     items
 }
 
+/// Trials without figures that matter most: one failed trial of each target and reason, and those that
+/// are missing.
+pub(crate) fn worst(analysis: &Analysis<'_>) -> Vec<Block> {
+    let mut shown: Vec<(usize, Option<&str>)> = Vec::new();
+    let mut blocks = Vec::new();
+    for trial in analysis.trials.in_state(TrialState::Failed) {
+        let cause = (trial.planned.target, trial.reason.as_deref());
+        if !shown.contains(&cause) {
+            blocks.push(failed(analysis, trial));
+            let lines = excerpt(trial.log_tail.as_deref().unwrap_or_default());
+            blocks.extend((!lines.is_empty()).then_some(Block::Verbatim(lines)));
+            shown.push(cause);
+        }
+    }
+    if !analysis.trials.missing.is_empty() {
+        blocks.push(Block::List(vec![missing_line(analysis)]));
+    }
+    if !blocks.is_empty() {
+        blocks.insert(0, Block::Heading("Missing and failed".into()));
+    }
+    blocks
+}
+
+/// The line of a failed trial.
+fn failed(analysis: &Analysis<'_>, trial: &TrialRow) -> Block {
+    let reason = trial.reason.as_deref().unwrap_or("no reason given");
+    let name = name(analysis, trial.planned);
+    Block::Paragraph(format!("{name}, failed: {reason}"))
+}
+
 /// Trials without figures, and why.
 pub(crate) fn missing_and_failed(analysis: &Analysis<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut shown: Vec<(usize, &str)> = Vec::new();
     for trial in analysis.trials.in_state(TrialState::Failed) {
         let reason = trial.reason.as_deref().unwrap_or("no reason given");
-        blocks.push(Block::Paragraph(format!(
-            "{}, failed: {reason}",
-            name(analysis, trial.planned)
-        )));
+        blocks.push(failed(analysis, trial));
         // A target that can't start fails in every block with the same words; once is enough.
         let cause = (trial.planned.target, reason);
         let lines = excerpt(trial.log_tail.as_deref().unwrap_or_default());

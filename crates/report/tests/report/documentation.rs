@@ -6,7 +6,7 @@ use prony_model::{
     CanaryMoment, Debt, DebtKind, DefaultPlacement, Gap, Level, LoadOutcome, OptionOrigin,
     RenderedOption, SettleOutcome, Source,
 };
-use prony_report::{Format, effective_settings, lineage, render};
+use prony_report::{Format, Screen, effective_settings, lineage, render};
 use prony_testkit::planned;
 use serde_json::Value;
 
@@ -125,7 +125,7 @@ fn every_key_is_documented() {
         let report = render(&sample.store, Format::Json).unwrap();
         collect(&serde_json::from_str(&report).unwrap(), &mut keys);
     }
-    let lineage = lineage(&changing().store, Format::Json).unwrap();
+    let lineage = lineage(&changing().store, Format::Json, Screen::default()).unwrap();
     collect(&serde_json::from_str(&lineage).unwrap(), &mut keys);
     assert!(keys.len() > 60, "{keys:?}");
     let document = concat!(

@@ -43,7 +43,7 @@ fn complete_run_as_json() {
 }
 
 /// One trial failed, one was discarded and done later, one block lacks a target.
-fn with_gaps() -> Sample {
+pub(crate) fn with_gaps() -> Sample {
     let mut sample = Sample::new(&plan(3, &[1], 3));
     let failed = sample.begin(planned(1, 2));
     sample
@@ -75,7 +75,7 @@ fn gaps_as_markdown() {
 }
 
 /// Unexpected answers, server errors, a step without operations, stored warnings of every kind.
-fn with_warnings() -> Sample {
+pub(crate) fn with_warnings() -> Sample {
     let mut sample = Sample::new(&plan(2, &[1], 2));
     sample
         .store

@@ -1,7 +1,7 @@
 //! The places where large changes are in a list of versions.
 
 use prony_model::{Plan, PlannedTrial, StepOutcome, Version};
-use prony_report::{Format, ReportError, lineage};
+use prony_report::{Format, ReportError, Screen, lineage};
 use prony_testkit as testkit;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::sample::{Sample, at, plan};
 const LEVELS: [u64; 6] = [1000, 1002, 1066, 1064, 1300, 1301];
 
 /// Six versions from old to new with the base in the middle, its twin last, in `blocks` blocks.
-fn versions(blocks: u32) -> Plan {
+pub(crate) fn versions(blocks: u32) -> Plan {
     let names = ["5.0.96", "5.1.73", "5.5.34", "5.6.14", "5.7.44", "8.0.36"];
     let mut targets: Vec<_> = names
         .iter()
@@ -44,7 +44,7 @@ fn timed(planned: PlannedTrial, step: usize, outcome: &mut StepOutcome) {
 }
 
 /// Runs all trials for which `wanted` returns `true`.
-fn run(plan: &Plan, wanted: impl Fn(PlannedTrial) -> bool) -> Sample {
+pub(crate) fn run(plan: &Plan, wanted: impl Fn(PlannedTrial) -> bool) -> Sample {
     let mut sample = Sample::new(plan);
     for planned in sample.store.missing_trials().unwrap() {
         if wanted(planned) {
@@ -59,7 +59,7 @@ fn run(plan: &Plan, wanted: impl Fn(PlannedTrial) -> bool) -> Sample {
 }
 
 fn shown(sample: &Sample, format: Format) -> String {
-    let report = lineage(&sample.store, format).unwrap();
+    let report = lineage(&sample.store, format, Screen::default()).unwrap();
     assert!(report.ends_with('\n') && !report.ends_with("\n\n"));
     assert!(!report.contains("NaN") && !report.contains("inf"));
     if format == Format::Text {
@@ -143,6 +143,6 @@ fn one_version_has_no_changes() {
 #[test]
 fn csv_is_refused() {
     let sample = run(&versions(1), |_| true);
-    let refused = lineage(&sample.store, Format::Csv);
+    let refused = lineage(&sample.store, Format::Csv, Screen::default());
     assert!(matches!(refused, Err(ReportError::LineageAsCsv)));
 }

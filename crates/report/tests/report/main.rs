@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
+mod answer;
 mod beside;
 mod canaries;
 mod ceiling;

@@ -1,0 +1,61 @@
+//! The options of `prony report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use prony_report::{Extent, StepChoice};
+
+use super::FormatArg;
+
+/// Title of the options that choose what is shown.
+const EXTENT: &str = "What is shown, as text or Markdown [default: findings and ratios]";
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The run's folder
+    pub(crate) run: PathBuf,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = FormatArg::Text)]
+    pub(crate) format: FormatArg,
+    #[command(flatten)]
+    pub(crate) extent: ExtentArgs,
+    /// Show where in the order of the targets the large changes are, for experiments whose targets
+    /// are versions from old to new
+    #[arg(long, conflicts_with_all = ["detail", "steps", "clients", "sections"])]
+    pub(crate) lineage: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = EXTENT)]
+pub(crate) struct ExtentArgs {
+    /// Everything: absolute figures, times, costs, settings, warnings and their explanations
+    #[arg(long, conflicts_with_all = ["steps", "clients", "sections"])]
+    detail: bool,
+    /// The details of this step, in whose name `*` stands for any characters; may be given several
+    /// times
+    #[arg(long = "step", value_name = "NAME")]
+    steps: Vec<String>,
+    /// The details at this number of clients; may be given several times
+    #[arg(long, value_name = "N")]
+    clients: Vec<u32>,
+    /// The details of the steps in the section of this title, in which `*` stands for any
+    /// characters; may be given several times
+    #[arg(long = "section", value_name = "TITLE")]
+    sections: Vec<String>,
+}
+
+impl ExtentArgs {
+    /// The extent that was asked for.
+    pub(crate) fn extent(&self) -> Extent {
+        let chosen = StepChoice {
+            names: self.steps.clone(),
+            clients: self.clients.clone(),
+            sections: self.sections.clone(),
+        };
+        match self.detail {
+            true => Extent::Whole,
+            false if chosen == StepChoice::default() => Extent::Answer,
+            false => Extent::Steps(chosen),
+        }
+    }
+}
