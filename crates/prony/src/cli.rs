@@ -3,6 +3,7 @@
 mod calibrate;
 mod check;
 mod load;
+mod view;
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
 
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
+pub(crate) use view::ViewArgs;
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]
@@ -166,6 +168,8 @@ pub(crate) struct ReportArgs {
     /// are versions from old to new
     #[arg(long)]
     pub(crate) lineage: bool,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
 }
 
 /// Definitions with which an experiment is read.

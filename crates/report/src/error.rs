@@ -1,8 +1,12 @@
 //! Reasons why there is no report.
 
+mod view;
+
 use prony_equality::VariableTableError;
 use prony_model::Backend;
 use prony_store::StoreError;
+
+pub use self::view::ViewError;
 
 /// The reason why a run can't be reported.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +48,9 @@ pub enum ReportError {
     /// Changes over versions have no form in CSV.
     #[error("write the lineage as CSV: it has no rows of blocks; choose text, md or json")]
     LineageAsCsv,
+    /// A view can't be shown as it was asked for.
+    #[error(transparent)]
+    View(#[from] ViewError),
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]
     Json {

@@ -15,10 +15,12 @@ mod figures;
 mod format;
 mod judgement;
 mod page;
+mod views;
 pub mod words;
 
 pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
-pub use error::{HistogramError, ReportError};
-pub use format::{Format, effective_settings, lineage, render};
+pub use error::{HistogramError, ReportError, ViewError};
+pub use format::{Format, effective_settings, lineage, render, view};
 pub use judgement::{IdenticalServers, Judgement, identical_servers, judgements};
+pub use views::{View, ViewOptions};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prony_report::{Format, lineage, render};
+use prony_report::{Format, lineage, render, view};
 use prony_store::Store;
 
 use crate::cli::{FormatArg, ReportArgs};
@@ -17,6 +17,11 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&result_file(&args.run)?).map_err(Failure::usage)?;
     if args.lineage {
         let text = lineage(&store, args.format.into()).map_err(Failure::usage)?;
+        return output::data(&text);
+    }
+    if let Some(name) = args.view.view {
+        let options = args.view.options();
+        let text = view(&store, name, &options, args.format.into()).map_err(Failure::usage)?;
         return output::data(&text);
     }
     print(&store, args.format)

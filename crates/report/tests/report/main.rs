@@ -16,3 +16,4 @@ mod placement;
 mod sample;
 mod studies;
 mod verdicts;
+mod views;
