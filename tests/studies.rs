@@ -44,7 +44,7 @@ fn plan(experiment: &str) -> Plan {
 
 /// Writes a run of `plan` in which each target is slower than the one before.
 fn run(plan: &Plan, folder: &Path) {
-    let at = |seconds| Timestamp::from_second(1_763_755_200 + seconds).unwrap();
+    let at = |seconds: i64| Timestamp::from_second(1_763_755_200 + seconds).unwrap();
     let run = NewRun {
         id: "made-up",
         plan,
