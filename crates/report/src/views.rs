@@ -187,8 +187,8 @@ pub(crate) fn document(
         }
     }
     if parts.is_empty() {
-        let text = "There are no figures of this view: no trial of these cells is done, or nothing of \
-                    it was measured.";
+        let text = "There are no figures of this view: no trial of these cells is done, nothing of it \
+                    was measured, or it needs several targets or numbers of clients.";
         blocks.push(Block::Paragraph(text.into()));
         return blocks;
     }

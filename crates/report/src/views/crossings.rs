@@ -83,6 +83,9 @@ pub(crate) fn part(
         bases.any(|base| target(of).and_then(|of| base.of(of)) == target(column))
     };
     let is_asked = |of: usize, to: usize| written.is_empty() || is_base(of, to) || is_base(to, of);
+    if grid.rows.len() < 2 {
+        return Vec::new();
+    }
     let mut rows = Vec::new();
     let mut none = Vec::new();
     for to in 0..grid.columns.len() {
@@ -93,7 +96,11 @@ pub(crate) fn part(
             let names = [to, of].map(|column| grid.columns[column].name.as_str());
             let known = ratios(analysis, grid, of, to);
             let found = crossings(&known);
-            none.extend(found.is_empty().then(|| without(names, &known)).flatten());
+            let without = found.is_empty().then(|| without(names, &known)).flatten();
+            none.extend(without.map(|text| match grid.shared.as_str() {
+                "" => text,
+                shared => format!("{shared}: {text}"),
+            }));
             rows.extend(found.iter().map(|crossing| row(names, crossing)));
         }
     }
