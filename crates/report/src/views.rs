@@ -14,6 +14,7 @@ mod graph;
 mod key;
 mod kind;
 pub(crate) mod measure;
+mod over_rows;
 mod peaks;
 mod text_graph;
 
@@ -111,9 +112,14 @@ fn of_grid(
     base: &Base,
     grid: &Grid,
 ) -> Vec<Part> {
-    let Some(table) = FigureTable::of(analysis, grid, measures, base) else {
+    let Some(mut table) = FigureTable::of(analysis, grid, measures, base) else {
         return Vec::new();
     };
+    if view == View::Relative {
+        table
+            .rows
+            .extend(over_rows::geometric_mean(analysis, grid, base));
+    }
     let chart = view.has_graph().then(|| graph::of(&table, grid, analysis));
     let list = match view {
         View::Scaling => peaks::of(&table),

@@ -164,6 +164,8 @@ impl View {
             percent of the mean.";
         const RATIO: &str = "A ratio is operations per second ÷ those of the base in the same block: \
             above 1 is faster. [a, b] holds it with 95 %.";
+        const ALL: &str = "The geometric mean is over all rows, without those whose operations arrive at a \
+            rate; its interval is that of blocks that have all of them. It is - if a row lacks a figure.";
         const TIME: &str = "A ratio is the time of an operation ÷ that of the base in the same block: \
             above 1 is slower. [a, b] holds it with 95 %.";
         const COST: &str = "A ratio of a cost is the cost of an operation ÷ that of the base in the \
@@ -175,7 +177,8 @@ impl View {
             do not hold 1. Numbers of clients between them, if there are any, show no difference.";
         let items: &[&str] = match self {
             Self::Absolute | Self::Tps | Self::Scaling | Self::Bars => &[MEAN],
-            Self::Relative | Self::RatioByVersion => &[RATIO],
+            Self::Relative => &[RATIO, ALL],
+            Self::RatioByVersion => &[RATIO],
             Self::ResponseTime => &[TIME],
             Self::Efficiency => &[LETTERS, COST],
             Self::Annotated => &[RATIO, COST],

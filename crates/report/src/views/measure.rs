@@ -5,7 +5,7 @@ use prony_stats::{Pairs, Summary, t_quantile};
 
 use crate::analysis::Analysis;
 use crate::analysis::cell;
-use crate::analysis::estimate::LEVEL;
+use crate::analysis::estimate::{Estimate, LEVEL};
 use crate::figures;
 use crate::page::cost::{RARE, is_doubtful, is_next_to_nothing};
 use crate::views::base::Base;
@@ -186,10 +186,14 @@ fn cost_ratio(analysis: &Analysis<'_>, id: CellId, base: usize, metric: Metric) 
 }
 
 fn of_pairs(analysis: &Analysis<'_>, pairs: &Pairs) -> Figure {
-    let estimate = analysis.verdicts.looks.of_pairs(pairs);
+    of_estimate(&analysis.verdicts.looks.of_pairs(pairs))
+}
+
+/// The figure of a ratio.
+pub(crate) fn of_estimate(estimate: &Estimate) -> Figure {
     Figure {
-        text: figures::ratio(&estimate),
-        plain: figures::plain_ratio(&estimate),
+        text: figures::ratio(estimate),
+        plain: figures::plain_ratio(estimate),
         value: estimate.ratio(),
         interval: estimate
             .interval

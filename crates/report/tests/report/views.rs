@@ -1,8 +1,9 @@
 //! Views: single tables and graphs of chosen cells.
 
 use prony_model::{IntentValue, Phase, Plan, PlannedTrial, StepOutcome, Target, Version};
-use prony_report::{Format, ReportError, View, ViewOptions, view};
+use prony_report::{Format, ReportError, View, ViewOptions, render, view};
 use prony_testkit as testkit;
+use serde_json::Value;
 
 use crate::costs::{counting, run_sampled};
 use crate::sample::{Sample, at, plan};
@@ -199,6 +200,23 @@ fn other_bases_are_paired_again() {
         Format::Json,
     );
     assert_eq!(chosen, planned);
+}
+
+/// The whole report has the same mean, of the experiment's base.
+#[test]
+fn means_over_steps_are_those_of_the_report() {
+    let sample = sampled();
+    let json = |text: String| -> Value { serde_json::from_str(&text).unwrap() };
+    let of_view = json(shown(&sample, View::Relative, "", Format::Json));
+    let report = json(render(&sample.store, Format::Json).unwrap());
+    let rows = of_view["tables"][0]["rows"].as_array().unwrap();
+    let mean = rows.last().unwrap();
+    assert_eq!(mean["name"], "geometric mean");
+    for (index, of_target) in report["overall"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(of_target["steps"], 4);
+        assert_eq!(mean["figures"][index]["value"], of_target["ratio"]["ratio"]);
+        assert_eq!(mean["figures"][index]["low"], of_target["ratio"]["low"]);
+    }
 }
 
 #[test]
