@@ -155,10 +155,10 @@ impl FigureTable {
         }
     }
 
-    /// Returns `true` if all figures are relative costs.
+    /// Returns `true` if all figures are costs, or all are relative ones.
     fn is_of_costs(&self) -> bool {
         let mut measures = self.measures.iter();
-        measures.all(|measure| matches!(measure, Measure::CostRatio(_)))
+        measures.all(|measure| matches!(measure, Measure::Cost(_) | Measure::CostRatio(_)))
     }
 
     /// The heading of people, without the base.
@@ -182,8 +182,8 @@ impl FigureTable {
         format!("{}; {}", self.heading(), self.remark())
     }
 
-    /// The heading, a sentence on base and blocks, and the table, for people. Intervals of relative costs
-    /// are in the full document.
+    /// The heading, a sentence on base and blocks, and the table, for people. Spread and
+    /// intervals of costs are in the full document.
     pub(crate) fn blocks(&self, detail: Detail) -> [Block; 3] {
         let common = self.unit();
         let n_max = self.figures().map(|figure| figure.n).max().unwrap_or(0);

@@ -158,7 +158,7 @@ fn cost(analysis: &Analysis<'_>, id: CellId, metric: Metric) -> Option<Figure> {
     let (text, plain) = if is_next_to_nothing(cell, metric, figure) {
         (RARE.to_owned(), RARE.to_owned())
     } else {
-        (known.plain.clone(), known.plain)
+        (known.text.clone(), known.plain.clone())
     };
     Some(Figure {
         text,
