@@ -3,8 +3,11 @@
 use crate::chart::{Chart, Line, Scale};
 use crate::figures;
 
-/// Columns that a bar may have.
+/// Columns that a bar may have beside short names.
 const BAR: usize = 50;
+
+/// Columns of a name and its bar together, so that a figure has room beside them.
+const NAME_AND_BAR: usize = 85;
 
 /// Letters that fill a place from nothing to all of it.
 const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -25,13 +28,14 @@ pub(crate) fn lines(chart: &Chart) -> Vec<String> {
 
 fn bars(names: &[String], line: &Line, most: f64) -> Vec<String> {
     let width = width(names.iter());
+    let longest = BAR.min(NAME_AND_BAR.saturating_sub(width)).max(1);
     let bars = names.iter().enumerate().map(|(index, name)| {
         let mut points = line.points.iter();
         let point = points.find(|point| (point.x - index as f64).abs() < 0.5);
         let bar = point.map_or_else(
             || "-".to_owned(),
             |point| {
-                let bar = "█".repeat(level(point.y, most, BAR));
+                let bar = "█".repeat(level(point.y, most, longest));
                 format!("{bar} {}", figures::significant(point.y))
             },
         );
@@ -69,13 +73,11 @@ fn columns(chart: &Chart, scale: &Scale, lines: &[Line], most: f64) -> Vec<Strin
     };
     let ends = places.first().zip(places.last());
     let ends = ends.map(|(&first, &last)| format!("{} to {}", name(first), name(last)));
-    let axes = format!(
-        "{}: {}; height: 0 to {}",
-        chart.x.label,
-        ends.unwrap_or_default(),
-        figures::significant(most)
-    );
-    rows.chain([axes]).collect()
+    let axes = [
+        format!("{}: {}", chart.x.label, ends.unwrap_or_default()),
+        format!("height: 0 to {}", figures::significant(most)),
+    ];
+    rows.chain(axes).collect()
 }
 
 /// The share of `most` in steps of which `all` are the whole; at least one of a figure above 0.
