@@ -186,6 +186,8 @@ mod tests {
                 engines: vec![Engine::Innodb],
                 engine_options: BTreeMap::new(),
                 lacks: Vec::new(),
+                caution: None,
+                no_valgrind: None,
             },
             engine: Engine::Innodb,
             config: Config {

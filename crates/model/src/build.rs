@@ -24,6 +24,13 @@ pub struct BuildFacts {
     /// Intents that this build can't honour though its version could.
     #[serde(default)]
     pub lacks: Vec<String>,
+    /// What a reader must know before he compares its figures with those of other builds; a fragment
+    /// without final period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caution: Option<String>,
+    /// Why its instructions can't be counted in valgrind; a fragment without final period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_valgrind: Option<String>,
 }
 
 impl BuildFacts {
@@ -40,6 +47,8 @@ impl BuildFacts {
             engines: Engine::ALL.to_vec(),
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
+            caution: None,
+            no_valgrind: None,
         }
     }
 }

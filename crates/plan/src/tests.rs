@@ -165,6 +165,8 @@ fn builds() -> Vec<BuildFacts> {
         engines: engines.to_vec(),
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
+        caution: None,
+        no_valgrind: None,
     };
     vec![
         build("mysql-4.1.13", "4.1.13", &[Innodb, Myisam, Memory]),

@@ -3,6 +3,7 @@
 mod calibrate;
 mod check;
 mod load;
+mod shell;
 mod view;
 
 use std::path::{Path, PathBuf};
@@ -15,12 +16,16 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
 
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
+pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use view::ViewArgs;
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]
 #[command(name = "prony", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
+    /// Show results, warnings and errors only: no progress
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -62,6 +67,12 @@ pub(crate) enum Command {
     /// Sequences that experiments can name as their preset: list them, or show one
     #[command(subcommand)]
     Sequences(SequencesCommand),
+    /// Print the completion of Prony's commands and options for a shell
+    #[command(after_help = shell::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Print a manual page, or write those of all commands into a folder
+    #[command(after_help = shell::MANUAL)]
+    Man(ManArgs),
     /// Run as the load generator: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Generator,

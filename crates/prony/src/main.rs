@@ -19,10 +19,14 @@ use crate::failure::{ExitStatus, Failure};
 use crate::signals::Signals;
 
 fn main() -> ExitCode {
-    match dispatch(&Cli::parse().command) {
+    let cli = Cli::parse();
+    if cli.quiet {
+        output::be_quiet();
+    }
+    match dispatch(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            output::talk(&failure.to_string());
+            output::notice(&failure.to_string());
             ExitCode::from(failure.code.code())
         }
     }
@@ -47,6 +51,8 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         },
         Command::Resume(args) => commands::resume::resume(args, &watch()?),
         Command::Load(args) => commands::load::load(args, &watch()?),
+        Command::Completions(args) => commands::completions::completions(args),
+        Command::Man(args) => commands::man::man(args),
         Command::Images(command) => commands::images::images(command),
         Command::Sequences(command) => commands::sequences::sequences(command),
         Command::Workloads(command) => commands::workloads::workloads(command),

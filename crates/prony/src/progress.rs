@@ -13,7 +13,7 @@ use prony_servers::FetchEvent;
 
 use self::lines::Lines;
 use self::terminal::Terminal;
-use crate::output::talk;
+use crate::output::{is_quiet, talk};
 use crate::words::listed;
 
 /// Shown when a run is the first on its machine.
@@ -79,6 +79,8 @@ pub(crate) struct Progress {
 enum View {
     Terminal(Terminal),
     Lines(Lines),
+    /// The user wants no progress.
+    Quiet,
 }
 
 /// The time that has passed, and the time that is left.
@@ -94,10 +96,11 @@ pub(crate) struct Clock {
 impl Progress {
     /// Progress of this number of trials, predicted to take `trial_ms` each.
     pub(crate) fn start(trials: usize, trial_ms: u64) -> Self {
-        let terminal = std::io::stderr().is_terminal();
         Self {
             clock: Clock::new(trials as u64, trial_ms),
-            view: if terminal {
+            view: if is_quiet() {
+                View::Quiet
+            } else if std::io::stderr().is_terminal() {
                 View::Terminal(Terminal::start())
             } else {
                 View::Lines(Lines::default())
@@ -111,6 +114,7 @@ impl Progress {
         match &mut self.view {
             View::Terminal(terminal) => terminal.show(event, &self.clock),
             View::Lines(lines) => lines.show(event, &self.clock),
+            View::Quiet => {}
         }
     }
 
@@ -118,7 +122,7 @@ impl Progress {
     pub(crate) fn say(&self, line: &str) {
         match &self.view {
             View::Terminal(terminal) => terminal.stay(line),
-            View::Lines(_) => talk(line),
+            View::Lines(_) | View::Quiet => talk(line),
         }
     }
 
@@ -166,6 +170,11 @@ impl Clock {
     /// Time since the run began or was resumed.
     pub(crate) fn elapsed(&self) -> Duration {
         self.begin.elapsed()
+    }
+
+    /// The first trial has begun. What comes before it is not in the time left.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.trial_began.is_some() || self.trials_done > 0
     }
 
     /// Time that the trials left will take: as long as those done took on average, and as

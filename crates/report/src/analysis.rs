@@ -33,8 +33,10 @@ pub(crate) mod trials;
 pub(crate) mod verdicts;
 mod warnings;
 
+use std::collections::BTreeSet;
+
 use prony_model::{Calibration, Plan, Target};
-use prony_store::{BuildRow, HostRow, RunRow, Store, WarningRow};
+use prony_store::{BuildRow, HostRow, RunRow, Store, Subject, WarningRow};
 
 use self::before_after::BeforeAfter;
 use self::canaries::Canaries;
@@ -105,6 +107,7 @@ impl<'a> Analysis<'a> {
         let mut warnings = measured.warnings;
         warnings.extend(canaries.warnings(&trials));
         warnings.extend(scheduling_groups::warnings(store, plan, &trials)?);
+        warnings.extend(cautions(plan));
         let costs = Costs::read(store, &measured.all, &cells)?;
         let verdicts = Verdicts::of(plan, (&cells, &costs), &warnings, &struck);
         let sections = sections::of(plan);
@@ -183,6 +186,19 @@ impl<'a> Analysis<'a> {
         counts.dedup();
         counts
     }
+}
+
+/// What readers must know of builds before they compare them, once for each.
+fn cautions(plan: &Plan) -> impl Iterator<Item = WarningRow> {
+    let builds = plan.targets.iter().map(|target| &target.build);
+    let cautions =
+        builds.filter_map(|build| Some(format!("{}: {}", build.id, build.caution.as_ref()?)));
+    let texts: BTreeSet<String> = cautions.collect();
+    texts.into_iter().map(|text| WarningRow {
+        subject: Subject::Run,
+        code: "build".to_owned(),
+        text,
+    })
 }
 
 /// Indices of the base and the contenders.

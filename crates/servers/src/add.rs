@@ -271,6 +271,8 @@ fn skeleton(program: &Path) -> Entry {
         engines: vec![Engine::Myisam],
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
+        caution: None,
+        no_valgrind: None,
         program: program.to_owned(),
         loader: None,
         libraries: Vec::new(),

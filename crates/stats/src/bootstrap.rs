@@ -50,7 +50,7 @@ pub fn bootstrap_ratio(
         return Err(SampleError::Level { level });
     }
     let side = |starts: &[Vec<f64>]| {
-        let means = starts.iter().map(|start| mean(start));
+        let means = starts.iter().map(|start| mean(start.iter().copied()));
         Side::of(&means.collect::<Vec<_>>())
     };
     let estimate = LogQuotient::of(&side(numerators), &side(denominators));
@@ -95,7 +95,7 @@ fn check_side(starts: &[Vec<f64>]) -> Result<(), SampleError> {
             check(position, value)?;
         }
         // Sums and squares stay finite too.
-        check(0, mean(start).powi(2) * n as f64)?;
+        check(0, mean(start.iter().copied()).powi(2) * n as f64)?;
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ struct Side {
 
 impl Side {
     fn of(starts: &[f64]) -> Self {
-        let (n, centre) = (starts.len() as f64, mean(starts));
+        let (n, centre) = (starts.len() as f64, mean(starts.iter().copied()));
         let squares: f64 = starts
             .iter()
             .map(|start| (start / centre - 1.0).powi(2))

@@ -1,38 +1,25 @@
-//! The ratio of a group of steps that share their blocks.
+//! Values of several columns that are measured together in rows.
 
+use crate::SampleError;
 use crate::log_ratio::check_log;
-use crate::{LogRatio, SampleError};
 
-/// Geometric mean of the ratios of several columns, where each row is a block that all columns share.
+/// The mean of each row that has all its values, blocks × steps: what a group of steps says of each
+/// block, ready for [`crate::LogRatio::of`].
 ///
 /// Values of one row share what varies from row to row, so that rows × columns are not independent
-/// values. The mean over the columns is therefore taken within each row, and the interval is that of t
-/// over rows: a mean of correlated values has whatever variance it has, and the rows show it
-/// (Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013: the level that repeats
+/// values. A mean of correlated values has whatever variance it has, and the rows show it (Kalibera
+/// and Jones, Rigorous benchmarking in reasonable time, ISMM 2013: the level that repeats
 /// independently decides). The columns are fixed: nothing is claimed about other ones.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GroupRatio {
-    /// The ratio over the complete rows; a pair is a row.
-    pub ratio: LogRatio,
-    /// Number of rows that were left out because they lack a value.
-    pub incomplete: usize,
-}
-
-impl GroupRatio {
-    /// Takes logarithms of quotients as rows of equal length, blocks × steps.
-    ///
-    /// # Errors
-    /// If no row is complete, if the rows differ in length or are empty, and if a value is not that of
-    /// a positive and finite quotient; the position is that in its row.
-    pub fn of(rows: &[Vec<Option<f64>>]) -> Result<Self, SampleError> {
-        let complete = complete_rows(rows)?;
-        let means: Vec<f64> = complete.iter().map(|row| mean(row)).collect();
-        let ratio = LogRatio::of(&means)?;
-        Ok(Self {
-            ratio,
-            incomplete: rows.len() - complete.len(),
-        })
-    }
+///
+/// # Errors
+/// If the rows differ in length or are empty, and if a value is not the logarithm of a positive and
+/// finite quotient; the position is that in its row.
+pub fn row_means(rows: &[Vec<Option<f64>>]) -> Result<Vec<f64>, SampleError> {
+    let complete = complete_rows(rows)?;
+    Ok(complete
+        .iter()
+        .map(|row| mean(row.iter().copied()))
+        .collect())
 }
 
 /// The rows that have all their values.
@@ -59,9 +46,10 @@ pub(crate) fn complete_rows(rows: &[Vec<Option<f64>>]) -> Result<Vec<Vec<f64>>, 
     Ok(complete)
 }
 
-/// Mean of values, of which there is one at least.
-pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+/// Arithmetic mean of values, of which there is one at least.
+pub(crate) fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let n = values.len() as f64;
+    values.sum::<f64>() / n
 }
 
 #[cfg(test)]
@@ -76,43 +64,25 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_the_replicates() {
-        let group = GroupRatio::of(&rows(&[&[0.1, 0.3], &[0.2, 0.4], &[0.0, 0.6]])).unwrap();
-        let means = LogRatio::of(&[0.2, 0.3, 0.3]).unwrap();
-        assert!((group.ratio.mean - means.mean).abs() < 1e-12);
-        assert!((group.ratio.deviation.unwrap() - means.deviation.unwrap()).abs() < 1e-12);
-        assert_eq!(group.ratio.n, 3);
-        assert_eq!(group.incomplete, 0);
-    }
-
-    #[test]
-    fn incomplete_rows_are_left_out_and_counted() {
+    fn incomplete_rows_are_left_out() {
         let mut rows = rows(&[&[0.1, 0.3], &[0.2, 0.4], &[5.0, 6.0]]);
         rows[2][0] = None;
-        let group = GroupRatio::of(&rows).unwrap();
-        assert_eq!((group.ratio.n, group.incomplete), (2, 1));
-        assert!((group.ratio.mean - 0.25).abs() < 1e-15);
-        assert_eq!(GroupRatio::of(&[vec![None]]), Err(SampleError::Empty));
-    }
-
-    /// The same column twice tells nothing more.
-    #[test]
-    fn equal_columns_add_nothing() {
-        let twice = GroupRatio::of(&rows(&[&[0.1, 0.1], &[0.2, 0.2], &[0.4, 0.4]])).unwrap();
-        let once = GroupRatio::of(&rows(&[&[0.1], &[0.2], &[0.4]])).unwrap();
-        assert_eq!(twice.ratio.interval(0.95), once.ratio.interval(0.95));
+        let means = row_means(&rows).unwrap();
+        assert_eq!(means.len(), 2);
+        assert!((means[0] - 0.2).abs() < 1e-15 && (means[1] - 0.3).abs() < 1e-15);
+        assert_eq!(row_means(&[vec![None]]), Ok(Vec::new()));
     }
 
     #[test]
     fn what_is_no_matrix_is_refused() {
-        assert_eq!(GroupRatio::of(&[]), Err(SampleError::Empty));
-        assert_eq!(GroupRatio::of(&[vec![]]), Err(SampleError::Empty));
+        assert_eq!(row_means(&[]), Err(SampleError::Empty));
+        assert_eq!(row_means(&[vec![]]), Err(SampleError::Empty));
         let unequal = SampleError::UnequalRows {
             row: 1,
             n: 1,
             first: 2,
         };
-        assert_eq!(GroupRatio::of(&rows(&[&[0.1, 0.2], &[0.1]])), Err(unequal));
-        assert!(GroupRatio::of(&rows(&[&[f64::NAN]])).is_err());
+        assert_eq!(row_means(&rows(&[&[0.1, 0.2], &[0.1]])), Err(unequal));
+        assert!(row_means(&rows(&[&[f64::NAN]])).is_err());
     }
 }

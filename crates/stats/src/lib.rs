@@ -20,7 +20,7 @@ mod summary;
 pub use adjusted::{benjamini_hochberg, holm};
 pub use bootstrap::{BootstrapRatio, bootstrap_ratio};
 pub use fluctuation::Fluctuation;
-pub use group::GroupRatio;
+pub use group::row_means;
 pub use log_ratio::{Interval, LogRatio};
 pub use looks::Looks;
 pub use means::{RatioBounds, RatioOfMeans};

@@ -5,10 +5,10 @@ mod partition;
 #[cfg(test)]
 mod tests;
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
 pub use self::history::{HISTORY_MIN, change_points};
 use self::partition::Partition;
+use crate::group::{complete_rows, mean};
+use crate::student::student_quantile;
 use crate::{Interval, LogRatio, SampleError};
 
 /// Probability that all intervals of changes hold together.
@@ -81,7 +81,8 @@ impl Segments {
     /// is less than t² for any K.
     ///
     /// # Errors
-    /// If a value is not finite, or there are fewer than two complete blocks or two columns.
+    /// If the rows differ in length, a value is not the logarithm of a positive and finite number, or
+    /// there are fewer than two complete blocks or two columns.
     pub fn of(rows: &[Vec<Option<f64>>]) -> Result<Self, SampleError> {
         let complete = complete(rows)?;
         let (n, columns) = (complete.len(), complete[0].len());
@@ -138,18 +139,8 @@ fn changes(means: &[f64], starts: &[usize], half: f64) -> Vec<Change> {
 
 /// The blocks that have all values: two at least, of two columns at least.
 fn complete(rows: &[Vec<Option<f64>>]) -> Result<Vec<Vec<f64>>, SampleError> {
-    let values = || rows.iter().flatten().flatten();
-    if let Some((position, &value)) = values().enumerate().find(|(_, value)| !value.is_finite()) {
-        return Err(SampleError::OutOfDomain { position, value });
-    }
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let of_row = |row: &Vec<Option<f64>>| row.iter().copied().collect::<Option<Vec<f64>>>();
-    let complete: Vec<Vec<f64>> = rows
-        .iter()
-        .filter_map(of_row)
-        .filter(|row| row.len() == columns)
-        .collect();
-    let n = complete.len().min(columns);
+    let complete = complete_rows(rows)?;
+    let n = complete.len().min(rows[0].len());
     if n < 2 {
         return Err(SampleError::TooFew { n, least: 2 });
     }
@@ -172,12 +163,5 @@ fn quantile(columns: usize, degrees: usize) -> f64 {
     let pairs = (columns + 1) * columns * (columns - 1) / 6;
     let tail = (1.0 - LEVEL) / (2.0 * pairs as f64);
     // Degrees of freedom are at least 1 here; infinity finds no change.
-    StudentsT::new(0.0, 1.0, degrees as f64)
-        .map_or(f64::INFINITY, |student| student.inverse_cdf(1.0 - tail))
-}
-
-/// Arithmetic mean of one value or more.
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let n = values.len() as f64;
-    values.sum::<f64>() / n
+    student_quantile(1.0 - tail, degrees as f64).unwrap_or(f64::INFINITY)
 }

@@ -58,6 +58,8 @@ pub fn build(id: &str, version: Version) -> BuildFacts {
         engines: vec![Engine::Innodb],
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
+        caution: None,
+        no_valgrind: None,
     }
 }
 

@@ -106,6 +106,8 @@ fn target() -> Target {
             engines: vec![Engine::Innodb],
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
+            caution: None,
+            no_valgrind: None,
         },
         engine: Engine::Innodb,
         config: Config::default(),

@@ -75,12 +75,14 @@ pub(super) fn decide(
     })
 }
 
-/// The targets that can be counted: those that Prony starts. The twin is counted by the processor
-/// only: under valgrind, one trial takes as long as many timed ones.
+/// The targets that can be counted: those that Prony starts, and in valgrind those that work there.
+/// The twin is counted by the processor only: under valgrind, one trial takes as long as many timed
+/// ones.
 fn countable(targets: &[Target], twin: Option<usize>, counting: Option<Counting>) -> Vec<usize> {
     let is_dear = counting.is_some_and(|counting| counting.by == CountedBy::Valgrind);
     let ours = |index: &usize| targets[*index].external.is_none();
-    let is_wanted = |index: &usize| !is_dear || Some(*index) != twin;
+    let works = |index: usize| targets[index].build.no_valgrind.is_none();
+    let is_wanted = |index: &usize| !is_dear || (Some(*index) != twin && works(*index));
     let all = 0..targets.len();
     all.filter(ours).filter(is_wanted).collect()
 }

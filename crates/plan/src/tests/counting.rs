@@ -103,6 +103,23 @@ fn valgrind_needs_no_counters() {
 }
 
 #[test]
+fn builds_that_do_not_work_in_valgrind_are_left_out() {
+    let mut world = World::with_counters();
+    for build in &mut world.builds {
+        build.no_valgrind = (build.id == "mysql-5.7.22").then(|| "it hangs".to_owned());
+    }
+    let targets = |with: &str| {
+        let plan = plan(
+            &world,
+            &format!("[counting]\nwith = \"{with}\"\nblocks = 1"),
+        );
+        counted(&plan).iter().map(|&(_, target)| target).max()
+    };
+    assert_eq!(targets("valgrind"), Some(0));
+    assert_eq!(targets("hardware"), Some(1));
+}
+
+#[test]
 fn any_means_is_the_best_that_the_host_has() {
     let says = "[counting]\nwith = \"any\"";
     let by = |world: &World| plan(world, says).counting.map(|counting| counting.by);

@@ -30,7 +30,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, signals: &Signals) -> Result<(), F
         stop: &signals.stop,
     };
     if !calibrator.keeps(&points) {
-        output::talk(&format!(
+        output::notice(&format!(
             "the result will not be stored: that requires all default backends and clients, each \
              for {}",
             duration(CalibrationPoints::TIME_MS)
@@ -46,7 +46,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, signals: &Signals) -> Result<(), F
         ));
     };
     if calibration.is_disturbed() {
-        output::talk(
+        output::notice(
             "this calibration was disturbed: end other programs, then run `prony calibrate` again; \
              until then `prony run` measures the disturbed points again when the machine is quiet",
         );

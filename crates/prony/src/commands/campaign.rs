@@ -49,7 +49,7 @@ impl CampaignLoop {
         let plan = store.plan();
         if let (Some(end), Some(campaign)) = (self.end, &plan.campaign) {
             let steps = step_precisions(plan, campaign, &precisions(store)?);
-            output::talk(&summary(plan, campaign, end, &steps));
+            output::notice(&summary(plan, campaign, end, &steps));
         }
         Ok(())
     }

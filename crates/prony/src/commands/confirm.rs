@@ -24,7 +24,7 @@ pub(crate) fn confirm(run: &Path, args: &RunArgs, signals: &Signals) -> Result<(
     let id = first.run().map_err(Failure::usage)?.id;
     let flagged = flagged(first.plan(), &judgements(&first).map_err(Failure::usage)?);
     let Some(plan) = confirmation(first.plan(), &id, &flagged) else {
-        output::talk(&format!(
+        output::notice(&format!(
             "nothing to confirm: no metric is judged improved or regressed in {id}"
         ));
         return Ok(());

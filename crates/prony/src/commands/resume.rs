@@ -52,7 +52,7 @@ impl Reopened {
             .record_host(&host_json, Timestamp::now())
             .map_err(Failure::host)?;
         if let Some(words) = other_host(&store).map_err(Failure::host)? {
-            output::talk(&words);
+            output::notice(&words);
         }
         Ok(Self {
             store,

@@ -129,7 +129,7 @@ fn verify_builds(args: &ServersSelectArgs, signals: &Signals) -> Result<(), Fail
             Err(_) if signals.stop.requested() => return Err(interrupted(signals)),
             Err(failure) => {
                 failed += 1;
-                output::talk(&failure.to_string());
+                output::notice(&failure.to_string());
                 format!("{id}: failed\n")
             }
         };

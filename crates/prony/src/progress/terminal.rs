@@ -1,8 +1,10 @@
 //! A live view for terminals: a bar, what is being done, and a line that stays for every trial.
 
-use std::time::Duration;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use prony_lab::{Activity, Event};
 
 use super::{CALIBRATING, Clock, elsewhere_words, fetch_words, trial_words};
@@ -14,22 +16,49 @@ const REDRAW: Duration = Duration::from_millis(500);
 /// The live view.
 pub(super) struct Terminal {
     bar: ProgressBar,
+    end: ExpectedEnd,
     trial: String,
     step: String,
+}
+
+/// The time at which the last trial is expected to end, once the first has begun.
+#[derive(Clone, Default)]
+struct ExpectedEnd(Arc<Mutex<Option<Instant>>>);
+
+impl ExpectedEnd {
+    fn set(&self, end: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = end;
+    }
+
+    /// The time that is left at `now`, in words.
+    fn words(&self, now: Instant) -> Option<String> {
+        let end = (*self.0.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let left = whole(end.saturating_duration_since(now));
+        Some(format!("· about {left} left"))
+    }
 }
 
 impl Terminal {
     pub(super) fn start() -> Self {
         let bar = ProgressBar::new(1);
+        let end = ExpectedEnd::default();
+        let drawn_end = end.clone();
+        // Computed when it is drawn, because minutes can pass between two events.
+        let left = move |_: &ProgressState, line: &mut dyn Write| {
+            if let Some(words) = drawn_end.words(Instant::now()) {
+                let _ = line.write_str(&words);
+            }
+        };
         // The template is fixed; if it could not be read, the default style would do.
         if let Ok(style) =
-            ProgressStyle::with_template("{bar:24} {elapsed_precise} {prefix}\n{wide_msg}")
+            ProgressStyle::with_template("{bar:24} {elapsed_precise} {left}\n{wide_msg}")
         {
-            bar.set_style(style.progress_chars("━━─"));
+            bar.set_style(style.with_key("left", left).progress_chars("━━─"));
         }
         bar.enable_steady_tick(REDRAW);
         Self {
             bar,
+            end,
             trial: String::new(),
             step: String::new(),
         }
@@ -40,9 +69,8 @@ impl Terminal {
     }
 
     pub(super) fn show(&mut self, event: &Event<'_>, clock: &Clock) {
-        if !self.trial.is_empty() {
-            self.bar
-                .set_prefix(format!("· about {} left", whole(clock.remaining())));
+        if clock.has_begun() {
+            self.end.set(Instant::now().checked_add(clock.remaining()));
         }
         let trial = &self.trial;
         match event {
@@ -136,5 +164,22 @@ fn activity_words(activity: Activity) -> String {
             format!("loading {done} of {total} rows")
         }
         other => super::activity_words(other).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_shrinks_between_events() {
+        let end = ExpectedEnd::default();
+        let now = Instant::now();
+        assert_eq!(end.words(now), None);
+        end.set(Some(now + Duration::from_secs(90)));
+        let drawn = |seconds| end.words(now + Duration::from_secs(seconds));
+        assert_eq!(drawn(0).as_deref(), Some("· about 1 min 30 s left"));
+        assert_eq!(drawn(60).as_deref(), Some("· about 30 s left"));
+        assert_eq!(drawn(100).as_deref(), Some("· about 0 s left"));
     }
 }

@@ -1,8 +1,9 @@
 //! The ratio of throughput over several steps together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{Metric, Pace, Plan};
+use prony_stats::row_means;
 
 use crate::analysis::cell;
 use crate::analysis::cells::Cells;
@@ -85,14 +86,17 @@ pub(crate) fn over_groups(
         cell::quotients(Metric::Operations, of_target(target), of_target(base))
     });
     let ratios: Vec<BTreeMap<u32, f64>> = ratios.filter(|of_step| !of_step.is_empty()).collect();
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (&block, quotient) in ratios.iter().flatten() {
-        blocks.entry(block).or_default().push(quotient.ln());
-    }
-    let complete = blocks.values().filter(|logs| logs.len() == ratios.len());
-    let means = complete.map(|logs| logs.iter().sum::<f64>() / logs.len() as f64);
+    let blocks: BTreeSet<u32> = ratios.iter().flat_map(BTreeMap::keys).copied().collect();
+    let rows = blocks.iter().map(|block| {
+        let logs = ratios
+            .iter()
+            .map(|of_step| of_step.get(block).copied().map(f64::ln));
+        logs.collect()
+    });
+    // Quotients of measured rates are positive and finite, so that there is no error to lose.
+    let means = row_means(&rows.collect::<Vec<Vec<Option<f64>>>>()).unwrap_or_default();
     OverallRatio {
         steps: ratios.len(),
-        estimate: looks.of_logs(&means.collect::<Vec<f64>>()),
+        estimate: looks.of_logs(&means),
     }
 }

@@ -6,7 +6,7 @@ use toml::{Value, ser};
 use crate::build::catalogue::Entry;
 
 /// The keys of an entry, in the order in which they are written.
-const ENTRY: [&str; 15] = [
+const ENTRY: [&str; 17] = [
     "id",
     "family",
     "version",
@@ -14,6 +14,8 @@ const ENTRY: [&str; 15] = [
     "engines",
     "engine_options",
     "lacks",
+    "caution",
+    "no_valgrind",
     "program",
     "loader",
     "libraries",

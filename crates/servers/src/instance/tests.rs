@@ -26,6 +26,8 @@ fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
             engines: vec![Engine::Innodb],
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
+            caution: None,
+            no_valgrind: None,
         },
         version_text: "8.0.31".into(),
         content_hash: String::new(),

@@ -106,7 +106,7 @@ fn incomplete_blocks_are_left_out() {
 #[test]
 fn too_little_or_infinite_input_is_refused() {
     let few = |n| Err(SampleError::TooFew { n, least: 2 });
-    assert_eq!(Segments::of(&[]), few(0));
+    assert_eq!(Segments::of(&[]), Err(SampleError::Empty));
     assert_eq!(Segments::of(&made(1, &[0, 5], 3)), few(1));
     assert_eq!(Segments::of(&made(5, &[0], 3)), few(1));
     let infinite = vec![vec![Some(f64::NEG_INFINITY), Some(1.0)]; 3];

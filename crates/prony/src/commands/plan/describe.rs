@@ -351,8 +351,15 @@ fn counting(plan: &Plan) -> Option<String> {
         (None, Some(ms)) => format!("of {steps} what the base completes in {ms} ms"),
         (None, None) => format!("a fifth of what the base completes in {steps}"),
     };
-    Some(format!(
+    let mut text = format!(
         "\nInstructions are counted {by} in {}: {operations}, the same for all targets.",
         plural(counting.blocks.into(), "block")
-    ))
+    );
+    let in_valgrind = counting.by == CountedBy::Valgrind;
+    for target in plan.targets.iter().filter(|_| in_valgrind) {
+        if let Some(reason) = &target.build.no_valgrind {
+            write!(text, " {} is not counted: {reason}.", target.name).ok()?;
+        }
+    }
+    Some(text)
 }

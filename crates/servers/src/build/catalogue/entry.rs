@@ -27,6 +27,13 @@ pub struct Entry {
     /// Intents that this build can't honour though its version could.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,
+    /// What a reader must know before he compares its figures with those of other builds; a fragment
+    /// without final period, which every report has among its warnings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caution: Option<String>,
+    /// Why its instructions can't be counted in valgrind; a fragment without final period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_valgrind: Option<String>,
     /// The server program, relative to the build's folder.
     pub program: PathBuf,
     /// A dynamic loader to run the program with, relative to the build's folder.
@@ -205,6 +212,8 @@ impl Entry {
             engines: self.engines.clone(),
             engine_options: self.engine_options.clone(),
             lacks: self.lacks.clone(),
+            caution: self.caution.clone(),
+            no_valgrind: self.no_valgrind.clone(),
         }
     }
 
