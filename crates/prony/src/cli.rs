@@ -3,8 +3,9 @@
 mod calibrate;
 mod check;
 mod load;
-mod shell;
 mod report;
+mod shell;
+mod view;
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +17,9 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
 
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
-pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use report::ReportArgs;
+pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use view::ViewArgs;
 
 /// Measures what database servers really deliver, version by version.
 #[derive(Debug, Parser)]

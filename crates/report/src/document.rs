@@ -28,7 +28,6 @@ pub(crate) enum Block {
     /// Figures.
     Table(Table),
     /// A graph, beside a table with its figures; formats that can't draw leave it out.
-    #[expect(dead_code, reason = "the views that make graphs come next")]
     Chart(Chart),
     /// Items of a list.
     List(Vec<String>),

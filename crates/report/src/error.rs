@@ -1,8 +1,12 @@
 //! Reasons why there is no report.
 
+mod view;
+
 use prony_equality::VariableTableError;
 use prony_model::Backend;
 use prony_store::StoreError;
+
+pub use self::view::ViewError;
 
 /// The reason why a run can't be reported.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +68,9 @@ pub enum ReportError {
         "write some steps as CSV or JSON: these have all steps; choose text or md, or filter the rows"
     )]
     StepsOfData,
+    /// A view can't be shown as it was asked for.
+    #[error(transparent)]
+    View(#[from] ViewError),
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]
     Json {

@@ -16,6 +16,7 @@ use crate::document::Block;
 use crate::error::ReportError;
 use crate::extent::Extent;
 use crate::page::{self, Detail};
+use crate::views::{self, View, ViewOptions};
 
 /// The purpose of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +93,29 @@ fn for_people(blocks: &[Block], format: Format, screen: Screen) -> String {
     match format {
         Format::Markdown => markdown::write(blocks),
         _ => text::write_for(blocks, screen),
+    }
+}
+
+/// Renders a view of `store`, of the cells and in the arrangement that `options` ask for; ends with a line
+/// feed.
+///
+/// # Errors
+/// When the result file can't be read or is damaged, and when the options name what the run does not
+/// have.
+pub fn view(
+    store: &Store,
+    view: View,
+    options: &ViewOptions,
+    format: Format,
+) -> Result<String, ReportError> {
+    let analysis = Analysis::of(store)?;
+    let parts = views::parts(&analysis, view, options)?;
+    let document = |detail| views::document(&analysis, view, &parts, detail);
+    match format {
+        Format::Text => Ok(text::write(&views::drawn(document(Detail::Brief)))),
+        Format::Markdown => Ok(markdown::write(&document(Detail::Full))),
+        Format::Csv => Ok(csv::view::write(&parts)),
+        Format::Json => json::view::write(&analysis, view, &parts),
     }
 }
 

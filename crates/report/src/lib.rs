@@ -16,11 +16,13 @@ mod figures;
 mod format;
 mod judgement;
 mod page;
+mod views;
 pub mod words;
 
 pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
-pub use error::{HistogramError, ReportError};
+pub use error::{HistogramError, ReportError, ViewError};
 pub use extent::{Extent, StepChoice};
-pub use format::{Format, Screen, effective_settings, lineage, render, render_extent};
+pub use format::{Format, Screen, effective_settings, lineage, render, render_extent, view};
 pub use judgement::{IdenticalServers, Judgement, identical_servers, judgements};
+pub use views::{View, ViewOptions};

@@ -4,7 +4,7 @@ mod absences;
 pub(crate) mod answer;
 mod before_after;
 mod canaries;
-mod cost;
+pub(crate) mod cost;
 mod debt;
 mod differences;
 mod execution_plans;
@@ -26,7 +26,7 @@ mod settings;
 mod sizes;
 mod throughput;
 mod verdicts;
-mod view;
+pub(crate) mod view;
 mod warnings;
 
 use crate::analysis::Analysis;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use prony_report::{Extent, StepChoice};
 
-use super::FormatArg;
+use super::{FormatArg, ViewArgs};
 
 /// Title of the options that choose what is shown.
 const EXTENT: &str = "What is shown, as text or Markdown [default: findings and ratios]";
@@ -23,6 +23,8 @@ pub(crate) struct ReportArgs {
     /// are versions from old to new
     #[arg(long, conflicts_with_all = ["detail", "steps", "clients", "sections"])]
     pub(crate) lineage: bool,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prony_report::{Extent, Format, lineage, render_extent};
+use prony_report::{Extent, Format, lineage, render_extent, view};
 use prony_store::Store;
 
 use crate::cli::{FormatArg, ReportArgs};
@@ -18,6 +18,11 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     if args.lineage {
         let text = lineage(&store, args.format.into(), output::screen());
         return output::data(&text.map_err(Failure::usage)?);
+    }
+    if let Some(name) = args.view.view {
+        let options = args.view.options();
+        let text = view(&store, name, &options, args.format.into()).map_err(Failure::usage)?;
+        return output::data(&text);
     }
     print(&store, args.format, &args.extent.extent())
 }

@@ -38,7 +38,7 @@ pub(crate) fn of(
     cells: &Cells,
     looks: &PlannedLooks,
 ) -> Vec<Overall> {
-    let decides = |&step: &usize| !matches!(plan.steps[step].own().pace, Pace::Open { .. });
+    let decides = |&step: &usize| counts(plan, GroupId::own(step));
     let of_steps = |title: Option<&String>, steps: Vec<usize>| {
         let of_target = |target| (target, ratio(plan, &steps, target, cells, looks));
         (!steps.is_empty()).then(|| Overall {
@@ -63,9 +63,27 @@ fn ratio(
     cells: &Cells,
     looks: &PlannedLooks,
 ) -> OverallRatio {
-    let ratios = steps.iter().map(|&step| {
-        let of_target = |target| &cells.at(GroupId::own(step), target).measurements[..];
-        cell::quotients(Metric::Operations, of_target(target), of_target(plan.base))
+    let groups: Vec<GroupId> = steps.iter().map(|&step| GroupId::own(step)).collect();
+    over_groups(&groups, target, plan.base, cells, looks)
+}
+
+/// Returns `true` if the throughput of a group says something of its server: its operations do not arrive
+/// at a rate.
+pub(crate) fn counts(plan: &Plan, group: GroupId) -> bool {
+    !matches!(group.of(plan).pace, Pace::Open { .. })
+}
+
+/// The ratio of a target to any other over groups of clients.
+pub(crate) fn over_groups(
+    groups: &[GroupId],
+    target: usize,
+    base: usize,
+    cells: &Cells,
+    looks: &PlannedLooks,
+) -> OverallRatio {
+    let ratios = groups.iter().map(|&group| {
+        let of_target = |target| &cells.at(group, target).measurements[..];
+        cell::quotients(Metric::Operations, of_target(target), of_target(base))
     });
     let ratios: Vec<BTreeMap<u32, f64>> = ratios.filter(|of_step| !of_step.is_empty()).collect();
     let blocks: BTreeSet<u32> = ratios.iter().flat_map(BTreeMap::keys).copied().collect();

@@ -3,6 +3,7 @@
 mod costs;
 mod settings;
 mod verdicts;
+pub(crate) mod view;
 
 use prony_model::{ClientGroup, CpuSet, DebtKind, Metric, Pace, Placement, Step, Target};
 use prony_store::Subject;

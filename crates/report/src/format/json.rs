@@ -11,6 +11,7 @@ mod object;
 mod placement;
 mod settings;
 mod verdicts;
+pub(crate) mod view;
 
 use std::collections::BTreeMap;
 

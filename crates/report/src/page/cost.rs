@@ -28,7 +28,7 @@ const BRIEF: [Metric; 11] = [
 ];
 
 /// Shown where an operation has less of it, on average, in the unit of its column.
-const RARE: &str = "<0.01";
+pub(crate) const RARE: &str = "<0.01";
 
 /// More columns, for documents.
 const MORE: [Metric; 10] = [
@@ -195,7 +195,7 @@ pub(crate) fn is_doubtful(cell: &CellCosts, base: Option<&CellCosts>, metric: Me
 }
 
 /// Returns `true` if digits of an amount per operation would be those of an accident.
-fn is_next_to_nothing(cell: &CellCosts, metric: Metric, figure: &Figure) -> bool {
+pub(crate) fn is_next_to_nothing(cell: &CellCosts, metric: Metric, figure: &Figure) -> bool {
     let of_operations = cell.per_operation(1.0) <= 1.0;
     of_operations && figure.summary.mean > 0.0 && cell.is_rare(metric)
 }

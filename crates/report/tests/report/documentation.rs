@@ -6,7 +6,7 @@ use prony_model::{
     CanaryMoment, Debt, DebtKind, DefaultPlacement, Gap, Level, LoadOutcome, OptionOrigin,
     RenderedOption, SettleOutcome, Source,
 };
-use prony_report::{Format, Screen, effective_settings, lineage, render};
+use prony_report::{Format, Screen, View, ViewOptions, effective_settings, lineage, render, view};
 use prony_testkit::planned;
 use serde_json::Value;
 
@@ -127,6 +127,20 @@ fn every_key_is_documented() {
     }
     let lineage = lineage(&changing().store, Format::Json, Screen::default()).unwrap();
     collect(&serde_json::from_str(&lineage).unwrap(), &mut keys);
+    let of_view = |format| {
+        view(
+            &sampled.store,
+            View::Annotated,
+            &ViewOptions::default(),
+            format,
+        )
+    };
+    collect(
+        &serde_json::from_str(&of_view(Format::Json).unwrap()).unwrap(),
+        &mut keys,
+    );
+    let csv = of_view(Format::Csv).unwrap();
+    keys.extend(csv.lines().next().unwrap().split(',').map(str::to_owned));
     assert!(keys.len() > 60, "{keys:?}");
     let document = concat!(
         include_str!("../../../../docs/formats/report.md"),

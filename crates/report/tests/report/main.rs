@@ -17,3 +17,4 @@ mod placement;
 mod sample;
 mod studies;
 mod verdicts;
+mod views;
