@@ -4,6 +4,8 @@ use prony_equality::VariableTableError;
 use prony_model::Backend;
 use prony_store::StoreError;
 
+use crate::compare::SyntaxError;
+
 /// The reason why a run can't be reported.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -44,6 +46,17 @@ pub enum ReportError {
     /// Changes over versions have no form in CSV.
     #[error("write the lineage as CSV: it has no rows of blocks; choose text, md or json")]
     LineageAsCsv,
+    /// A filter or projection of a comparison can't be understood.
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
+    /// No run has the target that a comparison was asked to take as its base.
+    #[error("compare with `{base}`: no run has this target; choose one of {known}")]
+    NoSuchBase {
+        /// The name.
+        base: String,
+        /// Names of all targets.
+        known: String,
+    },
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]
     Json {

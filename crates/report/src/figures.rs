@@ -50,22 +50,30 @@ fn little(mean: f64) -> Option<String> {
 
 /// A ratio alone, to the digits that its interval supports.
 pub(crate) fn plain_ratio(estimate: &Estimate) -> String {
-    number(estimate.ratio(), ratio_place(estimate))
+    number(
+        estimate.ratio(),
+        ratio_place(estimate.ratio(), estimate.interval),
+    )
 }
 
 /// A ratio with its interval, such as `0.71 [0.70, 0.73]`; alone where there is no interval.
 pub(crate) fn ratio(estimate: &Estimate) -> String {
-    let shown = |value| number(value, ratio_place(estimate));
-    let centre = shown(estimate.ratio());
-    match estimate.interval {
+    with_interval(estimate.ratio(), estimate.interval)
+}
+
+/// The same of a ratio that is no estimate of pairs.
+pub(crate) fn with_interval(ratio: f64, interval: Option<Interval>) -> String {
+    let shown = |value| number(value, ratio_place(ratio, interval));
+    let centre = shown(ratio);
+    match interval {
         Some(Interval { low, high }) => format!("{centre} [{}, {}]", shown(low), shown(high)),
         None => centre,
     }
 }
 
-fn ratio_place(estimate: &Estimate) -> i32 {
-    let half_width = estimate.interval.map(|of| (of.high - of.low) / 2.0);
-    place(estimate.ratio(), half_width).max(RATIO_PLACE_MIN)
+fn ratio_place(ratio: f64, interval: Option<Interval>) -> i32 {
+    let half_width = interval.map(|of| (of.high - of.low) / 2.0);
+    place(ratio, half_width).max(RATIO_PLACE_MIN)
 }
 
 /// A measured value that is no mean of blocks, to three digits.

@@ -9,6 +9,7 @@ pub mod adhoc;
 mod analysis;
 mod calibration;
 mod chart;
+mod compare;
 mod document;
 mod error;
 mod figures;
@@ -19,6 +20,7 @@ pub mod words;
 
 pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
+pub use compare::{Question, SyntaxError, compare};
 pub use error::{HistogramError, ReportError};
 pub use format::{Format, effective_settings, lineage, render};
 pub use judgement::{IdenticalServers, Judgement, identical_servers, judgements};
