@@ -130,8 +130,8 @@ fn between(cell: Of<'_>, base: Of<'_>) -> Result<Relation, Refusal> {
     {
         let drift = figures::with_interval(drift.ratio, drift.interval);
         doubts.push(format!(
-            "{name} itself is {drift} times as fast in {} as in {}, beyond the margin",
-            cell.1.label, base.1.label
+            "the drift of {name} from {} to {}, {drift}, may exceed the margin",
+            base.1.label, cell.1.label
         ));
     }
     let fingerprint =

@@ -5,6 +5,7 @@
 mod beside;
 mod canaries;
 mod ceiling;
+mod compare;
 mod costs;
 mod documentation;
 mod effective;
