@@ -51,29 +51,40 @@ fn term(reader: &mut Reader<'_>) -> Result<Term, SyntaxError> {
     }
     let mut patterns = Vec::new();
     let open = reader.at();
-    if !reader.take('(') {
-        patterns.push(pattern(reader)?);
+    if reader.take('(') {
+        alternatives(reader, open, &mut patterns)?;
     } else {
-        loop {
-            if !reader.skip(&[]) {
-                return Err(reader.error(open, "this parenthesis does not end; add )"));
-            }
-            patterns.push(pattern(reader)?);
-            reader.skip(&[]);
-            if reader.take(')') {
-                break;
-            }
-            let at = reader.at();
-            if reader.word(&['(', ')'], "OR or )")? != "OR" {
-                return Err(reader.error(at, "write OR between values"));
-            }
-        }
+        patterns.push(pattern(reader)?);
     }
     Ok(Term {
         is_negative,
         key,
         patterns,
     })
+}
+
+/// The values of a parenthesis that is open, to its end.
+fn alternatives(
+    reader: &mut Reader<'_>,
+    open: usize,
+    patterns: &mut Vec<String>,
+) -> Result<(), SyntaxError> {
+    loop {
+        if !reader.skip(&[]) {
+            return Err(reader.error(open, "this parenthesis does not end; add )"));
+        }
+        patterns.push(pattern(reader)?);
+        if !reader.skip(&[]) {
+            return Err(reader.error(open, "this parenthesis does not end; add )"));
+        }
+        if reader.take(')') {
+            return Ok(());
+        }
+        let at = reader.at();
+        if reader.word(&['(', ')'], "OR or )")? != "OR" {
+            return Err(reader.error(at, "write OR between values"));
+        }
+    }
 }
 
 fn pattern(reader: &mut Reader<'_>) -> Result<String, SyntaxError> {
@@ -163,7 +174,7 @@ mod tests {
         assert_eq!(shown("step:a colour:b").0, 7);
         assert!(shown("step:a colour:b").1.contains("no key `colour`"));
         assert_eq!(shown("step:(a b)"), (8, "write OR between values".into()));
-        assert_eq!(shown("step:(a").0, 7);
+        assert_eq!(shown("step:(a").0, 5);
         assert_eq!(shown("step:(a OR ").0, 5);
         assert_eq!(shown("step:\"a").0, 5);
         assert!(shown("step:/a.*/").1.contains("regular expressions"));

@@ -125,7 +125,7 @@ pub(crate) fn grids(runs: &[Run], works: &Works, layout: &Layout) -> Vec<Grid> {
 }
 
 fn placed(runs: &[Run], works: &Works, layout: &Layout) -> Vec<Placed> {
-    let mut placed = Vec::new();
+    let mut found = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         let mut places: Vec<&Place> = run.cells.keys().collect();
         let base = layout.base.as_deref();
@@ -154,7 +154,7 @@ fn placed(runs: &[Run], works: &Works, layout: &Layout) -> Vec<Placed> {
                 labels(&layout.column),
             );
             if let (Some(table), Some(row), Some(column)) = all {
-                placed.push(Placed {
+                found.push(Placed {
                     run: index,
                     place,
                     work,
@@ -165,7 +165,7 @@ fn placed(runs: &[Run], works: &Works, layout: &Layout) -> Vec<Placed> {
             }
         }
     }
-    placed
+    found
 }
 
 /// Different labels in their order.

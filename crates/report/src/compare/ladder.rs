@@ -5,9 +5,9 @@ use std::fmt;
 use prony_model::Target;
 use prony_stats::{Interval, LogRatio};
 
-use crate::analysis::estimate::LEVEL;
+use crate::analysis::estimate::{Estimate, LEVEL};
 use crate::analysis::verdicts::PAIRS_MIN;
-use crate::compare::runs::{Place, Run};
+use crate::compare::runs::{Host, Place, Run};
 use crate::compare::works::Works;
 use crate::figures;
 use crate::words::listed;
@@ -83,12 +83,11 @@ pub(crate) fn relate(works: &Works, cell: Of<'_>, base: Of<'_>) -> Result<Relati
 /// Refuses cells of two runs whose figures mean different things.
 fn same_conditions(cell: Of<'_>, base: Of<'_>) -> Result<(), Refusal> {
     let (host, of_base) = (&cell.1.host, &base.1.host);
-    let text = |run: &Run| run.host.as_ref().map_or("unknown".to_owned(), |h| h.text());
+    let text = |run: &Run| run.host.as_ref().map_or("unknown".to_owned(), Host::text);
     match (host, of_base) {
         (Some(host), Some(of_base)) if host.is_like(of_base) => {}
         (Some(host), Some(of_base)) => {
-            let kernel =
-                |host: &crate::compare::runs::Host| host.facts.kernel.clone().unwrap_or_default();
+            let kernel = |host: &Host| host.facts.kernel.clone().unwrap_or_default();
             return Err(Refusal::OtherHost(format!(
                 "{}, kernel {}, and {}, kernel {}",
                 host.text(),
@@ -268,15 +267,13 @@ fn plain(logs: &Logs) -> Vec<f64> {
 fn in_run(run: &Run, place: Place, logs: Logs, kind: Kind) -> Relation {
     let estimate = run.looks.of_logs(&plain(&logs));
     let margin = run.step(place).margin();
-    let n = estimate.as_ref().map_or(0, |estimate| estimate.n());
+    let n = estimate.as_ref().map_or(0, Estimate::n);
     let tested = estimate
         .as_ref()
         .filter(|_| n >= PAIRS_MIN.max(run.looks.first()));
     Relation {
         kind,
-        ratio: estimate
-            .as_ref()
-            .map_or(f64::NAN, |estimate| estimate.ratio()),
+        ratio: estimate.as_ref().map_or(f64::NAN, Estimate::ratio),
         interval: estimate.as_ref().and_then(|estimate| estimate.interval),
         p_value: tested.and_then(|estimate| estimate.p_value),
         equivalence_p: tested.and_then(|estimate| run.looks.equivalence_p(estimate, margin)),
