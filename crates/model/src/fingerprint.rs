@@ -22,13 +22,29 @@ impl Plan {
             let of_step = |step: &Step| {
                 let placement = self.wanted_placement(target, step);
                 hash.update(line(step_inputs(step, placement)));
-                let digits = hash.clone().finalize();
-                let digits = digits.iter().map(|byte| format!("{byte:02x}"));
-                digits.take(LENGTH / 2).collect()
+                digits(hash.clone())
             };
             self.steps.iter().map(of_step).collect()
         };
         self.targets.iter().map(of_target).collect()
+    }
+
+    /// Hashes of the work of all steps, by step: the dataset, and the clients of all groups with
+    /// their statements, parameters and pace, and the time that counts. Steps of two plans with equal
+    /// hashes do the same work, whatever their names and however long they take; what else decides
+    /// their figures is in the fingerprints.
+    pub fn works(&self) -> Vec<String> {
+        let of_step = |step: &Step| {
+            let groups: Vec<_> = step.groups.iter().map(group_inputs).collect();
+            let inputs = json!({
+                "dataset": self.dataset,
+                "dataset_version": Dataset::VERSION,
+                "groups": groups,
+                "timing": step.timing,
+            });
+            digits(Sha256::new_with_prefix(line(inputs)))
+        };
+        self.steps.iter().map(of_step).collect()
     }
 
     /// Inputs that all cells of a target have in common.
@@ -57,6 +73,12 @@ impl Plan {
             "counting": counting,
         })
     }
+}
+
+fn digits(hash: Sha256) -> String {
+    let digits = hash.finalize();
+    let digits = digits.iter().map(|byte| format!("{byte:02x}"));
+    digits.take(LENGTH / 2).collect()
 }
 
 /// The way to an external server, without its place and the account.

@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod check;
+mod compare;
 mod load;
 mod report;
 mod shell;
@@ -15,6 +16,7 @@ use prony_model::{CpuSet, IntentValue, IntentValueError};
 use crate::failure::{ExitStatus, Failure};
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
+pub(crate) use compare::CompareArgs;
 
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 pub(crate) use report::ReportArgs;
@@ -48,6 +50,9 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Print the report of a run
     Report(ReportArgs),
+    /// Show cells of one or several runs side by side, matched by what they are
+    #[command(after_help = compare::EXPLANATION)]
+    Compare(CompareArgs),
     /// Drive load against one server by hand, and show the figures
     #[command(after_long_help = load::EXAMPLES)]
     Load(Box<LoadArgs>),

@@ -4,6 +4,7 @@ pub(crate) mod append;
 pub(crate) mod calibrate;
 pub(crate) mod campaign;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod confirm;

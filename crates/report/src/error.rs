@@ -7,6 +7,7 @@ use prony_model::Backend;
 use prony_store::StoreError;
 
 pub use self::view::ViewError;
+use crate::compare::SyntaxError;
 
 /// The reason why a run can't be reported.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +72,17 @@ pub enum ReportError {
     /// A view can't be shown as it was asked for.
     #[error(transparent)]
     View(#[from] ViewError),
+    /// A filter or projection of a comparison can't be understood.
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
+    /// No run has the target that a comparison was asked to take as its base.
+    #[error("compare with `{base}`: no run has this target; choose one of {known}")]
+    NoSuchBase {
+        /// The name.
+        base: String,
+        /// Names of all targets.
+        known: String,
+    },
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]
     Json {

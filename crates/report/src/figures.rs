@@ -58,21 +58,21 @@ pub(crate) fn plain_ratio(estimate: &Estimate) -> String {
 
 /// A ratio with its interval, such as `0.71 [0.70, 0.73]`; alone where there is no interval.
 pub(crate) fn ratio(estimate: &Estimate) -> String {
-    match estimate.interval {
-        Some(interval) => bounded(estimate.ratio(), interval),
-        None => plain_ratio(estimate),
+    with_interval(estimate.ratio(), estimate.interval)
+}
+
+/// The same of a ratio that is no estimate of pairs.
+pub(crate) fn with_interval(ratio: f64, interval: Option<Interval>) -> String {
+    let shown = |value| number(value, ratio_place(ratio, interval));
+    let centre = shown(ratio);
+    match interval {
+        Some(Interval { low, high }) => format!("{centre} [{}, {}]", shown(low), shown(high)),
+        None => centre,
     }
 }
 
-/// A ratio with these bounds.
-pub(crate) fn bounded(ratio: f64, bounds: Interval) -> String {
-    let shown = |value| number(value, ratio_place(ratio, Some(bounds)));
-    let [centre, low, high] = [ratio, bounds.low, bounds.high].map(shown);
-    format!("{centre} [{low}, {high}]")
-}
-
-fn ratio_place(ratio: f64, bounds: Option<Interval>) -> i32 {
-    let half_width = bounds.map(|of| (of.high - of.low) / 2.0);
+fn ratio_place(ratio: f64, interval: Option<Interval>) -> i32 {
+    let half_width = interval.map(|of| (of.high - of.low) / 2.0);
     place(ratio, half_width).max(RATIO_PLACE_MIN)
 }
 

@@ -2,9 +2,10 @@
 
 mod csv;
 mod json;
-mod markdown;
+pub(crate) mod markdown;
 pub(crate) mod text;
 
+pub(crate) use self::csv::quoted as csv_field;
 pub(crate) use self::json::{object, placed, pretty};
 pub use self::text::Screen;
 

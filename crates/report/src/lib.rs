@@ -9,6 +9,7 @@ pub mod adhoc;
 mod analysis;
 mod calibration;
 mod chart;
+mod compare;
 mod document;
 mod error;
 mod extent;
@@ -21,6 +22,7 @@ pub mod words;
 
 pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
+pub use compare::{Question, SyntaxError, compare};
 pub use error::{HistogramError, ReportError, ViewError};
 pub use extent::{Extent, StepChoice};
 pub use format::{Format, Screen, effective_settings, lineage, render, render_extent, view};

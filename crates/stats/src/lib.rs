@@ -16,6 +16,7 @@ mod segments;
 mod signed_rank;
 mod student;
 mod summary;
+mod unpaired;
 
 pub use adjusted::{benjamini_hochberg, holm};
 pub use bootstrap::{BootstrapRatio, bootstrap_ratio};
@@ -30,3 +31,4 @@ pub use segments::{Change, HISTORY_MIN, Segments, change_points};
 pub use signed_rank::SignedRank;
 pub use student::t_quantile;
 pub use summary::{SampleError, Summary};
+pub use unpaired::UnpairedRatio;

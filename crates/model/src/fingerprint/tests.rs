@@ -390,3 +390,21 @@ fn the_text_that_is_hashed_keeps_its_form() {
          \"ramp_ms\":0,\"timing\":\"operations\",\"warmup_ms\":1000}\n"
     );
 }
+
+#[test]
+fn work_is_data_and_statements_and_neither_names_nor_lengths() {
+    let works = |change: fn(&mut Plan)| {
+        let mut plan = plan();
+        change(&mut plan);
+        plan.works()
+    };
+    let before = works(|_| {});
+    assert_eq!(works(|plan| plan.steps[0].name = "other".into()), before);
+    assert_eq!(works(|plan| plan.steps[0].warmup_ms += 1), before);
+    assert_eq!(works(|plan| plan.seed += 1), before);
+    assert_ne!(works(|plan| plan.dataset.rows += 1)[1], before[1]);
+    assert_ne!(works(|plan| plan.dataset.seed += 1)[1], before[1]);
+    let clients = works(|plan| plan.steps[0].groups.own_mut().clients += 1);
+    assert_ne!(clients[0], before[0]);
+    assert_eq!(clients[1], before[1]);
+}

@@ -45,7 +45,7 @@ pub(crate) const JUDGED: [Metric; 11] = [
 
 /// Pairs below which there is no verdict: intervals of so few are wide, and rest on the assumption
 /// that logarithms are normal.
-const PAIRS_MIN: usize = 5;
+pub(crate) const PAIRS_MIN: usize = 5;
 
 /// Share of false ones among the differences of a run that is accepted, on average.
 pub(crate) const FALSE_SHARE: f64 = 0.05;

@@ -267,7 +267,7 @@ fn line(fields: &[String]) -> String {
     format!("{}\n", fields.join(","))
 }
 
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

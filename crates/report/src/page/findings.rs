@@ -229,7 +229,7 @@ fn begins(analysis: &Analysis<'_>, sentence: Sentence, beginning: Beginning) -> 
     ));
     let mut start = start;
     start.0.push(Part::Figure(Figure {
-        text: figures::bounded(beginning.change.ratio, bounds),
+        text: figures::with_interval(beginning.change.ratio, Some(bounds)),
         value: beginning.change.ratio,
         interval: Some((bounds.low, bounds.high)),
         cell: None,

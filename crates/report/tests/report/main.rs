@@ -6,6 +6,7 @@ mod answer;
 mod beside;
 mod canaries;
 mod ceiling;
+mod compare;
 mod costs;
 mod documentation;
 mod effective;

@@ -1,0 +1,42 @@
+//! The arguments of `prony compare`.
+
+use clap::Args;
+
+use super::FormatArg;
+
+pub(crate) const EXPLANATION: &str = "\
+Keys: run, target, build, family, version, engine, transport, protocol, backend, host, kernel, step,
+workload, group, section, phase, clients, beside, config.NAME, param.NAME.
+Filter: key:value, key:(a OR b), -key:value to exclude; * stands for any text; all terms must hold.
+Order of a key: key@num by the numbers in it, key@(a b) these values only, in this order. The first
+column is the reference of its row.";
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Folders of runs, each with a name for it if you like: new=runs/x
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// Target whose column comes first [default: the base of each run]
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) base: Option<String>,
+    /// Compare only these cells, such as 'clients:1 -step:scan*'
+    #[arg(
+        long,
+        value_name = "EXPR",
+        default_value = "",
+        allow_hyphen_values = true
+    )]
+    pub(crate) filter: String,
+    /// Keys of the rows
+    #[arg(long, value_name = "KEYS", default_value = "step,clients,beside")]
+    pub(crate) row: String,
+    /// Keys of the columns [default: target, and run where there are several]
+    #[arg(long, value_name = "KEYS")]
+    pub(crate) col: Option<String>,
+    /// Keys of the tables
+    #[arg(long, value_name = "KEYS", default_value = "section")]
+    pub(crate) table: String,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = FormatArg::Text)]
+    pub(crate) format: FormatArg,
+}

@@ -1,0 +1,166 @@
+//! A comparison as a page.
+
+use crate::compare::Comparison;
+use crate::compare::grid::{Figure, Grid, Labels, Mean, Ratio, Sign};
+use crate::compare::projection::Projection;
+use crate::document::{Block, Cell, Table};
+use crate::figures;
+use crate::words::plural;
+
+/// The footnotes of a page: each text once.
+#[derive(Default)]
+struct Footnotes(Vec<String>);
+
+impl Footnotes {
+    fn mark(&mut self, note: &str) -> String {
+        let known = self.0.iter().position(|other| other == note);
+        let index = known.unwrap_or_else(|| {
+            self.0.push(note.to_owned());
+            self.0.len() - 1
+        });
+        format!("[{}]", index + 1)
+    }
+}
+
+/// The whole page.
+pub(super) fn document(comparison: &Comparison) -> Vec<Block> {
+    let title = "Comparison of throughput, operations per second, more is better";
+    let mut blocks = vec![Block::Title(title.into())];
+    blocks.push(Block::List(comparison.runs.clone()));
+    if !comparison.notes.is_empty() {
+        blocks.push(Block::List(comparison.notes.clone()));
+    }
+    let mut footnotes = Footnotes::default();
+    for grid in &comparison.grids {
+        let label = label(&grid.labels);
+        if !label.is_empty() {
+            blocks.push(Block::Heading(label));
+        }
+        blocks.push(Block::Table(table(comparison, grid, &mut footnotes)));
+    }
+    if comparison.grids.is_empty() {
+        blocks.push(Block::Paragraph(
+            "No cell with figures passes the filter.".into(),
+        ));
+        return blocks;
+    }
+    if !footnotes.0.is_empty() {
+        let notes = footnotes.0.iter().enumerate();
+        let notes = notes.map(|(index, note)| format!("[{}] {note}", index + 1));
+        blocks.push(Block::Heading("Notes".into()));
+        blocks.push(Block::List(notes.collect()));
+    }
+    blocks.push(Block::Heading("How to read this".into()));
+    blocks.push(Block::List(LEGEND.map(str::to_owned).into()));
+    blocks
+}
+
+const LEGEND: [&str; 5] = [
+    "The first column of figures is the reference: mean over the blocks, with half of their range.",
+    "Other figures are ratios to it with their 95 % interval: above 1 is faster. ▲ faster and ▼ \
+     slower (adjusted for the number of comparisons), = equivalent within the step's margin, \
+     ~ no difference shown, no sign: too few blocks for a test.",
+    "Ratios within a run are paired within its blocks. Between runs, each figure is divided by a \
+     build that both runs measured, and the variances are added.",
+    "A rate in place of a ratio is not comparable with the reference; its note says why.",
+    "`!` a condition makes the figure doubtful; its note says which. `-` not measured.",
+];
+
+fn label(labels: &Labels) -> String {
+    let parts: Vec<&str> = labels
+        .iter()
+        .map(String::as_str)
+        .filter(|l| !l.is_empty())
+        .collect();
+    parts.join(" ")
+}
+
+fn table(comparison: &Comparison, grid: &Grid, footnotes: &mut Footnotes) -> Table {
+    let keys = shown_keys(&comparison.layout.row, grid);
+    let names = keys
+        .iter()
+        .map(|&key| comparison.layout.row.keys[key].0.to_string());
+    let mut header: Vec<Cell> = names.map(Cell::from).collect();
+    header.extend(grid.columns.iter().map(|labels| Cell::from(label(labels))));
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for row in &grid.rows {
+        let mut cells: Vec<Cell> = keys.iter().map(|&k| row.labels[k].clone().into()).collect();
+        let figures = row.figures.iter();
+        cells.extend(figures.map(|figure| match figure {
+            Some(figure) => cell(figure, footnotes),
+            None => Cell::none(),
+        }));
+        rows.push(cells);
+    }
+    if grid.means.iter().any(Option::is_some) {
+        let mut cells = vec![Cell::from("geometric mean")];
+        cells.resize(keys.len().max(1), Cell::from(""));
+        cells.extend(grid.means.iter().map(|mean| match mean {
+            Some(mean) => mean_cell(mean, footnotes),
+            None => Cell::from(""),
+        }));
+        rows.push(cells);
+    }
+    let repeated = keys.len().max(1);
+    Table {
+        repeated,
+        ..Table::of_figures(header, rows)
+    }
+}
+
+/// Positions of the row keys that have a value anywhere; the first always.
+fn shown_keys(row: &Projection, grid: &Grid) -> Vec<usize> {
+    let has = |&key: &usize| key == 0 || grid.rows.iter().any(|row| !row.labels[key].is_empty());
+    (0..row.keys.len()).filter(has).collect()
+}
+
+fn cell(figure: &Figure, footnotes: &mut Footnotes) -> Cell {
+    let rate = || {
+        figure
+            .summary
+            .as_ref()
+            .map_or("…".to_owned(), figures::mean)
+    };
+    let (text, value) = match &figure.ratio {
+        Ratio::Of(relation) => {
+            let ratio = figures::with_interval(relation.ratio, relation.interval);
+            (signed(figure.sign, &ratio), Some(relation.ratio))
+        }
+        _ => (rate(), figure.summary.map(|summary| summary.mean)),
+    };
+    let marks: Vec<String> = figure
+        .notes
+        .iter()
+        .map(|note| footnotes.mark(note))
+        .collect();
+    let text = format!("{text} {}", marks.join(""));
+    let text = text.trim_end().to_owned();
+    let cell = match value {
+        Some(value) => Cell::figure(text, value),
+        None => text.into(),
+    };
+    cell.marked(figure.is_doubtful)
+}
+
+fn signed(sign: Sign, ratio: &str) -> String {
+    match sign {
+        Sign::Faster => format!("{ratio} ▲"),
+        Sign::Slower => format!("{ratio} ▼"),
+        Sign::Equivalent => format!("{ratio} ="),
+        Sign::NotShown => format!("{ratio} ~"),
+        Sign::Untested => ratio.to_owned(),
+    }
+}
+
+fn mean_cell(mean: &Mean, footnotes: &mut Footnotes) -> Cell {
+    let ratio = figures::with_interval(mean.ratio, mean.interval);
+    if mean.rows == mean.of {
+        return Cell::figure(ratio, mean.ratio);
+    }
+    let note = format!(
+        "over {} of {}: not comparable with means of other rows",
+        mean.rows,
+        plural(mean.of as u64, "row")
+    );
+    Cell::figure(format!("{ratio} {}", footnotes.mark(&note)), mean.ratio)
+}

@@ -1,0 +1,250 @@
+//! The runs that are compared, from the parts of their result files that throughput needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use prony_model::{CalibratedHost, ClientGroup, Plan, Step, Target};
+use prony_store::{RunRow, Store, Subject, TrialId};
+use serde_json::Value;
+
+use crate::analysis::estimate::PlannedLooks;
+use crate::analysis::sections::{self, Section};
+use crate::compare::key::Key;
+use crate::error::ReportError;
+use crate::figures::word;
+
+/// One run.
+pub(crate) struct Run {
+    /// As the user calls it, else its id.
+    pub(crate) label: String,
+    pub(crate) row: RunRow,
+    pub(crate) plan: Plan,
+    pub(crate) looks: PlannedLooks,
+    /// `None` where facts are missing, or it was measured on several hosts.
+    pub(crate) host: Option<Host>,
+    /// Content hash of the build of each target.
+    pub(crate) builds: Vec<Option<String>>,
+    /// By target and step.
+    pub(crate) fingerprints: BTreeMap<(usize, usize), String>,
+    /// By target, step and group; those with a figure.
+    pub(crate) cells: BTreeMap<Place, Cell>,
+    sections: Vec<Section>,
+}
+
+/// The facts by which hosts are told apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Host {
+    pub(crate) facts: CalibratedHost,
+    pub(crate) memory_bytes: u64,
+}
+
+/// A group of clients of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) target: usize,
+    pub(crate) step: usize,
+    pub(crate) group: usize,
+}
+
+/// The throughput of a group of clients of a cell.
+#[derive(Debug, Default)]
+pub(crate) struct Cell {
+    /// Operations per second by block, from 0.
+    pub(crate) values: BTreeMap<u32, f64>,
+    /// Backend by block.
+    pub(crate) backends: BTreeMap<u32, String>,
+    /// Blocks that a stored warning is about, by its code.
+    pub(crate) warnings: BTreeMap<String, BTreeSet<u32>>,
+}
+
+impl Run {
+    /// Reads a run.
+    ///
+    /// # Errors
+    /// When the result file can't be read.
+    pub(crate) fn read(store: &Store, label: Option<&str>) -> Result<Self, ReportError> {
+        let row = store.run()?;
+        let plan = store.plan().clone();
+        let builds = store.builds()?.into_iter();
+        let fingerprints = store.cells()?.into_iter();
+        Ok(Self {
+            label: label.unwrap_or(&row.id).to_owned(),
+            looks: PlannedLooks::of(&plan),
+            host: host(store)?,
+            builds: builds.map(|build| Some(build?.content_hash)).collect(),
+            fingerprints: fingerprints
+                .map(|cell| ((cell.target, cell.step), cell.fingerprint))
+                .collect(),
+            cells: cells(store)?,
+            sections: sections::of(&plan),
+            plan,
+            row,
+        })
+    }
+
+    pub(crate) fn target(&self, place: Place) -> &Target {
+        &self.plan.targets[place.target]
+    }
+
+    pub(crate) fn step(&self, place: Place) -> &Step {
+        &self.plan.steps[place.step]
+    }
+
+    pub(crate) fn clients(&self, place: Place) -> &ClientGroup {
+        &self.step(place).groups[place.group]
+    }
+
+    /// The value of a key for a cell; empty where there is none. `name` is the name of the step that
+    /// stands for its work.
+    pub(crate) fn value(&self, place: Place, name: &str, key: &Key) -> String {
+        match key {
+            Key::Config(setting) => self.setting(place, setting),
+            Key::Parameter(parameter) => {
+                let parameters = &self.clients(place).parameters;
+                let value = parameters.get(parameter).map(ToString::to_string);
+                value.unwrap_or_default()
+            }
+            Key::Named(known) => self.named(place, name, known),
+        }
+    }
+
+    fn named(&self, place: Place, name: &str, key: &str) -> String {
+        let (target, clients) = (self.target(place), self.clients(place));
+        let host = |fact: fn(&Host) -> Option<String>| {
+            self.host.as_ref().and_then(fact).unwrap_or_default()
+        };
+        match key {
+            "run" => self.label.clone(),
+            "target" => target.name.clone(),
+            "build" => target.build.id.clone(),
+            "family" => word(&target.build.family),
+            "version" => target.build.version.to_string(),
+            "engine" => word(&target.engine),
+            "transport" => word(&target.transport),
+            "protocol" => word(&target.protocol),
+            "backend" => {
+                let cell = self.cells.get(&place);
+                let backend = cell.and_then(|cell| cell.backends.values().next());
+                backend.cloned().unwrap_or_default()
+            }
+            "host" => host(|host| Some(host.text())),
+            "kernel" => host(|host| host.facts.kernel.clone()),
+            "step" => name.to_owned(),
+            "workload" => clients.workload.name.clone(),
+            "group" => word(&clients.workload.group),
+            "section" => {
+                let title = sections::title(&self.sections, place.step);
+                title.unwrap_or_default().to_owned()
+            }
+            "phase" => self
+                .step(place)
+                .phase
+                .map(|phase| word(&phase))
+                .unwrap_or_default(),
+            "clients" => clients.clients.to_string(),
+            "beside" => clients.name.clone().unwrap_or_default(),
+            _ => String::new(),
+        }
+    }
+
+    fn setting(&self, place: Place, setting: &str) -> String {
+        let config = &self.target(place).config;
+        if let Some(value) = config.intents.get(setting) {
+            return value.to_string();
+        }
+        config.raw.get(setting).cloned().unwrap_or_default()
+    }
+}
+
+impl Host {
+    /// Processors and memory in words.
+    pub(crate) fn text(&self) -> String {
+        let model = self
+            .facts
+            .cpu_model
+            .as_deref()
+            .unwrap_or("unknown processor");
+        let memory = crate::words::bytes(self.memory_bytes);
+        format!("{} × {model}, {memory}", self.facts.cpus)
+    }
+
+    /// Returns `true` if this may be the same machine with the same kernel. What the kernel leaves
+    /// of the memory varies a little from boot to boot.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let (low, high) = (
+            self.memory_bytes.min(other.memory_bytes),
+            self.memory_bytes.max(other.memory_bytes),
+        );
+        self.facts == other.facts && high - low <= high / 100
+    }
+}
+
+/// The host of a run, if all its facts are there and it had only one.
+fn host(store: &Store) -> Result<Option<Host>, ReportError> {
+    let hosts = store.hosts()?;
+    let read = hosts.iter().map(|row| {
+        let facts: CalibratedHost = serde_json::from_str(&row.facts_json).ok()?;
+        let all: Value = serde_json::from_str(&row.facts_json).ok()?;
+        let memory_bytes = all.get("memory_bytes")?.as_u64()?;
+        (facts.cpu_model.is_some() && facts.kernel.is_some()).then_some(Host {
+            facts,
+            memory_bytes,
+        })
+    });
+    let read: Option<Vec<Host>> = read.collect();
+    let one = read.and_then(|hosts| {
+        let first = hosts.first()?.clone();
+        hosts
+            .iter()
+            .all(|host| host.is_like(&first))
+            .then_some(first)
+    });
+    Ok(one)
+}
+
+fn cells(store: &Store) -> Result<BTreeMap<Place, Cell>, ReportError> {
+    let mut cells: BTreeMap<Place, Cell> = BTreeMap::new();
+    let mut trials: BTreeMap<TrialId, (usize, u32)> = BTreeMap::new();
+    for row in store.outcomes()? {
+        let (target, block) = (row.planned.target, row.planned.block);
+        trials.insert(row.trial, (target, block));
+        if store.plan().steps[row.step].warm_only || row.operations == 0 || row.busy_ns == 0 {
+            continue;
+        }
+        let seconds = row.busy_ns as f64 / 1e9 / f64::from(row.clients);
+        let cell = cells.entry(Place {
+            target,
+            step: row.step,
+            group: row.group,
+        });
+        let cell = cell.or_default();
+        cell.values.insert(block, row.operations as f64 / seconds);
+        cell.backends.insert(block, row.backend.to_string());
+        for (code, count) in [
+            ("server-errors", row.errors),
+            ("unexpected-answers", row.unexpected),
+        ] {
+            if count > 0 {
+                cell.warnings
+                    .entry(code.to_owned())
+                    .or_default()
+                    .insert(block);
+            }
+        }
+    }
+    for warning in store.warnings()? {
+        let subject: Subject = warning.subject;
+        let Some(&(target, block)) = subject.trial().and_then(|trial| trials.get(&trial)) else {
+            continue;
+        };
+        for (place, cell) in &mut cells {
+            let concerned = place.target == target
+                && subject.step().is_none_or(|step| step == place.step)
+                && subject.group().is_none_or(|group| group == place.group);
+            if concerned && cell.values.contains_key(&block) {
+                let blocks = cell.warnings.entry(warning.code.clone()).or_default();
+                blocks.insert(block);
+            }
+        }
+    }
+    Ok(cells)
+}

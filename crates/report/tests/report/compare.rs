@@ -1,0 +1,158 @@
+//! Comparisons of cells in one run and between runs.
+
+use prony_model::{Dataset, Plan};
+use prony_report::{Format, Question, compare};
+use prony_store::Store;
+use serde_json::Value;
+
+use crate::sample::{Sample, plan};
+
+const QUESTION: Question<'static> = Question {
+    filter: "",
+    table: "section",
+    row: "step,clients,beside",
+    column: "run,target",
+    base: None,
+};
+
+fn measured(plan: &Plan) -> Sample {
+    let mut sample = Sample::new(plan);
+    sample.run(|_| true);
+    sample
+}
+
+fn named<'a>(samples: &[&'a Sample]) -> Vec<(Option<String>, &'a Store)> {
+    let samples = samples.iter().enumerate();
+    samples
+        .map(|(index, sample)| (Some(format!("run{}", index + 1)), &sample.store))
+        .collect()
+}
+
+fn json(samples: &[&Sample], question: &Question<'_>) -> Value {
+    let text = compare(&named(samples), question, Format::Json).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// All figures of the only table.
+fn figures(json: &Value) -> Vec<&Value> {
+    let rows = json["tables"][0]["rows"].as_array().unwrap();
+    let figures = rows
+        .iter()
+        .flat_map(|row| row["figures"].as_array().unwrap());
+    figures.collect()
+}
+
+fn by_run() -> Question<'static> {
+    Question {
+        row: "target,step,clients",
+        column: "run",
+        ..QUESTION
+    }
+}
+
+#[test]
+fn a_run_compared_with_itself_has_the_ratio_one_and_says_so() {
+    let run = measured(&plan(2, &[1], 6));
+    let json = json(&[&run, &run], &by_run());
+    let note = json["notes"][0].as_str().unwrap();
+    assert!(note.contains("given more than once"), "{note}");
+    let figures = figures(&json);
+    assert_eq!(figures.len(), 16);
+    for figure in figures {
+        let expected = if figure["way"] == "reference" {
+            Value::Null
+        } else {
+            1.0.into()
+        };
+        assert_eq!(figure["ratio"], expected, "{figure}");
+    }
+}
+
+#[test]
+fn the_same_work_matches_under_another_name_and_other_work_does_not() {
+    let first = measured(&plan(1, &[1], 2));
+    let mut renamed = plan(1, &[1], 2);
+    renamed.steps[0].name = "select-one".into();
+    let renamed = measured(&renamed);
+    let rows = |json: &Value| json["tables"][0]["rows"].as_array().unwrap().clone();
+    let matched = rows(&json(&[&first, &renamed], &QUESTION));
+    assert_eq!(matched.len(), 4);
+    assert!(
+        matched
+            .iter()
+            .all(|row| row["figures"].as_array().unwrap().len() == 2)
+    );
+    for (rows_of_table, seed) in [(200_000, 1), (100_000, 2)] {
+        let mut other = plan(1, &[1], 2);
+        other.dataset = Dataset::sbtest(1, rows_of_table, seed);
+        let other = measured(&other);
+        let unmatched = rows(&json(&[&first, &other], &QUESTION));
+        assert_eq!(unmatched.len(), 8);
+        assert!(
+            unmatched
+                .iter()
+                .all(|row| row["figures"].as_array().unwrap().len() == 1)
+        );
+    }
+}
+
+#[test]
+fn runs_without_a_common_build_stand_side_by_side() {
+    let first = measured(&plan(1, &[1], 6));
+    let mut other = plan(1, &[1], 6);
+    other.targets[0].protocol = prony_model::Protocol::Text;
+    let other = measured(&other);
+    let json = json(&[&first, &other], &QUESTION);
+    for figure in figures(&json)
+        .into_iter()
+        .filter(|f| f["way"] != "reference")
+    {
+        assert_eq!(figure["ratio"], Value::Null);
+        let note = figure["notes"][0].as_str().unwrap();
+        assert!(note.contains("protocol differs"), "{note}");
+    }
+}
+
+#[test]
+fn wrong_questions_are_refused() {
+    let run = measured(&plan(1, &[1], 1));
+    let refused = |question: &Question<'_>| {
+        compare(&named(&[&run]), question, Format::Text)
+            .unwrap_err()
+            .to_string()
+    };
+    let base = refused(&Question {
+        base: Some("x"),
+        ..QUESTION
+    });
+    assert!(base.contains("choose one of mysql-5.0"), "{base}");
+    let filter = refused(&Question {
+        filter: "steps:x",
+        ..QUESTION
+    });
+    assert!(filter.contains("no key `steps`"), "{filter}");
+}
+
+#[test]
+fn one_run() {
+    let run = measured(&plan(3, &[1, 4], 6));
+    let question = Question {
+        column: "target",
+        filter: "-target:mysql-5.7",
+        ..QUESTION
+    };
+    let text = compare(&named(&[&run]), &question, Format::Text).unwrap();
+    insta::assert_snapshot!("compare_one_run", text);
+    let csv = compare(&named(&[&run]), &question, Format::Csv).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 16);
+}
+
+#[test]
+fn two_runs() {
+    let first = measured(&plan(2, &[1], 6));
+    let mut later = plan(3, &[1], 6);
+    later.steps[3].name = "whole-table".into();
+    let later = measured(&later);
+    let text = compare(&named(&[&first, &later]), &QUESTION, Format::Text).unwrap();
+    insta::assert_snapshot!("compare_two_runs", text);
+}
