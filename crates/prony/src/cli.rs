@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod check;
+mod export;
 mod load;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use prony_model::{CpuSet, IntentValue, IntentValueError};
 use crate::failure::{ExitStatus, Failure};
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
+pub(crate) use export::ExportArgs;
 
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 
@@ -39,6 +41,9 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Print the report of a run
     Report(ReportArgs),
+    /// Write a run as tables, or for tools that track and compare benchmarks
+    #[command(after_help = export::EXPLANATION)]
+    Export(ExportArgs),
     /// Drive load against one server by hand, and show the figures
     #[command(after_long_help = load::EXAMPLES)]
     Load(Box<LoadArgs>),

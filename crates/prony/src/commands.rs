@@ -6,6 +6,7 @@ pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod complete;
 pub(crate) mod confirm;
+pub(crate) mod export;
 pub(crate) mod generator;
 pub(crate) mod guard;
 pub(crate) mod images;

@@ -5,7 +5,7 @@ mod json;
 mod markdown;
 pub(crate) mod text;
 
-pub(crate) use self::json::{object, placed, pretty};
+pub(crate) use self::json::{intent, object, placed, pretty};
 
 use prony_store::Store;
 

@@ -15,6 +15,7 @@ mod figures;
 mod format;
 mod judgement;
 mod page;
+pub mod tidy;
 pub mod words;
 
 pub use analysis::settings::EffectiveTarget;
