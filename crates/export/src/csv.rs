@@ -61,7 +61,10 @@ mod tests {
     fn texts_with_separators_are_quoted() {
         let text = |text: &'static str| Value::Text(text.into());
         let values = [text("a,b"), text("say \"no\""), text("two\nlines")];
-        assert_eq!(written(&values), "\"a,b\",\"say \"\"no\"\"\",\"two\nlines\"\n");
+        assert_eq!(
+            written(&values),
+            "\"a,b\",\"say \"\"no\"\"\",\"two\nlines\"\n"
+        );
     }
 
     #[test]

@@ -88,9 +88,7 @@ impl File {
         };
         match &self.content {
             Content::Text(text) => out.write_all(text.as_bytes()).map_err(failed),
-            Content::Table(table, Format::Parquet) => {
-                parquet(tables, *table, out)
-            }
+            Content::Table(table, Format::Parquet) => parquet(tables, *table, out),
             Content::Table(table, format) => {
                 let columns = table.columns();
                 if *format == Format::Csv {
@@ -219,6 +217,8 @@ fn whole(tables: &Tables<'_>, file: &File, created: fs::File) -> Result<(), Expo
     };
     let mut out = BufWriter::new(created);
     file.write(tables, &mut out)?;
-    let created = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    let created = out
+        .into_inner()
+        .map_err(|error| failed(error.into_error()))?;
     created.sync_all().map_err(failed)
 }

@@ -41,7 +41,11 @@ pub(crate) fn document(tables: &Tables<'_>) -> Result<String, ReportError> {
     let mut text = String::new();
     configure(&mut text, "prony-run", tables.run());
     for host in tables.hosts().take(1) {
-        configure(&mut text, "host-cpu", host.cpu_model.as_deref().unwrap_or(""));
+        configure(
+            &mut text,
+            "host-cpu",
+            host.cpu_model.as_deref().unwrap_or(""),
+        );
         configure(&mut text, "kernel", host.kernel.as_deref().unwrap_or(""));
     }
     for line in units(&cells) {

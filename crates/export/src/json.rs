@@ -6,11 +6,7 @@ use prony_report::tidy::{Column, Value};
 use serde_json::Number;
 
 /// Writes one row.
-pub(crate) fn row(
-    columns: &[Column],
-    values: &[Value<'_>],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(crate) fn row(columns: &[Column], values: &[Value<'_>], out: &mut dyn Write) -> io::Result<()> {
     let mut before = b'{';
     for (column, value) in columns.iter().zip(values) {
         out.write_all(&[before])?;

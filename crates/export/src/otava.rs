@@ -5,6 +5,7 @@
 //! time, so that the time of a row is not the clock: each version has one day, in the order of the
 //! experiment, and each block one minute of it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use prony_report::tidy::Tables;
@@ -89,11 +90,14 @@ fn configuration<'a>(tests: impl Iterator<Item = (&'a Test<'a>, &'a String)>) ->
 }
 
 impl Test<'_> {
-    /// The metrics of which any target has a value.
+    /// The metrics that have a value in every row: Otava reads no empty fields.
     fn metrics(&self) -> impl Iterator<Item = (&'static str, bool)> {
         METRICS.into_iter().filter(|(metric, _)| {
             let mut cells = self.cells.iter();
-            cells.any(|(_, cell)| cell.metrics.contains_key(*metric))
+            cells.all(|(_, cell)| {
+                let series = cell.metrics.get(*metric);
+                series.is_some_and(|series| series.values.len() == blocks(cell).len())
+            })
         })
     }
 
@@ -102,15 +106,13 @@ impl Test<'_> {
         let metrics: Vec<&str> = self.metrics().map(|(metric, _)| metric).collect();
         let mut text = format!("time,target,block,{}\n", metrics.join(","));
         for (place, cell) in &self.cells {
-            let blocks = cell.metrics.values().flat_map(|series| series.values.keys());
-            let blocks: std::collections::BTreeSet<&u64> = blocks.collect();
-            for block in blocks {
+            for block in blocks(cell) {
                 let target = quoted(&cell.target);
                 let _infallible = write!(text, "{},{target},{block}", time(*place, *block));
-                for metric in &metrics {
-                    let series = cell.metrics.get(*metric);
-                    let value = series.and_then(|series| series.values.get(block));
-                    let value = value.map(ToString::to_string).unwrap_or_default();
+                let series = metrics
+                    .iter()
+                    .filter_map(|metric| cell.metrics.get(*metric));
+                for value in series.filter_map(|series| series.values.get(block)) {
                     let _infallible = write!(text, ",{value}");
                 }
                 text.push('\n');
@@ -118,6 +120,14 @@ impl Test<'_> {
         }
         text
     }
+}
+
+/// The blocks in which anything was measured.
+fn blocks(cell: &CellSeries) -> BTreeSet<&u64> {
+    let series = METRICS
+        .iter()
+        .filter_map(|(metric, _)| cell.metrics.get(*metric));
+    series.flat_map(|series| series.values.keys()).collect()
 }
 
 /// The instant that stands for a block of a target, from the first day of 2000 on.

@@ -134,7 +134,11 @@ fn write_group<W: Write + Send>(
                 });
                 writer.write_batch(&flags.collect::<Vec<_>>(), levels, None)?;
             }
-            _ => return Err(ParquetError::General("a column of no known kind".to_owned())),
+            _ => {
+                return Err(ParquetError::General(
+                    "a column of no known kind".to_owned(),
+                ));
+            }
         }
         column.close()?;
     }

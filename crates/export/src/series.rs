@@ -81,7 +81,10 @@ impl CellSeries {
             values: BTreeMap::new(),
         };
         let metrics = &mut self.metrics;
-        if metrics.get(row.metric.as_ref()).is_none_or(|known| known.kind != series.kind) {
+        if metrics
+            .get(row.metric.as_ref())
+            .is_none_or(|known| known.kind != series.kind)
+        {
             metrics.insert(row.metric.to_string(), series);
         }
         if let Some(series) = metrics.get_mut(row.metric.as_ref()) {

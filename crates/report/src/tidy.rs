@@ -18,7 +18,9 @@ pub use self::rows::{
 };
 pub use self::table::{Column, Kind, Value};
 
-use prony_model::{Metric, Plan};
+use std::collections::BTreeSet;
+
+use prony_model::{Counter, Metric, Plan};
 use prony_store::Store;
 
 use self::table::Row;
@@ -67,6 +69,8 @@ pub type Rows<'a> = Box<dyn Iterator<Item = Result<Vec<Value<'a>>, ReportError>>
 pub struct Tables<'s> {
     store: &'s Store,
     analysis: Analysis<'s>,
+    /// Counters of the servers that grew anywhere in the run: most never do.
+    grown: BTreeSet<Counter>,
 }
 
 impl Table {
@@ -130,7 +134,12 @@ impl<'s> Tables<'s> {
     /// If the result file can't be read or is damaged.
     pub fn of(store: &'s Store) -> Result<Self, ReportError> {
         let analysis = Analysis::of(store)?;
-        Ok(Self { store, analysis })
+        let grown = analysis.costs.counters().into_iter().cloned().collect();
+        Ok(Self {
+            store,
+            analysis,
+            grown,
+        })
     }
 
     /// Id of the run.
@@ -200,9 +209,7 @@ fn values<'a, T: Row<'a>>(rows: impl Iterator<Item = T> + 'a) -> Rows<'a> {
 }
 
 /// Rows that are read part by part.
-fn flat<'a, T: Row<'a>>(
-    parts: impl Iterator<Item = Result<Vec<T>, ReportError>> + 'a,
-) -> Rows<'a> {
+fn flat<'a, T: Row<'a>>(parts: impl Iterator<Item = Result<Vec<T>, ReportError>> + 'a) -> Rows<'a> {
     Box::new(parts.flat_map(|part| match part {
         Ok(rows) => rows.into_iter().map(|row| Ok(row.values())).collect(),
         Err(error) => vec![Err(error)],

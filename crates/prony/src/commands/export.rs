@@ -23,7 +23,10 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Failure> {
     let table = args.table.map(|table| table.0);
     let files = files(&tables, format, table).map_err(|error| failure(&error))?;
     let output = args.output.as_deref();
-    match (output.filter(|path| *path != Path::new(STANDARD_OUTPUT)), &files[..]) {
+    match (
+        output.filter(|path| *path != Path::new(STANDARD_OUTPUT)),
+        &files[..],
+    ) {
         (None, [file]) => print(&tables, format, file),
         (None, _) => {
             let error = ExportError::SeveralFiles {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    DebtKind, GroupFigures, Metric, Moment, NoValue, Plan, Schedule, SettleOutcome, StepSamples, ThreadUse,
+    DebtKind, GroupFigures, Metric, Moment, NoValue, Plan, Schedule, SettleOutcome, StepSamples,
+    ThreadUse,
 };
 use prony_store::{
     ErrorRow, HostRow, OutcomeRow, StatementRow, Store, StoreError, Subject, TrialId, WarningRow,

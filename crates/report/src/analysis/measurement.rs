@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{DebtKind, Metric, NoDifference, NoValue, Pace, Placement, PlacementReading, SettleOutcome, ThreadUse};
+use prony_model::{
+    DebtKind, Metric, NoDifference, NoValue, Pace, Placement, PlacementReading, SettleOutcome,
+    ThreadUse,
+};
 use prony_store::{ErrorRow, OutcomeRow, StatementRow};
 use serde::Serialize;
 

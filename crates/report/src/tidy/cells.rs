@@ -32,12 +32,7 @@ impl Tables<'_> {
         Ok(rows.collect())
     }
 
-    fn of_cell(
-        &self,
-        target: usize,
-        group: GroupId,
-        fingerprints: &Fingerprints,
-    ) -> Vec<Cell<'_>> {
+    fn of_cell(&self, target: usize, group: GroupId, fingerprints: &Fingerprints) -> Vec<Cell<'_>> {
         let cell = self.analysis.cells.at(group, target);
         let costs = self.analysis.costs.cell(group.step, target);
         let own = group.is_own();
@@ -61,13 +56,7 @@ impl Tables<'_> {
         of_clients.chain(of_costs).map(row).collect()
     }
 
-    fn figure(
-        &self,
-        target: usize,
-        group: GroupId,
-        metric: Metric,
-        figure: &Figure,
-    ) -> Cell<'_> {
+    fn figure(&self, target: usize, group: GroupId, metric: Metric, figure: &Figure) -> Cell<'_> {
         let verdicts = &self.analysis.verdicts;
         let (facts, summary) = (metric.facts(), &figure.summary);
         let ratio = figure.ratio.as_ref();

@@ -102,7 +102,9 @@ impl Tables<'_> {
             Err(error) => (Vec::new(), Some(Err(error.into()))),
         };
         let own = outcomes.into_iter().filter(|row| row.group == 0);
-        error.into_iter().chain(own.map(|row| self.of_periods(&row)))
+        error
+            .into_iter()
+            .chain(own.map(|row| self.of_periods(&row)))
     }
 
     fn of_periods(&self, row: &OutcomeRow) -> Result<Vec<Interval<'_>>, ReportError> {

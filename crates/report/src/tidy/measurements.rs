@@ -106,6 +106,7 @@ impl Tables<'_> {
     ) -> Vec<Measurement<'a>> {
         let per = of_step::unit(self.plan(), group.step).name();
         let grown = costs.status.iter().filter(|_| costs.units > 0.0);
+        let grown = grown.filter(|(counter, _)| self.grown.contains(*counter));
         let row = |(counter, growth): (&Counter, &u64)| Measurement {
             metric: counter.to_string().into(),
             value: Some(*growth as f64 / costs.units),

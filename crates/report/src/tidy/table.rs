@@ -196,7 +196,10 @@ mod tests {
         let [name, amount] = Example::COLUMNS else {
             panic!("{:?}", Example::COLUMNS)
         };
-        assert_eq!((name.name, name.kind, name.is_key), ("name", Kind::Text, true));
+        assert_eq!(
+            (name.name, name.kind, name.is_key),
+            ("name", Kind::Text, true)
+        );
         assert_eq!(name.meaning, " Name of it.");
         assert_eq!((amount.kind, amount.is_key), (Kind::Number, false));
     }
