@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use prony_model::{Metric, Verdict};
 
 use super::{Cell, Tables, json};
+use crate::analysis::estimate::Estimate;
 use crate::analysis::figure::Figure;
 use crate::analysis::group::GroupId;
 use crate::analysis::verdicts::{Judged, Needed};
@@ -82,7 +83,7 @@ impl Tables<'_> {
             max: summary.max,
             variation: summary.variation,
             base: ratio.map(|_| self.target_name(self.plan().base)),
-            ratio: estimate.as_ref().map(|estimate| estimate.ratio()),
+            ratio: estimate.as_ref().map(Estimate::ratio),
             ratio_low: interval.map(|interval| interval.low),
             ratio_high: interval.map(|interval| interval.high),
             ratio_n: estimate.as_ref().map(|estimate| estimate.n() as u64),

@@ -175,6 +175,7 @@ macro_rules! row {
 pub(crate) use row;
 
 #[cfg(test)]
+#[expect(unreachable_pub, reason = "rows are public elsewhere")]
 mod tests {
     use super::*;
 

@@ -14,5 +14,6 @@ mod paces;
 mod pairs;
 mod placement;
 mod sample;
+mod schema;
 mod studies;
 mod verdicts;
