@@ -120,15 +120,14 @@ fn lines(text: &mut String, outcomes: &[Outcome<'_>], cell: &CellSeries) {
 /// The name of a benchmark, without white space. It ends with the clients: a number after a hyphen
 /// would be read as the number of processors.
 fn name(cell: &CellSeries) -> String {
-    let encoded = |character: char| match character {
-        '%' => "%25".to_owned(),
-        character if character.is_whitespace() => {
-            let mut bytes = [0; 4];
-            let bytes = character.encode_utf8(&mut bytes).bytes();
-            bytes.map(|byte| format!("%{byte:02X}")).collect()
+    let encoded = |character: char| -> Vec<String> {
+        if character == '%' || character.is_whitespace() {
+            let text = character.to_string();
+            text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+        } else {
+            vec![character.to_string()]
         }
-        character => character.to_string(),
     };
-    let path: String = cell.path().chars().map(encoded).collect();
+    let path: String = cell.path().chars().flat_map(encoded).collect();
     format!("BenchmarkStep/step={path}")
 }

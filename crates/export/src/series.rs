@@ -106,13 +106,11 @@ impl Series {
     /// without logarithms.
     pub(crate) fn centre(&self) -> (f64, Option<prony_stats::Interval>) {
         let logs: Vec<f64> = self.values.values().map(|value| value.ln()).collect();
-        match prony_stats::LogRatio::of(&logs) {
-            Ok(log) => (log.ratio(), log.interval(0.95)),
-            Err(_) => {
-                let sum: f64 = self.values.values().sum();
-                (sum / self.values.len() as f64, None)
-            }
+        if let Ok(log) = prony_stats::LogRatio::of(&logs) {
+            return (log.ratio(), log.interval(0.95));
         }
+        let sum: f64 = self.values.values().sum();
+        (sum / self.values.len() as f64, None)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::failure::{ExitStatus, Failure};
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.or_else(refused)
+    written.or_else(|error| refused(&error))
 }
 
 /// Writes data to standard output as `work` produces it. The inner result is that of the output. A reader
@@ -18,10 +18,12 @@ pub(crate) fn stream(
 ) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout());
     let written = work(&mut out)?;
-    written.and_then(|()| out.flush()).or_else(refused)
+    written
+        .and_then(|()| out.flush())
+        .or_else(|error| refused(&error))
 }
 
-fn refused(error: io::Error) -> Result<(), Failure> {
+fn refused(error: &io::Error) -> Result<(), Failure> {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Ok(());
     }

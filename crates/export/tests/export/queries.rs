@@ -1,5 +1,6 @@
 //! The examples of `docs/queries.md` run as they are written.
 
+use std::fmt::Write as _;
 use std::process::Command;
 
 use prony_export::{Format, files, save};
@@ -58,10 +59,10 @@ fn python_queries_have_rows() {
     }
     let mut program = String::from("import duckdb, pandas as pd\n");
     for query in blocks("DuckDB", "sql") {
-        program += &format!("assert len(duckdb.sql({query:?}).fetchall()) > 0\n");
+        writeln!(program, "assert len(duckdb.sql({query:?}).fetchall()) > 0").unwrap();
     }
     for example in blocks("pandas", "python") {
-        program += &format!("{example}\nassert len(table) > 0\n");
+        writeln!(program, "{example}\nassert len(table) > 0").unwrap();
     }
     let run = Command::new(python)
         .args(["-c", &program])
