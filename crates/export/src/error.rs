@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use prony_report::ReportError;
 
-use crate::Format;
+use crate::format::Format;
 
 /// The reason why a run can't be exported.
 #[derive(Debug, thiserror::Error)]

@@ -8,6 +8,7 @@ mod bmf;
 mod csv;
 mod error;
 mod file;
+mod format;
 mod github;
 mod gobench;
 mod json;
@@ -17,4 +18,5 @@ mod parquet;
 mod series;
 
 pub use error::ExportError;
-pub use file::{File, Format, files, save, save_as};
+pub use file::{File, files, save, save_as};
+pub use format::Format;

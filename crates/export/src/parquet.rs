@@ -15,7 +15,7 @@ use parquet::schema::types::{Type, TypePtr};
 use prony_report::ReportError;
 use prony_report::tidy::{FORMAT, Kind, Rows, Table, Value};
 
-use crate::ExportError;
+use crate::error::ExportError;
 
 /// Rows that are held in memory and written together.
 const GROUP: usize = 131_072;
