@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 const TESTKIT: &str = "prony-testkit";
 
 /// Every crate of the workspace with its layer. `ARCHITECTURE.md` describes them.
-const LAYERS: [(&str, u8); 19] = [
+const LAYERS: [(&str, u8); 20] = [
     ("prony-model", 0),
     ("prony-stats", 0),
     ("prony-wire", 0),
@@ -26,8 +26,9 @@ const LAYERS: [(&str, u8); 19] = [
     ("prony-lab", 3),
     ("prony-report", 3),
     ("prony-bench", 3),
-    ("prony", 4),
-    ("xtask", 5),
+    ("prony-export", 4),
+    ("prony", 5),
+    ("xtask", 6),
 ];
 
 /// Edges that the layers would allow and the design does not.

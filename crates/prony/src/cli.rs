@@ -3,6 +3,7 @@
 mod calibrate;
 mod check;
 mod compare;
+mod export;
 mod load;
 mod report;
 mod shell;
@@ -17,6 +18,7 @@ use crate::failure::{ExitStatus, Failure};
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use compare::CompareArgs;
+pub(crate) use export::ExportArgs;
 
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 pub(crate) use report::ReportArgs;
@@ -53,6 +55,9 @@ pub(crate) enum Command {
     /// Show cells of one or several runs side by side, matched by what they are
     #[command(after_help = compare::EXPLANATION)]
     Compare(CompareArgs),
+    /// Write a run as tables, or for tools that track and compare benchmarks
+    #[command(after_help = export::EXPLANATION)]
+    Export(ExportArgs),
     /// Drive load against one server by hand, and show the figures
     #[command(after_long_help = load::EXAMPLES)]
     Load(Box<LoadArgs>),

@@ -8,6 +8,7 @@ pub(crate) mod compare;
 pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod confirm;
+pub(crate) mod export;
 pub(crate) mod generator;
 pub(crate) mod guard;
 pub(crate) mod images;

@@ -43,6 +43,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) if args.effective => commands::plan::effective(args, &watch()?),
         Command::Plan(args) => commands::plan::plan(args),
         Command::Compare(args) => commands::compare::compare(args),
+        Command::Export(args) => commands::export::export(args),
         Command::Report(args) => commands::report::report(args),
         Command::Run(args) if args.verify => commands::verify::verify(args, &watch()?),
         Command::Run(args) => match (&args.append, &args.confirm) {

@@ -6,7 +6,7 @@ pub(crate) mod markdown;
 pub(crate) mod text;
 
 pub(crate) use self::csv::quoted as csv_field;
-pub(crate) use self::json::{object, placed, pretty};
+pub(crate) use self::json::{intent, object, placed, pretty};
 pub use self::text::Screen;
 
 use prony_store::Store;

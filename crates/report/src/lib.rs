@@ -17,6 +17,7 @@ mod figures;
 mod format;
 mod judgement;
 mod page;
+pub mod tidy;
 mod views;
 pub mod words;
 

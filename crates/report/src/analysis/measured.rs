@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    DebtKind, GroupFigures, Metric, Moment, Plan, Schedule, SettleOutcome, StepSamples, ThreadUse,
+    DebtKind, GroupFigures, Metric, Moment, NoValue, Plan, Schedule, SettleOutcome, StepSamples,
+    ThreadUse,
 };
 use prony_store::{
     ErrorRow, HostRow, OutcomeRow, StatementRow, Store, StoreError, Subject, TrialId, WarningRow,
@@ -259,7 +260,7 @@ fn values(
     row: &OutcomeRow,
     service: Option<&times::NsHistogram>,
     response: Option<&times::NsHistogram>,
-) -> BTreeMap<Metric, f64> {
+) -> BTreeMap<Metric, Result<f64, NoValue>> {
     let figures = GroupFigures {
         clients: row.clients,
         operations: row.operations,
@@ -268,8 +269,8 @@ fn values(
         service: service.map(times::service_times),
         response: response.map(times::service_times),
     };
-    let value = |metric: Metric| Some((metric, metric.figure(&figures).ok()?.amount));
-    Metric::figures().filter_map(value).collect()
+    let value = |metric: Metric| (metric, metric.figure(&figures).map(|value| value.amount));
+    Metric::figures().map(value).collect()
 }
 
 /// Processors of a host, where they are known.

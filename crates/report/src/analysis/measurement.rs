@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{DebtKind, Metric, Pace, Placement, PlacementReading, SettleOutcome, ThreadUse};
+use prony_model::{
+    DebtKind, Metric, NoDifference, NoValue, Pace, Placement, PlacementReading, SettleOutcome,
+    ThreadUse,
+};
 use prony_store::{ErrorRow, OutcomeRow, StatementRow};
 use serde::Serialize;
 
@@ -15,7 +18,7 @@ use crate::error::HistogramError;
 pub(crate) struct Measurement {
     pub(super) row: OutcomeRow,
     /// Throughput, service times and response times.
-    pub(super) values: BTreeMap<Metric, f64>,
+    pub(super) values: BTreeMap<Metric, Result<f64, NoValue>>,
     /// Work that the engine had left when the step began, as far as it is known.
     pub(crate) debt: BTreeMap<DebtKind, u64>,
     /// The settling before the step, where that was asked for.
@@ -91,7 +94,13 @@ impl Measurement {
 
     /// Throughput, or a service time. `None` when nothing was done, or too little.
     pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
-        self.values.get(&metric).copied()
+        self.reading(metric).ok()
+    }
+
+    /// The same, or the reason why there is no value.
+    pub(crate) fn reading(&self, metric: Metric) -> Result<f64, NoValue> {
+        let unread = NoValue::Unread(NoDifference::NotRead);
+        self.values.get(&metric).copied().unwrap_or(Err(unread))
     }
 
     /// Mean time that a client spent on an operation: service time where operations have an

@@ -70,6 +70,13 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Result<NsHistogram, String> {
     decoded.map_err(|error| error.to_string())
 }
 
+/// The buckets that are not empty, ascending: the upper end in nanoseconds, and the number of
+/// operations.
+pub(crate) fn buckets(histogram: &NsHistogram) -> impl Iterator<Item = (u64, u64)> {
+    let recorded = histogram.iter_recorded();
+    recorded.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+}
+
 /// Whole nanoseconds.
 fn microseconds(nanoseconds: f64) -> f64 {
     nanoseconds.round() / 1e3

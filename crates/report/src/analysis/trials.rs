@@ -26,6 +26,11 @@ impl Trials {
         self.rows.iter().find(|trial| trial.id == id)
     }
 
+    /// Every attempt, in the order in which they began.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &TrialRow> {
+        self.rows.iter()
+    }
+
     /// The trials in one state.
     pub(crate) fn in_state(&self, state: TrialState) -> impl Iterator<Item = &TrialRow> {
         self.rows.iter().filter(move |trial| trial.state == state)

@@ -169,7 +169,7 @@ fn execution_plans(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
 }
 
 /// The value as an experiment file writes it.
-fn intent(value: &IntentValue) -> Value {
+pub(crate) fn intent(value: &IntentValue) -> Value {
     match value {
         IntentValue::Flag(flag) => (*flag).into(),
         IntentValue::Number(number) | IntentValue::Bytes(number) => (*number).into(),

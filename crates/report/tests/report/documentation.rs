@@ -19,7 +19,7 @@ use crate::sample::{Sample, at, plan};
 use crate::verdicts::{twins, waiting};
 
 /// A run in which every list of the JSON report has an entry.
-fn full() -> Sample {
+pub(crate) fn full() -> Sample {
     let mut plan = plan(2, &[1], 2);
     plan.targets[0].config.intents.clear();
     plan.steps[1].name = "point-query.pre".into();
@@ -87,7 +87,7 @@ fn full() -> Sample {
 }
 
 /// A run with costs, gaps and absences.
-fn sampled() -> Sample {
+pub(crate) fn sampled() -> Sample {
     let gap = |reason: &str| Gap {
         source: Source::Device,
         reason: reason.into(),

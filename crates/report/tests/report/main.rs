@@ -16,6 +16,7 @@ mod paces;
 mod pairs;
 mod placement;
 mod sample;
+mod schema;
 mod studies;
 mod verdicts;
 mod views;
