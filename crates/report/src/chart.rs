@@ -1,7 +1,5 @@
 //! A graph as data and labels, before a format draws it.
 
-#![expect(dead_code, reason = "the views that make graphs come next")]
-
 /// Lines over one horizontal axis. Whoever shows it puts a table with the same figures beside it,
 /// for readers of formats that can't draw.
 #[derive(Debug, Clone, PartialEq)]

@@ -44,6 +44,12 @@ pub enum ReportError {
     /// Changes over versions have no form in CSV.
     #[error("write the lineage as CSV: it has no rows of blocks; choose text, md or json")]
     LineageAsCsv,
+    /// Only whole runs have a page.
+    #[error("write {what} as HTML: only the report of a run is a page; choose text, md or json")]
+    NoHtml {
+        /// The subject of the report.
+        what: &'static str,
+    },
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]
     Json {

@@ -55,12 +55,17 @@ pub(crate) fn plain_ratio(estimate: &Estimate) -> String {
 
 /// A ratio with its interval, such as `0.71 [0.70, 0.73]`; alone where there is no interval.
 pub(crate) fn ratio(estimate: &Estimate) -> String {
-    let shown = |value| number(value, ratio_place(estimate));
-    let centre = shown(estimate.ratio());
-    match estimate.interval {
-        Some(Interval { low, high }) => format!("{centre} [{}, {}]", shown(low), shown(high)),
-        None => centre,
+    match ratio_parts(estimate) {
+        (centre, Some((low, high))) => format!("{centre} [{low}, {high}]"),
+        (centre, None) => centre,
     }
+}
+
+/// The same in parts: the ratio, then the bounds of its interval.
+pub(crate) fn ratio_parts(estimate: &Estimate) -> (String, Option<(String, String)>) {
+    let shown = |value| number(value, ratio_place(estimate));
+    let bounds = |Interval { low, high }| (shown(low), shown(high));
+    (shown(estimate.ratio()), estimate.interval.map(bounds))
 }
 
 fn ratio_place(estimate: &Estimate) -> i32 {

@@ -1,6 +1,7 @@
 //! The formats of reports.
 
 mod csv;
+mod html;
 mod json;
 mod markdown;
 pub(crate) mod text;
@@ -9,9 +10,10 @@ pub(crate) use self::json::{object, placed, pretty};
 
 use prony_store::Store;
 
-use crate::analysis::Analysis;
 use crate::analysis::settings::{EffectiveTarget, Settings};
+use crate::analysis::{Analysis, course};
 use crate::error::ReportError;
+use crate::page::web::Courses;
 use crate::page::{self, Detail};
 
 /// The purpose of a report.
@@ -25,6 +27,8 @@ pub enum Format {
     Csv,
     /// For programs: everything that the other formats show.
     Json,
+    /// One page for browsers, complete in one file.
+    Html,
 }
 
 /// Renders the present state of `store`; ends with a line feed.
@@ -38,20 +42,45 @@ pub fn render(store: &Store, format: Format) -> Result<String, ReportError> {
         Format::Markdown => Ok(markdown::write(&page::document(&analysis, Detail::Full))),
         Format::Csv => csv::write(&analysis),
         Format::Json => json::write(&analysis),
+        Format::Html => Ok(html::write(&page::web::page(
+            &analysis,
+            &courses(store, &analysis)?,
+        ))),
     }
+}
+
+/// Throughput within the steps that are shown, by step and target.
+fn courses(store: &Store, analysis: &Analysis<'_>) -> Result<Courses, ReportError> {
+    let plan = analysis.plan;
+    let of_step = |step: usize| {
+        let targets = 0..plan.targets.len();
+        let course = |target| {
+            if plan.steps[step].warm_only {
+                return Ok(Vec::new());
+            }
+            course::of(store, analysis.cell(step, target))
+        };
+        targets.map(course).collect::<Result<Vec<_>, _>>()
+    };
+    let courses = (0..plan.steps.len()).map(of_step).collect::<Result<_, _>>();
+    Ok(courses?)
 }
 
 /// Renders the large changes over the versions of `store`, in the order of its targets; ends with a line
 /// feed.
 ///
 /// # Errors
-/// When the result file can't be read or is damaged, and for CSV, which has no form for changes.
+/// When the result file can't be read or is damaged, and for CSV and HTML, which have no form for
+/// changes alone.
 pub fn lineage(store: &Store, format: Format) -> Result<String, ReportError> {
     let page = || Ok(page::lineage::document(&Analysis::of(store)?));
     match format {
         Format::Text => page().map(|blocks| text::write(&blocks)),
         Format::Markdown => page().map(|blocks| markdown::write(&blocks)),
         Format::Csv => Err(ReportError::LineageAsCsv),
+        Format::Html => Err(ReportError::NoHtml {
+            what: "the lineage",
+        }),
         Format::Json => json::lineage::write(&Analysis::of(store)?),
     }
 }
@@ -60,7 +89,7 @@ pub fn lineage(store: &Store, format: Format) -> Result<String, ReportError> {
 /// ends with a line feed. `allow` is the experiment's.
 ///
 /// # Errors
-/// When it can't be written as JSON.
+/// When it can't be written as JSON, and for HTML, which shows runs only.
 pub fn effective_settings(
     targets: &[EffectiveTarget],
     allow: &[String],
@@ -71,6 +100,9 @@ pub fn effective_settings(
         Format::Text => Ok(text::write(&page::settings(&settings, Detail::Brief))),
         Format::Markdown => Ok(markdown::write(&page::settings(&settings, Detail::Full))),
         Format::Csv => Ok(csv::settings(&settings)),
+        Format::Html => Err(ReportError::NoHtml {
+            what: "the settings of a plan",
+        }),
         Format::Json => json::settings(&settings),
     }
 }

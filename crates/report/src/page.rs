@@ -26,6 +26,7 @@ mod throughput;
 mod verdicts;
 mod view;
 mod warnings;
+pub(crate) mod web;
 
 use crate::analysis::Analysis;
 use crate::analysis::sections::Section;

@@ -35,6 +35,7 @@ impl From<FormatArg> for Format {
             FormatArg::Md => Self::Markdown,
             FormatArg::Csv => Self::Csv,
             FormatArg::Json => Self::Json,
+            FormatArg::Html => Self::Html,
         }
     }
 }

@@ -1,0 +1,241 @@
+//! The report as one HTML file that needs nothing else: no other file, no network, no JavaScript.
+//!
+//! Text that comes from an experiment, a server or a host passes through the templates, which escape
+//! it. Ready-made markup is the style, the script and the policy alone. The policy of the page
+//! forbids its reader's browser every request, and every script but the page's own.
+
+mod blocks;
+mod chart;
+mod map;
+mod palette;
+mod rows;
+mod scale;
+mod terms;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest as _, Sha256};
+
+use crate::chart::Chart;
+use crate::document::Block;
+use crate::page::web::{Part, SectionPart, TargetKey, WebPage};
+
+const STYLE: &str = include_str!("html/style.css");
+const SCRIPT: &str = include_str!("html/script.js");
+
+/// Writes the page; ends with a line feed.
+pub(crate) fn write(page: &WebPage) -> String {
+    let colours = palette::css(page.targets.len(), page.base, page.ordered);
+    let body = body(page).into_string();
+    let terms = terms::section(&body).into_string();
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content="Prony";
+                title { (page.title) }
+                link rel="icon" href="data:,";
+                style { (PreEscaped(&colours)) (PreEscaped(STYLE)) }
+            }
+            body {
+                (PreEscaped(body))
+                (PreEscaped(terms))
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    let mut text = shown(&page.into_string());
+    text.push('\n');
+    text
+}
+
+/// The content security policy: nothing is fetched, and only this script runs.
+fn policy() -> String {
+    let digest = BASE64_STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
+    format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:; \
+         base-uri 'none'; form-action 'none'"
+    )
+}
+
+/// Control characters, which HTML can't hold, as the pictures that Unicode has of them.
+fn shown(text: &str) -> String {
+    let picture = |character: char| match character {
+        '\n' | '\t' => character,
+        '\u{7f}' => '\u{2421}',
+        control if control < ' ' => char::from_u32(0x2400 + control as u32).unwrap_or(control),
+        control if control.is_control() => '\u{fffd}',
+        other => other,
+    };
+    text.chars().map(picture).collect()
+}
+
+fn body(page: &WebPage) -> Markup {
+    let base = page.base;
+    html! {
+        a.skip href="#answer" { "Skip to the answer" }
+        header {
+            h1 { (page.title) }
+            @if !page.question.is_empty() { p.question { (page.question) } }
+            dl.head { @for (name, value) in &page.head { div { dt { (name) } dd { (value) } } } }
+            (contents(page))
+            (theme())
+        }
+        main {
+            (answer(page))
+            section aria-labelledby="targets" {
+                h2 id="targets" { "Targets" }
+                (targets(&page.targets))
+            }
+            @if let Some(heat) = &page.map { (map::draw(heat, &page.targets)) }
+            @for (index, part) in page.sections.iter().enumerate() { (section(part, index, page)) }
+            @if !page.scaling.is_empty() { (scaling(&page.scaling, base)) }
+            @for own in &page.parts { (part(own, base)) }
+        }
+    }
+}
+
+fn answer(page: &WebPage) -> Markup {
+    // Its blocks begin with a heading of their own.
+    let blocks = page
+        .answer
+        .iter()
+        .filter(|block| !matches!(block, Block::Heading(_)));
+    let blocks: Vec<Block> = blocks.cloned().collect();
+    html! {
+        section aria-labelledby="answer" {
+            h2 id="answer" { "Answer" }
+            @if blocks.is_empty() {
+                @if page.map.is_none() {
+                    p { "No trial is done yet, so there are no figures." }
+                } @else {
+                    p { "There is one target only, so nothing is compared." }
+                }
+            }
+            (self::blocks::all(&blocks, "Answer", page.base))
+        }
+    }
+}
+
+/// Links to the parts.
+fn contents(page: &WebPage) -> Markup {
+    let steps = page.sections.iter().enumerate();
+    html! {
+        nav aria-label="Contents" {
+            ul {
+                li { a href="#answer" { "Answer" } }
+                @if page.map.is_some() { li { a href="#map" { "All cells" } } }
+                @for (index, section) in steps {
+                    li { a href=(format!("#section{index}")) { (section.title) } }
+                }
+                @if !page.scaling.is_empty() { li { a href="#scaling" { "Scaling" } } }
+            }
+            details {
+                summary { "Everything else" }
+                ul {
+                    @for part in &page.parts { li { a href={ "#" (part.id) } { (part.title) } } }
+                    li { a href="#terms" { "Terms" } }
+                }
+            }
+        }
+    }
+}
+
+/// The choice of the theme, which works without JavaScript.
+fn theme() -> Markup {
+    html! {
+        fieldset.choice.theme {
+            legend { "Theme" }
+            @for (id, name) in [("auto", "as the system"), ("light", "light"), ("dark", "dark")] {
+                label {
+                    input type="radio" name="theme" id={ "theme-" (id) } checked[id == "auto"];
+                    " " (name)
+                }
+            }
+        }
+    }
+}
+
+/// The list that explains the numbers and colours of targets.
+fn targets(targets: &[TargetKey]) -> Markup {
+    html! {
+        ol.targets {
+            @for target in targets {
+                li class={ "v" (target.index) } {
+                    span.swatch aria-hidden="true" {} " "
+                    bdi { (target.name) }
+                    @if let Some(role) = target.role { " (" (role) ")" }
+                }
+            }
+        }
+    }
+}
+
+fn section(section: &SectionPart, index: usize, page: &WebPage) -> Markup {
+    let axis = rows::axis_of(section);
+    html! {
+        section.steps aria-labelledby=(format!("section{index}")) {
+            h2 id=(format!("section{index}")) { (section.title) }
+            @if !section.charts.is_empty() {
+                details {
+                    summary { "Graphs over the targets" }
+                    div.charts { @for chart in &section.charts { (chart::draw(chart, page.base)) } }
+                }
+            }
+            @for step in &section.steps { (rows::step(step, &axis, page)) }
+        }
+    }
+}
+
+fn scaling(charts: &[Chart], base: usize) -> Markup {
+    html! {
+        section aria-labelledby="scaling" {
+            h2 id="scaling" { "Scaling over clients" }
+            p { "Operations per second by the number of clients. Numbers at the ends of lines are "
+                "those of the " a href="#targets" { "targets" } "; the figures are in the tables of "
+                "the steps." }
+            div.charts { @for chart in charts { (chart::draw(chart, base)) } }
+        }
+    }
+}
+
+fn part(part: &Part, base: usize) -> Markup {
+    html! {
+        section aria-labelledby=(part.id) {
+            h2 id=(part.id) { (part.title) }
+            @if part.folded {
+                details {
+                    summary { "Show " span.vh { (part.title) } }
+                    (blocks::all(&part.blocks, &part.title, base))
+                }
+            } @else {
+                (blocks::all(&part.blocks, &part.title, base))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown() {
+        assert_eq!(shown("a\u{0}b\rc\n\u{7f}\u{9b}"), "a␀b␍c\n␡\u{fffd}");
+    }
+
+    #[test]
+    fn the_script_is_small_and_asks_for_nothing() {
+        assert!(SCRIPT.len() <= 12 * 1024, "{}", SCRIPT.len());
+        for word in ["http", "fetch(", "import", "</script", "eval("] {
+            assert!(!SCRIPT.contains(word), "{word}");
+        }
+        assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+        assert!(!STYLE.contains("</style"));
+    }
+}
