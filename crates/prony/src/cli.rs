@@ -166,6 +166,9 @@ pub(crate) struct ReportArgs {
     /// are versions from old to new
     #[arg(long)]
     pub(crate) lineage: bool,
+    /// File to write to, in place of an older one; standard output without it
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Definitions with which an experiment is read.

@@ -6,20 +6,27 @@ use prony_report::{Format, lineage, render};
 use prony_store::Store;
 
 use crate::cli::{FormatArg, ReportArgs};
+use crate::commands::page;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
 /// The result file within a run's folder.
 pub(crate) const RESULT_FILE: &str = "run.sqlite";
 
-/// Prints the report of a run, whatever state it is in.
+/// Prints the report of a run, whatever state it is in, or writes it to a file. The page in the run's
+/// folder stays as it is.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&result_file(&args.run)?).map_err(Failure::usage)?;
-    if args.lineage {
-        let text = lineage(&store, args.format.into()).map_err(Failure::usage)?;
-        return output::data(&text);
+    let text = if args.lineage {
+        lineage(&store, args.format.into())
+    } else {
+        render(&store, args.format.into())
+    };
+    let text = text.map_err(Failure::usage)?;
+    match &args.output {
+        Some(path) => page::replace(path, &text),
+        None => output::data(&text),
     }
-    print(&store, args.format)
 }
 
 /// Prints the report of an open run.

@@ -14,11 +14,18 @@ const DECIMALS: i32 = 6;
 pub(super) fn all(blocks: &[Block], label: &str, base: usize) -> Markup {
     let mut label = label;
     let mut parts = Vec::with_capacity(blocks.len());
-    for block in blocks {
+    let is_chart = |block: &Block| matches!(block, Block::Chart(_));
+    // Graphs that follow each other stand side by side.
+    for run in blocks.chunk_by(|one, next| is_chart(one) && is_chart(next)) {
+        let Some(block) = run.first() else { continue };
         if let Block::Subheading(text) | Block::Heading(text) | Block::Section(text) = block {
             label = text;
         }
-        parts.push(one(block, label, base));
+        parts.push(if is_chart(block) {
+            html! { div.charts { @for block in run { (one(block, label, base)) } } }
+        } else {
+            one(block, label, base)
+        });
     }
     html! { @for part in &parts { (part) } }
 }
@@ -36,7 +43,7 @@ fn one(block: &Block, label: &str, base: usize) -> Markup {
             dl { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
         },
         Block::Table(of_block) => table(of_block, label),
-        Block::Chart(of_block) => html! { div.charts { (chart::draw(of_block, base)) } },
+        Block::Chart(of_block) => chart::draw(of_block, base),
         Block::List(items) => html! { ul { @for item in items { li { (item) } } } },
         Block::Verbatim(lines) => html! {
             div.scroll tabindex="0" role="group" aria-label={ (label) ", as text" } {

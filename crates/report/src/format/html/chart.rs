@@ -44,10 +44,10 @@ pub(super) fn draw(chart: &Chart, base: usize) -> Markup {
                 title { (chart.title) ": " (chart.y.label) " by " (chart.x.label) }
                 (plot.axes())
                 @if chart.lines.len() <= BANDS_MAX {
-                    @for line in &chart.lines { (plot.band(line)) }
+                    @for (index, line) in chart.lines.iter().enumerate() { (plot.band(line, index)) }
                 }
-                @for line in &chart.lines {
-                    (plot.line(line, line.target == Some(base)))
+                @for (index, line) in chart.lines.iter().enumerate() {
+                    (plot.line(line, index, line.target == Some(base)))
                 }
                 (plot.numbers(&chart.lines))
             }
@@ -75,7 +75,11 @@ fn key(chart: &Chart) -> Markup {
     let others = || chart.lines.iter().filter(|line| line.target.is_none());
     html! {
         @if others().next().is_some() {
-            ol.names.lines { @for line in others() { li { bdi { (line.name) } } } }
+            ol.names {
+                @for (index, line) in others().enumerate() {
+                    li class=(format!("l{index}")) { span.swatch aria-hidden="true" {} " " bdi { (line.name) } }
+                }
+            }
         }
     }
 }
@@ -102,7 +106,8 @@ impl Plot {
         let points = || chart.lines.iter().flat_map(|line| &line.points);
         points().next()?;
         let xs = || points().map(|point| point.x);
-        let ys = || points().flat_map(|point| with_interval(*point));
+        let has_bands = chart.lines.len() <= BANDS_MAX;
+        let ys = || points().flat_map(move |point| with_interval(*point, has_bands));
         let (x, x_ticks) = horizontal(&chart.x, xs);
         let (y, y_ticks) = vertical(&chart.y, ys);
         Some(Self {
@@ -151,7 +156,7 @@ impl Plot {
     }
 
     /// The intervals of a line's points as an area.
-    fn band(&self, line: &Line) -> Markup {
+    fn band(&self, line: &Line, index: usize) -> Markup {
         let known = |point: &&Point| point.interval.is_some();
         let points: Vec<&Point> = line.points.iter().filter(known).collect();
         if points.len() < 2 {
@@ -165,10 +170,10 @@ impl Plot {
         let upper = points.iter().map(|point| end(point, true));
         let lower = points.iter().rev().map(|point| end(point, false));
         let path: Vec<String> = upper.chain(lower).collect();
-        html! { path class={ "band" (colour(line)) } d=(format!("M{}Z", path.join("L"))) {} }
+        html! { path class={ "band" (colour(line, index)) } d=(format!("M{}Z", path.join("L"))) {} }
     }
 
-    fn line(&self, line: &Line, is_base: bool) -> Markup {
+    fn line(&self, line: &Line, index: usize, is_base: bool) -> Markup {
         let at = |point: &Point| (px(self.x.at(point.x)), px(self.y.at(point.y)));
         let path: Vec<String> = line
             .points
@@ -187,8 +192,8 @@ impl Plot {
         // Every point of few; many would hide the line.
         let is_sparse = line.points.len() <= 12;
         html! {
-            path class={ "line" (dashed) (colour(line)) } d=(format!("M{}", path.join("L"))) {}
-            @if is_sparse { path class={ "mark" (colour(line)) } d=(marks) {} }
+            path class={ "line" (dashed) (colour(line, index)) } d=(format!("M{}", path.join("L"))) {}
+            @if is_sparse { path class={ "dot" (colour(line, index)) } d=(marks) {} }
         }
     }
 
@@ -200,15 +205,16 @@ impl Plot {
         }
         let ends = lines.iter().enumerate().filter_map(|(index, line)| {
             let number = line.target.unwrap_or(index) + 1;
-            Some((self.y.at(line.points.last()?.y), number, line))
+            let colour = colour(line, index);
+            Some((self.y.at(line.points.last()?.y), number, colour))
         });
-        let mut ends: Vec<(f64, usize, &Line)> = ends.collect();
+        let mut ends: Vec<(f64, usize, String)> = ends.collect();
         ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let places: Vec<f64> = ends.iter().map(|(y, ..)| *y).collect();
         let places = apart(&places, LINE_NUMBER, (TOP, HEIGHT - BOTTOM));
         html! {
-            @for ((_, number, line), y) in ends.iter().zip(places) {
-                text x=(WIDTH - RIGHT + 6.0) y=(px(y + 4.0)) class={ "number" (colour(line)) } {
+            @for ((_, number, colour), y) in ends.iter().zip(places) {
+                text x=(WIDTH - RIGHT + 6.0) y=(px(y + 4.0)) class={ "number" (colour) } {
                     (number)
                 }
             }
@@ -231,15 +237,18 @@ fn apart(places: &[f64], gap: f64, (low, high): (f64, f64)) -> Vec<f64> {
     moved
 }
 
-fn with_interval(point: Point) -> impl Iterator<Item = f64> {
-    let (low, high) = point.interval.unwrap_or((point.y, point.y));
+fn with_interval(point: Point, has_band: bool) -> impl Iterator<Item = f64> {
+    let interval = point.interval.filter(|_| has_band);
+    let (low, high) = interval.unwrap_or((point.y, point.y));
     [point.y, low, high].into_iter()
 }
 
 /// The class of a line's colour, after a blank.
-fn colour(line: &Line) -> String {
-    line.target
-        .map_or_else(String::new, |target| format!(" v{target}"))
+fn colour(line: &Line, index: usize) -> String {
+    match line.target {
+        Some(target) => format!(" v{target}"),
+        None => format!(" l{index}"),
+    }
 }
 
 fn horizontal<I: Iterator<Item = f64>>(

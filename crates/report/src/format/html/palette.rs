@@ -80,7 +80,7 @@ pub(super) fn class(ratio: f64, margin: f64) -> String {
     format!("{side}{}", beyond + 1)
 }
 
-/// Custom properties and classes of all colours, for a number of targets.
+/// Custom properties and classes of all colours, for a number of targets and for other lines.
 pub(super) fn css(targets: usize, base: usize, ordered: bool) -> String {
     let mut css = String::from(":root{");
     for (side, classes) in [('s', &SLOWER), ('f', &FASTER)] {
@@ -109,6 +109,9 @@ pub(super) fn css(targets: usize, base: usize, ordered: bool) -> String {
     }
     for target in 0..targets {
         let _ = write!(css, ".v{target}{{--c:var(--v{target})}}");
+    }
+    for (line, (light, dark)) in CATEGORIES.iter().chain(&[BASE, RAMP[0]]).enumerate() {
+        let _ = write!(css, ".l{line}{{--c:light-dark({light},{dark})}}");
     }
     css
 }

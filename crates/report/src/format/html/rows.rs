@@ -105,7 +105,7 @@ fn row(row: &TargetRow, step: &StepPart, axis: &RatioAxis, has_ratios: bool) -> 
                     }
                 }
                 td.figure { (interval(row)) }
-                td { (verdict(row)) }
+                td.verdict { (verdict(row)) }
                 td.figure { @match &row.ratio { Some(ratio) => (ratio.n), None => "" } }
             }
             td.figure {
@@ -137,7 +137,9 @@ fn verdict(row: &TargetRow) -> Markup {
     html! {
         @if let Some(sign) = row.sign {
             span aria-hidden="true" { (sign.sign) " " } (sign.words)
-            @if !row.doubts.is_empty() { "; but " (row.doubts.join(", and ")) }
+            @if !row.doubts.is_empty() {
+                span.doubt { "; but " (row.doubts.join(", and ")) }
+            }
         }
     }
 }

@@ -98,8 +98,9 @@ pub(super) fn log(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
     // Too many are thinned; the ends stay.
     let every = best.len().div_ceil(wanted.max(2));
     let last = best.len().saturating_sub(1);
-    let kept =
-        |index: usize| index == 0 || index == last || index.is_multiple_of(every) && last - index >= every;
+    let kept = |index: usize| {
+        index == 0 || index == last || index.is_multiple_of(every) && last - index >= every
+    };
     let values = best.iter().enumerate().filter(|(index, _)| kept(*index));
     values
         .map(|(_, &value)| Tick {

@@ -263,11 +263,11 @@ type Percentile = (&'static str, fn(&Times) -> Option<f64>);
 
 /// The times of operations that are shown.
 const PERCENTILES: [Percentile; 6] = [
-    ("50 %", |times| times.p50),
-    ("90 %", |times| times.p90),
-    ("95 %", |times| times.p95),
-    ("99 %", |times| times.p99),
-    ("99.9 %", |times| times.p999),
+    ("50", |times| times.p50),
+    ("90", |times| times.p90),
+    ("95", |times| times.p95),
+    ("99", |times| times.p99),
+    ("99.9", |times| times.p999),
     ("max", |times| Some(times.max)),
 ];
 
