@@ -223,10 +223,94 @@ fn part(part: &Part, base: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::{Axis, Line, Point, Scale};
+    use crate::document::{Cell, Table};
 
     #[test]
     fn control_characters_are_shown() {
         assert_eq!(shown("a\u{0}b\rc\n\u{7f}\u{9b}"), "a␀b␍c\n␡\u{fffd}");
+    }
+
+    /// A page with a text in every place where one may be.
+    fn page_of(text: &str) -> WebPage {
+        let axis = |scale| Axis {
+            label: text.to_owned(),
+            scale,
+        };
+        let point = Point {
+            x: 0.0,
+            y: 1.0,
+            interval: None,
+        };
+        let line = |target| Line {
+            name: text.to_owned(),
+            target,
+            points: vec![point; 2],
+        };
+        let chart = Chart {
+            title: text.to_owned(),
+            x: axis(Scale::Names(vec![text.to_owned(); 12])),
+            y: axis(Scale::FromZero),
+            lines: vec![line(None), line(Some(0))],
+        };
+        let cells = || {
+            vec![
+                Cell::from(text),
+                Cell::figure(text.to_owned(), 1.0).marked(true),
+            ]
+        };
+        let blocks = vec![
+            Block::Subheading(text.to_owned()),
+            Block::Paragraph(text.to_owned()),
+            Block::Facts(vec![("Fact", text.to_owned())]),
+            Block::Table(Table::of_figures(cells(), [cells()])),
+            Block::Chart(chart.clone()),
+            Block::List(vec![text.to_owned()]),
+            Block::Verbatim(vec![text.to_owned()]),
+        ];
+        WebPage {
+            title: text.to_owned(),
+            question: text.to_owned(),
+            head: vec![("Run", text.to_owned())],
+            answer: blocks.clone(),
+            targets: vec![TargetKey {
+                index: 0,
+                name: text.to_owned(),
+                role: None,
+            }],
+            base: 0,
+            ordered: true,
+            map: None,
+            sections: vec![SectionPart {
+                title: text.to_owned(),
+                charts: vec![chart.clone()],
+                steps: Vec::new(),
+            }],
+            scaling: vec![chart],
+            parts: vec![Part {
+                id: "p1".into(),
+                title: text.to_owned(),
+                folded: true,
+                blocks,
+            }],
+        }
+    }
+
+    proptest::proptest! {
+        /// Whatever a text is, the page has the same elements and shows the text.
+        #[test]
+        fn texts_are_no_markup(text in "[ -~<>&\"'\u{202e}א-ת一-三\u{300}-\u{310}]{0,90}") {
+            let text = format!("long{text}y");
+            // The terms follow from the words of a page.
+            let of = |text: &str| body(&page_of(text)).into_string();
+            let (odd, plain) = (of(&text), of("long一y"));
+            proptest::prop_assert_eq!(odd.matches('<').count(), plain.matches('<').count());
+            proptest::prop_assert_eq!(odd.matches('"').count(), plain.matches('"').count());
+            let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
+            let escaped = escaped.replace('>', "&gt;").replace('"', "&quot;");
+            let shown = odd.matches(escaped.as_str()).count();
+            proptest::prop_assert_eq!(shown, plain.matches("long一y").count());
+        }
     }
 
     #[test]

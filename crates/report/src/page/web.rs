@@ -132,10 +132,11 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Part> {
     let is_done = analysis.trials.counts.done > 0;
     let mut parts = Vec::new();
     if is_done {
-        parts.extend(split(verdicts::of_steps(analysis), true));
-        parts.extend(split(tables(analysis), true));
-        parts.extend(split(verdicts::of_metrics(analysis, Detail::Full), true));
-        parts.extend(split(identical::table(analysis, Detail::Full), true));
+        let mut judged = verdicts::of_steps(analysis);
+        judged.extend(verdicts::of_metrics(analysis, Detail::Full));
+        judged.extend(identical::table(analysis, Detail::Full));
+        parts.extend(together("All verdicts", judged));
+        parts.extend(together("Tables of all steps", tables(analysis)));
         parts.extend(split(response_time::blocks(analysis), false));
     }
     parts.extend(split(loads::blocks(analysis), false));
@@ -195,6 +196,20 @@ fn servers_settings(analysis: &Analysis<'_>) -> Vec<Block> {
         blocks.insert(at, Block::Paragraph(remark));
     }
     blocks
+}
+
+/// Blocks with headings of their own as one folded part. `None` without blocks.
+fn together(title: &str, blocks: Vec<Block>) -> Option<Part> {
+    let below = |block| match block {
+        Block::Heading(text) | Block::Section(text) => Block::Subheading(text),
+        other => other,
+    };
+    (!blocks.is_empty()).then(|| Part {
+        title: title.to_owned(),
+        folded: true,
+        blocks: blocks.into_iter().map(below).collect(),
+        ..Part::default()
+    })
 }
 
 /// Divides blocks at their headings. Blocks before the first heading belong to none and are put

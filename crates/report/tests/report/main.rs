@@ -11,6 +11,7 @@ mod effective;
 mod golden;
 mod lineage;
 mod paces;
+mod page;
 mod pairs;
 mod placement;
 mod sample;

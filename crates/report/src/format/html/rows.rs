@@ -66,7 +66,7 @@ pub(super) fn step(step: &StepPart, axis: &RatioAxis, page: &WebPage) -> Markup 
                         th scope="col" { "target" }
                         @if has_ratios {
                             th scope="col" { "ratio" } th scope="col" { "95 % interval" }
-                            th scope="col" { "verdict" } th scope="col" { "blocks" }
+                            th.verdict scope="col" { "verdict" } th scope="col" { "blocks" }
                         }
                         th scope="col" { (step.unit) }
                         @if has_ratios { td.picture { (head(axis, step)) } }

@@ -325,9 +325,6 @@ fn percentiles(
         y: axis("µs", Scale::Log),
         lines: columns.iter().filter_map(|&target| line(target)).collect(),
     });
-    let Some(drawn) = drawn else {
-        return Vec::new();
-    };
     let rows = PERCENTILES.iter().map(|&percentile| {
         let cells = columns.iter().map(|&target| {
             let median = summary(target, percentile)?.median;
@@ -337,8 +334,14 @@ fn percentiles(
         (percentile.0.to_owned(), cells)
     });
     let known = rows.filter(|(_, cells)| cells.iter().any(|cell| cell.value.is_some()));
+    let known: Vec<(String, Vec<Cell>)> = known.collect();
+    if known.is_empty() {
+        return Vec::new();
+    }
     let table = by_target(analysis, "percentile, µs", &columns, known);
-    vec![drawn, Block::Table(table)]
+    let mut blocks: Vec<Block> = drawn.into_iter().collect();
+    blocks.push(Block::Table(table));
+    blocks
 }
 
 /// The ratios of a section's steps over the targets: a graph for each number of clients.
@@ -461,7 +464,8 @@ fn axis(label: &str, scale: Scale) -> Axis {
     }
 }
 
-/// `None` without lines.
+/// `None` without any line of two points.
 fn chart(chart: Chart) -> Option<Block> {
-    (!chart.lines.is_empty()).then_some(Block::Chart(chart))
+    let is_line = chart.lines.iter().any(|line| line.points.len() > 1);
+    is_line.then_some(Block::Chart(chart))
 }
