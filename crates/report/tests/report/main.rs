@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod beside;
+mod browsed;
+mod browser;
 mod canaries;
 mod ceiling;
 mod costs;
