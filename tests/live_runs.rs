@@ -119,6 +119,13 @@ fn a_run_ends_with_its_report_in_every_format() {
         finish(prony(folder.path(), &arguments)).exits(0).stdout
     };
     assert_eq!(report("text"), finished.stdout);
+    let page = run.join("report.html");
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), report("html"));
+    let last = finished.stderr.lines().last().unwrap();
+    assert!(
+        last.ends_with("/report.html") && page.ends_with(last),
+        "{last}"
+    );
     assert!(report("md").contains("| point-query"));
     assert!(whole_report(folder.path()).contains("Queries per second"));
     // A heading, a line for each target's load, and one for each target, step and block.

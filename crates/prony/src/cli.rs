@@ -220,6 +220,8 @@ pub(crate) enum FormatArg {
     Csv,
     /// Everything, structured
     Json,
+    /// One page for browsers, complete in one file
+    Html,
 }
 
 #[derive(Debug, Subcommand)]

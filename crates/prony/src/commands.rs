@@ -15,6 +15,7 @@ pub(crate) mod images;
 pub(crate) mod load;
 pub(crate) mod man;
 pub(crate) mod null;
+pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod resume;

@@ -8,6 +8,7 @@ pub(crate) mod cells;
 pub(crate) mod conditions;
 mod cost_warnings;
 pub(crate) mod costs;
+pub(crate) mod course;
 pub(crate) mod debt;
 pub(crate) mod estimate;
 pub(crate) mod execution_plans;

@@ -22,7 +22,7 @@ use self::projection::Projection;
 use self::runs::Run;
 use self::works::Works;
 use crate::error::ReportError;
-use crate::format::{Format, markdown, text};
+use crate::format::{Format, html, markdown, text};
 use crate::words::plural;
 
 pub use self::syntax::SyntaxError;
@@ -84,6 +84,12 @@ pub fn compare(
     match format {
         Format::Text => Ok(text::write(&page::document(&comparison))),
         Format::Markdown => Ok(markdown::write(&page::document(&comparison))),
+        Format::Html => Ok(html::write_blocks(
+            "Comparison",
+            &page::document(&comparison),
+            comparison.runs.len(),
+            0,
+        )),
         Format::Csv => Ok(data::csv(&comparison)),
         Format::Json => data::json(&comparison),
     }

@@ -64,9 +64,9 @@ pub enum ReportError {
         "show steps: no step fits all of --step, --clients and --section; leave one of them out"
     )]
     NoStepChosen,
-    /// CSV and JSON are always whole.
+    /// CSV, JSON and HTML are always whole.
     #[error(
-        "write some steps as CSV or JSON: these have all steps; choose text or md, or filter the rows"
+        "write some steps as CSV, JSON or HTML: these have all steps; choose text or md, or filter the rows"
     )]
     StepsOfData,
     /// A view can't be shown as it was asked for.
@@ -82,6 +82,12 @@ pub enum ReportError {
         base: String,
         /// Names of all targets.
         known: String,
+    },
+    /// Only whole runs have a page.
+    #[error("write {what} as HTML: only the report of a run is a page; choose text, md or json")]
+    NoHtml {
+        /// The subject of the report.
+        what: &'static str,
     },
     /// The report can't be written as JSON.
     #[error("write the report as JSON: {source}")]

@@ -63,12 +63,21 @@ pub(crate) fn ratio(estimate: &Estimate) -> String {
 
 /// The same of a ratio that is no estimate of pairs.
 pub(crate) fn with_interval(ratio: f64, interval: Option<Interval>) -> String {
-    let shown = |value| number(value, ratio_place(ratio, interval));
-    let centre = shown(ratio);
-    match interval {
-        Some(Interval { low, high }) => format!("{centre} [{}, {}]", shown(low), shown(high)),
-        None => centre,
+    match parts(ratio, interval) {
+        (centre, Some((low, high))) => format!("{centre} [{low}, {high}]"),
+        (centre, None) => centre,
     }
+}
+
+/// A ratio in parts: the ratio, then the bounds of its interval.
+pub(crate) fn ratio_parts(estimate: &Estimate) -> (String, Option<(String, String)>) {
+    parts(estimate.ratio(), estimate.interval)
+}
+
+fn parts(ratio: f64, interval: Option<Interval>) -> (String, Option<(String, String)>) {
+    let shown = |value| number(value, ratio_place(ratio, interval));
+    let bounds = |Interval { low, high }| (shown(low), shown(high));
+    (shown(ratio), interval.map(bounds))
 }
 
 fn ratio_place(ratio: f64, interval: Option<Interval>) -> i32 {

@@ -1,6 +1,7 @@
 //! The formats of reports.
 
 mod csv;
+pub(crate) mod html;
 mod json;
 pub(crate) mod markdown;
 pub(crate) mod text;
@@ -11,11 +12,12 @@ pub use self::text::Screen;
 
 use prony_store::Store;
 
-use crate::analysis::Analysis;
 use crate::analysis::settings::{EffectiveTarget, Settings};
+use crate::analysis::{Analysis, course};
 use crate::document::Block;
 use crate::error::ReportError;
 use crate::extent::Extent;
+use crate::page::web::Courses;
 use crate::page::{self, Detail};
 use crate::views::{self, View, ViewOptions};
 
@@ -30,6 +32,8 @@ pub enum Format {
     Csv,
     /// For programs: everything that the other formats show.
     Json,
+    /// One page for browsers, complete in one file.
+    Html,
 }
 
 /// Renders the present state of `store`, all of it; ends with a line feed. Text is for [`Screen::default`].
@@ -55,11 +59,15 @@ pub fn render_extent(
     let detail = match format {
         Format::Text => Detail::Brief,
         Format::Markdown => Detail::Full,
-        Format::Csv | Format::Json if matches!(extent, Extent::Steps(_)) => {
+        Format::Csv | Format::Json | Format::Html if matches!(extent, Extent::Steps(_)) => {
             return Err(ReportError::StepsOfData);
         }
         Format::Csv => return csv::write(&analysis),
         Format::Json => return json::write(&analysis),
+        Format::Html => {
+            let courses = courses(store, &analysis)?;
+            return Ok(html::write(&page::web::page(&analysis, &courses)));
+        }
     };
     let blocks = match extent {
         Extent::Answer => page::answer::page(&analysis),
@@ -71,6 +79,23 @@ pub fn render_extent(
         }
     };
     Ok(for_people(&blocks, format, screen))
+}
+
+/// Throughput within the steps that are shown, by step and target.
+fn courses(store: &Store, analysis: &Analysis<'_>) -> Result<Courses, ReportError> {
+    let plan = analysis.plan;
+    let of_step = |step: usize| {
+        let targets = 0..plan.targets.len();
+        let course = |target| {
+            if plan.steps[step].warm_only {
+                return Ok(Vec::new());
+            }
+            course::of(store, analysis.cell(step, target))
+        };
+        targets.map(course).collect::<Result<Vec<_>, _>>()
+    };
+    let courses = (0..plan.steps.len()).map(of_step).collect::<Result<_, _>>();
+    Ok(courses?)
 }
 
 /// Renders the large changes over the versions of `store`, in the order of its targets; ends with a line
@@ -85,6 +110,16 @@ pub fn lineage(store: &Store, format: Format, screen: Screen) -> Result<String, 
             Ok(for_people(&blocks, format, screen))
         }
         Format::Csv => Err(ReportError::LineageAsCsv),
+        Format::Html => {
+            let analysis = Analysis::of(store)?;
+            let (plan, blocks) = (analysis.plan, page::lineage::document(&analysis));
+            Ok(html::write_blocks(
+                &plan.name,
+                &blocks,
+                plan.targets.len(),
+                plan.base,
+            ))
+        }
         Format::Json => json::lineage::write(&Analysis::of(store)?),
     }
 }
@@ -117,6 +152,16 @@ pub fn view(
         Format::Markdown => Ok(markdown::write(&document(Detail::Full))),
         Format::Csv => Ok(csv::view::write(&parts)),
         Format::Json => json::view::write(&analysis, view, &parts),
+        Format::Html => {
+            let plan = analysis.plan;
+            let blocks = document(Detail::Full);
+            Ok(html::write_blocks(
+                &plan.name,
+                &blocks,
+                plan.targets.len(),
+                plan.base,
+            ))
+        }
     }
 }
 
@@ -124,7 +169,7 @@ pub fn view(
 /// ends with a line feed. `allow` is the experiment's.
 ///
 /// # Errors
-/// When it can't be written as JSON.
+/// When it can't be written as JSON, and for HTML, which shows runs only.
 pub fn effective_settings(
     targets: &[EffectiveTarget],
     allow: &[String],
@@ -135,6 +180,9 @@ pub fn effective_settings(
         Format::Text => Ok(text::write(&page::settings(&settings, Detail::Brief))),
         Format::Markdown => Ok(markdown::write(&page::settings(&settings, Detail::Full))),
         Format::Csv => Ok(csv::settings(&settings)),
+        Format::Html => Err(ReportError::NoHtml {
+            what: "the settings of a plan",
+        }),
         Format::Json => json::settings(&settings),
     }
 }

@@ -1,9 +1,9 @@
-//! Turns a stored run into text, Markdown, CSV and JSON.
+//! Turns a stored run into text, Markdown, CSV, JSON and HTML.
 //!
 //! A report is a pure function of the result file: the same file gives the same bytes. Nothing
 //! here prints. Three floors, each of which knows the ones before it only: `analysis` derives all
 //! figures from the result file, `page` decides which of them people see and in which words, and
-//! `format` writes them. The four formats are described in `docs/formats/report.md`.
+//! `format` writes them. The formats are described in `docs/formats/report.md`.
 
 pub mod adhoc;
 mod analysis;

@@ -28,6 +28,7 @@ mod throughput;
 mod verdicts;
 pub(crate) mod view;
 mod warnings;
+pub(crate) mod web;
 
 use crate::analysis::Analysis;
 use crate::analysis::sections::Section;

@@ -23,6 +23,9 @@ pub(crate) struct ReportArgs {
     /// are versions from old to new
     #[arg(long, conflicts_with_all = ["detail", "steps", "clients", "sections"])]
     pub(crate) lineage: bool,
+    /// File to write to, in place of an older one; standard output without it
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
 }

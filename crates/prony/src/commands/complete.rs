@@ -12,6 +12,7 @@ use prony_store::Store;
 
 use crate::cli::FormatArg;
 use crate::commands::campaign::CampaignLoop;
+use crate::commands::page;
 use crate::commands::report::print;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -37,8 +38,8 @@ impl From<Failure> for Stopped {
     }
 }
 
-/// Runs what is missing of a run and the blocks that its campaign adds, prints its report, and says
-/// by the failure what is wrong.
+/// Runs what is missing of a run and the blocks that its campaign adds, prints its report, leaves its
+/// page in the folder, and says by the failure what is wrong.
 pub(crate) fn complete(
     store: &mut Store,
     folder: &Path,
@@ -62,6 +63,7 @@ pub(crate) fn complete(
     let resume = format!("prony resume {}", folder.display());
     match end {
         Ok(RunEnd::Interrupted) => {
+            page::leave_if_possible(store, folder);
             let message = "interrupted; all completed trials are stored";
             let failure = Failure::new(ExitStatus::Interrupted(signals.exit_code()), message);
             Err(failure.with_hint(format!("continue with: {resume}")).into())
@@ -70,6 +72,7 @@ pub(crate) fn complete(
             record(store, &history)?;
             print(store, FormatArg::Text, &Extent::Answer)?;
             campaign.end(store)?;
+            page::leave(store, folder)?;
             if failed == 0 {
                 return Ok(());
             }
@@ -79,10 +82,17 @@ pub(crate) fn complete(
                 .with_hint("the report lists them with their reasons")
                 .into())
         }
-        Err(error) => Err(Stopped {
-            failure: lab_failure(&error).with_hint(format!("once fixed, continue with: {resume}")),
-            before_loading: error.is_before_loading(),
-        }),
+        Err(error) => {
+            let before_loading = error.is_before_loading();
+            if !before_loading {
+                page::leave_if_possible(store, folder);
+            }
+            Err(Stopped {
+                failure: lab_failure(&error)
+                    .with_hint(format!("once fixed, continue with: {resume}")),
+                before_loading,
+            })
+        }
     }
 }
 

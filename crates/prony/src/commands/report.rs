@@ -2,29 +2,38 @@
 
 use std::path::Path;
 
-use prony_report::{Extent, Format, lineage, render_extent, view};
+use prony_report::{Extent, Format, Screen, lineage, render_extent, view};
 use prony_store::Store;
 
 use crate::cli::{FormatArg, ReportArgs};
+use crate::commands::page;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 
 /// The result file within a run's folder.
 pub(crate) const RESULT_FILE: &str = "run.sqlite";
 
-/// Prints the report of a run, whatever state it is in.
+/// Prints the report of a run, whatever state it is in, or writes it to a file. The page in the run's
+/// folder stays as it is.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&result_file(&args.run)?).map_err(Failure::usage)?;
-    if args.lineage {
-        let text = lineage(&store, args.format.into(), output::screen());
-        return output::data(&text.map_err(Failure::usage)?);
+    let format = args.format.into();
+    let text = if args.lineage {
+        lineage(&store, format, output::screen())
+    } else if let Some(name) = args.view.view {
+        view(&store, name, &args.view.options(), format)
+    } else {
+        let screen = args
+            .output
+            .as_ref()
+            .map_or_else(output::screen, |_| Screen::default());
+        render_extent(&store, format, &args.extent.extent(), screen)
+    };
+    let text = text.map_err(Failure::usage)?;
+    match &args.output {
+        Some(path) => page::replace(path, &text),
+        None => output::data(&text),
     }
-    if let Some(name) = args.view.view {
-        let options = args.view.options();
-        let text = view(&store, name, &options, args.format.into()).map_err(Failure::usage)?;
-        return output::data(&text);
-    }
-    print(&store, args.format, &args.extent.extent())
 }
 
 /// Prints an extent of the report of an open run.
@@ -40,6 +49,7 @@ impl From<FormatArg> for Format {
             FormatArg::Md => Self::Markdown,
             FormatArg::Csv => Self::Csv,
             FormatArg::Json => Self::Json,
+            FormatArg::Html => Self::Html,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_stats::{GroupRatio, Interval, Summary, benjamini_hochberg};
+use prony_stats::{Interval, LogRatio, Summary, benjamini_hochberg, row_means};
 
 use crate::analysis::estimate::LEVEL;
 use crate::compare::filter::Filter;
@@ -367,7 +367,7 @@ fn group(parts: &[&crate::compare::ladder::Logs]) -> Option<prony_stats::LogRati
         .iter()
         .map(|block| maps.iter().map(|map| map.get(block).copied()).collect());
     let rows: Vec<Vec<Option<f64>>> = rows.collect();
-    Some(GroupRatio::of(&rows).ok()?.ratio)
+    LogRatio::of(&row_means(&rows).ok()?).ok()
 }
 
 /// Decides the signs, with p-values adjusted for each other over all tables.

@@ -4,6 +4,8 @@
 
 mod answer;
 mod beside;
+mod browsed;
+mod browser;
 mod canaries;
 mod ceiling;
 mod compare;
@@ -13,6 +15,7 @@ mod effective;
 mod golden;
 mod lineage;
 mod paces;
+mod page;
 mod pairs;
 mod placement;
 mod sample;

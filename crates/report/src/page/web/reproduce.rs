@@ -1,0 +1,215 @@
+//! What another person needs to run the experiment again: commands, builds, steps, statements.
+
+use std::collections::BTreeMap;
+
+use prony_model::{Config, Length, Pace, Plan, Step, Workload};
+
+use crate::analysis::Analysis;
+use crate::document::{Block, Cell, Table};
+use crate::page::web::Part;
+use crate::words::{count, plural};
+
+/// The parts on running the experiment again.
+pub(crate) fn parts(analysis: &Analysis<'_>) -> Vec<Part> {
+    let part = |title: &str, folded, blocks| Part {
+        title: title.to_owned(),
+        folded,
+        blocks,
+        ..Part::default()
+    };
+    vec![
+        part("How to reproduce this run", false, commands(analysis)),
+        part(
+            "Server builds and what was asked of them",
+            false,
+            builds(analysis),
+        ),
+        part("Steps of a trial", true, steps(analysis.plan)),
+        part("Statements", true, statements(analysis.plan)),
+    ]
+}
+
+fn commands(analysis: &Analysis<'_>) -> Vec<Block> {
+    let (plan, run) = (analysis.plan, &analysis.run);
+    let profile = plan.profile.as_ref();
+    let profile = profile.map_or_else(String::new, |name| format!(" --profile {name}"));
+    let data = &plan.dataset;
+    let key = if data.primary_key {
+        ""
+    } else {
+        ", no primary key"
+    };
+    let mut facts = vec![
+        ("Prony", run.prony_version.clone()),
+        ("Experiment", plan.name.clone()),
+        ("Seed", plan.seed.to_string()),
+        (
+            "Data",
+            format!(
+                "{} of {}, seed {}{key}",
+                plural(data.tables.into(), "table"),
+                plural(data.rows, "row"),
+                data.seed
+            ),
+        ),
+    ];
+    facts.extend(plan.preset.clone().map(|name| ("Sequence", name)));
+    facts.extend(plan.confirms.clone().map(|id| ("Confirms", id)));
+    vec![
+        Block::Paragraph(
+            "Prony of the same version runs the experiment's file again, on this or another host, \
+             and makes this page from the folder of a run:"
+                .into(),
+        ),
+        Block::Verbatim(vec![
+            format!("prony run experiments/{}.toml{profile}", plan.name),
+            format!("prony report runs/{} --format html -o report.html", run.id),
+        ]),
+        Block::Paragraph(
+            "The tables below say what the file asks for. All readings, the effective variables of \
+             every server, the order of the trials and the plan as a whole are in run.sqlite in the \
+             run's folder."
+                .into(),
+        ),
+        Block::Facts(facts),
+    ]
+}
+
+fn builds(analysis: &Analysis<'_>) -> Vec<Block> {
+    let plan = analysis.plan;
+    let row = |(index, target): (usize, &prony_model::Target)| {
+        let build = analysis.builds[index].as_ref();
+        let libraries = target.preload.iter();
+        let libraries = libraries.map(|of| format!("{}, sha256 {}", of.file.display(), of.sha256));
+        let external = target.external.as_ref().map(ToString::to_string);
+        vec![
+            Cell::from(target.name.as_str()),
+            external
+                .map_or_else(|| target.build.id.clone(), |at| format!("external, {at}"))
+                .into(),
+            build.map(|build| build.server_version.clone()).into(),
+            build.map(|build| build.content_hash.clone()).into(),
+            target.engine.to_string().into(),
+            format!("{}, {}", target.protocol, target.transport).into(),
+            asked(&target.config).into(),
+            libraries.collect::<Vec<_>>().join("; ").into(),
+        ]
+    };
+    let header = [
+        "target",
+        "build",
+        "server version",
+        "checksum",
+        "engine",
+        "statements",
+        "settings",
+        "preloaded",
+    ];
+    let mut table = Table::of_words(header, plan.targets.iter().enumerate().map(row));
+    if plan.targets.iter().all(|target| target.preload.is_empty()) {
+        table.header.pop();
+        for row in &mut table.rows {
+            row.pop();
+        }
+    }
+    let text = "The checksum covers every file of a build. Settings are those beyond the common \
+                baseline, the same for every version; the part on settings has the baseline too.";
+    vec![Block::Paragraph(text.into()), Block::Table(table)]
+}
+
+/// The settings that an experiment asks for, as its file writes them.
+fn asked(config: &Config) -> String {
+    let intents = config
+        .intents
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"));
+    let raw = config
+        .raw
+        .iter()
+        .map(|(name, value)| format!("--{name}={value}"));
+    let all: Vec<String> = intents.chain(raw).collect();
+    if all.is_empty() {
+        "-".to_owned()
+    } else {
+        all.join(", ")
+    }
+}
+
+fn steps(plan: &Plan) -> Vec<Block> {
+    let rows = plan.steps.iter().flat_map(|step| {
+        step.groups.iter().map(move |group| {
+            let name = match &group.name {
+                None => step.name.clone(),
+                Some(beside) => format!("{}, beside: {beside}", step.name),
+            };
+            let warm = if step.warm_only { ", warms only" } else { "" };
+            let parameters = group.parameters.iter();
+            let parameters = parameters.map(|(name, value)| format!("{name} = {value}"));
+            let parameters: Vec<String> = parameters.collect();
+            vec![
+                Cell::from(name + warm),
+                count(group.clients.into()).into(),
+                group.workload.name.as_str().into(),
+                parameters.join(", ").into(),
+                length(step).into(),
+                seconds(step.warmup_ms).into(),
+                pace(group.pace).into(),
+                step.settle
+                    .map(|settle| format!("{} at least", seconds(settle.idle_ms)))
+                    .into(),
+            ]
+        })
+    });
+    let header = [
+        "step",
+        "clients",
+        "workload",
+        "parameters",
+        "length",
+        "warm-up",
+        "pace",
+        "settling before",
+    ];
+    vec![Block::Table(Table::of_words(header, rows))]
+}
+
+fn length(step: &Step) -> String {
+    match step.length {
+        Length::Time { ms } => seconds(ms),
+        Length::Count { operations } => plural(operations, "operation"),
+    }
+}
+
+fn seconds(ms: u64) -> String {
+    format!("{} s", ms as f64 / 1e3)
+}
+
+fn pace(pace: Pace) -> String {
+    match pace {
+        Pace::Closed { think: None } => "one after the other".to_owned(),
+        Pace::Closed { think: Some(think) } => {
+            format!("think time {} ms", think.mean_us as f64 / 1e3)
+        }
+        Pace::Open { rate, .. } => format!("{rate} operations/s"),
+    }
+}
+
+/// The statements of every workload, once.
+fn statements(plan: &Plan) -> Vec<Block> {
+    let groups = plan.steps.iter().flat_map(|step| step.groups.iter());
+    let workloads = groups.map(|group| (group.workload.name.as_str(), &group.workload));
+    let workloads: BTreeMap<&str, &Workload> = workloads.collect();
+    let mut blocks = Vec::new();
+    for (name, workload) in workloads {
+        blocks.push(Block::Subheading(name.to_owned()));
+        if !workload.description.is_empty() {
+            blocks.push(Block::Paragraph(workload.description.clone()));
+        }
+        let lines = workload
+            .statements
+            .iter()
+            .map(|statement| statement.sql.to_string());
+        blocks.push(Block::Verbatim(lines.collect()));
+    }
+    blocks
+}
