@@ -32,12 +32,12 @@ pub enum Format {
 /// # Errors
 /// When the result file can't be read or is damaged.
 pub fn render(store: &Store, format: Format) -> Result<String, ReportError> {
-    let analysis = Analysis::of(store)?;
+    let page = |detail| Ok::<_, ReportError>(page::document(&Analysis::of(store)?, detail));
     match format {
-        Format::Text => Ok(text::write(&page::document(&analysis, Detail::Brief))),
-        Format::Markdown => Ok(markdown::write(&page::document(&analysis, Detail::Full))),
-        Format::Csv => csv::write(&analysis),
-        Format::Json => json::write(&analysis),
+        Format::Text => Ok(text::write(&page(Detail::Brief)?)),
+        Format::Markdown => Ok(markdown::write(&page(Detail::Full)?)),
+        Format::Csv => csv::write(&Analysis::with_periods(store)?),
+        Format::Json => json::write(&Analysis::with_periods(store)?),
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use prony_model::{Counter, Gap, Moment, Plan, Sample, Source};
 use rusqlite::{Row, Transaction, params};
 
+pub use self::read::{Counters, FlatSample};
 use crate::database::{exists, insert, insert_row, read_row, rows};
 use crate::trials::require_running;
 use crate::values::{Bits, Word, word};

@@ -115,6 +115,14 @@ impl Store {
         })
     }
 
+    /// Opens the same file once more to read it, so that two threads can.
+    ///
+    /// # Errors
+    /// When it can't be opened any more.
+    pub fn reader(&self) -> Result<Self, StoreError> {
+        Self::open_read_only(Path::new(self.connection.path().unwrap_or_default()))
+    }
+
     /// The experiment as it was expanded when the run began, with the blocks that were added since,
     /// without trials of kinds that this version does not know.
     pub fn plan(&self) -> &Plan {
