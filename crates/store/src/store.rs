@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, params};
 use crate::database::{change, in_transaction, insert_row};
 use crate::error::Context as _;
 use crate::lock::RunLock;
+use crate::samples::LastEnd;
 use crate::stored_plan::read_plan;
 use crate::values::{Json, Time, Word};
 use crate::{StoreError, schema};
@@ -24,6 +25,7 @@ pub struct Store {
     pub(crate) connection: Connection,
     plan: Plan,
     lock: Option<RunLock>,
+    pub(crate) last_end: Option<LastEnd>,
 }
 
 /// Facts that are known when a run begins.
@@ -65,6 +67,7 @@ impl Store {
             connection,
             plan: run.plan.clone(),
             lock: Some(lock),
+            last_end: None,
         })
     }
 
@@ -90,6 +93,7 @@ impl Store {
             connection,
             plan,
             lock: Some(lock),
+            last_end: None,
         })
     }
 
@@ -112,6 +116,7 @@ impl Store {
             connection,
             plan,
             lock: None,
+            last_end: None,
         })
     }
 

@@ -247,10 +247,9 @@ fn share(drafts: &mut [Draft], counters: &Counters) -> Result<(), String> {
         let (before, rest) = drafts.split_at_mut(place);
         let draft = &mut rest[0];
         let base = by_id.get(&base).and_then(|&base| before.get(base));
-        let base = base.filter(|base| base.sample.step == draft.sample.step);
         let base = base.ok_or_else(|| {
             let id = draft.base.unwrap_or_default();
-            format!("{id} is no earlier sample of the same step")
+            format!("{id} is no earlier sample of the same trial")
         })?;
         let Some(values) = base.sample.values.get(shared..) else {
             continue;
