@@ -10,6 +10,7 @@ use rusqlite::{Row, Transaction, params};
 
 pub use self::read::{Counters, FlatSample};
 use crate::database::{exists, insert, insert_row, read_row, rows};
+use crate::store::LastEnd;
 use crate::trials::require_running;
 use crate::values::{Bits, Word, word};
 use crate::{Store, StoreError, TrialId};
@@ -29,7 +30,7 @@ impl Store {
         step: usize,
         samples: &[Sample],
     ) -> Result<(), StoreError> {
-        let before = self.last_end.take().filter(|last| last.trial == trial);
+        let before = self.last_end.take().filter(|last| last.trial == trial.0);
         let end = self.write("record the samples", |transaction, plan| {
             require_running(transaction, trial)?;
             require_unsampled(transaction, plan, trial, step)?;
@@ -50,7 +51,7 @@ impl Store {
                 }
             }
             Ok(end.map(|(id, sample)| LastEnd {
-                trial,
+                trial: trial.0,
                 id,
                 sample: sample.clone(),
             }))
@@ -88,15 +89,6 @@ impl Store {
             |row| Ok((row.get(0)?, gap(row, 1)?)),
         )
     }
-}
-
-/// The sample at the end of the step that was recorded last.
-#[derive(Debug)]
-pub(crate) struct LastEnd {
-    trial: TrialId,
-    /// Its number in the file.
-    id: i64,
-    sample: Sample,
 }
 
 /// True where a sample leaves out values that are as in the one that it refers to.

@@ -4,13 +4,12 @@ use std::path::Path;
 use std::{fs, io};
 
 use jiff::Timestamp;
-use prony_model::{ClientGroup, Length, Plan, Step, Target};
+use prony_model::{ClientGroup, Length, Plan, Sample, Step, Target};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 
 use crate::database::{change, in_transaction, insert_row};
 use crate::error::Context as _;
 use crate::lock::RunLock;
-use crate::samples::LastEnd;
 use crate::stored_plan::read_plan;
 use crate::values::{Json, Time, Word};
 use crate::{StoreError, schema};
@@ -26,6 +25,16 @@ pub struct Store {
     plan: Plan,
     lock: Option<RunLock>,
     pub(crate) last_end: Option<LastEnd>,
+}
+
+/// The sample at the end of the step that was recorded last.
+#[derive(Debug)]
+pub(crate) struct LastEnd {
+    /// Its trial's number in the file.
+    pub(crate) trial: i64,
+    /// Its number in the file.
+    pub(crate) id: i64,
+    pub(crate) sample: Sample,
 }
 
 /// Facts that are known when a run begins.
