@@ -79,8 +79,8 @@ fn grown(database: &Connection, target: usize, step: usize) -> BTreeMap<String, 
              FROM sample AS first
                  JOIN sample AS last USING (trial_id, step_id)
                  JOIN trial ON trial.id = first.trial_id
-                 JOIN sample_value AS early ON early.sample_id = first.id
-                 JOIN sample_value AS late
+                 JOIN whole_sample_value AS early ON early.sample_id = first.id
+                 JOIN whole_sample_value AS late
                      ON late.sample_id = last.id AND late.counter_id = early.counter_id
                  JOIN counter ON counter.id = early.counter_id
              WHERE first.moment = 'start' AND last.moment = 'end' AND kind = 'timed'

@@ -82,7 +82,8 @@ pub use plan::{
 };
 pub use process::{Allocator, CpuSet, CpuSetError, HugePages, PreloadedLibrary, ProcessSettings};
 pub use sample::{
-    Counter, Gap, IDENTITY, Moment, NoDifference, Period, Sample, Source, StepSamples, THREADS_LOST,
+    Continuity, Counter, Gap, IDENTITY, Moment, NoDifference, Period, Sample, Source, StepReadings,
+    StepSamples, THREADS_LOST,
 };
 pub use scheduling_group::{SchedulingGroup, SchedulingGroups};
 pub use status::{EXPLAINING, StatusFacts, StatusUnit};

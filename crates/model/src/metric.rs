@@ -18,7 +18,7 @@ pub use value::{CostUnit, NoValue, StepCounts, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
-use crate::{Counter, NoDifference, StepSamples, TrialKind};
+use crate::{Counter, NoDifference, StepReadings, TrialKind};
 
 /// A figure that is derived of a step of a trial. `docs/metrics.md` has the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -162,7 +162,7 @@ pub enum Formula {
         /// Counters that it takes, if any.
         counters: Alternatives,
         /// The computation.
-        by: fn(&StepCounts, &StepSamples) -> Result<Value, NoValue>,
+        by: fn(&StepCounts, &dyn StepReadings) -> Result<Value, NoValue>,
     },
 }
 
@@ -250,7 +250,7 @@ impl Metric {
     /// # Errors
     /// When it has none: what it takes was not read, was lost, or does not apply to the step, or it
     /// is a metric of groups of clients.
-    pub fn value(self, counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+    pub fn value(self, counts: &StepCounts, samples: &dyn StepReadings) -> Result<Value, NoValue> {
         value::compute(&self.facts().how, counts, samples)
     }
 }

@@ -151,24 +151,59 @@ impl Sample {
     /// # Errors
     /// When there is no such difference; never a wrong one.
     pub fn since(&self, earlier: &Self, counter: &Counter) -> Result<u64, NoDifference> {
-        let (from, to) = match (earlier.value(counter), self.value(counter)) {
+        let value = |counter: &Counter| (earlier.value(counter), self.value(counter));
+        let growth = Continuity::of(value(&IDENTITY), self.value(&THREADS_LOST));
+        growth.of_counter(counter.source, value(counter))
+    }
+}
+
+/// Facts that decide if two samples have differences at all.
+#[derive(Debug, Clone, Copy)]
+pub struct Continuity {
+    server: Result<(), NoDifference>,
+    threads: Result<(), NoDifference>,
+}
+
+impl Continuity {
+    /// From the values of [`IDENTITY`] in the earlier and the later sample, and of
+    /// [`THREADS_LOST`] in the later one.
+    pub fn of(identity: (Option<u64>, Option<u64>), lost: Option<u64>) -> Self {
+        Self {
+            server: match identity {
+                (Some(then), Some(now)) if then != now => Err(NoDifference::Restarted),
+                (None, Some(_)) | (Some(_), None) => Err(NoDifference::Lost),
+                _ => Ok(()),
+            },
+            threads: match lost {
+                Some(1..) => Err(NoDifference::ThreadsEnded),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// By how much a counter of a source grew between its values in the two samples.
+    ///
+    /// # Errors
+    /// When there is no such difference; never a wrong one.
+    pub fn of_counter(
+        self,
+        source: Source,
+        values: (Option<u64>, Option<u64>),
+    ) -> Result<u64, NoDifference> {
+        let (from, to) = match values {
             (Some(from), Some(to)) => (from, to),
             (None, None) => return Err(NoDifference::NotRead),
             _ => return Err(NoDifference::Lost),
         };
         let of_server = !matches!(
-            counter.source,
+            source,
             Source::Device | Source::Pressure | Source::Host | Source::Lab
         );
         if of_server {
-            match (earlier.value(&IDENTITY), self.value(&IDENTITY)) {
-                (Some(then), Some(now)) if then != now => return Err(NoDifference::Restarted),
-                (None, Some(_)) | (Some(_), None) => return Err(NoDifference::Lost),
-                _ => {}
-            }
+            self.server?;
         }
-        if counter.source == Source::Threads && self.value(&THREADS_LOST) > Some(0) {
-            return Err(NoDifference::ThreadsEnded);
+        if source == Source::Threads {
+            self.threads?;
         }
         to.checked_sub(from).ok_or(NoDifference::Backwards)
     }
@@ -223,6 +258,35 @@ impl StepSamples {
                 growth: pair[1].since(&pair[0], counter),
             })
             .collect()
+    }
+}
+
+/// Readings at the edges of a step, from which metrics are computed, in whatever form they are kept.
+pub trait StepReadings {
+    /// By how much a counter grew over the measured time.
+    ///
+    /// # Errors
+    /// When that is not known.
+    fn difference(&self, counter: &Counter) -> Result<u64, NoDifference>;
+
+    /// The value of a counter in the first sample at a moment.
+    fn value_at(&self, moment: Moment, counter: &Counter) -> Option<u64>;
+
+    /// The time of the first sample at a moment, in nanoseconds of the host's monotonic clock.
+    fn at_ns(&self, moment: Moment) -> Option<u64>;
+}
+
+impl StepReadings for StepSamples {
+    fn difference(&self, counter: &Counter) -> Result<u64, NoDifference> {
+        Self::difference(self, counter)
+    }
+
+    fn value_at(&self, moment: Moment, counter: &Counter) -> Option<u64> {
+        self.at(moment)?.value(counter)
+    }
+
+    fn at_ns(&self, moment: Moment) -> Option<u64> {
+        self.at(moment).map(|sample| sample.at_ns)
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod execution_plans;
 pub(crate) mod figure;
 pub(crate) mod findings;
 pub(crate) mod group;
+mod histogram;
 pub(crate) mod identical;
 pub(crate) mod lineage;
 pub(crate) mod loads;
@@ -25,6 +26,7 @@ pub(crate) mod overall;
 mod pairing;
 pub(crate) mod periods;
 pub(crate) mod placement;
+mod readings;
 pub(crate) mod scheduling_groups;
 pub(crate) mod sections;
 pub(crate) mod settings;
@@ -94,8 +96,17 @@ pub(crate) struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    /// Reads the run and derives its figures.
+    /// Reads the run and derives its figures, without what happened within the steps.
     pub(crate) fn of(store: &'a Store) -> Result<Self, ReportError> {
+        Self::read(store, false)
+    }
+
+    /// The same with the periods between the samples of each step, which are most of a large file.
+    pub(crate) fn with_periods(store: &'a Store) -> Result<Self, ReportError> {
+        Self::read(store, true)
+    }
+
+    fn read(store: &'a Store, periods: bool) -> Result<Self, ReportError> {
         let plan = store.plan();
         let hosts = store.hosts()?;
         let last_host = hosts.last();
@@ -104,17 +115,17 @@ impl<'a> Analysis<'a> {
             calibration.filter(|known| last_host.is_some_and(|host| is_of(known, host)));
         let trials = Trials::read(store)?;
         let placements = Placements::read(store, &trials)?;
-        let measured = MeasuredTrials::read(store, &trials, &placements, &hosts)?;
+        let measured = MeasuredTrials::read(store, &trials, &placements, &hosts, periods)?;
         let struck = calibration.as_ref().map_or_else(Struck::default, |known| {
             Struck::of(known, &measured.all, &trials, &hosts)
         });
-        let cells = Cells::of(plan, &measured.all);
+        let cells = Cells::of(plan, measured.all);
         let canaries = Canaries::read(store)?;
         let mut warnings = measured.warnings;
         warnings.extend(canaries.warnings(&trials));
         warnings.extend(scheduling_groups::warnings(store, plan, &trials)?);
         warnings.extend(cautions(plan));
-        let costs = Costs::read(store, &measured.all, &cells)?;
+        let costs = Costs::of(store, measured.costs, &cells)?;
         let verdicts = Verdicts::of(plan, (&cells, &costs), &warnings, &struck);
         let sections = sections::of(plan);
         Ok(Self {

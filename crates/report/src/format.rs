@@ -55,7 +55,10 @@ pub fn render_extent(
     extent: &Extent,
     screen: Screen,
 ) -> Result<String, ReportError> {
-    let mut analysis = Analysis::of(store)?;
+    let mut analysis = match format {
+        Format::Csv | Format::Json => Analysis::with_periods(store)?,
+        Format::Text | Format::Markdown | Format::Html => Analysis::of(store)?,
+    };
     let detail = match format {
         Format::Text => Detail::Brief,
         Format::Markdown => Detail::Full,

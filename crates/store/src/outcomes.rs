@@ -60,6 +60,17 @@ pub struct StatementRow {
     pub unexpected: u64,
 }
 
+/// The service times of one group of clients in one step of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistogramRow {
+    /// Index of the step in the plan.
+    pub step: usize,
+    /// Index of the group in the step.
+    pub group: usize,
+    /// HDR V2, deflated, in nanoseconds.
+    pub hdr: Vec<u8>,
+}
+
 /// Errors with one code of one group of clients in one step of one done trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorRow {

@@ -8,15 +8,18 @@ use std::collections::BTreeMap;
 use prony_model::{Counter, Gap, Moment, Plan, Sample, Source};
 use rusqlite::{Row, Transaction, params};
 
+pub use self::read::{Counters, FlatSample};
 use crate::database::{exists, insert, insert_row, read_row, rows};
+use crate::store::LastEnd;
 use crate::trials::require_running;
 use crate::values::{Bits, Word, word};
 use crate::{Store, StoreError, TrialId};
 
 impl Store {
-    /// Records the samples of a step, all at once. Of an end sample that follows
-    /// its start sample, what the server said of itself ([`Source::Status`], [`Source::Innodb`]) is
-    /// written only where it differs: most of those hundreds of counters stand still.
+    /// Records the samples of a step, all at once. Of an end sample that follows its start sample, and
+    /// of a start sample that follows the end of an earlier step of the trial, what the server said of
+    /// itself ([`Source::Status`], [`Source::Innodb`]) is written only where it differs: most of those
+    /// hundreds of counters stand still.
     ///
     /// # Errors
     /// When the trial is not running, samples of the step are on record already, the step is not
@@ -27,20 +30,34 @@ impl Store {
         step: usize,
         samples: &[Sample],
     ) -> Result<(), StoreError> {
-        self.write("record the samples", |transaction, plan| {
+        let before = self.last_end.take().filter(|last| last.trial == trial.0);
+        let end = self.write("record the samples", |transaction, plan| {
             require_running(transaction, trial)?;
             require_unsampled(transaction, plan, trial, step)?;
             let mut writer = Writer::new(transaction)?;
-            let mut start = None;
+            let mut before = before.as_ref().map(|last| (last.id, &last.sample));
+            let (mut start, mut end) = (None, None);
             for (position, sample) in samples.iter().enumerate() {
-                let base = start.filter(|_| sample.moment == Moment::End);
+                let base = match sample.moment {
+                    Moment::Start => before.take(),
+                    Moment::Period => None,
+                    Moment::End => start,
+                };
                 let id = writer.write((trial, step, position), sample, base)?;
-                if sample.moment == Moment::Start {
-                    start = start.or(Some((id, sample)));
+                match sample.moment {
+                    Moment::Start => start = start.or(Some((id, sample))),
+                    Moment::Period => {}
+                    Moment::End => end = Some((id, sample)),
                 }
             }
-            Ok(())
-        })
+            Ok(end.map(|(id, sample)| LastEnd {
+                trial: trial.0,
+                id,
+                sample: sample.clone(),
+            }))
+        })?;
+        self.last_end = end;
+        Ok(())
     }
 
     /// Records an absence of a trial, or of the whole run. One that is on record already is not
@@ -74,7 +91,7 @@ impl Store {
     }
 }
 
-/// True where an end sample leaves out values that are as in the start sample.
+/// True where a sample leaves out values that are as in the one that it refers to.
 const fn is_shared(source: Source) -> bool {
     matches!(source, Source::Status | Source::Innodb)
 }

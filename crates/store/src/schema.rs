@@ -11,11 +11,19 @@ use crate::header::{self, APPLICATION_ID, UNRELEASED_ID};
 
 /// Scripts that each bring a file to the next version; the first one makes version 1. Scripts are
 /// only ever appended.
-const SCRIPTS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const SCRIPTS: [&str; 3] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+];
 
 /// For each version after the first, a script that makes temporary stand-ins for what it adds, so that
 /// older files can be read and stay as they are.
-const FOR_READERS: [&str; 1] = [include_str!("schema/2-for-readers.sql")];
+const FOR_READERS: [&str; 2] = [
+    include_str!("schema/2-for-readers.sql"),
+    // Nothing is read from what version 3 adds.
+    "",
+];
 
 /// The version that this program writes.
 const CURRENT: i64 = SCRIPTS.len().cast_signed() as i64;

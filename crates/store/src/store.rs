@@ -4,7 +4,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use jiff::Timestamp;
-use prony_model::{ClientGroup, Length, Plan, Step, Target};
+use prony_model::{ClientGroup, Length, Plan, Sample, Step, Target};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 
 use crate::database::{change, in_transaction, insert_row};
@@ -24,6 +24,17 @@ pub struct Store {
     pub(crate) connection: Connection,
     plan: Plan,
     lock: Option<RunLock>,
+    pub(crate) last_end: Option<LastEnd>,
+}
+
+/// The sample at the end of the step that was recorded last.
+#[derive(Debug)]
+pub(crate) struct LastEnd {
+    /// Its trial's number in the file.
+    pub(crate) trial: i64,
+    /// Its number in the file.
+    pub(crate) id: i64,
+    pub(crate) sample: Sample,
 }
 
 /// Facts that are known when a run begins.
@@ -65,6 +76,7 @@ impl Store {
             connection,
             plan: run.plan.clone(),
             lock: Some(lock),
+            last_end: None,
         })
     }
 
@@ -90,6 +102,7 @@ impl Store {
             connection,
             plan,
             lock: Some(lock),
+            last_end: None,
         })
     }
 
@@ -112,7 +125,16 @@ impl Store {
             connection,
             plan,
             lock: None,
+            last_end: None,
         })
+    }
+
+    /// Opens the same file once more to read it, so that two threads can.
+    ///
+    /// # Errors
+    /// When it can't be opened any more.
+    pub fn reader(&self) -> Result<Self, StoreError> {
+        Self::open_read_only(Path::new(self.connection.path().unwrap_or_default()))
     }
 
     /// The experiment as it was expanded when the run began, with the blocks that were added since,

@@ -2,7 +2,7 @@
 
 use crate::metric::Alternatives;
 use crate::metric::table::CPU_OF_ALL;
-use crate::{Counter, Source, StepSamples};
+use crate::{Counter, Source, StepReadings};
 
 /// Least difference that is worth a word, in nanoseconds: two ticks of the kernel's clock at each
 /// of two readings.
@@ -31,7 +31,7 @@ pub struct CpuDisagreement {
 /// clock, the kernel's accounting in ticks and the task clock of perf all count the same processes,
 /// so that one of them missed some. The task clock leaves context switches out, which is granted to
 /// it.
-pub fn cpu_disagreement(samples: &StepSamples) -> Option<CpuDisagreement> {
+pub fn cpu_disagreement(samples: &dyn StepReadings) -> Option<CpuDisagreement> {
     farthest(CPU_OF_ALL, samples)
 }
 
@@ -51,7 +51,7 @@ fn with_switches(
     known
 }
 
-fn farthest(sources: Alternatives, samples: &StepSamples) -> Option<CpuDisagreement> {
+fn farthest(sources: Alternatives, samples: &dyn StepReadings) -> Option<CpuDisagreement> {
     let known: Vec<(&'static [Counter], u64)> = sources
         .iter()
         .filter_map(|&set| {

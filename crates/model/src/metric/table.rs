@@ -8,7 +8,7 @@ use crate::metric::{
     Alternatives, Better, Formula, GroupFigures, Metric, MetricFacts, NoValue, StepCounts, Value,
     figures,
 };
-use crate::{Counter, Source, StepSamples, TrialKind};
+use crate::{Counter, Source, StepReadings, TrialKind};
 
 /// Makes [`Alternatives`]: sets apart by `|`, counters of a set by `&`.
 macro_rules! counters {
@@ -104,7 +104,7 @@ const fn quotient(counters: Alternatives, by: Alternatives) -> Formula {
 
 const fn derived(
     counters: Alternatives,
-    by: fn(&StepCounts, &StepSamples) -> Result<Value, NoValue>,
+    by: fn(&StepCounts, &dyn StepReadings) -> Result<Value, NoValue>,
 ) -> Formula {
     Formula::Derived { counters, by }
 }

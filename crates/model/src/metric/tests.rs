@@ -1,7 +1,9 @@
 //! Every formula against numbers computed by hand.
 
 use super::*;
-use crate::{Gap, IDENTITY, Moment, NoDifference, Pace, Sample, Source, Spacing, Think};
+use crate::{
+    Gap, IDENTITY, Moment, NoDifference, Pace, Sample, Source, Spacing, StepSamples, Think,
+};
 
 type Entry = (Source, &'static str, u64);
 

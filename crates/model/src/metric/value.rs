@@ -2,7 +2,7 @@
 
 use crate::metric::{Alternatives, Formula, Metric};
 use crate::words::words;
-use crate::{Counter, Moment, NoDifference, Pace, Sample, Source, StepSamples};
+use crate::{Counter, Moment, NoDifference, Pace, Source, StepReadings};
 
 /// Facts of a step of a trial from the load generator and the plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -141,7 +141,7 @@ impl Value {
 pub(super) fn compute(
     formula: &Formula,
     counts: &StepCounts,
-    samples: &StepSamples,
+    samples: &dyn StepReadings,
 ) -> Result<Value, NoValue> {
     match *formula {
         Formula::PerUnit { counters, divisor } => {
@@ -160,7 +160,7 @@ pub(super) fn compute(
             Ok(Value { running, ..value })
         }
         Formula::AtEnd { counters, divisor } => {
-            let level = at_end(counters, samples)?;
+            let level = level(counters, samples, Moment::End)?;
             Ok(level.map(|level| level / divisor))
         }
         Formula::Derived { by, .. } => by(counts, samples),
@@ -169,7 +169,7 @@ pub(super) fn compute(
 }
 
 /// By how much the best set of counters grew that has differences.
-pub(super) fn growth(counters: Alternatives, samples: &StepSamples) -> Result<Value, NoValue> {
+pub(super) fn growth(counters: Alternatives, samples: &dyn StepReadings) -> Result<Value, NoValue> {
     best(counters, |counter| scaled(samples, counter))
 }
 
@@ -204,7 +204,7 @@ fn best(
 
 /// The growth of a counter and the share of the time that it ran. Counters of the processor that
 /// took turns are scaled to the whole time: growth × enabled ÷ running, as perf-stat(1) does.
-fn scaled(samples: &StepSamples, counter: &Counter) -> Result<(f64, f64), NoValue> {
+fn scaled(samples: &dyn StepReadings, counter: &Counter) -> Result<(f64, f64), NoValue> {
     let growth = samples.difference(counter)? as f64;
     if counter.source != Source::Perf {
         return Ok((growth, 1.0));
@@ -230,22 +230,22 @@ fn scaled(samples: &StepSamples, counter: &Counter) -> Result<(f64, f64), NoValu
     Ok((growth / share, share))
 }
 
-fn at_end(counters: Alternatives, samples: &StepSamples) -> Result<Value, NoValue> {
-    level(counters, samples.at(Moment::End))
-}
-
-fn level(counters: Alternatives, sample: Option<&Sample>) -> Result<Value, NoValue> {
+fn level(
+    counters: Alternatives,
+    samples: &dyn StepReadings,
+    moment: Moment,
+) -> Result<Value, NoValue> {
     let unread = NoValue::Unread(NoDifference::NotRead);
     best(counters, |counter| {
-        let value = sample.and_then(|sample| sample.value(counter));
+        let value = samples.value_at(moment, counter);
         value.map(|value| (value as f64, 1.0)).ok_or(unread)
     })
 }
 
 /// Seconds from the start sample to the end sample.
-fn seconds(samples: &StepSamples) -> Result<f64, NoValue> {
-    let at = |moment| samples.at(moment).map(|sample| sample.at_ns);
-    let (Some(start), Some(end)) = (at(Moment::Start), at(Moment::End)) else {
+fn seconds(samples: &dyn StepReadings) -> Result<f64, NoValue> {
+    let (Some(start), Some(end)) = (samples.at_ns(Moment::Start), samples.at_ns(Moment::End))
+    else {
         return Err(NoValue::Unread(NoDifference::NotRead));
     };
     match end.checked_sub(start) {
@@ -263,13 +263,13 @@ fn divide(value: Value, by: f64) -> Result<Value, NoValue> {
 }
 
 /// Microseconds of the load generator's processor time.
-pub(super) fn client_cpu(counts: &StepCounts, _: &StepSamples) -> Result<Value, NoValue> {
+pub(super) fn client_cpu(counts: &StepCounts, _: &dyn StepReadings) -> Result<Value, NoValue> {
     let units = counts.units()?;
     Ok(Value::counted(counts.client_cpu_ns as f64 / 1e3 / units))
 }
 
 /// Microseconds that a client was busy with an operation.
-pub(super) fn round_trip(counts: &StepCounts, _: &StepSamples) -> Result<Value, NoValue> {
+pub(super) fn round_trip(counts: &StepCounts, _: &dyn StepReadings) -> Result<Value, NoValue> {
     let units = counts.units()?;
     if counts.is_closed() && !counts.connects {
         Ok(Value::counted(counts.busy_ns as f64 / 1e3 / units))
@@ -281,7 +281,10 @@ pub(super) fn round_trip(counts: &StepCounts, _: &StepSamples) -> Result<Value, 
 /// The round trip without the client's part, and without what the client waited for a processor
 /// when the answer was there. What the generator does for one client can't happen while the client
 /// waits for the server, but for the end of sending.
-pub(super) fn server_only(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+pub(super) fn server_only(
+    counts: &StepCounts,
+    samples: &dyn StepReadings,
+) -> Result<Value, NoValue> {
     if counts.clients != 1 {
         return Err(NoValue::NotAlone);
     }
@@ -293,19 +296,25 @@ pub(super) fn server_only(counts: &StepCounts, samples: &StepSamples) -> Result<
 }
 
 /// The time of the server only ÷ the round trip.
-pub(super) fn server_share(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+pub(super) fn server_share(
+    counts: &StepCounts,
+    samples: &dyn StepReadings,
+) -> Result<Value, NoValue> {
     let whole = round_trip(counts, samples)?.amount;
     divide(server_only(counts, samples)?, whole)
 }
 
 /// Operations or rows per second, as reports show them.
-pub(super) fn rate(counts: &StepCounts, _: &StepSamples) -> Result<Value, NoValue> {
+pub(super) fn rate(counts: &StepCounts, _: &dyn StepReadings) -> Result<Value, NoValue> {
     let seconds = counts.busy_ns as f64 / 1e9 / f64::from(counts.clients.max(1));
     divide(Value::counted(counts.units()?), seconds)
 }
 
 /// Operations or rows per second of the server's processor time.
-pub(super) fn per_cpu_second(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+pub(super) fn per_cpu_second(
+    counts: &StepCounts,
+    samples: &dyn StepReadings,
+) -> Result<Value, NoValue> {
     let used = Metric::ServerCpu.value(counts, samples)?;
     divide(used.map(|_| 1e6), used.amount)
 }
@@ -313,7 +322,7 @@ pub(super) fn per_cpu_second(counts: &StepCounts, samples: &StepSamples) -> Resu
 /// Bytes written to storage ÷ bytes of the rows that were changed.
 pub(super) fn write_amplification(
     counts: &StepCounts,
-    samples: &StepSamples,
+    samples: &dyn StepReadings,
 ) -> Result<Value, NoValue> {
     counts.units()?;
     let written = growth(Metric::WrittenKb.facts().how.counters(), samples)?;
@@ -322,9 +331,12 @@ pub(super) fn write_amplification(
 }
 
 /// Bytes of the data directory that are no log ÷ rows in the tables, before the measured time.
-pub(super) fn disk_per_row(counts: &StepCounts, samples: &StepSamples) -> Result<Value, NoValue> {
+pub(super) fn disk_per_row(
+    counts: &StepCounts,
+    samples: &dyn StepReadings,
+) -> Result<Value, NoValue> {
     let counters = Metric::DiskPerRow.facts().how.counters();
-    let data = level(counters, samples.at(Moment::Start))?;
+    let data = level(counters, samples, Moment::Start)?;
     let rows = counts.table_rows.ok_or(NoValue::RowsUnknown)?;
     divide(data, rows as f64)
 }

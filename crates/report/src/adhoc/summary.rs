@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use prony_model::{Schedule, StepOutcome, ThreadUse};
 
 use super::AdHocLoad;
-use crate::analysis::conditions::{StepFacts, conditions};
+use crate::analysis::conditions::{StepFacts, Stolen, conditions};
 use crate::analysis::scheduling_groups;
 use crate::analysis::times::{NsHistogram, decode};
 
@@ -120,8 +120,8 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
     let facts = StepFacts {
         thread_use: &outcome.thread_use,
         schedules: &schedules.collect::<Vec<_>>(),
-        edges: match load.samples {
-            [start, .., end] => Some([start, end]),
+        stolen: match load.samples {
+            [start, .., end] => Stolen::between(start, end),
             _ => None,
         },
         cpus: load.cpus,

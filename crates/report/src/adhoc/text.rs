@@ -107,7 +107,7 @@ fn latencies(summary: &Summary<'_>, totals: &Totals<'_>) -> String {
     text.push('\n');
     for (name, histogram) in rows {
         let _ = write!(text, "{name:width$} {:>9}", histogram.len());
-        let columns = Times::of(&histogram).map_or([None; 7], |times| {
+        let columns = Times::of(&*histogram).map_or([None; 7], |times| {
             let Times { mean, max, .. } = times;
             [
                 Some(mean),

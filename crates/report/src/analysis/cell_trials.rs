@@ -1,8 +1,6 @@
 //! The trials behind the costs of one cell, and the figures over them.
 
-use std::collections::BTreeMap;
-
-use prony_model::{Counter, Metric, TrialKind, Value};
+use prony_model::{Metric, TrialKind, Value};
 use prony_stats::{Pairs, Summary};
 
 use crate::analysis::pairing;
@@ -78,18 +76,23 @@ impl CellTrials {
         mean * self.rows < metric.facts().least
     }
 
-    /// Growth of the server's own counters, per operation or row.
-    pub(crate) fn status(&self) -> BTreeMap<Counter, Summary> {
-        let mut grown: BTreeMap<&Counter, Vec<f64>> = BTreeMap::new();
-        for trial in self.timed.iter().filter(|trial| trial.units > 0.0) {
-            for (counter, growth) in &trial.status {
-                let amounts = grown.entry(counter).or_default();
-                amounts.push(*growth as f64 / trial.units);
-            }
-        }
-        let summary = |(counter, amounts): (&Counter, Vec<f64>)| {
-            Some((counter.clone(), Summary::of_amounts(&amounts).ok()?))
-        };
-        grown.into_iter().filter_map(summary).collect()
+    /// Growth of the server's own counters that grew in any block, per operation or row, by the places
+    /// of the counters.
+    pub(crate) fn status(&self) -> Vec<(usize, Summary)> {
+        let grown = self.timed.iter().flat_map(|trial| trial.status.grown());
+        let mut places: Vec<usize> = grown.map(|(place, _)| *place).collect();
+        places.sort_unstable();
+        places.dedup();
+        let summary = |place| Some((place, self.growth(place)?));
+        places.into_iter().filter_map(summary).collect()
+    }
+
+    /// Growth of one of the server's own counters, per operation or row. `None` if it is not known.
+    pub(crate) fn growth(&self, place: usize) -> Option<Summary> {
+        let trials = self.timed.iter().filter(|trial| trial.units > 0.0);
+        let amounts: Vec<f64> = trials
+            .filter_map(|trial| Some(trial.status.get(place)? as f64 / trial.units))
+            .collect();
+        Summary::of_amounts(&amounts).ok()
     }
 }

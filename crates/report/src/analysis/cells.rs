@@ -1,10 +1,11 @@
 //! The matrix of all cells.
 
+use std::mem;
+
 use prony_model::Plan;
 
 use crate::analysis::cell::Cell;
 use crate::analysis::group::GroupId;
-use crate::analysis::measured::Measured;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::warnings;
 
@@ -40,23 +41,22 @@ impl<T> Matrix<T> {
 
 impl Cells {
     /// Derives the figures from all measurements.
-    pub(crate) fn of(plan: &Plan, all: &[Measured]) -> Self {
+    pub(crate) fn of(plan: &Plan, all: Vec<(GroupId, Measurement)>) -> Self {
         let mut measured: Matrix<Vec<Measurement>> = Matrix::of(plan, |_, _| Vec::new());
-        for Measured {
-            group, measurement, ..
-        } in all
-        {
+        for (group, measurement) in all {
             let target = measurement.row().planned.target;
-            let cell = &mut measured.values[group.step][group.position][target];
-            cell.push(measurement.clone());
+            measured.values[group.step][group.position][target].push(measurement);
         }
-        Self(Matrix::of(plan, |group, target| {
-            let measurements = measured.row(group)[target].clone();
-            let base = measured.row(group)[plan.base].as_slice();
-            let warnings = warnings::of(plan, group, &measurements, base);
-            let is_compared = target != plan.base && !plan.steps[group.step].warm_only;
-            Cell::of(measurements, is_compared.then_some(base), warnings)
-        }))
+        let steps = measured.values.into_iter().enumerate();
+        let of_step = |(step, groups): (usize, Vec<Vec<Vec<Measurement>>>)| {
+            let groups = groups.into_iter().enumerate();
+            groups
+                .map(|(position, targets)| row(plan, GroupId { step, position }, targets))
+                .collect()
+        };
+        Self(Matrix {
+            values: steps.map(of_step).collect(),
+        })
     }
 
     /// The cell of a group and a target.
@@ -68,4 +68,21 @@ impl Cells {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Cell> {
         self.0.values.iter().flatten().flatten()
     }
+}
+
+/// The cells of a group, by target.
+fn row(plan: &Plan, group: GroupId, mut targets: Vec<Vec<Measurement>>) -> Vec<Cell> {
+    let base = mem::take(&mut targets[plan.base]);
+    let warnings = |measurements: &[Measurement]| warnings::of(plan, group, measurements, &base);
+    let compared = (!plan.steps[group.step].warm_only).then_some(base.as_slice());
+    let mut cells = Vec::with_capacity(targets.len());
+    for (target, measurements) in targets.into_iter().enumerate() {
+        cells.push(if target == plan.base {
+            Cell::of(base.clone(), None, warnings(&base))
+        } else {
+            let warnings = warnings(&measurements);
+            Cell::of(measurements, compared, warnings)
+        });
+    }
+    cells
 }

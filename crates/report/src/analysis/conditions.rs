@@ -7,8 +7,8 @@ mod placement;
 use std::fmt;
 
 use prony_model::{
-    ClientGroup, Counter, CpuSet, Pace, PlacementReading, Sample, Schedule, Source, Step,
-    Thousandths, ThreadUse,
+    ClientGroup, Counter, CpuSet, Moment, Pace, PlacementReading, Sample, Schedule, Source, Step,
+    StepReadings, Thousandths, ThreadUse,
 };
 
 use self::placement::{Misplaced, misplaced, sessions_unknown, unpaired};
@@ -107,14 +107,50 @@ pub(crate) struct StepFacts<'a> {
     /// The schedule of each client group, in the order of [`Step::groups`]; `None` where operations
     /// have no intended start. May be shorter than the groups.
     pub(crate) schedules: &'a [Option<&'a Schedule>],
-    /// The samples at the start and the end of the measured time, where both were taken.
-    pub(crate) edges: Option<[&'a Sample; 2]>,
+    /// Time that a hypervisor took, where it is known.
+    pub(crate) stolen: Option<Stolen>,
     /// Processors of the host, at least 1.
     pub(crate) cpus: u32,
     /// The placement; `None` where it was not read.
     pub(crate) placement: Option<&'a PlacementReading>,
     /// The processors that Prony may use on the host, where they are known.
     pub(crate) usable: Option<&'a CpuSet>,
+}
+
+/// Time that a hypervisor took of the machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stolen {
+    /// Summed over the processors.
+    ns: u64,
+    /// Between the two samples, above 0.
+    elapsed_ns: u64,
+}
+
+impl Stolen {
+    /// From two samples of a step. `None` if they do not tell.
+    pub(crate) fn between(start: &Sample, end: &Sample) -> Option<Self> {
+        Self::of(
+            end.since(start, &STEAL).ok(),
+            Some((start.at_ns, end.at_ns)),
+        )
+    }
+
+    /// From the readings of a step. `None` if they do not tell.
+    pub(crate) fn of_step(readings: &impl StepReadings) -> Option<Self> {
+        let at = readings
+            .at_ns(Moment::Start)
+            .zip(readings.at_ns(Moment::End));
+        Self::of(readings.difference(&STEAL).ok(), at)
+    }
+
+    fn of(ns: Option<u64>, at_ns: Option<(u64, u64)>) -> Option<Self> {
+        let (start, end) = at_ns?;
+        let elapsed = end.checked_sub(start).filter(|elapsed| *elapsed > 0);
+        Some(Self {
+            ns: ns?,
+            elapsed_ns: elapsed?,
+        })
+    }
 }
 
 /// Derives what must be shown beside the figures of a step of a timed trial. In counting trials
@@ -127,9 +163,7 @@ pub(crate) fn conditions(step: &Step, facts: &StepFacts<'_>) -> Vec<Condition> {
         found.extend((clients > 0).then_some(Condition::Unpaired { clients }));
         found.extend(sessions_unknown(reading).then_some(Condition::SessionsUnknown));
     }
-    if let Some([start, end]) = facts.edges {
-        found.extend(steal(start, end, facts.cpus));
-    }
+    found.extend(facts.stolen.and_then(|stolen| steal(stolen, facts.cpus)));
     found.extend(busy(facts.thread_use));
     // Where many clients of a closed loop share the processors with the server, waiting is expected.
     let latencies_matter = step
@@ -250,13 +284,8 @@ impl fmt::Display for Condition {
     }
 }
 
-fn steal(start: &Sample, end: &Sample, cpus: u32) -> Option<Condition> {
-    let stolen = end.since(start, &STEAL).ok()?;
-    let elapsed = end
-        .at_ns
-        .checked_sub(start.at_ns)
-        .filter(|elapsed| *elapsed > 0)?;
-    let share = stolen as f64 / (elapsed as f64 * f64::from(cpus.max(1)));
+fn steal(stolen: Stolen, cpus: u32) -> Option<Condition> {
+    let share = stolen.ns as f64 / (stolen.elapsed_ns as f64 * f64::from(cpus.max(1)));
     (share > STEAL_SHARE_MAX).then_some(Condition::Steal { share })
 }
 

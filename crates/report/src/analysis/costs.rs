@@ -11,8 +11,9 @@ use crate::analysis::cells::Cells;
 use crate::analysis::cost_warnings;
 use crate::analysis::figure::Figure;
 use crate::analysis::group::GroupId;
-use crate::analysis::measured::Measured;
-use crate::analysis::trial_costs::{TrialCosts, counts};
+use crate::analysis::measured::CostsOfTrials;
+use crate::analysis::readings::CounterTable;
+use crate::analysis::trial_costs::TrialCosts;
 
 /// Metrics that follow from the time of operations, and share the warnings about it.
 const OF_TIME: [Metric; 4] = [
@@ -27,6 +28,7 @@ const OF_TIME: [Metric; 4] = [
 pub(crate) struct Costs {
     /// By step, then by target, in the order of the plan.
     cells: Vec<Vec<CellCosts>>,
+    counters: CounterTable,
     /// Whether anything was ever sampled.
     pub(crate) sampled: bool,
     /// Sources that trials, or the whole run, are without, and the reasons.
@@ -39,8 +41,8 @@ pub(crate) struct CellCosts {
     pub(crate) trials: CellTrials,
     /// The metrics over the blocks.
     pub(crate) figures: BTreeMap<Metric, Figure>,
-    /// The server's own counters, per operation or row.
-    pub(crate) status: BTreeMap<Counter, Summary>,
+    /// The server's own counters that grew, per operation or row, by their places.
+    status: Vec<(usize, Summary)>,
     /// Conditions to be shown beside the figures, each a fragment without final period.
     pub(crate) warnings: Vec<String>,
     /// The metrics that they are about.
@@ -48,23 +50,21 @@ pub(crate) struct CellCosts {
 }
 
 impl Costs {
-    /// Reads the counting trials too, and derives the costs.
-    pub(crate) fn read(store: &Store, all: &[Measured], cells: &Cells) -> Result<Self, StoreError> {
+    /// Derives the costs of timed and counting trials.
+    pub(crate) fn of(
+        store: &Store,
+        measured: CostsOfTrials,
+        cells: &Cells,
+    ) -> Result<Self, StoreError> {
         let plan = store.plan();
         let rows = |step: &Step| step.own().workload.scanned_rows(plan.dataset.rows);
         let none = |step| vec![CellTrials::of_rows(rows(step).unwrap_or(1)); plan.targets.len()];
         let mut trials: Vec<Vec<CellTrials>> = plan.steps.iter().map(none).collect();
-        for measured in all {
-            let target = measured.measurement.row().planned.target;
-            let cell = &mut trials[measured.group.step][target];
-            cell.timed.extend(measured.costs.clone());
+        for (step, target, costs) in measured.timed {
+            trials[step][target].timed.push(costs);
         }
-        for row in store.counted()?.into_iter().filter(|row| row.group == 0) {
-            let statements = store.statements(row.trial, row.step, row.group)?;
-            let counts = counts(plan, &row, &[], &statements);
-            let samples = store.samples(row.trial, row.step)?;
-            let costs = TrialCosts::of(&row, &counts, &samples);
-            trials[row.step][row.planned.target].counted.push(costs);
+        for (step, target, costs) in measured.counted {
+            trials[step][target].counted.push(costs);
         }
         let sampled = trials.iter().flatten().any(CellTrials::are_sampled);
         let trials = trials.into_iter().enumerate();
@@ -73,6 +73,7 @@ impl Costs {
                 .map(|(step, trials)| of_step(plan, step, trials, cells, sampled))
                 .collect(),
             sampled,
+            counters: measured.counters,
             absences: store.absences()?,
         })
     }
@@ -97,12 +98,54 @@ impl Costs {
         trials.any(|trial| trial.is_from(metric, source))
     }
 
-    /// The server's own counters that grew anywhere.
-    pub(crate) fn counters(&self) -> BTreeSet<&Counter> {
+    /// The server's own counters that grew anywhere, ascending.
+    pub(crate) fn counters(&self) -> Vec<&Counter> {
         let trials = self.cells().flat_map(|cell| &cell.trials.timed);
-        let growths = trials.flat_map(|trial| &trial.status);
-        let grown = growths.filter(|(_, growth)| **growth > 0);
-        grown.map(|(counter, _)| counter).collect()
+        let growths = trials.flat_map(|trial| trial.status.grown());
+        let places: BTreeSet<usize> = growths.map(|(place, _)| *place).collect();
+        let all = self.counters.counters.all();
+        places.into_iter().map(|place| &all[place]).collect()
+    }
+
+    /// By how much one of the server's own counters grew in a trial. `None` if it is not known.
+    pub(crate) fn growth(&self, trial: &TrialCosts, counter: &Counter) -> Option<u64> {
+        trial.status.get(self.counters.place(counter)?)
+    }
+
+    /// The size that a counter showed at the end of a trial, in bytes.
+    pub(crate) fn size(&self, trial: &TrialCosts, counter: &Counter) -> Option<u64> {
+        let place = self.counters.place(counter)?;
+        let mut sizes = trial.sizes.iter();
+        sizes
+            .find(|(known, _)| *known == place)
+            .map(|(_, size)| *size)
+    }
+
+    /// The growth of one of the server's own counters in a cell, per operation or row. `None` if it is
+    /// not known.
+    pub(crate) fn status(&self, step: usize, target: usize, counter: &Counter) -> Option<Summary> {
+        let place = self.counters.place(counter)?;
+        let cell = self.cell(step, target);
+        let grown = cell
+            .status
+            .binary_search_by_key(&place, |(place, _)| *place);
+        match grown {
+            Ok(index) => Some(cell.status[index].1),
+            // It stood still, or it was not read.
+            Err(_) if self.sampled => cell.trials.growth(place),
+            Err(_) => None,
+        }
+    }
+
+    /// The server's own counters that grew in a cell, per operation or row, ascending.
+    pub(crate) fn grown(
+        &self,
+        step: usize,
+        target: usize,
+    ) -> impl Iterator<Item = (&Counter, &Summary)> {
+        let all = self.counters.counters.all();
+        let status = self.cell(step, target).status.iter();
+        status.map(|(place, summary)| (&all[*place], summary))
     }
 }
 
@@ -161,7 +204,7 @@ impl CellCosts {
         Self {
             trials,
             figures: BTreeMap::new(),
-            status: BTreeMap::new(),
+            status: Vec::new(),
             warnings: Vec::new(),
             doubtful: BTreeSet::new(),
         }

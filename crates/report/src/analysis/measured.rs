@@ -1,20 +1,24 @@
 //! All done timed trials as the result file has them: measurements, costs and warnings.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::thread;
 
 use prony_model::{
-    DebtKind, GroupFigures, Metric, Moment, NoValue, Plan, Schedule, SettleOutcome, StepSamples,
-    ThreadUse,
+    DebtKind, GroupFigures, Metric, NoValue, Plan, Schedule, SettleOutcome, ThreadUse,
 };
 use prony_store::{
-    ErrorRow, HostRow, OutcomeRow, StatementRow, Store, StoreError, Subject, TrialId, WarningRow,
+    ErrorRow, FlatSample, HostRow, OutcomeRow, StatementRow, Store, StoreError, Subject, TrialId,
+    WarningRow,
 };
 use serde::Deserialize;
 
-use crate::analysis::conditions::{Condition, StepFacts, conditions};
+use crate::analysis::conditions::{Condition, StepFacts, Stolen, conditions};
 use crate::analysis::group::GroupId;
+use crate::analysis::histogram::{HistogramDecoder, SparseHistogram};
 use crate::analysis::measurement::{Connects, Measurement, ScheduleTimes};
 use crate::analysis::placement::Placements;
+use crate::analysis::readings::{CounterTable, Readings};
 use crate::analysis::times::{self, Times};
 use crate::analysis::trial_costs::{TrialCosts, counts};
 use crate::analysis::trials::Trials;
@@ -23,79 +27,324 @@ use crate::error::{HistogramError, ReportError};
 /// The name under which connecting is counted.
 const CONNECT: &str = "connect";
 
-/// All done timed trials.
+/// Groups of clients in trials from which on a second thread reads half of them.
+const SHARED_FROM: usize = 1_000;
+
+/// All done trials.
 pub(crate) struct MeasuredTrials {
     /// By block, target, step and group.
-    pub(crate) all: Vec<Measured>,
+    pub(crate) all: Vec<(GroupId, Measurement)>,
     /// Stored warnings, then those that follow from samples and counts.
     pub(crate) warnings: Vec<WarningRow>,
+    pub(crate) costs: CostsOfTrials,
 }
 
-/// One trial at one step, for one group of clients.
-pub(crate) struct Measured {
-    pub(crate) group: GroupId,
-    pub(crate) measurement: Measurement,
-    /// Of the whole step, with its own clients.
-    pub(crate) costs: Option<TrialCosts>,
+/// The costs of all done trials at all steps: of each the index of the step and of the target.
+pub(crate) struct CostsOfTrials {
+    pub(crate) counters: CounterTable,
+    pub(crate) timed: Vec<(usize, usize, TrialCosts)>,
+    pub(crate) counted: Vec<(usize, usize, TrialCosts)>,
 }
 
 /// The group of a trial that a row is about.
 type Key = (TrialId, usize, usize);
 
-/// The rows of the result file that measurements are made of.
+/// The rows of the result file that are read whole, and what all trials share.
 struct Rows<'a> {
-    store: &'a Store,
     plan: &'a Plan,
+    trials: &'a Trials,
     debts: BTreeMap<Key, BTreeMap<DebtKind, u64>>,
     settles: BTreeMap<Key, SettleOutcome>,
     schedules: BTreeMap<Key, Schedule>,
     threads: BTreeMap<Key, Vec<ThreadUse>>,
     errors: BTreeMap<Key, Vec<ErrorRow>>,
+    /// Stored warnings about steps of trials, in the order of the file.
+    warnings: BTreeMap<(TrialId, usize), Vec<WarningRow>>,
     placements: &'a Placements,
     /// Processors of each host.
     processors: Vec<Option<u32>>,
+    counters: &'a CounterTable,
+    /// The periods between the samples of a step are wanted too.
+    periods: bool,
+}
+
+/// Everything of some trials.
+#[derive(Default)]
+struct Part {
+    all: Vec<(GroupId, Measurement)>,
+    warnings: Vec<WarningRow>,
+    costs: Vec<(usize, usize, TrialCosts)>,
+}
+
+/// Reads trial after trial over a connection of its own.
+struct Reader<'a> {
+    store: &'a Store,
+    rows: &'a Rows<'a>,
+    decoder: HistogramDecoder,
+    part: Part,
 }
 
 impl MeasuredTrials {
+    /// Reads all done trials, with the `periods` within their steps if these are wanted.
     pub(crate) fn read(
         store: &Store,
         trials: &Trials,
         placements: &Placements,
         hosts: &[HostRow],
+        periods: bool,
     ) -> Result<Self, ReportError> {
-        let rows = Rows::read(store, placements, hosts)?;
         let mut warnings = store.warnings()?;
-        let mut all = Vec::new();
-        for row in store.outcomes()? {
+        let counters = CounterTable::of(store.counters()?);
+        let mut rows = Rows::read(store, (trials, placements, &counters), hosts, &warnings)?;
+        rows.periods = periods;
+        let outcomes = store.outcomes()?;
+        let middle = if outcomes.len() < SHARED_FROM {
+            outcomes.len()
+        } else {
+            // Between two trials.
+            let planned = |row: &OutcomeRow| (row.planned.block, row.planned.target);
+            let half = planned(&outcomes[outcomes.len() / 2]);
+            outcomes.partition_point(|row| planned(row) < half)
+        };
+        let (first, second) = outcomes.split_at(middle);
+        let (mut part, rest) = shared(store, &rows, first, second)?;
+        part.all.extend(rest.all);
+        part.warnings.extend(rest.warnings);
+        part.costs.extend(rest.costs);
+        let counted = counted(store, &rows)?;
+        drop(rows);
+        warnings.extend(part.warnings);
+        Ok(Self {
+            all: part.all,
+            warnings,
+            costs: CostsOfTrials {
+                counters,
+                timed: part.costs,
+                counted,
+            },
+        })
+    }
+}
+
+/// Reads `first` and `second` at the same time.
+fn shared(
+    store: &Store,
+    rows: &Rows<'_>,
+    first: &[OutcomeRow],
+    second: &[OutcomeRow],
+) -> Result<(Part, Part), ReportError> {
+    if second.is_empty() {
+        return Ok((Reader::read(store, rows, first)?, Part::default()));
+    }
+    // Opened after the list was read, so that it has all of it.
+    let other = store.reader()?;
+    thread::scope(|scope| {
+        let second = scope.spawn(move || Reader::read(&other, rows, second));
+        let first = Reader::read(store, rows, first);
+        let second = second.join().unwrap_or_else(|panic| resume_unwind(panic));
+        Ok((first?, second?))
+    })
+}
+
+/// The costs of all done counting trials.
+fn counted(store: &Store, rows: &Rows<'_>) -> Result<Vec<(usize, usize, TrialCosts)>, StoreError> {
+    let own: Vec<OutcomeRow> = store.counted()?;
+    let own: Vec<OutcomeRow> = own.into_iter().filter(|row| row.group == 0).collect();
+    let mut costs = Vec::new();
+    for of_trial in own.chunk_by(|one, other| one.trial == other.trial) {
+        let trial = of_trial[0].trial;
+        let samples = store.flat_samples(trial, &rows.counters.counters, rows.periods)?;
+        let statements = Statements::read(store, trial)?;
+        for row in of_trial {
+            let readings = Readings::of(rows.counters, of_step(&samples, row.step));
+            let counts = counts(rows.plan, row, &[], statements.of(row));
+            let of_row = TrialCosts::of(row, &counts, &readings, rows.periods);
+            costs.push((row.step, row.planned.target, of_row));
+        }
+    }
+    Ok(costs)
+}
+
+/// The counts of statements of a trial.
+struct Statements(BTreeMap<(usize, usize), Vec<StatementRow>>);
+
+impl Statements {
+    fn read(store: &Store, trial: TrialId) -> Result<Self, StoreError> {
+        let mut all: BTreeMap<(usize, usize), Vec<StatementRow>> = BTreeMap::new();
+        for (step, group, statement) in store.statements_of(trial)? {
+            all.entry((step, group)).or_default().push(statement);
+        }
+        Ok(Self(all))
+    }
+
+    fn of(&self, row: &OutcomeRow) -> &[StatementRow] {
+        let statements = self.0.get(&(row.step, row.group));
+        statements.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The samples of one step among those of a trial, which are sorted by step.
+fn of_step(samples: &[FlatSample], step: usize) -> &[FlatSample] {
+    let begin = samples.partition_point(|sample| sample.step < step);
+    let end = samples.partition_point(|sample| sample.step <= step);
+    &samples[begin..end]
+}
+
+impl<'a> Reader<'a> {
+    fn read(
+        store: &'a Store,
+        rows: &'a Rows<'a>,
+        outcomes: &[OutcomeRow],
+    ) -> Result<Part, ReportError> {
+        let mut reader = Self {
+            store,
+            rows,
+            decoder: HistogramDecoder::new(),
+            part: Part::default(),
+        };
+        for of_trial in outcomes.chunk_by(|one, other| one.trial == other.trial) {
+            reader.read_trial(of_trial)?;
+        }
+        Ok(reader.part)
+    }
+
+    /// Reads one trial; `outcomes` are sorted by step and group.
+    fn read_trial(&mut self, outcomes: &[OutcomeRow]) -> Result<(), ReportError> {
+        let rows = self.rows;
+        let trial = outcomes[0].trial;
+        let host = rows.trials.get(trial).map(|trial| trial.host);
+        let samples = self
+            .store
+            .flat_samples(trial, &rows.counters.counters, rows.periods)?;
+        let mut statements = Statements::read(self.store, trial)?;
+        let histograms = self.store.histograms(trial)?;
+        let mut warnings: Vec<WarningRow> = Vec::new();
+        for row in outcomes {
             let group = GroupId {
                 step: row.step,
                 position: row.group,
             };
-            let statements = store.statements(row.trial, row.step, row.group)?;
-            let costs = if group.is_own() {
-                let samples = store.samples(row.trial, row.step)?;
-                let host = trials.get(row.trial).map(|trial| trial.host);
-                warnings.extend(rows.derived_warnings(&row, &samples, host));
-                let counts = counts(rows.plan, &row, rows.threads(&row), &statements);
-                Some(TrialCosts::of(&row, &counts, &samples))
-            } else {
-                None
-            };
-            all.push(Measured {
-                group,
-                measurement: rows.measurement(group, row, statements, &warnings)?,
-                costs,
+            if group.is_own() {
+                let readings = Readings::of(rows.counters, of_step(&samples, row.step));
+                let derived = rows.derived_warnings(row, &readings, host);
+                let stored = rows.warnings.get(&(trial, row.step));
+                warnings = stored.cloned().unwrap_or_default();
+                warnings.extend_from_slice(&derived);
+                self.part.warnings.extend(derived);
+                let counts = counts(rows.plan, row, rows.threads(row), statements.of(row));
+                let costs = TrialCosts::of(row, &counts, &readings, rows.periods);
+                self.part.costs.push((row.step, row.planned.target, costs));
+            }
+            let place = histograms.binary_search_by_key(&(row.step, row.group), |histogram| {
+                (histogram.step, histogram.group)
             });
+            let histogram = place.map_or(&[][..], |place| &histograms[place].hdr);
+            let statements = statements.0.remove(&(row.step, row.group));
+            let statements = statements.unwrap_or_default();
+            let measurement = self.measurement(group, row, histogram, statements, &warnings)?;
+            self.part.all.push((group, measurement));
         }
-        Ok(Self { all, warnings })
+        Ok(())
+    }
+
+    fn measurement(
+        &mut self,
+        group: GroupId,
+        row: &OutcomeRow,
+        histogram: &[u8],
+        statements: Vec<StatementRow>,
+        warnings: &[WarningRow],
+    ) -> Result<Measurement, ReportError> {
+        let rows = self.rows;
+        let key = (row.trial, group.step, group.position);
+        let clients = group.of(rows.plan);
+        let service = self.decode(row, histogram);
+        let schedule = rows.schedules.get(&key);
+        let response = schedule.map(|schedule| self.decode(row, &schedule.response));
+        let response = response.transpose()?;
+        let values = values(row, service.as_ref().ok(), response.as_ref());
+        let service = service.map(|histogram| Times::of(&histogram));
+        let schedule = match schedule {
+            None => None,
+            Some(schedule) => Some(ScheduleTimes {
+                planned: schedule.planned,
+                backlog: schedule.backlog,
+                left: schedule.left,
+                service: service.clone()?,
+                response: response.as_ref().and_then(Times::of),
+                error: self.times(row, &schedule.error)?,
+            }),
+        };
+        let connects = statements.iter().find(|row| row.name == CONNECT);
+        let connects = match connects.filter(|_| clients.reconnect_every.is_some()) {
+            None => None,
+            Some(connect) => {
+                let (trial, position) = (row.trial, connect.position);
+                let histogram = self.store.histogram(trial, row.step, row.group, position)?;
+                Some(Connects {
+                    count: connect.count,
+                    times: self.times(row, &histogram.unwrap_or_default())?,
+                })
+            }
+        };
+        let concerns = |warning: &&WarningRow| {
+            let other = warning.subject.group();
+            other.is_none_or(|other| other == group.position)
+        };
+        Ok(Measurement {
+            debt: rows.debts.get(&key).cloned().unwrap_or_default(),
+            settle: rows.settles.get(&key).cloned(),
+            schedule,
+            connects,
+            statements,
+            errors: rows.errors.get(&key).cloned().unwrap_or_default(),
+            warnings: warnings
+                .iter()
+                .filter(concerns)
+                .map(|warning| warning.text.clone())
+                .collect(),
+            threads: rows.threads.get(&key).cloned().unwrap_or_default(),
+            placed: rows.placements.of(row.trial, row.step).cloned(),
+            service,
+            values,
+            pace: clients.pace,
+            accompanied: rows.plan.steps[group.step].groups.len() > 1,
+            row: row.clone(),
+        })
+    }
+
+    fn times(
+        &mut self,
+        row: &OutcomeRow,
+        histogram: &[u8],
+    ) -> Result<Option<Times>, HistogramError> {
+        let decoded = self.decode(row, histogram);
+        decoded.map(|histogram| Times::of(&histogram))
+    }
+
+    fn decode(
+        &mut self,
+        row: &OutcomeRow,
+        histogram: &[u8],
+    ) -> Result<SparseHistogram, HistogramError> {
+        let plan = self.rows.plan;
+        self.decoder
+            .decode(histogram)
+            .map_err(|problem| HistogramError {
+                target: plan.targets[row.planned.target].name.clone(),
+                step: plan.steps[row.step].name.clone(),
+                block: row.planned.block + 1,
+                problem,
+            })
     }
 }
 
 impl<'a> Rows<'a> {
     fn read(
         store: &'a Store,
-        placements: &'a Placements,
+        (trials, placements, counters): (&'a Trials, &'a Placements, &'a CounterTable),
         hosts: &[HostRow],
+        stored: &[WarningRow],
     ) -> Result<Self, StoreError> {
         let mut debts: BTreeMap<Key, BTreeMap<DebtKind, u64>> = BTreeMap::new();
         for row in store.debts()? {
@@ -112,11 +361,20 @@ impl<'a> Rows<'a> {
             let of_group = errors.entry((row.trial, row.step, row.group)).or_default();
             of_group.push(row);
         }
+        let mut warnings: BTreeMap<(TrialId, usize), Vec<WarningRow>> = BTreeMap::new();
+        for row in stored {
+            if let Some(step) = row.subject.trial().zip(row.subject.step()) {
+                warnings.entry(step).or_default().push(row.clone());
+            }
+        }
         let settles = store.settles()?.into_iter();
         let schedules = store.schedules()?.into_iter();
         Ok(Self {
-            store,
             plan: store.plan(),
+            trials,
+            warnings,
+            counters,
+            periods: false,
             debts,
             settles: settles
                 .map(|row| ((row.trial, row.step, 0), row.outcome))
@@ -141,18 +399,17 @@ impl<'a> Rows<'a> {
     fn derived_warnings(
         &self,
         row: &OutcomeRow,
-        samples: &StepSamples,
+        readings: &Readings<'_>,
         host: Option<usize>,
     ) -> Vec<WarningRow> {
         let step = &self.plan.steps[row.step];
         let of_group = |group| self.schedules.get(&(row.trial, row.step, group));
         let schedules: Vec<Option<&Schedule>> = (0..step.groups.len()).map(of_group).collect();
         let cpus = host.and_then(|host| *self.processors.get(host)?);
-        let edges = || Some([samples.at(Moment::Start)?, samples.at(Moment::End)?]);
         let facts = StepFacts {
             thread_use: self.threads(row),
             schedules: &schedules,
-            edges: cpus.and_then(|_| edges()),
+            stolen: cpus.and_then(|_| Stolen::of_step(readings)),
             cpus: cpus.unwrap_or(1),
             placement: self.placements.of(row.trial, row.step),
             usable: host.and_then(|host| self.placements.usable(host)),
@@ -167,99 +424,13 @@ impl<'a> Rows<'a> {
         };
         conditions(step, &facts).iter().map(warning).collect()
     }
-
-    fn measurement(
-        &self,
-        group: GroupId,
-        row: OutcomeRow,
-        statements: Vec<StatementRow>,
-        warnings: &[WarningRow],
-    ) -> Result<Measurement, ReportError> {
-        let key = (row.trial, group.step, group.position);
-        let clients = group.of(self.plan);
-        let service = self.decode(&row, &self.histogram(&row, 0)?);
-        let schedule = self.schedules.get(&key);
-        let response = schedule.map(|schedule| self.decode(&row, &schedule.response));
-        let response = response.transpose()?;
-        let values = values(&row, service.as_ref().ok(), response.as_ref());
-        let service = service.map(|histogram| Times::of(&histogram));
-        let schedule = match schedule {
-            None => None,
-            Some(schedule) => Some(ScheduleTimes {
-                planned: schedule.planned,
-                backlog: schedule.backlog,
-                left: schedule.left,
-                service: service.clone()?,
-                response: response.as_ref().and_then(Times::of),
-                error: self.times(&row, &schedule.error)?,
-            }),
-        };
-        let connects = statements.iter().find(|row| row.name == CONNECT);
-        let connects = match connects.filter(|_| clients.reconnect_every.is_some()) {
-            None => None,
-            Some(connect) => Some(Connects {
-                count: connect.count,
-                times: self.times(&row, &self.histogram(&row, connect.position)?)?,
-            }),
-        };
-        let concerns = |warning: &&WarningRow| {
-            let subject = warning.subject;
-            let of_group = subject.group().is_none_or(|other| other == group.position);
-            subject.trial() == Some(row.trial) && subject.step() == Some(group.step) && of_group
-        };
-        Ok(Measurement {
-            debt: self.debts.get(&key).cloned().unwrap_or_default(),
-            settle: self.settles.get(&key).cloned(),
-            schedule,
-            connects,
-            statements,
-            errors: self.errors.get(&key).cloned().unwrap_or_default(),
-            warnings: warnings
-                .iter()
-                .filter(concerns)
-                .map(|warning| warning.text.clone())
-                .collect(),
-            threads: self.threads.get(&key).cloned().unwrap_or_default(),
-            placed: self.placements.of(row.trial, row.step).cloned(),
-            service,
-            values,
-            pace: clients.pace,
-            accompanied: self.plan.steps[group.step].groups.len() > 1,
-            row,
-        })
-    }
-
-    /// The stored histogram of whole operations (`statement` 0) or of one statement.
-    fn histogram(&self, row: &OutcomeRow, statement: usize) -> Result<Vec<u8>, StoreError> {
-        let (trial, step, group) = (row.trial, row.step, row.group);
-        let histogram = self.store.histogram(trial, step, group, statement)?;
-        Ok(histogram.unwrap_or_default())
-    }
-
-    fn times(&self, row: &OutcomeRow, histogram: &[u8]) -> Result<Option<Times>, HistogramError> {
-        let decoded = self.decode(row, histogram);
-        decoded.map(|histogram| Times::of(&histogram))
-    }
-
-    fn decode(
-        &self,
-        row: &OutcomeRow,
-        histogram: &[u8],
-    ) -> Result<times::NsHistogram, HistogramError> {
-        times::decode(histogram).map_err(|problem| HistogramError {
-            target: self.plan.targets[row.planned.target].name.clone(),
-            step: self.plan.steps[row.step].name.clone(),
-            block: row.planned.block + 1,
-            problem,
-        })
-    }
 }
 
 /// Throughput, service times and response times.
 fn values(
     row: &OutcomeRow,
-    service: Option<&times::NsHistogram>,
-    response: Option<&times::NsHistogram>,
+    service: Option<&SparseHistogram>,
+    response: Option<&SparseHistogram>,
 ) -> BTreeMap<Metric, Result<f64, NoValue>> {
     let figures = GroupFigures {
         clients: row.clients,

@@ -1,6 +1,8 @@
 //! The measured time in periods, as the sampler divided it.
 
-use prony_model::{Alternatives, Counter, Metric, Moment, Source, StepSamples};
+use prony_model::{Alternatives, Counter, Metric, Moment, Source};
+
+use crate::analysis::readings::Readings;
 
 /// The time between two samples. A gap is `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,37 +23,38 @@ pub(crate) struct Period {
 const RESIDENT: Counter = Counter::new(Source::Memory, "resident_bytes");
 
 /// The periods of a step; none where it was sampled at its edges only.
-pub(crate) fn of(samples: &StepSamples) -> Vec<Period> {
-    let in_between = |moment| moment == Moment::Period;
-    if !samples.0.iter().any(|sample| in_between(sample.moment)) {
+pub(crate) fn of(readings: &Readings<'_>) -> Vec<Period> {
+    let samples = readings.samples;
+    if !samples.iter().any(|sample| sample.moment == Moment::Period) {
         return Vec::new();
     }
-    let start_ns = samples.0[0].at_ns;
-    let cpu = growths(samples, Metric::ServerCpu);
-    let read = growths(samples, Metric::ReadKb);
-    let written = growths(samples, Metric::WrittenKb);
-    let ends = samples.0.iter().skip(1).enumerate();
+    let start_ns = samples[0].at_ns;
+    let cpu = growths(readings, Metric::ServerCpu);
+    let read = growths(readings, Metric::ReadKb);
+    let written = growths(readings, Metric::WrittenKb);
+    let resident = readings.table.place(&RESIDENT);
+    let ends = samples.iter().skip(1).enumerate();
     ends.map(|(index, sample)| Period {
         end_s: sample.at_ns.saturating_sub(start_ns) as f64 / 1e9,
         server_cpu_us: cpu[index].map(|ns| ns as f64 / 1e3),
         read_kb: read[index].map(|bytes| bytes as f64 / 1024.0),
         written_kb: written[index].map(|bytes| bytes as f64 / 1024.0),
-        resident_kb: sample.value(&RESIDENT).map(|bytes| bytes as f64 / 1024.0),
+        resident_kb: resident
+            .and_then(|place| sample.value(place))
+            .map(|bytes| bytes as f64 / 1024.0),
     })
     .collect()
 }
 
 /// By how much the counters of a metric grew in each period, by the source that has the fewest gaps.
-fn growths(samples: &StepSamples, metric: Metric) -> Vec<Option<u64>> {
+fn growths(readings: &Readings<'_>, metric: Metric) -> Vec<Option<u64>> {
     let alternatives: Alternatives = metric.facts().how.counters();
     let of_set = |set: &&[Counter]| -> Vec<Option<u64>> {
-        let pairs = samples.0.windows(2);
+        let pairs = readings.samples.windows(2);
         pairs
             .map(|pair| {
-                let parts = set
-                    .iter()
-                    .map(|counter| pair[1].since(&pair[0], counter).ok());
-                parts.sum()
+                let growth = |counter| readings.table.growth(&pair[0], &pair[1], counter).ok();
+                set.iter().map(growth).sum()
             })
             .collect()
     };

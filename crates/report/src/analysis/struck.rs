@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use prony_model::{Backend, CalibratedHost, Calibration, ClosedPoint, Metric};
 use prony_store::{HostRow, TrialId};
 
-use crate::analysis::measured::Measured;
+use crate::analysis::group::GroupId;
+use crate::analysis::measurement::Measurement;
 use crate::analysis::trials::Trials;
 
 /// The greatest rate, in queries per second, with which a step exceeded a ceiling, by backend and
@@ -22,7 +23,7 @@ impl Struck {
     /// Compares all steps on the calibrated host with its ceilings.
     pub(crate) fn of(
         calibration: &Calibration,
-        all: &[Measured],
+        all: &[(GroupId, Measurement)],
         trials: &Trials,
         hosts: &[HostRow],
     ) -> Self {
@@ -31,14 +32,14 @@ impl Struck {
             host.is_some_and(|host| is_of(calibration, host))
         };
         let mut steps: BTreeMap<_, (Backend, u32, f64)> = BTreeMap::new();
-        for measured in all {
-            let row = measured.measurement.row();
+        for (_, measurement) in all {
+            let row = measurement.row();
             if is_here(row.trial) {
                 let step = steps
                     .entry((row.trial, row.step))
                     .or_insert((row.backend, 0, 0.0));
                 step.1 += row.clients;
-                step.2 += measured.measurement.value(Metric::Queries).unwrap_or(0.0);
+                step.2 += measurement.value(Metric::Queries).unwrap_or(0.0);
             }
         }
         let mut struck = Self::default();

@@ -6,8 +6,56 @@ use hdrhistogram::serialization::Deserializer;
 use prony_model::ServiceTimes;
 use serde::Serialize;
 
+use crate::analysis::histogram::SparseHistogram;
+
 /// A histogram of nanoseconds.
 pub(crate) type NsHistogram = Histogram<u64>;
+
+/// The figures of a histogram in nanoseconds, in whatever form it is kept.
+pub(crate) trait Recorded {
+    /// Number of recorded times.
+    fn count(&self) -> u64;
+    fn mean_ns(&self) -> f64;
+    /// The time that this share in (0, 1] of all do not exceed.
+    fn quantile_ns(&self, share: f64) -> u64;
+    fn max_ns(&self) -> u64;
+}
+
+impl Recorded for NsHistogram {
+    fn count(&self) -> u64 {
+        self.len()
+    }
+
+    fn mean_ns(&self) -> f64 {
+        self.mean()
+    }
+
+    fn quantile_ns(&self, share: f64) -> u64 {
+        self.value_at_quantile(share)
+    }
+
+    fn max_ns(&self) -> u64 {
+        self.max()
+    }
+}
+
+impl Recorded for SparseHistogram {
+    fn count(&self) -> u64 {
+        self.len()
+    }
+
+    fn mean_ns(&self) -> f64 {
+        self.mean()
+    }
+
+    fn quantile_ns(&self, share: f64) -> u64 {
+        self.value_at_quantile(share)
+    }
+
+    fn max_ns(&self) -> u64 {
+        self.max()
+    }
+}
 
 /// Times in microseconds, with three decimals. A percentile p is there only where enough operations
 /// support it: 100 ÷ (1 − p), that is 200, 1 000, 2 000, 10 000 and 100 000 for the five here.
@@ -29,35 +77,36 @@ pub(crate) struct Times {
 
 impl Times {
     /// The times of a histogram in nanoseconds. `None` when it is empty.
-    pub(crate) fn of(histogram: &NsHistogram) -> Option<Self> {
+    pub(crate) fn of(histogram: &impl Recorded) -> Option<Self> {
+        let count = histogram.count();
         let percentile = |per_mille: u16| {
-            ServiceTimes::supports(histogram.len(), per_mille).then(|| {
+            ServiceTimes::supports(count, per_mille).then(|| {
                 let quantile = f64::from(per_mille) / 1e3;
-                microseconds(histogram.value_at_quantile(quantile) as f64)
+                microseconds(histogram.quantile_ns(quantile) as f64)
             })
         };
-        (!histogram.is_empty()).then(|| Self {
-            count: histogram.len(),
-            mean: microseconds(histogram.mean()),
+        (count > 0).then(|| Self {
+            count,
+            mean: microseconds(histogram.mean_ns()),
             p50: percentile(500),
             p90: percentile(900),
             p95: percentile(950),
             p99: percentile(990),
             p999: percentile(999),
-            max: microseconds(histogram.max() as f64),
+            max: microseconds(histogram.max_ns() as f64),
         })
     }
 }
 
 /// The service times that metrics are made of.
-pub(crate) fn service_times(histogram: &NsHistogram) -> ServiceTimes {
+pub(crate) fn service_times(histogram: &impl Recorded) -> ServiceTimes {
     ServiceTimes {
-        count: histogram.len(),
-        mean_ns: histogram.mean(),
-        p50_ns: histogram.value_at_quantile(0.5),
-        p95_ns: histogram.value_at_quantile(0.95),
-        p99_ns: histogram.value_at_quantile(0.99),
-        max_ns: histogram.max(),
+        count: histogram.count(),
+        mean_ns: histogram.mean_ns(),
+        p50_ns: histogram.quantile_ns(0.5),
+        p95_ns: histogram.quantile_ns(0.95),
+        p99_ns: histogram.quantile_ns(0.99),
+        max_ns: histogram.max_ns(),
     }
 }
 

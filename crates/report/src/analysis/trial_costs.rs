@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use prony_model::{
     Backend, Counter, CpuDisagreement, Effect, Gap, Metric, Moment, NoValue, Plan, Source,
-    StepCounts, StepSamples, ThreadUse, Timing, Value, cpu_disagreement,
+    StepCounts, ThreadUse, Timing, Value, cpu_disagreement,
 };
 use prony_store::{OutcomeRow, StatementRow};
 
 use crate::analysis::pairing::InBlock;
 use crate::analysis::periods::{self, Period};
+use crate::analysis::readings::Readings;
 
 /// The costs of one trial at one step.
 #[derive(Debug, Clone)]
@@ -23,15 +24,53 @@ pub(crate) struct TrialCosts {
     /// The reasons why the other metrics have none.
     pub(crate) without: BTreeMap<Metric, NoValue>,
     /// By how much the server's own counters grew.
-    pub(crate) status: BTreeMap<Counter, u64>,
-    /// Sizes at the end, in bytes.
-    pub(crate) sizes: BTreeMap<Counter, u64>,
+    pub(crate) status: Growths,
+    /// Sizes at the end in bytes, by the places of their counters.
+    pub(crate) sizes: Vec<(usize, u64)>,
+    /// Empty unless they were asked for.
     pub(crate) periods: Vec<Period>,
     pub(crate) disagreement: Option<CpuDisagreement>,
     pub(crate) gaps: Vec<(Moment, Gap)>,
     /// Whether there are any samples.
     pub(crate) is_sampled: bool,
     backend: Backend,
+}
+
+/// Growth of counters, by their places in the table of the file. Most stand still.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Growths {
+    /// A bit for each place, set if the growth is known.
+    known: Vec<u64>,
+    /// Growths above 0, ascending by place.
+    grown: Vec<(usize, u64)>,
+}
+
+impl Growths {
+    fn insert(&mut self, place: usize, growth: u64) {
+        let word = place / 64;
+        if self.known.len() <= word {
+            self.known.resize(word + 1, 0);
+        }
+        self.known[word] |= 1 << (place % 64);
+        if growth > 0 {
+            self.grown.push((place, growth));
+        }
+    }
+
+    /// The growth of a counter. `None` if it is not known.
+    pub(crate) fn get(&self, place: usize) -> Option<u64> {
+        let word = self.known.get(place / 64)?;
+        let is_known = word >> (place % 64) & 1 == 1;
+        is_known.then(|| {
+            let found = self.grown.binary_search_by_key(&place, |(place, _)| *place);
+            found.map_or(0, |index| self.grown[index].1)
+        })
+    }
+
+    /// Growths above 0, ascending by place.
+    pub(crate) fn grown(&self) -> &[(usize, u64)] {
+        &self.grown
+    }
 }
 
 impl InBlock for TrialCosts {
@@ -42,7 +81,12 @@ impl InBlock for TrialCosts {
 
 impl TrialCosts {
     /// The costs of a trial with these counts and samples.
-    pub(crate) fn of(row: &OutcomeRow, counts: &StepCounts, samples: &StepSamples) -> Self {
+    pub(crate) fn of(
+        row: &OutcomeRow,
+        counts: &StepCounts,
+        samples: &Readings<'_>,
+        periods: bool,
+    ) -> Self {
         let mut values = BTreeMap::new();
         let mut without = BTreeMap::new();
         for metric in Metric::costs() {
@@ -51,7 +95,7 @@ impl TrialCosts {
                 Err(why) => drop(without.insert(metric, why)),
             }
         }
-        let gaps = samples.0.iter().flat_map(|sample| {
+        let gaps = samples.samples.iter().flat_map(|sample| {
             let gaps = sample.gaps.iter().cloned();
             gaps.map(|gap| (sample.moment, gap))
         });
@@ -62,15 +106,19 @@ impl TrialCosts {
             values,
             without,
             status: if counts.accompanied {
-                BTreeMap::new()
+                Growths::default()
             } else {
                 status(samples)
             },
             sizes: sizes(samples),
-            periods: periods::of(samples),
+            periods: if periods {
+                periods::of(samples)
+            } else {
+                Vec::new()
+            },
             disagreement: cpu_disagreement(samples),
             gaps: gaps.collect(),
-            is_sampled: !samples.0.is_empty(),
+            is_sampled: !samples.samples.is_empty(),
             backend: row.backend,
         }
     }
@@ -154,22 +202,20 @@ fn table_rows(plan: &Plan, step: usize) -> Option<u64> {
 }
 
 /// By how much the server's own counters grew. One that fell is a level, or began anew.
-fn status(samples: &StepSamples) -> BTreeMap<Counter, u64> {
-    let end = samples.at(Moment::End);
-    let own = end.into_iter().flat_map(|sample| sample.values.keys());
-    let own = own.filter(|counter| {
-        matches!(counter.source, Source::Status | Source::Innodb) && !counter.is_level()
-    });
-    own.filter_map(|counter| Some((counter.clone(), samples.difference(counter).ok()?)))
-        .collect()
+fn status(samples: &Readings<'_>) -> Growths {
+    let mut growths = Growths::default();
+    let counters = samples.table.counters.all();
+    for &place in &samples.table.own {
+        if let Ok(growth) = samples.growth(place, counters[place].source) {
+            growths.insert(place, growth);
+        }
+    }
+    growths
 }
 
 /// Sizes of files and memory at the end.
-fn sizes(samples: &StepSamples) -> BTreeMap<Counter, u64> {
+fn sizes(samples: &Readings<'_>) -> Vec<(usize, u64)> {
     let end = samples.at(Moment::End);
-    let values = end.into_iter().flat_map(|sample| &sample.values);
-    values
-        .filter(|(counter, _)| counter.source.is_level() && counter.name.ends_with("_bytes"))
-        .map(|(counter, value)| (counter.clone(), *value))
-        .collect()
+    let value = |&place: &usize| Some((place, end?.value(place)?));
+    samples.table.sizes.iter().filter_map(value).collect()
 }

@@ -4,7 +4,6 @@ use prony_model::{Counter, EXPLAINING, StatusFacts, StatusUnit};
 use prony_stats::Summary;
 
 use crate::analysis::Analysis;
-use crate::analysis::costs::CellCosts;
 use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::view::{by_target, more_rows};
@@ -80,25 +79,23 @@ fn is_there(analysis: &Analysis<'_>, step: usize, facts: &StatusFacts) -> bool {
         StatusUnit::Bytes => LEAST_BYTES,
         _ => LEAST,
     };
-    let mut cells = analysis.costs.step(step).iter();
-    cells.any(|cell| {
-        let mean = cell
-            .status
-            .get(&counter)
-            .map_or(0.0, |summary| summary.mean);
+    let mut cells = analysis.costs.step(step).iter().enumerate();
+    cells.any(|(target, cell)| {
+        let status = analysis.costs.status(step, target, &counter);
+        let mean = status.map_or(0.0, |summary| summary.mean);
         cell.per_operation(mean) >= least && mean >= least / ROWS
     })
 }
 
 /// Returns `true` if some target has clearly more or less of it than the base.
 fn differs(analysis: &Analysis<'_>, step: usize, counter: &Counter) -> bool {
-    let of = |cell: &CellCosts| cell.status.get(counter).copied();
-    let Some(base) = of(analysis.costs.cell(step, analysis.plan.base)) else {
+    let of = |target| analysis.costs.status(step, target, counter);
+    let Some(base) = of(analysis.plan.base) else {
         return false;
     };
     let mut others = analysis.plan.contenders();
     others.any(|target| {
-        let other = of(analysis.costs.cell(step, target));
+        let other = of(target);
         other.is_some_and(|other| are_apart(&base, &other))
     })
 }
@@ -117,8 +114,8 @@ fn table(analysis: &Analysis<'_>, step: usize, shown: &[&StatusFacts], detail: D
     let rows = shown.iter().map(|facts| {
         let counter = facts.counter();
         let cells = columns.iter().map(|&target| {
-            let summary = analysis.costs.cell(step, target).status.get(&counter);
-            let figure = summary.map(|all| Cell::figure(figures::plain(all), all.mean));
+            let summary = analysis.costs.status(step, target, &counter);
+            let figure = summary.map(|all| Cell::figure(figures::plain(&all), all.mean));
             figure.into()
         });
         (name(facts, detail), cells.collect())

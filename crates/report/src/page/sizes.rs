@@ -70,7 +70,7 @@ fn per_row(analysis: &Analysis<'_>, target: usize) -> Option<Summary> {
 fn at_end(analysis: &Analysis<'_>, target: usize, counter: &Counter) -> Option<u64> {
     let mut steps = (0..analysis.plan.steps.len()).rev();
     steps.find_map(|step| {
-        let sizes = |trial: &TrialCosts| trial.sizes.get(counter).copied();
+        let sizes = |trial: &TrialCosts| analysis.costs.size(trial, counter);
         let trials = &analysis.costs.cell(step, target).trials.timed;
         let values: Vec<u64> = trials.iter().filter_map(sizes).collect();
         let total: u64 = values.iter().sum();

@@ -105,16 +105,18 @@ impl Tables<'_> {
         costs: &TrialCosts,
     ) -> Vec<Measurement<'a>> {
         let per = of_step::unit(self.plan(), group.step).name();
-        let grown = costs.status.iter().filter(|_| costs.units > 0.0);
-        let grown = grown.filter(|(counter, _)| self.grown.contains(*counter));
-        let row = |(counter, growth): (&Counter, &u64)| Measurement {
-            metric: counter.to_string().into(),
-            value: Some(*growth as f64 / costs.units),
-            per: Some(per.into()),
-            source: Some(counter.to_string().into()),
-            ..blank.clone()
+        let grown = self.grown.iter().filter(|_| costs.units > 0.0);
+        let row = |counter: &Counter| {
+            let growth = self.analysis.costs.growth(costs, counter)?;
+            Some(Measurement {
+                metric: counter.to_string().into(),
+                value: Some(growth as f64 / costs.units),
+                per: Some(per.into()),
+                source: Some(counter.to_string().into()),
+                ..blank.clone()
+            })
         };
-        grown.map(row).collect()
+        grown.filter_map(row).collect()
     }
 
     fn blank(&self, group: GroupId, target: usize, kind: TrialKind) -> Measurement<'_> {

@@ -3,7 +3,7 @@
 use prony_model::{Interval, PlannedTrial, Schedule, ThreadUse, TrialKind};
 use rusqlite::params;
 
-use super::{ErrorRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
+use super::{ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
 use crate::database::{first, read_row, rows};
 use crate::trials::DONE_TIMED;
 use crate::values::{Parsed, Word};
@@ -76,6 +76,46 @@ impl Store {
              WHERE trial_id = ?1 AND step_id = ?2 AND group_position = ?3 AND position = ?4",
             params![trial, step, group, position],
             |row| row.get(0),
+        )
+    }
+
+    /// The service times of the whole operations of all groups of a trial, by step and group: HDR V2,
+    /// deflated, in nanoseconds.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn histograms(&self, trial: TrialId) -> Result<Vec<HistogramRow>, StoreError> {
+        rows(
+            &self.connection,
+            "read the histograms",
+            "SELECT step_id, group_position, hdr FROM histogram
+             WHERE trial_id = ?1 AND position = 0 ORDER BY step_id, group_position",
+            [trial],
+            |row| read_row! { row, 0 => HistogramRow { step, group, hdr } },
+        )
+    }
+
+    /// The counts of the statements of all groups of a trial, by step and group and in the order of
+    /// the workload.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn statements_of(
+        &self,
+        trial: TrialId,
+    ) -> Result<Vec<(usize, usize, StatementRow)>, StoreError> {
+        rows(
+            &self.connection,
+            "read the counts of the statements",
+            "SELECT step_id, group_position, position, statement, count, rows, affected, unexpected
+             FROM statement_count WHERE trial_id = ?1 ORDER BY step_id, group_position, position",
+            [trial],
+            |row| {
+                let statement = read_row! { row, 2 => StatementRow {
+                    position, name, count, rows, affected, unexpected,
+                } }?;
+                Ok((row.get(0)?, row.get(1)?, statement))
+            },
         )
     }
 

@@ -1,8 +1,9 @@
-//! Reading samples.
+//! Reading samples, all of a trial at once: a value names its counter by its place in a list.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
+use std::ops::Range;
 
-use prony_model::{Counter, Sample, StepSamples};
+use prony_model::{Counter, Gap, Moment, Sample, Source, StepSamples};
 use rusqlite::{Row, params};
 
 use super::{counter, gap, is_shared};
@@ -10,105 +11,213 @@ use crate::database::rows;
 use crate::values::{Bits, word};
 use crate::{Store, StoreError, TrialId};
 
-/// The samples of a step by their number in the file, while they are read.
-type Drafts = BTreeMap<i64, Draft>;
+/// The counters of a file, in their order: a [`FlatSample`] has their values by their places here.
+#[derive(Debug, Clone, Default)]
+pub struct Counters {
+    all: Vec<Counter>,
+    /// The place of each, by its number in the file.
+    places: Vec<Option<usize>>,
+}
+
+/// Everything read at one moment of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlatSample {
+    /// Index of the step in the plan.
+    pub step: usize,
+    /// The moment of the step.
+    pub moment: Moment,
+    /// The time when what is exact was read, in nanoseconds of the host's monotonic clock.
+    pub at_ns: u64,
+    /// Time that reading all of it took, in nanoseconds.
+    pub took_ns: u64,
+    /// Values by the places of their counters; empty if they were not asked for.
+    pub values: Vec<Option<u64>>,
+    /// Sources of which a usual value could not be read, with reasons.
+    pub gaps: Vec<Gap>,
+    position: i64,
+}
 
 /// A sample while it is read.
 struct Draft {
-    position: i64,
+    id: i64,
     /// The sample whose values it does not repeat.
     base: Option<i64>,
-    /// The counters that that one has, and this one has not.
-    lacking: BTreeSet<Counter>,
-    sample: Sample,
+    /// The places of the counters that that one has, and this one has not.
+    lacking: Vec<usize>,
+    sample: FlatSample,
+}
+
+impl Counters {
+    /// The counters, ascending.
+    pub fn all(&self) -> &[Counter] {
+        &self.all
+    }
+
+    /// The place of a counter; `None` if no sample of the file has it.
+    pub fn place(&self, counter: &Counter) -> Option<usize> {
+        self.all.binary_search(counter).ok()
+    }
+
+    /// The places of the counters of a source.
+    pub fn of_source(&self, source: Source) -> Range<usize> {
+        let begin = self.all.partition_point(|counter| counter.source < source);
+        let end = self.all.partition_point(|counter| counter.source <= source);
+        begin..end
+    }
+}
+
+impl FlatSample {
+    /// The value of the counter at a place.
+    pub fn value(&self, place: usize) -> Option<u64> {
+        *self.values.get(place)?
+    }
 }
 
 impl Store {
+    /// The counters of all samples so far.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn counters(&self) -> Result<Counters, StoreError> {
+        let mut numbered: Vec<(Counter, usize)> = rows(
+            &self.connection,
+            "read the counters",
+            "SELECT source, name, id FROM counter",
+            [],
+            |row| Ok((counter(row, 0)?, row.get(2)?)),
+        )?;
+        numbered.sort_unstable();
+        let last = numbered.iter().map(|(_, number)| number + 1).max();
+        let mut places = vec![None; last.unwrap_or(0)];
+        for (place, (_, number)) in numbered.iter().enumerate() {
+            places[*number] = Some(place);
+        }
+        let all = numbered.into_iter().map(|(counter, _)| counter);
+        Ok(Counters {
+            all: all.collect(),
+            places,
+        })
+    }
+
+    /// The samples of all steps of a trial, by step and in the order of time. Without `periods`, only
+    /// those at the edges of the measured time have values.
+    ///
+    /// # Errors
+    /// When the file can't be read, or is damaged.
+    pub fn flat_samples(
+        &self,
+        trial: TrialId,
+        counters: &Counters,
+        periods: bool,
+    ) -> Result<Vec<FlatSample>, StoreError> {
+        let mut drafts = self.drafts(trial)?;
+        self.read_values(trial, counters, periods, &mut drafts)?;
+        self.read_gaps(trial, &mut drafts)?;
+        share(&mut drafts, counters)
+            .map_err(|problem| StoreError::damaged(&self.connection, "sample.base_id", problem))?;
+        let samples = drafts.into_iter().map(|draft| draft.sample);
+        let mut samples: Vec<FlatSample> = samples.collect();
+        samples.sort_by_key(|sample| (sample.step, sample.at_ns, sample.position));
+        Ok(samples)
+    }
+
     /// The samples of one step in the order of time, as they were recorded.
     ///
     /// # Errors
     /// When the file can't be read, or is damaged.
     pub fn samples(&self, trial: TrialId, step: usize) -> Result<StepSamples, StoreError> {
-        let mut drafts = self.drafts(trial, step)?;
-        self.read_values(trial, step, &mut drafts)?;
-        self.read_gaps(trial, step, &mut drafts)?;
-        share(&mut drafts)
-            .map_err(|problem| StoreError::damaged(&self.connection, "sample.base_id", problem))?;
-        let mut drafts: Vec<_> = drafts.into_values().collect();
-        drafts.sort_by_key(|draft| (draft.sample.at_ns, draft.position));
-        let samples = drafts.into_iter().map(|draft| draft.sample);
-        Ok(StepSamples(samples.collect()))
+        let counters = self.counters()?;
+        let samples = self.flat_samples(trial, &counters, true)?.into_iter();
+        let of_step = samples.filter(|sample| sample.step == step);
+        let named = of_step.map(|sample| {
+            let values = counters.all.iter().zip(&sample.values);
+            let values = values.filter_map(|(counter, value)| Some((counter.clone(), (*value)?)));
+            Sample {
+                moment: sample.moment,
+                at_ns: sample.at_ns,
+                took_ns: sample.took_ns,
+                values: values.collect(),
+                gaps: sample.gaps,
+            }
+        });
+        Ok(StepSamples(named.collect()))
     }
 
-    /// Samples without values and gaps.
-    fn drafts(&self, trial: TrialId, step: usize) -> Result<Drafts, StoreError> {
-        let drafts = rows(
+    /// Samples without values and gaps, by their numbers in the file.
+    fn drafts(&self, trial: TrialId) -> Result<Vec<Draft>, StoreError> {
+        let mut drafts = rows(
             &self.connection,
             "read the samples",
-            "SELECT id, position, base_id, moment, at_ns, took_ns FROM sample
-             WHERE trial_id = ?1 AND step_id = ?2",
-            params![trial, step],
+            "SELECT id, step_id, position, base_id, moment, at_ns, took_ns FROM sample
+             WHERE trial_id = ?1",
+            [trial],
             |row| {
-                let draft = Draft {
-                    position: row.get(1)?,
-                    base: row.get(2)?,
-                    lacking: BTreeSet::new(),
-                    sample: Sample {
-                        moment: word(row, 3)?,
-                        at_ns: row.get(4)?,
-                        took_ns: row.get(5)?,
-                        values: BTreeMap::new(),
+                Ok(Draft {
+                    id: row.get(0)?,
+                    base: row.get(3)?,
+                    lacking: Vec::new(),
+                    sample: FlatSample {
+                        step: row.get(1)?,
+                        position: row.get(2)?,
+                        moment: word(row, 4)?,
+                        at_ns: row.get(5)?,
+                        took_ns: row.get(6)?,
+                        values: Vec::new(),
                         gaps: Vec::new(),
                     },
-                };
-                Ok((row.get(0)?, draft))
+                })
             },
         )?;
-        Ok(drafts.into_iter().collect())
+        drafts.sort_unstable_by_key(|draft| draft.id);
+        Ok(drafts)
     }
 
     /// Reads the values that the file has for each sample.
     fn read_values(
         &self,
         trial: TrialId,
-        step: usize,
-        drafts: &mut Drafts,
+        counters: &Counters,
+        periods: bool,
+        drafts: &mut [Draft],
     ) -> Result<(), StoreError> {
+        // Rows of a sample follow each other.
+        let mut current: Option<usize> = None;
         let read = |row: &Row<'_>| {
-            // A run that goes on may have recorded samples since the drafts were read.
-            let Some(draft) = drafts.get_mut(&row.get(0)?) else {
-                return Ok(());
-            };
-            let counter = counter(row, 1)?;
-            match row.get(3)? {
-                Some(Bits(value)) => drop(draft.sample.values.insert(counter, value)),
-                None => drop(draft.lacking.insert(counter)),
+            let id: i64 = row.get(0)?;
+            if current.is_none_or(|place| drafts[place].id != id) {
+                current = drafts.binary_search_by_key(&id, |draft| draft.id).ok();
+                if let Some(place) = current {
+                    let values = &mut drafts[place].sample.values;
+                    values.resize(counters.all.len(), None);
+                }
+            }
+            let number: usize = row.get(1)?;
+            let place = counters.places.get(number).copied().flatten();
+            if let (Some(draft), Some(place)) = (current.map(|place| &mut drafts[place]), place) {
+                match row.get(2)? {
+                    Some(Bits(value)) => draft.sample.values[place] = Some(value),
+                    None => draft.lacking.push(place),
+                }
             }
             Ok(())
         };
         rows(
             &self.connection,
             "read the values of samples",
-            "SELECT sample_id, source, name, value
-             FROM sample
-                 JOIN sample_value ON sample_id = sample.id
-                 JOIN counter ON counter.id = counter_id
-             WHERE trial_id = ?1 AND step_id = ?2",
-            params![trial, step],
+            "SELECT sample_id, counter_id, value
+             FROM sample CROSS JOIN sample_value ON sample_id = sample.id
+             WHERE trial_id = ?1 AND (?2 OR moment <> 'period')",
+            params![trial, periods],
             read,
         )
         .map(drop)
     }
 
-    fn read_gaps(
-        &self,
-        trial: TrialId,
-        step: usize,
-        drafts: &mut Drafts,
-    ) -> Result<(), StoreError> {
+    fn read_gaps(&self, trial: TrialId, drafts: &mut [Draft]) -> Result<(), StoreError> {
         let read = |row: &Row<'_>| {
-            if let Some(draft) = drafts.get_mut(&row.get(0)?) {
-                draft.sample.gaps.push(gap(row, 1)?);
+            let id: i64 = row.get(0)?;
+            if let Ok(place) = drafts.binary_search_by_key(&id, |draft| draft.id) {
+                drafts[place].sample.gaps.push(gap(row, 1)?);
             }
             Ok(())
         };
@@ -116,36 +225,41 @@ impl Store {
             &self.connection,
             "read the gaps of samples",
             "SELECT sample_id, source, reason FROM sample JOIN sample_gap ON sample_id = id
-             WHERE trial_id = ?1 AND step_id = ?2 ORDER BY sample_id, sample_gap.position",
-            params![trial, step],
+             WHERE trial_id = ?1 ORDER BY sample_id, sample_gap.position",
+            [trial],
             read,
         )
         .map(drop)
     }
 }
 
-/// Gives samples the values of their bases that they do not repeat, or says why that can't be.
-fn share(drafts: &mut Drafts) -> Result<(), String> {
-    let based: Vec<_> = drafts
-        .iter()
-        .filter_map(|(id, draft)| Some((*id, draft.base?)))
-        .collect();
-    for (id, base) in based {
-        let base = drafts
-            .get(&base)
-            .ok_or_else(|| format!("{base} is no sample of the same step"))?;
-        let values = base.sample.values.iter();
-        let shared: Vec<_> = values
-            .filter(|(counter, _)| is_shared(counter.source))
-            .map(|(counter, value)| (counter.clone(), *value))
-            .collect();
-        let Some(draft) = drafts.get_mut(&id) else {
+/// Gives samples the values of their bases that they do not repeat, or says why that can't be. A base
+/// has a lower number than the samples that refer to it.
+fn share(drafts: &mut [Draft], counters: &Counters) -> Result<(), String> {
+    let shared = counters
+        .all
+        .partition_point(|counter| !is_shared(counter.source));
+    let by_id: HashMap<i64, usize> = drafts.iter().map(|draft| draft.id).zip(0..).collect();
+    for place in 0..drafts.len() {
+        let Some(base) = drafts[place].base else {
             continue;
         };
-        for (counter, value) in shared {
-            if !draft.lacking.contains(&counter) {
-                draft.sample.values.entry(counter).or_insert(value);
-            }
+        let (before, rest) = drafts.split_at_mut(place);
+        let draft = &mut rest[0];
+        let base = by_id.get(&base).and_then(|&base| before.get(base));
+        let base = base.ok_or_else(|| {
+            let id = draft.base.unwrap_or_default();
+            format!("{id} is no earlier sample of the same trial")
+        })?;
+        let Some(values) = base.sample.values.get(shared..) else {
+            continue;
+        };
+        draft.sample.values.resize(counters.all.len(), None);
+        for (value, base) in draft.sample.values[shared..].iter_mut().zip(values) {
+            *value = value.or(*base);
+        }
+        for &lacking in &draft.lacking {
+            draft.sample.values[lacking] = None;
         }
     }
     Ok(())

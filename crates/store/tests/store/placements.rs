@@ -69,8 +69,10 @@ fn files_without_pairs_are_read_and_brought_up_to_date() {
     drop(store);
     rusqlite::Connection::open(sample.path())
         .and_then(|connection| {
-            connection
-                .execute_batch("ALTER TABLE placement DROP COLUMN paired; DROP TABLE addition")?;
+            connection.execute_batch(
+                "DROP VIEW whole_sample_value;
+                 ALTER TABLE placement DROP COLUMN paired; DROP TABLE addition",
+            )?;
             connection.pragma_update(None, "user_version", 1)
         })
         .unwrap();

@@ -232,17 +232,53 @@ fn the_samples_of_a_step_are_recorded_once() {
 }
 
 #[test]
-fn a_base_of_another_step_is_damage() {
+fn a_base_that_is_not_there_is_damage() {
     let (file, mut store, trial) = begun();
     let start = sample(Moment::Start, 1, &[(&READS, 5)]);
     let end = sample(Moment::End, 2, &[(&READS, 5)]);
     store.record_samples(trial, 0, &[start, end]).unwrap();
     let connection = rusqlite::Connection::open(file.path()).unwrap();
     connection
-        .execute("UPDATE sample SET step_id = 1 WHERE moment = 'end'", [])
+        .execute_batch(
+            "PRAGMA foreign_keys = OFF; UPDATE sample SET base_id = 77 WHERE moment = 'end'",
+        )
         .unwrap();
-    let error = store.samples(trial, 1).unwrap_err();
+    let error = store.samples(trial, 0).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+}
+
+#[test]
+fn a_start_writes_what_changed_since_the_step_before() {
+    let (file, mut store, trial) = begun();
+    let step = |at_ns, reads| {
+        let same = [(&READS, reads), (&SLEEPS, 6), (&USER, at_ns)];
+        let end = [
+            (&READS, reads + 1),
+            (&SLEEPS, 6),
+            (&PURGED, 3),
+            (&USER, at_ns),
+        ];
+        vec![
+            sample(Moment::Start, at_ns, &same),
+            sample(Moment::End, at_ns + 1, &end),
+        ]
+    };
+    let (first, second) = (step(1, 10), step(11, 20));
+    store.record_samples(trial, 0, &first).unwrap();
+    store.record_samples(trial, 1, &second).unwrap();
+    assert_eq!(store.samples(trial, 0).unwrap(), StepSamples(first.clone()));
+    assert_eq!(store.samples(trial, 1).unwrap(), StepSamples(second));
+    // Another trial begins with its own.
+    let other = store.begin_trial(planned(0, 1), at(1)).unwrap();
+    store.record_samples(other, 0, &first).unwrap();
+    assert_eq!(store.samples(other, 0).unwrap(), StepSamples(first));
+    drop(store);
+    let of_start = "SELECT count(*) FROM sample_value JOIN sample ON id = sample_id
+         WHERE moment = 'start' AND trial_id = 1 AND step_id = 1";
+    let written = "reads, the processor time, and that nothing was purged";
+    assert_eq!(count(&file, of_start), 3, "{written}");
+    let whole = "SELECT count(*) FROM whole_sample_value";
+    assert_eq!(count(&file, whole), 3 * (3 + 4));
 }
 
 #[test]

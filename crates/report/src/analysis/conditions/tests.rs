@@ -54,7 +54,7 @@ fn of_placement(reading: &PlacementReading, usable: Option<&CpuSet>) -> Vec<Stri
     let facts = StepFacts {
         thread_use: &[],
         schedules: &[],
-        edges: None,
+        stolen: None,
         cpus: 2,
         placement: Some(reading),
         usable,
@@ -119,7 +119,7 @@ fn paired_threads_have_one_of_the_processors_each() {
             placement: Some(reading),
             thread_use: &[],
             schedules: &[],
-            edges: None,
+            stolen: None,
             cpus: 2,
             usable: None,
         };
@@ -150,7 +150,7 @@ fn of_threads(thread_use: &[ThreadUse], clients: u32, pace: Pace) -> Vec<Conditi
     let facts = StepFacts {
         thread_use,
         schedules: &[],
-        edges: None,
+        stolen: None,
         cpus: 2,
         placement: None,
         usable: None,
@@ -163,7 +163,7 @@ fn of_one(schedule: &Schedule) -> Vec<Condition> {
     let facts = StepFacts {
         thread_use: &[],
         schedules: &[Some(schedule)],
-        edges: None,
+        stolen: None,
         cpus: 2,
         placement: None,
         usable: None,
@@ -175,7 +175,7 @@ fn of_steal(start: &Sample, end: &Sample) -> Vec<Condition> {
     let facts = StepFacts {
         thread_use: &[],
         schedules: &[],
-        edges: Some([start, end]),
+        stolen: Stolen::between(start, end),
         cpus: 2,
         placement: None,
         usable: None,
@@ -264,7 +264,7 @@ fn a_condition_names_the_group_whose_schedule_it_is_about() {
     let facts = StepFacts {
         thread_use: &[],
         schedules: &[Some(&kept), None, Some(&late)],
-        edges: None,
+        stolen: None,
         cpus: 2,
         placement: None,
         usable: None,
@@ -281,7 +281,7 @@ fn a_closed_loop_has_no_backlog() {
     let facts = StepFacts {
         thread_use: &[],
         schedules: &[Some(&thinking)],
-        edges: None,
+        stolen: None,
         cpus: 2,
         placement: None,
         usable: None,

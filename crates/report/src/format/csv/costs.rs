@@ -73,7 +73,10 @@ impl CostColumn<'_> {
                     figures.map(|f| f.map_or_else(String::new, text)).collect();
                 Some(items.join(";"))
             }
-            Self::Counter(counter) => trial.status.get(*counter).map(u64::to_string),
+            Self::Counter(counter) => {
+                let growth = row.analysis.costs.growth(trial, counter);
+                growth.map(|growth| growth.to_string())
+            }
         }
     }
 }

@@ -56,7 +56,8 @@ pub(crate) fn absences(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
 pub(crate) fn costs(analysis: &Analysis<'_>, step: usize, target: usize) -> Option<impl Serialize> {
     let cell = analysis.costs.cell(step, target);
     let status = || {
-        let status = cell.status.iter().filter(|(_, figure)| figure.max > 0.0);
+        let status = analysis.costs.grown(step, target);
+        let status = status.filter(|(_, figure)| figure.max > 0.0);
         status.map(|(counter, figure)| (counter.to_string(), summary(figure)))
     };
     analysis.costs.sampled.then(|| {
