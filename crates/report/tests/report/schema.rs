@@ -133,8 +133,8 @@ fn reports_fit_the_schema_and_have_all_of_it() {
     assert!(validator.errors.is_empty(), "{:#?}", validator.errors);
     let mut all = BTreeSet::new();
     properties(&schema, "", &mut all);
-    // Findings are those of the host on which a run was made.
-    all.retain(|path| !path.contains(".findings[]"));
+    // Those of a host are what was wrong with the one on which a run was made.
+    all.retain(|path| !path.starts_with(".run.hosts[].findings[]"));
     let unused: Vec<&String> = all.difference(&validator.seen).collect();
     assert!(all.len() > 100 && unused.is_empty(), "{unused:#?}");
 }
