@@ -38,11 +38,12 @@ const MOVING: usize = 36;
 /// Seconds of a step: an interval and a sample for each.
 const SECONDS: u64 = 5;
 
-const FORMATS: [(&str, Format); 4] = [
+const FORMATS: [(&str, Format); 5] = [
     ("text", Format::Text),
     ("markdown", Format::Markdown),
     ("csv", Format::Csv),
     ("json", Format::Json),
+    ("html", Format::Html),
 ];
 
 fn main() -> io::Result<()> {
