@@ -17,14 +17,14 @@ pub(crate) fn leave(store: &Store, folder: &Path) -> Result<(), Failure> {
     let page = render(store, Format::Html).map_err(Failure::usage)?;
     let path = folder.join(PAGE_FILE);
     replace(&path, &page)?;
-    output::talk(&path.display().to_string());
+    output::notice(&path.display().to_string());
     Ok(())
 }
 
 /// Does the same for a run that ends with a failure of its own, which matters more.
 pub(crate) fn leave_if_possible(store: &Store, folder: &Path) {
     if let Err(failure) = leave(store, folder) {
-        output::talk(&failure.message);
+        output::notice(&failure.message);
     }
 }
 
