@@ -228,6 +228,9 @@ impl<'a> Analysis<'a> {
     }
 }
 
+/// Word in JSON for the warning about a build.
+pub(crate) const CAUTION: &str = "build";
+
 /// What readers must know of builds before they compare them, once for each.
 fn cautions(plan: &Plan) -> impl Iterator<Item = WarningRow> {
     let builds = plan.targets.iter().map(|target| &target.build);
@@ -236,7 +239,7 @@ fn cautions(plan: &Plan) -> impl Iterator<Item = WarningRow> {
     let texts: BTreeSet<String> = cautions.collect();
     texts.into_iter().map(|text| WarningRow {
         subject: Subject::Run,
-        code: "build".to_owned(),
+        code: CAUTION.to_owned(),
         text,
     })
 }

@@ -8,12 +8,12 @@ use prony_model::{BuildFacts, FindingState, Metric, TrialState, Verdict};
 use prony_stats::Change;
 use prony_store::HostRow;
 
-use crate::analysis::Analysis;
 use crate::analysis::estimate::Estimate;
 use crate::analysis::group::GroupId;
 use crate::analysis::identical::Comparison;
 use crate::analysis::lineage;
 use crate::analysis::verdicts::{Disagreement, Doubt, Judged};
+use crate::analysis::{Analysis, CAUTION};
 
 /// Differences, and disagreements of throughput and cost, that are findings: the largest ones.
 const LARGEST_MAX: usize = 10;
@@ -51,6 +51,8 @@ pub(crate) enum Finding<'a> {
         /// Number of all verdicts on steps.
         all: usize,
     },
+    /// What readers must know of a build before they compare it, with the build's name.
+    Caution(&'a str),
     /// The host had properties that make ratios untrustworthy.
     BadHost(Vec<String>),
     /// The user added blocks after the run had begun.
@@ -155,6 +157,7 @@ impl Finding<'_> {
             Self::Identical(_) => "identical-servers",
             Self::Unfit(_) => "unfit-host",
             Self::Doubtful { .. } => "doubtful",
+            Self::Caution(_) => "caution",
             Self::BadHost(_) => "bad-host",
             Self::Appended { .. } => "appended-blocks",
             Self::Incomplete { .. } => "incomplete",
@@ -184,6 +187,7 @@ impl Finding<'_> {
             Self::Doubtful { marked, .. } => all(marked),
             Self::NothingCompared { .. }
             | Self::NoVerdicts { .. }
+            | Self::Caution(_)
             | Self::BadHost(_)
             | Self::Appended { .. }
             | Self::Incomplete { .. }
@@ -206,6 +210,8 @@ pub(crate) fn of<'a>(analysis: &'a Analysis<'_>) -> Vec<Finding<'a>> {
         found.extend(unfit(analysis));
     }
     found.extend(doubtful(analysis));
+    let cautions = analysis.warnings.iter().filter(|one| one.code == CAUTION);
+    found.extend(cautions.map(|one| Finding::Caution(&one.text)));
     let bad = bad_properties(&analysis.hosts);
     found.extend((!bad.is_empty()).then_some(Finding::BadHost(bad)));
     if has_contenders {

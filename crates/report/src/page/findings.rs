@@ -123,6 +123,7 @@ pub(crate) fn sentence(analysis: &Analysis<'_>, finding: &Finding<'_>) -> Senten
         Finding::Identical(identical) => of_identical(analysis, identical),
         Finding::Unfit(comparisons) => of_unfit(analysis, comparisons),
         Finding::Doubtful { marked, all } => of_doubts(marked, *all),
+        Finding::Caution(text) => start.text(*text),
         Finding::BadHost(properties) => start.text(format!(
             "`prony check` found the host bad for ratios: {}",
             properties.join("; ")

@@ -325,3 +325,14 @@ fn unknown_steps_are_refused_with_the_known_ones() {
     let data = refused(&chosen(&["scan"], &[], &[]), Format::Csv);
     assert!(matches!(data, ReportError::StepsOfData));
 }
+
+#[test]
+fn a_caution_about_a_build_is_among_the_findings() {
+    let mut plan = plan(2, &[1], 2);
+    plan.targets[1].build.caution = Some("built for 32 bits".into());
+    let mut sample = Sample::new(&plan);
+    sample.run(|_| true);
+    let text = format!("{}: built for 32 bits", plan.targets[1].build.id);
+    assert_eq!(of_kind(&findings(&sample), "caution")["text"], text);
+    assert!(answer(&sample).contains(&text));
+}
