@@ -9,6 +9,7 @@ mod bench;
 mod cargo;
 mod ci;
 mod layers;
+mod page;
 mod settings;
 mod slow;
 mod tidy;
@@ -24,7 +25,7 @@ usage: cargo xtask COMMAND
   tidy                  sizes, names, links, causes, comments, circles, layers; --all: exempt code too
   settings              write docs/settings.md again, from real servers
   slow                  build a library that slows a server by a percentage; --percent P [--out FILE]
-  page                  write pictures of a page to target/pages
+  page                  write pictures of the tests' page to target/pages, or PAGE.html OUT.png
   bench-load            fill tables alternately with sysbench's prepare and Prony; options: --help
   bench-peers           compare costs of point queries: sysbench, Prony, bare loops; options: --help
   bench-instructions    count instructions that Prony executes for a point query; options: --help
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy(std::env::args().skip(2)),
         Some("settings") => settings::write(&workspace_root()),
         Some("slow") => slow::build(&workspace_root(), std::env::args().skip(2)),
-        Some(name @ "page") => pictures(name, &workspace_root()),
+        Some("page") => page::pictures(&workspace_root(), std::env::args().skip(2)),
         Some(name @ ("bench-load" | "bench-peers" | "bench-instructions")) => {
             bench::run(&workspace_root(), name, std::env::args().skip(2))
         }
@@ -56,21 +57,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Writes pictures of a page, as its test in a browser sees it.
-fn pictures(name: &str, root: &Path) -> Result<(), String> {
-    let folder = root.join("target/pages");
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| format!("make {}: {error}", folder.display()))?;
-    let test = "test --package prony-report --test report pages_are_readable_everywhere";
-    let variables = [
-        ("PRONY_PICTURES", folder.as_os_str()),
-        ("PRONY_LIVE_TESTS", "require".as_ref()),
-    ];
-    cargo::run(name, cargo::command(test).envs(variables))?;
-    println!("the pictures are in {}", folder.display());
-    Ok(())
 }
 
 /// Runs every check of the tree and reports all findings at once; with `--all`, also those in
