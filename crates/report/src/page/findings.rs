@@ -1,6 +1,6 @@
 //! Findings in words: sentences whose figures know the cell that they are from.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use prony_model::{Metric, Verdict};
 
@@ -180,10 +180,23 @@ fn of_counts(analysis: &Analysis<'_>, counts: &Counts<'_>) -> Sentence {
     };
     let shown = VERDICTS.iter().filter(|_| counts.has_verdicts);
     for verdict in shown {
-        let with = counts.judged.iter().filter(|one| one.verdict == *verdict);
-        let n = with.count();
+        let with = || counts.judged.iter().filter(|one| one.verdict == *verdict);
+        let n = with().count();
+        let mut words = verdict.to_string();
+        // Identical servers that differ by more than a margin raise it: then it must be said.
+        let step_margin = |one: &Judged| analysis.plan.steps[one.group.step].margin();
+        let raised = with().filter(|one| one.margin > step_margin(one));
+        let widest = raised.map(|one| one.margin).fold(0.0, f64::max);
+        if *verdict == Verdict::Equivalent && widest > 0.0 {
+            write!(
+                words,
+                " (within up to {}, as identical servers are)",
+                share(widest)
+            )
+            .ok();
+        }
         if n > 0 {
-            sentence = part(sentence, n, &verdict.to_string());
+            sentence = part(sentence, n, &words);
         }
     }
     if counts.without > 0 {
