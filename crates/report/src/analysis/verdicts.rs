@@ -72,12 +72,12 @@ pub(crate) struct Judged {
     pub(crate) target: usize,
     pub(crate) metric: Metric,
     pub(crate) estimate: Estimate,
-    /// The difference below which targets count as equivalent, as a share: that of the step, or that
-    /// of identical servers where these differ by more.
+    /// The margin that the size is about, as a share: that of the step, or the difference of identical
+    /// servers where these differ by more. Equivalence is always about the margin of the step.
     pub(crate) margin: f64,
     /// p-value of the ratio 1, adjusted for all comparisons of the run. `None` of too few pairs.
     pub(crate) adjusted_p: Option<f64>,
-    /// p-value of a difference that is not within the margin. `None` below two pairs.
+    /// p-value of a difference that is not within the margin of the step. `None` below two pairs.
     pub(crate) equivalence_p: Option<f64>,
     pub(crate) verdict: Verdict,
     /// The interval beside the margin. `None` below two pairs.
@@ -167,7 +167,7 @@ impl Verdicts {
             let margin = differing.unwrap_or(step_margin);
             let mut judged = Judged {
                 adjusted_p: adjusted.get(&key).copied(),
-                equivalence_p: looks.equivalence_p(&estimate, margin),
+                equivalence_p: looks.equivalence_p(&estimate, step_margin),
                 verdict: Verdict::Inconclusive,
                 size: estimate.interval.map(|interval| Size::of(interval, margin)),
                 needed: None,
@@ -178,7 +178,7 @@ impl Verdicts {
                 estimate,
                 margin,
             };
-            judged.decide(pairs_min(&looks));
+            judged.decide(pairs_min(&looks), step_margin);
             (key, judged)
         };
         Self {
@@ -250,13 +250,14 @@ fn adjusted(estimates: &BTreeMap<Key, Estimate>, pairs_min: usize) -> BTreeMap<K
 
 impl Judged {
     /// Sets what follows from the p-values.
-    fn decide(&mut self, pairs_min: usize) {
+    fn decide(&mut self, pairs_min: usize, step_margin: f64) {
         let Some((adjusted_p, equivalence_p)) = self.adjusted_p.zip(self.equivalence_p) else {
             self.needed = Some(Needed::TooFew { least: pairs_min });
             return;
         };
         self.verdict = if equivalence_p <= EQUIVALENCE {
             self.size = Some(Size::Within);
+            self.margin = step_margin;
             Verdict::Equivalent
         } else if adjusted_p > FALSE_SHARE {
             Verdict::Inconclusive
@@ -280,8 +281,8 @@ impl Judged {
             self.needed = Some(Needed::to_settle(
                 log,
                 FALSE_SHARE * share(log.p_value(), adjusted_p).min(1.0),
-                EQUIVALENCE * share(log.equivalence_p(self.margin), equivalence_p).min(1.0),
-                self.margin,
+                EQUIVALENCE * share(log.equivalence_p(step_margin), equivalence_p).min(1.0),
+                step_margin,
             ));
         }
     }
@@ -310,12 +311,12 @@ impl Size {
         }
     }
 
-    /// In words.
+    /// In words, before those of the margin.
     pub(crate) const fn words(self) -> &'static str {
         match self {
-            Self::Beyond => "beyond the margin",
-            Self::MayBeWithin => "may be within the margin",
-            Self::Within => "within the margin",
+            Self::Beyond => "beyond",
+            Self::MayBeWithin => "maybe within",
+            Self::Within => "within",
         }
     }
 }

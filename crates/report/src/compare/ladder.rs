@@ -10,7 +10,7 @@ use crate::analysis::verdicts::PAIRS_MIN;
 use crate::compare::runs::{Host, Place, Run};
 use crate::compare::works::Works;
 use crate::figures;
-use crate::words::listed;
+use crate::words::{listed, share};
 
 /// Logarithms by block.
 pub(crate) type Logs = Vec<(u32, f64)>;
@@ -72,12 +72,31 @@ pub(crate) fn relate(works: &Works, cell: Of<'_>, base: Of<'_>) -> Result<Relati
     {
         return Err(Refusal::AtARate);
     }
-    if cell.0 == base.0 {
+    let mut relation = if cell.0 == base.0 {
         let logs = paired(cell.1, cell.2, base.2)?;
-        return Ok(in_run(cell.1, cell.2, logs, Kind::Paired));
-    }
-    same_conditions(cell, base)?;
-    between(cell, base)
+        in_run(cell.1, cell.2, logs, Kind::Paired)
+    } else {
+        same_conditions(cell, base)?;
+        between(cell, base)?
+    };
+    let both = [(cell.1, cell.2), (base.1, base.2)];
+    let runs = if cell.0 == base.0 { &both[..1] } else { &both };
+    relation.doubts.extend(runs.iter().filter_map(unfit));
+    Ok(relation)
+}
+
+/// The doubt about a step at which identical servers of its run differ by more than the margin.
+fn unfit(&(run, place): &(&Run, Place)) -> Option<String> {
+    let of = |target| Place { target, ..place };
+    let logs = paired(run, of(run.plan.twin?), of(run.plan.base)).ok()?;
+    let difference = run.looks.of_logs(&plain(&logs))?.difference();
+    (difference > run.step(place).margin()).then(|| {
+        let difference = share(difference);
+        format!(
+            "identical servers of {} differ by {difference}, more than the margin",
+            run.label
+        )
+    })
 }
 
 /// Refuses cells of two runs whose figures mean different things.

@@ -6,8 +6,10 @@ use prony_model::{CalibratedHost, ClientGroup, Plan, Step, Target};
 use prony_store::{RunRow, Store, Subject, TrialId};
 use serde_json::Value;
 
+use crate::analysis::canaries::Canaries;
 use crate::analysis::estimate::PlannedLooks;
 use crate::analysis::sections::{self, Section};
+use crate::analysis::trials::Trials;
 use crate::compare::key::Key;
 use crate::error::ReportError;
 use crate::figures::word;
@@ -231,14 +233,20 @@ fn cells(store: &Store) -> Result<BTreeMap<Place, Cell>, ReportError> {
             }
         }
     }
-    for warning in store.warnings()? {
+    let mut warnings = store.warnings()?;
+    warnings.extend(Canaries::read(store)?.warnings(&Trials::read(store)?));
+    for warning in warnings {
         let subject: Subject = warning.subject;
         let Some(&(target, block)) = subject.trial().and_then(|trial| trials.get(&trial)) else {
             continue;
         };
-        for (place, cell) in &mut cells {
-            let concerned = place.target == target
-                && subject.step().is_none_or(|step| step == place.step)
+        let first = |target| Place {
+            target,
+            step: 0,
+            group: 0,
+        };
+        for (place, cell) in cells.range_mut(first(target)..first(target + 1)) {
+            let concerned = subject.step().is_none_or(|step| step == place.step)
                 && subject.group().is_none_or(|group| group == place.group);
             if concerned && cell.values.contains_key(&block) {
                 let blocks = cell.warnings.entry(warning.code.clone()).or_default();

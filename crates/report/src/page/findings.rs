@@ -1,6 +1,6 @@
 //! Findings in words: sentences whose figures know the cell that they are from.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use prony_model::{Metric, Verdict};
 
@@ -180,23 +180,10 @@ fn of_counts(analysis: &Analysis<'_>, counts: &Counts<'_>) -> Sentence {
     };
     let shown = VERDICTS.iter().filter(|_| counts.has_verdicts);
     for verdict in shown {
-        let with = || counts.judged.iter().filter(|one| one.verdict == *verdict);
-        let n = with().count();
-        let mut words = verdict.to_string();
-        // Identical servers that differ by more than a margin raise it: then it must be said.
-        let step_margin = |one: &Judged| analysis.plan.steps[one.group.step].margin();
-        let raised = with().filter(|one| one.margin > step_margin(one));
-        let widest = raised.map(|one| one.margin).fold(0.0, f64::max);
-        if *verdict == Verdict::Equivalent && widest > 0.0 {
-            write!(
-                words,
-                " (within up to {}, as identical servers are)",
-                share(widest)
-            )
-            .ok();
-        }
+        let with = counts.judged.iter().filter(|one| one.verdict == *verdict);
+        let n = with.count();
         if n > 0 {
-            sentence = part(sentence, n, &words);
+            sentence = part(sentence, n, &verdict.to_string());
         }
     }
     if counts.without > 0 {
@@ -218,10 +205,14 @@ fn of_largest(analysis: &Analysis<'_>, largest: &Largest<'_>) -> Sentence {
         _ => "Next: ",
     };
     let size = judged.size.map_or("", |size| size.words());
+    let margin = share(judged.margin);
+    let beside = if judged.margin > analysis.plan.steps[judged.group.step].margin() {
+        format!("the {margin} by which identical servers differ")
+    } else {
+        format!("the margin of {margin}")
+    };
     let start = Sentence::default().text(format!("{rank}{}: ", place(analysis, judged)));
-    let sentence = start
-        .judged(judged)
-        .text(format!(", {size} of {}", share(judged.margin)));
+    let sentence = start.judged(judged).text(format!(", {size} {beside}"));
     let sentence = match largest.cost {
         Some(cost) => sentence.text("; with it, ").judged(cost),
         None => sentence,

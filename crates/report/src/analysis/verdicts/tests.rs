@@ -33,7 +33,7 @@ fn judged(logs: &[f64], margin: f64, others: f64) -> Judged {
         doubts: Vec::new(),
         estimate,
     };
-    judged.decide(PAIRS_MIN);
+    judged.decide(PAIRS_MIN, margin);
     judged
 }
 
