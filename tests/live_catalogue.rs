@@ -77,7 +77,7 @@ impl Stage {
         let asked = |(name, value): &(&str, IntentValue)| ((*name).to_owned(), value.clone());
         let config = Config {
             intents: intents.iter().map(asked).collect(),
-            raw: BTreeMap::new(),
+            ..Config::default()
         };
         let wanted = Wanted {
             engine: Engine::Innodb,
@@ -211,7 +211,7 @@ fn servers_are_reached_over_tcp() {
         let on = [("tls", IntentValue::Flag(true))];
         let config = Config {
             intents: BTreeMap::from([("tls".to_owned(), IntentValue::Flag(true))]),
-            raw: BTreeMap::new(),
+            ..Config::default()
         };
         let wanted = Wanted::over_socket(Engine::Innodb, &config, 4);
         let rendered = stage.catalogue.render(&build.facts, wanted);

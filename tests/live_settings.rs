@@ -80,6 +80,37 @@ options = { eq_range_index_dive_limit = 200 }
     assert!(whole_report(folder.path()).contains("eq_range_index_dive_limit"));
 }
 
+/// What upgrading is worth to a user who keeps the defaults.
+#[test]
+fn shipped_settings_run_side_by_side_and_their_differences_are_shown() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let targets = r#"
+[defaults]
+baseline = "shipped"
+config = { buffer_pool = "64M", flush_at_commit = 2 }
+
+[[target]]
+build = "mysql-5.6.24"
+
+[[target]]
+build = "mysql-9.7"
+"#;
+    run(folder.path(), "mysql-5.6.24", targets).exits(0);
+    let report = whole_report(folder.path());
+    for words in [
+        "as each version ships them, ",
+        "have the settings that each version ships",
+        "eq_range_index_dive_limit (default changed, as shipped)",
+        "log_bin (default changed, as shipped)",
+    ] {
+        assert!(report.contains(words), "{words}\n{report}");
+    }
+    assert!(!report.contains("stops a run"), "{report}");
+}
+
 /// The fault of another study: a redo log of a size that old versions refuse.
 #[test]
 fn a_redo_log_that_an_old_version_refuses_is_as_large_as_it_takes() {

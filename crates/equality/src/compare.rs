@@ -134,7 +134,9 @@ impl VariableTable {
             unexcused(&having(&concerned))
         };
         let row = item.row.filter(|_| matters.is_some());
-        let asked_for = matters.unwrap_or(found) == Conflict::AlthoughAskedAlike;
+        let conflict = matters.unwrap_or(found);
+        let asked_for = conflict == Conflict::AlthoughAskedAlike;
+        let shipped = conflict == Conflict::Shipped;
         let names = item.row.into_iter().flat_map(Row::factors);
         let names = names.chain(intents.iter().copied());
         let allowed = is_allowed(allow, &item.variable, names);
@@ -148,7 +150,8 @@ impl VariableTable {
             allowed,
             absent: item.row.and_then(|row| row.absent.clone()),
             groups,
-            warns_only: row.is_some_and(|row| !row.stops) && !asked_for,
+            shipped,
+            warns_only: shipped || row.is_some_and(|row| !row.stops) && !asked_for,
         })
     }
 
@@ -166,6 +169,7 @@ impl VariableTable {
             let wanted = |intent: &&str| p.subject.intents.get(*intent);
             Request {
                 intents: intents.iter().map(wanted).collect(),
+                baseline: p.subject.baseline,
                 external: p.subject.external,
                 raw: asked.map(|asked| self.key(item.row, asked)),
             }

@@ -1,10 +1,12 @@
 //! Differences that an experiment requested.
 
-use prony_model::IntentValue;
+use prony_model::{Baseline, IntentValue};
 
 /// Two subjects that differ and were not asked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Conflict {
+    /// Nothing was asked of one at least, and that one has the settings that its version ships.
+    Shipped,
     /// The intent that governs the variable was asked of neither, or none does.
     Unasked,
     /// The same was asked of both by intent.
@@ -16,10 +18,19 @@ pub(crate) enum Conflict {
 pub(crate) struct Request<'a> {
     /// The values of the intents that govern the variable, in the order of the table.
     pub(crate) intents: Vec<Option<&'a IntentValue>>,
+    /// Values of settings that are not asked for.
+    pub(crate) baseline: Baseline,
     /// `true` if no intent can be asked of it, because Prony did not start it.
     pub(crate) external: bool,
     /// The value of a raw option, in the form in which values are compared.
     pub(crate) raw: Option<String>,
+}
+
+impl Request<'_> {
+    /// Returns `true` if the variable has the value that the version ships.
+    fn is_as_shipped(&self) -> bool {
+        self.baseline == Baseline::Shipped && self.intents.iter().all(Option::is_none)
+    }
 }
 
 /// The worst conflict among some subjects. `groups` has equal numbers for values that mean the
@@ -40,8 +51,11 @@ pub(crate) fn worst(
                 && !right.external;
             if groups[one] != groups[other] && !explained {
                 let asked = left.intents.iter().any(Option::is_some);
+                let shipped = [left, right].iter().any(|request| request.is_as_shipped());
                 let conflict = if asked && left.intents == right.intents {
                     Conflict::AlthoughAskedAlike
+                } else if shipped && left.raw == right.raw {
+                    Conflict::Shipped
                 } else {
                     Conflict::Unasked
                 };

@@ -22,6 +22,8 @@ pub struct Difference {
     pub governed_by: Option<String>,
     /// `true` if the experiment allows it.
     pub allowed: bool,
+    /// `true` if no more than the settings that versions ship differ, which stops no run.
+    pub shipped: bool,
     /// The value that servers without the variable behave as if they had.
     pub absent: Option<String>,
     /// By subject: equal numbers for values that mean the same; `None` where there is neither a

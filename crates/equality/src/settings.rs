@@ -121,7 +121,7 @@ fn unseen(subjects: &[Subject<'_>], shown: &BTreeSet<String>) -> Vec<Setting> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use prony_model::{Engine, IntentValue, RenderedOption};
+    use prony_model::{Baseline, Engine, IntentValue, RenderedOption};
 
     use super::*;
 
@@ -161,6 +161,7 @@ mod tests {
             .map(|Server(intents, options, variables)| Subject {
                 name: "s",
                 external: false,
+                baseline: Baseline::Common,
                 engine: Engine::Innodb,
                 intents,
                 options,

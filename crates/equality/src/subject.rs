@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Engine, IntentValue, RenderedOption};
+use prony_model::{Baseline, Engine, IntentValue, RenderedOption};
 
 use crate::table::VariableTable;
 use crate::value::flags;
@@ -16,6 +16,8 @@ pub struct Subject<'a> {
     pub engine: Engine,
     /// `true` for an external server, which can't be configured.
     pub external: bool,
+    /// Values of the settings that the experiment does not ask for.
+    pub baseline: Baseline,
     /// Intents that the experiment asks for; those left at the baseline are not there.
     pub intents: &'a BTreeMap<String, IntentValue>,
     /// Options given to the server. Empty for a server that Prony did not start.
@@ -153,6 +155,7 @@ mod tests {
             name: "mysql-8.0.31",
             engine: Engine::Innodb,
             external: false,
+            baseline: Baseline::Common,
             intents: &BTreeMap::new(),
             options: &[],
             variables: &variables,

@@ -20,6 +20,8 @@ pub enum Aspect {
     Server,
     /// The libraries that its server preloads.
     Preload,
+    /// The values of settings that are not asked for.
+    Baseline,
     /// The intent of this name.
     Intent(String),
     /// The raw option of this name.
@@ -55,6 +57,7 @@ impl Aspect {
             Self::Transport,
             Self::Server,
             Self::Preload,
+            Self::Baseline,
             Self::Collect,
             Self::Placement,
         ]
@@ -76,7 +79,10 @@ impl Aspect {
     }
 
     const fn is_configuration(&self) -> bool {
-        matches!(self, Self::Preload | Self::Intent(_) | Self::Option(_))
+        matches!(
+            self,
+            Self::Preload | Self::Baseline | Self::Intent(_) | Self::Option(_)
+        )
     }
 }
 
@@ -90,6 +96,7 @@ impl fmt::Display for Aspect {
             Self::Transport => f.write_str("transport"),
             Self::Server => f.write_str("server"),
             Self::Preload => f.write_str("preload"),
+            Self::Baseline => f.write_str("baseline"),
             Self::Intent(name) => f.write_str(name),
             Self::Option(name) => write!(f, "--{name}"),
             Self::Collect => f.write_str("collect"),
@@ -130,6 +137,10 @@ impl Target {
                     [] => NOT_OURS.to_owned(),
                     all => all.join(", "),
                 }
+            }
+            Aspect::Baseline => {
+                let ours = self.external.is_none();
+                setting(ours.then(|| self.config.baseline.to_string()))
             }
             Aspect::Intent(name) => setting(self.config.intents.get(name).map(ToString::to_string)),
             Aspect::Option(name) => setting(self.config.raw.get(name).cloned()),
@@ -192,7 +203,7 @@ mod tests {
             engine: Engine::Innodb,
             config: Config {
                 intents: intents.collect(),
-                raw: BTreeMap::new(),
+                ..Config::default()
             },
             protocol: Protocol::Prepared,
             transport: Transport::Socket,
@@ -235,6 +246,7 @@ mod tests {
         );
         first.protocol = Protocol::Text;
         first.config.raw.insert("x".to_owned(), "7".to_owned());
+        first.config.baseline = crate::Baseline::Shipped;
         first.collect = crate::Collect::NOTHING;
         first.preload = vec![crate::PreloadedLibrary {
             file: "/a/libx.so.2".into(),
@@ -253,6 +265,7 @@ mod tests {
             [
                 "protocol: text / prepared",
                 "preload: libx.so.2 (sha256 0123456789ab) / nothing",
+                "baseline: shipped / common",
                 "binlog: on / default",
                 "buffer_pool: 512M / 1G",
                 "--x: 7 / default",
@@ -265,7 +278,8 @@ mod tests {
 
     #[test]
     fn servers_that_run_already_have_settings_of_their_own() {
-        let ours = target("mysql-8.0.31", &[("binlog", IntentValue::Flag(true))]);
+        let mut ours = target("mysql-8.0.31", &[("binlog", IntentValue::Flag(true))]);
+        ours.config.baseline = crate::Baseline::Shipped;
         let theirs = external("bench", Tls::Required);
         let varying = Aspect::varying([&ours, &theirs]);
         assert_eq!(varying, [Aspect::Build, Aspect::Transport, Aspect::Server]);
@@ -277,6 +291,7 @@ mod tests {
             theirs.aspect(&Aspect::Intent("binlog".to_owned())),
             "its own"
         );
+        assert_eq!(theirs.aspect(&Aspect::Baseline), "its own");
         assert_eq!(ours.aspect(&Aspect::Server), "started by Prony");
         assert_eq!(
             Aspect::varying([&external("a", Tls::Off), &external("b", Tls::Off)]),

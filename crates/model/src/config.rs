@@ -5,10 +5,35 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Engine;
+use crate::words::words;
+
+words! {
+    /// Values of the settings that an experiment does not ask for.
+    #[derive(Default)]
+    pub enum Baseline {
+        /// Those of the catalogue, equal for all versions.
+        #[default]
+        Common = "common",
+        /// Those of each version itself, except the few that Prony needs to run servers side by side.
+        Shipped = "shipped",
+    }
+}
+
+impl Baseline {
+    /// `true` for [`Self::Common`].
+    fn is_common(&self) -> bool {
+        *self == Self::Common
+    }
+}
+
 /// The configuration that a target asks of its server. Rendering it for one version is the business
 /// of `servers`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
+    /// Values of all other settings. Stored only if it is not the common baseline.
+    #[serde(default, skip_serializing_if = "Baseline::is_common")]
+    pub baseline: Baseline,
     /// Intents by name, such as `buffer_pool`. Every name is in the intent table.
     pub intents: BTreeMap<String, IntentValue>,
     /// Server options passed through as written, without leading dashes.
@@ -54,6 +79,10 @@ pub struct IntentFacts {
     pub choices: Vec<String>,
     /// One sentence for help and error messages.
     pub description: String,
+    /// Its value in the common baseline; `None` leaves it to the server.
+    pub baseline: Option<IntentValue>,
+    /// Engines whose plans show the value even if no target asks for one.
+    pub summary: Vec<Engine>,
 }
 
 /// The reason why a value does not fit its intent.

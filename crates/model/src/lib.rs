@@ -52,7 +52,7 @@ pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRu
 pub use collect::{
     Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
 };
-pub use config::{Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
+pub use config::{Baseline, Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
 pub use dataset::{Dataset, Schema, TableIndex};
 pub use debt::{Debt, DebtKind, Level, SettleOutcome};
 pub use distribution::{Distribution, Hot, Thousandths};

@@ -245,6 +245,8 @@ mod tests {
             kind,
             choices: choices.iter().map(ToString::to_string).collect(),
             description: String::new(),
+            baseline: None,
+            summary: Vec::new(),
         };
         let facts = [
             fact("flag", IntentKind::Flag, &[]),

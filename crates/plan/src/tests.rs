@@ -129,14 +129,25 @@ fn honours(target: &Target, allow: &[String]) -> Result<(), Refused> {
     if !allowed && build == "mysql-5.0.21" && wanted == Some(&IntentValue::Flag(true)) {
         return Err(Refused {
             setting: Aspect::Intent("performance_schema".to_owned()),
+            beside: None,
             reason: format!("{build} can't honour performance_schema = on"),
             remedy: "it can be off".to_owned(),
+        });
+    }
+    let pool = "innodb_buffer_pool_size";
+    if target.config.raw.contains_key(pool) && target.config.intents.contains_key("buffer_pool") {
+        return Err(Refused {
+            setting: Aspect::Option(pool.to_owned()),
+            beside: Some(Aspect::Intent("buffer_pool".to_owned())),
+            reason: format!("the raw option `{pool}` sets what the intent `buffer_pool` sets"),
+            remedy: "remove one of the two".to_owned(),
         });
     }
     match target.config.raw.get("datadir") {
         None => Ok(()),
         Some(_) => Err(Refused {
             setting: Aspect::Option("datadir".to_owned()),
+            beside: None,
             reason: "the raw option `datadir` is set by Prony itself: leave it out".to_owned(),
             remedy: String::new(),
         }),
@@ -213,6 +224,8 @@ fn intents() -> Vec<IntentFacts> {
         kind,
         choices: choices.iter().map(|&word| word.to_owned()).collect(),
         description: String::new(),
+        baseline: None,
+        summary: Vec::new(),
     };
     vec![
         intent("buffer_pool", Bytes, &[]),

@@ -110,13 +110,30 @@ fn honours(catalogue: &Catalogue, target: &Target, allow: &[String]) -> Result<(
             reason: format!("{build} ({version}) can't honour {intent} = {value}"),
             remedy: format!("{refusal}; or accept the nearest value with allow = [\"{intent}\"]"),
             setting: Aspect::Intent(intent),
+            beside: None,
         }),
-        RenderError::RawText(ref name) | RenderError::RawReserved(ref name) => Err(Refused {
-            setting: Aspect::Option(name.clone()),
-            reason: error.to_string(),
-            remedy: String::new(),
-        }),
+        RenderError::RawText(ref name) | RenderError::RawReserved(ref name) => {
+            Err(refused_option(name, None, &error))
+        }
+        RenderError::RawMeetsIntents {
+            ref option,
+            ref intents,
+        } => {
+            let asked = |name: &&String| target.config.intents.contains_key(*name);
+            let beside = intents.iter().find(asked).cloned();
+            Err(refused_option(option, beside.map(Aspect::Intent), &error))
+        }
         _ => Ok(()),
+    }
+}
+
+fn refused_option(name: &str, beside: Option<Aspect>, error: &RenderError) -> Refused {
+    Refused {
+        // As an experiment's aspects are written.
+        setting: Aspect::Option(name.to_ascii_lowercase().replace('-', "_")),
+        beside,
+        reason: error.to_string(),
+        remedy: String::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use prony_model::{Engine, IntentValue, OptionOrigin, RenderedOption};
+use prony_model::{Baseline, Engine, IntentValue, OptionOrigin, RenderedOption};
 use proptest::prelude::*;
 
 use crate::{Difference, DifferenceKind, Subject, UnequalTargets, VariableTable};
@@ -59,6 +59,7 @@ struct Server {
     name: String,
     engine: Engine,
     external: bool,
+    baseline: Baseline,
     intents: BTreeMap<String, IntentValue>,
     options: Vec<RenderedOption>,
     variables: BTreeMap<String, String>,
@@ -70,6 +71,7 @@ fn server(name: &str, variables: &[(&str, &str)]) -> Server {
         name: name.to_owned(),
         engine: Engine::Innodb,
         external: false,
+        baseline: Baseline::Common,
         intents: BTreeMap::new(),
         options: Vec::new(),
         variables: variables.iter().map(own).collect(),
@@ -84,6 +86,11 @@ impl Server {
 
     fn external(mut self) -> Self {
         self.external = true;
+        self
+    }
+
+    fn shipped(mut self) -> Self {
+        self.baseline = Baseline::Shipped;
         self
     }
 
@@ -106,6 +113,7 @@ fn subjects(servers: &[Server]) -> Vec<Subject<'_>> {
         .map(|server| Subject {
             name: &server.name,
             external: server.external,
+            baseline: server.baseline,
             engine: server.engine,
             intents: &server.intents,
             options: &server.options,
@@ -192,6 +200,37 @@ fn an_intent_explains_no_difference_from_an_external_server() {
     assert_eq!(compare(&[ours.clone(), theirs.clone()]), []);
     let found = only(&[ours, theirs.external()]);
     assert!(found.stops(), "{found:?}");
+}
+
+#[test]
+fn shipped_settings_differ_and_stop_nothing() {
+    let cache = "table_open_cache";
+    let old = || server("old", &[(cache, "400")]).shipped();
+    let new = || server("new", &[(cache, "4000")]).shipped();
+    let common = |value| server("common", &[(cache, value)]);
+    for pair in [
+        [old(), new()],
+        [common("2000"), new()],
+        [new(), common("1")],
+    ] {
+        let found = only(&pair);
+        assert_eq!(found.kind, DifferenceKind::DefaultChanged);
+        assert!(found.matters.is_some() && found.shipped && !found.stops());
+    }
+    // Two of the common baseline differ for no such reason.
+    let found = only(&[common("1"), new(), common("2")]);
+    assert!(!found.shipped && found.stops());
+    // Neither do servers that were asked for the same, or given another option.
+    let asked = |name, value| {
+        let asked = server(name, &[("log_bin", value)]).wants("binlog", "on");
+        asked.shipped()
+    };
+    assert!(only(&[asked("a", "ON"), asked("b", "OFF")]).stops());
+    let given = old().told("table_open_cache=400", OptionOrigin::Raw);
+    assert!(only(&[given, new()]).stops());
+    // What is asked of one explains the difference, as always.
+    let silent = server("silent", &[("log_bin", "OFF")]).shipped();
+    assert_eq!(compare(&[asked("a", "ON"), silent]), []);
 }
 
 #[test]

@@ -158,6 +158,7 @@ pub(crate) fn subject<'a>(
         name: &target.name,
         engine: target.engine,
         external: target.external.is_some(),
+        baseline: target.config.baseline,
         intents: &target.config.intents,
         options,
         variables,

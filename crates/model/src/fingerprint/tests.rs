@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::{
-    Backend, BuildFacts, Collect, Config, CountedBy, CountedSteps, Counting, Display, Effect,
-    Engine, Family, Group, Groups, IntentValue, Length, Pace, PasswordSource, Phase, PlacementRule,
-    PlannedTrial, Processors, Protocol, Schema, Settle, Spacing, Statement, TableChoice, Think,
-    Thousandths, Timing, Transport, TrialKind, Version, Workload,
+    Backend, Baseline, BuildFacts, Collect, Config, CountedBy, CountedSteps, Counting, Display,
+    Effect, Engine, Family, Group, Groups, IntentValue, Length, Pace, PasswordSource, Phase,
+    PlacementRule, PlannedTrial, Processors, Protocol, Schema, Settle, Spacing, Statement,
+    TableChoice, Think, Thousandths, Timing, Transport, TrialKind, Version, Workload,
 };
 
 fn library(file: &str, sha256: &str) -> crate::PreloadedLibrary {
@@ -204,7 +204,7 @@ fn labels_blocks_seed_and_build_change_nothing() {
 #[test]
 fn every_input_of_all_cells_changes_all_of_them() {
     let mut seen = vec![after(|_| {})];
-    let different: [fn(&mut Plan); 26] = [
+    let different: [fn(&mut Plan); 27] = [
         |plan| plan.dataset.rows = 1001,
         |plan| plan.dataset.tables = 2,
         |plan| plan.dataset.seed = 8,
@@ -230,6 +230,7 @@ fn every_input_of_all_cells_changes_all_of_them() {
             let raw = &mut plan.targets[0].config.raw;
             raw.insert("a".into(), "1".into());
         },
+        |plan| plan.targets[0].config.baseline = Baseline::Shipped,
         |plan| plan.targets[0].preload = vec![library("/a/x.so", "1")],
         |plan| plan.targets[0].preload = vec![library("/a/x.so", "2")],
         |plan| plan.targets[0].collect = Collect::NOTHING,

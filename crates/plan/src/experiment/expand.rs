@@ -97,6 +97,7 @@ fn build_target(
             Setting::Protocol(value) => protocol = *value,
             Setting::Transport(value) => transport = *value,
             Setting::Preload(value) => preload.clone_from(value),
+            Setting::Baseline(value) => config.baseline = *value,
             Setting::Intent(name, value) => {
                 config.intents.insert(name.clone(), value.clone());
             }

@@ -7,12 +7,13 @@ use crate::invalid::{Document, Problem, Read, Reported};
 use crate::suggest;
 
 /// Keys of a matrix beside the intents.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "build",
     "engine",
     "protocol",
     "transport",
     "preload",
+    "baseline",
     "collect",
     "placement",
     "options",
@@ -42,6 +43,7 @@ fn read_entry<'k>(
         "protocol" => axis(key, value, setting::read_protocol),
         "transport" => axis(key, value, setting::read_transport),
         "preload" => axis(key, value, |value| preload::read(value, knowledge)),
+        "baseline" => axis(key, value, setting::read_baseline),
         "collect" => axis(key, value, collect::read),
         "placement" => axis(key, value, placement::read_setting),
         "options" => return read_options(value),

@@ -99,7 +99,11 @@ fn name(draft: &Draft<'_>, drafts: &[Draft<'_>], words: Words) -> String {
 fn part(target: &Target, aspect: &Aspect, varying: &[Aspect], words: Words) -> Option<String> {
     let value = target.aspect(aspect);
     let text = match aspect {
-        Aspect::Build | Aspect::Engine | Aspect::Protocol | Aspect::Transport => value,
+        Aspect::Build
+        | Aspect::Engine
+        | Aspect::Protocol
+        | Aspect::Transport
+        | Aspect::Baseline => value,
         Aspect::Server => return None,
         Aspect::Preload if target.preload.is_empty() => return None,
         Aspect::Preload => {

@@ -15,6 +15,8 @@ use crate::invalid::{Document, Problem, Read, Span};
 pub struct Refused {
     /// The setting: an intent or an option.
     pub setting: Aspect,
+    /// Another setting of the target, which it contradicts.
+    pub beside: Option<Aspect>,
     /// The unavailable setting, with its value and the server's version.
     pub reason: String,
     /// Available values, or another remedy; may be empty.
@@ -34,11 +36,18 @@ pub(super) fn check(
         let Err(refused) = (knowledge.honours)(&draft.target, allow) else {
             continue;
         };
-        let asked = place(draft, |setting| sets(setting, &refused.setting));
+        let asked = place(draft, |setting| setting.aspect() == refused.setting);
         let build = place(draft, |setting| matches!(setting, Setting::Build(_)));
         let asked = asked.unwrap_or_else(|| draft.place.clone());
         if said.insert((asked.start, refused.reason.clone())) {
             let problem = Problem::new(refused.reason).at(&asked, "asked for here");
+            let beside = refused.beside.as_ref();
+            let beside =
+                beside.and_then(|aspect| place(draft, |setting| setting.aspect() == *aspect));
+            let problem = match beside {
+                Some(beside) => problem.at(&beside, "and here"),
+                None => problem,
+            };
             let problem = match (&refused.setting, build) {
                 (Aspect::Intent(_), Some(build)) => problem.at(&build, "for this build"),
                 _ => problem,
@@ -56,13 +65,4 @@ pub(super) fn check(
 fn place(draft: &Draft<'_>, wanted: impl Fn(&Setting<'_>) -> bool) -> Option<Span> {
     let found = |setting: &&Located<Setting<'_>>| wanted(&setting.value);
     draft.settings.iter().find(found).map(|s| s.span.clone())
-}
-
-/// True where a setting is the intent or option of this name, as written.
-fn sets(setting: &Setting<'_>, aspect: &Aspect) -> bool {
-    match (setting, aspect) {
-        (Setting::Intent(name, _), Aspect::Intent(wanted))
-        | (Setting::Option(name, _), Aspect::Option(wanted)) => name == wanted,
-        _ => false,
-    }
 }

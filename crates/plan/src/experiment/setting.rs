@@ -3,8 +3,8 @@
 use std::fmt;
 
 use prony_model::{
-    Aspect, BuildFacts, Collect, Engine, IntentValue, PreloadedLibrary, Protocol, Transport,
-    WantedPlacement,
+    Aspect, Baseline, BuildFacts, Collect, Engine, IntentValue, PreloadedLibrary, Protocol,
+    Transport, WantedPlacement,
 };
 
 use crate::fields::{Located, Value, unknown};
@@ -18,6 +18,7 @@ pub(super) enum Setting<'k> {
     Protocol(Protocol),
     Transport(Transport),
     Preload(Vec<PreloadedLibrary>),
+    Baseline(Baseline),
     /// Name and value.
     Intent(String, IntentValue),
     /// Name as written, and value.
@@ -47,6 +48,7 @@ impl Setting<'_> {
             Self::Protocol(_) => Aspect::Protocol,
             Self::Transport(_) => Aspect::Transport,
             Self::Preload(_) => Aspect::Preload,
+            Self::Baseline(_) => Aspect::Baseline,
             Self::Intent(name, _) => Aspect::Intent(name.clone()),
             Self::Option(name, _) => Aspect::Option(name.to_ascii_lowercase().replace('-', "_")),
             Self::Collect(_) => Aspect::Collect,
@@ -67,6 +69,7 @@ impl fmt::Display for Setting<'_> {
                 let shown: Vec<_> = libraries.iter().map(ToString::to_string).collect();
                 f.write_str(&shown.join(", "))
             }
+            Self::Baseline(baseline) => baseline.fmt(f),
             Self::Intent(_, value) => value.fmt(f),
             Self::Option(_, value) => f.write_str(value),
             Self::Collect(collect) => collect.fmt(f),
@@ -110,6 +113,10 @@ pub(super) fn read_protocol<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> 
 
 pub(super) fn read_transport<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
     Ok(value.choice(&Transport::NAMED)?.map(Setting::Transport))
+}
+
+pub(super) fn read_baseline<'k>(value: Value<'_>) -> Read<Located<Setting<'k>>> {
+    Ok(value.choice(&Baseline::NAMED)?.map(Setting::Baseline))
 }
 
 /// `own` over `defaults`: what is left of the defaults comes first.

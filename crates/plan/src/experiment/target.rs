@@ -65,6 +65,7 @@ fn read_settings<'k>(fields: &mut Fields<'_>, knowledge: &Knowledge<'k>) -> Read
     let protocol = read_one(fields, "protocol", setting::read_protocol);
     let transport = read_one(fields, "transport", setting::read_transport);
     let preload = read_one(fields, "preload", |value| preload::read(value, knowledge));
+    let baseline = read_one(fields, "baseline", setting::read_baseline);
     let collect = read_one(fields, "collect", collect::read);
     let placement = read_one(fields, "placement", placement::read_setting);
     let intents = fields.optional("config", |value| {
@@ -74,7 +75,7 @@ fn read_settings<'k>(fields: &mut Fields<'_>, knowledge: &Knowledge<'k>) -> Read
     let matrix = fields.optional("matrix", |value| matrix::read(value, knowledge));
 
     let single = [
-        engine?, protocol?, transport?, preload?, collect?, placement?,
+        engine?, protocol?, transport?, preload?, baseline?, collect?, placement?,
     ]
     .into_iter();
     let single = single.flatten();

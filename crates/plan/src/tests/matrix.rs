@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use prony_model::{Aspect, Engine, IntentValue, Plan, Protocol, Transport};
+use prony_model::{Aspect, Baseline, Engine, IntentValue, Plan, Protocol, Transport};
 use proptest::prelude::*;
 
 use super::{World, rendered};
@@ -99,6 +99,33 @@ matrix = { performance_schema = [true, false], transport = [\"tcp\", \"socket\"]
         target.config.intents["performance_schema"],
         IntentValue::Flag(true)
     );
+}
+
+#[test]
+fn baselines_are_a_key_of_targets_and_of_the_matrix() {
+    let plan = plan(
+        "mysql-5.5.34-common",
+        "[defaults]
+matrix = { baseline = [\"common\", \"shipped\"] }
+[[target]]
+build = \"mysql-5.5.34\"
+[[target]]
+build = \"mysql-9.7\"
+baseline = \"shipped\"
+config.buffer_pool = \"1G\"",
+    );
+    assert_eq!(
+        names(&plan),
+        ["mysql-5.5.34-common", "mysql-5.5.34-shipped", "mysql-9.7"]
+    );
+    let baselines = plan.targets.iter().map(|target| target.config.baseline);
+    let shipped = Baseline::Shipped;
+    assert_eq!(
+        baselines.collect::<Vec<_>>(),
+        [Baseline::Common, shipped, shipped]
+    );
+    let varying = plan.varying();
+    assert_eq!(varying[..2], [Aspect::Build, Aspect::Baseline]);
 }
 
 #[test]

@@ -39,6 +39,8 @@ fn world() -> World {
             kind,
             choices: Vec::new(),
             description: String::new(),
+            baseline: None,
+            summary: Vec::new(),
         });
     }
     world

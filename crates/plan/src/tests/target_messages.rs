@@ -197,6 +197,14 @@ fn settings_that_a_version_cannot_have() {
         r#"the raw option `datadir` is set by Prony itself: leave it out
            | options.datadir = «"/tmp"» asked for here"#,
     );
+    check(
+        "[defaults]",
+        "[defaults]\noptions.innodb-buffer-pool-size = 1",
+        r#"the raw option `innodb_buffer_pool_size` sets what the intent `buffer_pool` sets
+           | options.innodb-buffer-pool-size = «1» asked for here
+           | config = { buffer_pool = «"256M"», binlog = false } and here
+           | remove one of the two"#,
+    );
 }
 
 #[test]

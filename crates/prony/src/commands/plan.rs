@@ -4,6 +4,7 @@ mod accuracy;
 mod describe;
 mod pace;
 mod placement;
+mod shared;
 
 use std::env;
 
@@ -29,6 +30,7 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     let calibration = recalled();
     let text = describe::describe(
         &plan,
+        &catalogue.intent_facts(),
         definitions::hardware_counters(),
         placements(&plan, calibration.as_ref()),
         calibration.as_ref(),
@@ -78,6 +80,7 @@ pub(crate) fn effective(args: &PlanArgs, signals: &Signals) -> Result<(), Failur
                 name: target.name.clone(),
                 engine: target.engine,
                 external: target.external.is_some(),
+                baseline: target.config.baseline,
                 intents: target.config.intents.clone(),
                 options: effective.options,
                 variables: effective.variables,

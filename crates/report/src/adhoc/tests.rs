@@ -29,7 +29,7 @@ fn target() -> Target {
     Target {
         config: Config {
             intents: BTreeMap::from(settings),
-            raw: BTreeMap::new(),
+            ..Config::default()
         },
         ..testkit::target("mysql-8.0.31", version)
     }

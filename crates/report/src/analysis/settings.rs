@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use prony_equality::{Difference, Setting, Subject, VariableTable};
-use prony_model::{Engine, IntentValue, RenderedOption};
+use prony_model::{Baseline, Engine, IntentValue, RenderedOption};
 use prony_store::Store;
 
 use crate::error::ReportError;
@@ -18,6 +18,8 @@ pub struct EffectiveTarget {
     pub engine: Engine,
     /// Whether the server was running already.
     pub external: bool,
+    /// Values of the settings that the experiment does not ask for.
+    pub baseline: Baseline,
     /// Intents that the experiment asks for, without those left at the baseline.
     pub intents: BTreeMap<String, IntentValue>,
     /// The options of the server. Empty for a server that Prony did not start.
@@ -32,6 +34,7 @@ impl EffectiveTarget {
             name: &self.name,
             engine: self.engine,
             external: self.external,
+            baseline: self.baseline,
             intents: &self.intents,
             options: &self.options,
             variables: &self.variables,
@@ -44,6 +47,8 @@ impl EffectiveTarget {
 pub(crate) struct Settings {
     /// Names of the targets, in the order of their columns.
     pub(crate) names: Vec<String>,
+    /// By target; `None` for an external server.
+    pub(crate) baselines: Vec<Option<Baseline>>,
     pub(crate) listed: Vec<Setting>,
     pub(crate) differences: Vec<Difference>,
 }
@@ -62,6 +67,7 @@ impl Settings {
                 name: target.name.clone(),
                 engine: target.engine,
                 external: target.external.is_some(),
+                baseline: target.config.baseline,
                 intents: target.config.intents.clone(),
                 options: store.options(index)?,
                 variables,
@@ -76,6 +82,7 @@ impl Settings {
         let subjects: Vec<Subject<'_>> = targets.iter().map(EffectiveTarget::subject).collect();
         Ok(Self {
             names: targets.iter().map(|target| target.name.clone()).collect(),
+            baselines: targets.iter().map(baseline).collect(),
             listed: table.settings(&subjects),
             differences: table.compare(&subjects, allow),
         })
@@ -88,4 +95,8 @@ impl Settings {
             .filter(|difference| difference.allowed && difference.matters.is_some())
             .map(|difference| difference.variable.as_str())
     }
+}
+
+fn baseline(target: &EffectiveTarget) -> Option<Baseline> {
+    (!target.external).then_some(target.baseline)
 }

@@ -14,7 +14,7 @@ pub(crate) enum Key {
 }
 
 /// The keys without a part of their own, in the order of the documentation.
-pub(crate) const NAMES: [&str; 18] = [
+pub(crate) const NAMES: [&str; 19] = [
     "run",
     "target",
     "build",
@@ -23,6 +23,7 @@ pub(crate) const NAMES: [&str; 18] = [
     "engine",
     "transport",
     "protocol",
+    "baseline",
     "backend",
     "host",
     "kernel",

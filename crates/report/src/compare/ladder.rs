@@ -241,7 +241,11 @@ fn settings(a: &Target, b: &Target) -> Vec<String> {
     let raw = a.config.raw.keys().chain(b.config.raw.keys());
     let raw = raw.filter(|&name| a.config.raw.get(name) != b.config.raw.get(name));
     let names: std::collections::BTreeSet<&String> = intents.chain(raw).collect();
-    names.into_iter().cloned().collect()
+    let baseline = (a.config.baseline != b.config.baseline).then(|| "baseline".to_owned());
+    baseline
+        .into_iter()
+        .chain(names.into_iter().cloned())
+        .collect()
 }
 
 /// Quotients within the blocks in which both have the same backend.

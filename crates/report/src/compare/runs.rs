@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{CalibratedHost, ClientGroup, Plan, Step, Target};
+use prony_model::{Aspect, CalibratedHost, ClientGroup, Plan, Step, Target};
 use prony_store::{RunRow, Store, Subject, TrialId};
 use serde_json::Value;
 
@@ -123,6 +123,7 @@ impl Run {
             "engine" => word(&target.engine),
             "transport" => word(&target.transport),
             "protocol" => word(&target.protocol),
+            "baseline" => target.aspect(&Aspect::Baseline),
             "backend" => {
                 let cell = self.cells.get(&place);
                 let backend = cell.and_then(|cell| cell.backends.values().next());

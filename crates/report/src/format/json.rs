@@ -140,6 +140,7 @@ fn targets(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
             preload: &target.preload,
             external: target.external.as_ref().map(ToString::to_string),
             config: object! {
+                baseline: target.config.baseline,
                 intents: intents
                     .map(|(name, value)| (name, intent(value)))
                     .collect::<BTreeMap<_, _>>(),

@@ -116,6 +116,7 @@ fn reason(difference: &Difference) -> String {
     let standing = match difference {
         difference if difference.allowed => ", allowed",
         difference if difference.stops() => ", stops a run",
+        difference if difference.shipped => ", as shipped",
         _ => "",
     };
     let absent = match &difference.absent {

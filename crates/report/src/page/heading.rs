@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Aspect, Config, Dataset, Metric, Plan, Protocol, Target, Transport};
+use prony_model::{Aspect, Baseline, Config, Dataset, Metric, Plan, Protocol, Target, Transport};
 use prony_store::HostRow;
 use serde::Deserialize;
 
@@ -37,7 +37,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     };
     facts.push((
         "Settings",
-        format!("common baseline{where_ours}{separator}{common}"),
+        format!("{}{where_ours}{separator}{common}", baseline(&plan.targets)),
     ));
     facts
 }
@@ -239,10 +239,17 @@ pub(crate) fn beside_version(analysis: &Analysis<'_>) -> Option<String> {
             Aspect::Transport => Some("transport".to_owned()),
             Aspect::Server => Some("servers that Prony did not start".to_owned()),
             Aspect::Build => None,
+            Aspect::Baseline => {
+                Some("settings, which are those of the common baseline or as shipped".to_owned())
+            }
             aspect if *aspect == tls => Some("encryption".to_owned()),
             other => Some(other.to_string()),
         })
         .collect();
+    let shipped = |target: &Target| target.config.baseline == Baseline::Shipped;
+    if targets.iter().all(shipped) {
+        others.push("settings, which are as each version ships them".to_owned());
+    }
     let allowed: Vec<&str> = analysis.settings.allowed().collect();
     if !allowed.is_empty() {
         others.push(format!(
@@ -283,6 +290,20 @@ fn common_settings(targets: &[Target]) -> BTreeSet<String> {
     all
 }
 
+/// The values of the settings that the experiment does not ask for.
+fn baseline(targets: &[Target]) -> &'static str {
+    let ours = targets.iter().filter(|target| target.external.is_none());
+    let baselines: BTreeSet<Baseline> = ours.map(|target| target.config.baseline).collect();
+    match (
+        baselines.contains(&Baseline::Common),
+        baselines.contains(&Baseline::Shipped),
+    ) {
+        (false, true) => "as each version ships them",
+        (true, true) => "common baseline, or as each version ships them",
+        (_, false) => "common baseline",
+    }
+}
+
 /// The use of a target, one text each.
 fn manner(target: &Target) -> BTreeSet<String> {
     let protocol = match target.protocol {
@@ -304,7 +325,12 @@ fn manner(target: &Target) -> BTreeSet<String> {
 
 /// The settings that an experiment asks of a target's server, one text each.
 fn asked(config: &Config) -> BTreeSet<String> {
-    let Config { intents, raw } = config;
+    // The baseline is in front of them.
+    let Config {
+        baseline: _,
+        intents,
+        raw,
+    } = config;
     let intents = intents
         .iter()
         .map(|(name, value)| format!("{name} = {value}"));

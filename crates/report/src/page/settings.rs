@@ -1,7 +1,7 @@
 //! The sections on the servers' settings.
 
 use prony_equality::Setting;
-use prony_model::{IntentValue, OptionOrigin};
+use prony_model::{Baseline, IntentValue, OptionOrigin};
 
 use crate::analysis::settings::Settings;
 use crate::document::{Block, Cell, NONE, Table};
@@ -24,6 +24,7 @@ pub(super) fn blocks(all: &Settings, detail: Detail) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(
         "Settings, and what each server made of them".into(),
     )];
+    blocks.extend(shipped(all).map(Block::Paragraph));
     if !listed.is_empty() {
         let labels = labels(all, &listed);
         blocks.push(if all.names.len() <= COLUMNS_MAX {
@@ -39,12 +40,36 @@ pub(super) fn blocks(all: &Settings, detail: Detail) -> Vec<Block> {
             "more setting"
         };
         blocks.push(Block::Paragraph(format!(
-            "{} of the common baseline came out the same in every server that has them; JSON and \
+            "{} of the baseline came out the same in every server that has them; JSON and \
              Markdown list them.",
             plural(rest.len() as u64, noun)
         )));
     }
     blocks
+}
+
+/// The targets that have the settings that their versions ship. `None` without one.
+fn shipped(all: &Settings) -> Option<String> {
+    let ours = all.baselines.iter().zip(&all.names);
+    let ours = ours.filter_map(|(baseline, name)| Some(((*baseline)?, name.as_str())));
+    let (shipped, common): (Vec<_>, Vec<_>) =
+        ours.partition(|(baseline, _)| *baseline == Baseline::Shipped);
+    let names = |targets: &[(Baseline, &str)]| {
+        let names: Vec<&str> = targets.iter().map(|(_, name)| *name).collect();
+        names.join(", ")
+    };
+    let (who, others) = match (shipped.as_slice(), common.as_slice()) {
+        ([], _) => return None,
+        (_, []) => ("Servers".to_owned(), String::new()),
+        (shipped, common) => (
+            names(shipped),
+            format!(" The common baseline is in {}.", names(common)),
+        ),
+    };
+    Some(format!(
+        "{who} have the settings that each version ships, except what the experiment asks for and \
+         the few settings without which they can't run side by side.{others}"
+    ))
 }
 
 /// Returns `true` if a reader must see it: the experiment asked for it, or it is not the same

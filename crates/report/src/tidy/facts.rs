@@ -100,7 +100,11 @@ impl Tables<'_> {
             protocol: target.protocol.name().into(),
             transport: (!is_external).then(|| target.transport.name().into()),
             is_external,
-            config: json(&object! { intents: intents, raw: &target.config.raw }),
+            config: json(&object! {
+                baseline: target.config.baseline,
+                intents: intents,
+                raw: &target.config.raw,
+            }),
         }
     }
 

@@ -70,6 +70,7 @@ impl Key {
             Aspect::Transport,
             Aspect::Server,
             Aspect::Preload,
+            Aspect::Baseline,
             Aspect::Collect,
             Aspect::Placement,
         ];

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    Address, Engine, External, IntentValue, OptionOrigin, PasswordSource, RenderedOption, Tls,
-    Transport,
+    Address, Baseline, Engine, External, IntentValue, OptionOrigin, PasswordSource, RenderedOption,
+    Tls, Transport,
 };
 use prony_report::{EffectiveTarget, Format, effective_settings, render};
 use prony_testkit::planned;
@@ -53,6 +53,7 @@ fn target(
         name: name.into(),
         engine: Engine::Innodb,
         external: false,
+        baseline: Baseline::Common,
         intents: BTreeMap::from([("buffer_pool".into(), IntentValue::Bytes(512 << 20))]),
         options,
         variables,
@@ -237,6 +238,7 @@ fn real_servers_fit_a_screen() {
                 name: (*name).to_owned(),
                 engine: Engine::Innodb,
                 external: false,
+                baseline: Baseline::Common,
                 intents: BTreeMap::new(),
                 options: Vec::new(),
                 variables: pairs.map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),

@@ -1,7 +1,5 @@
 //! Runs with made-up outcomes that are the same every time.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use prony_model::{
     Config, Dataset, Display, Group, GroupOutcome, IntentValue, Plan, PlannedTrial, Step,
@@ -116,7 +114,7 @@ fn target(name: &str, version: Version, own: &[(&str, IntentValue)]) -> Target {
     Target {
         config: Config {
             intents: std::iter::once(buffer_pool).chain(own).collect(),
-            raw: BTreeMap::new(),
+            ..Config::default()
         },
         ..testkit::target(name, version)
     }

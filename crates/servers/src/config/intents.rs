@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use prony_model::{
-    BuildFacts, Config, Engine, Family, IntentFacts, IntentKind, IntentValue, Transport, Version,
+    Baseline, BuildFacts, Config, Engine, Family, IntentFacts, IntentKind, IntentValue, Transport,
+    Version,
 };
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -32,6 +33,9 @@ pub(crate) struct Intents {
 pub(crate) struct Fixed {
     /// The reason, for the comment in the rendered file.
     pub(crate) why: String,
+    /// `true` if it holds for the shipped baseline too.
+    #[serde(default)]
+    pub(crate) always: bool,
     rendering: Vec<Rendering>,
 }
 
@@ -46,6 +50,12 @@ pub(crate) struct Intent {
     /// One sentence for people.
     pub(crate) description: String,
     baseline: Option<Value>,
+    /// `true` if its baseline holds for the shipped baseline too.
+    #[serde(default)]
+    always: bool,
+    /// Engines whose plans show its value even if no target asks for one.
+    #[serde(default)]
+    summary: Vec<Engine>,
     /// The reason for that baseline; empty where there is none.
     #[serde(default)]
     pub(crate) because: String,
@@ -162,6 +172,12 @@ impl Intents {
 
 impl Intent {
     /// Its value where the experiment asks for nothing; `None` leaves the server alone.
+    pub(crate) fn value_in(&self, baseline: Baseline) -> Option<IntentValue> {
+        let applies = baseline == Baseline::Common || self.always;
+        applies.then(|| self.baseline()).flatten()
+    }
+
+    /// Its value in the common baseline.
     pub(crate) fn baseline(&self) -> Option<IntentValue> {
         match (self.kind, self.baseline.as_ref()?) {
             (IntentKind::Flag, Value::Boolean(flag)) => Some(IntentValue::Flag(*flag)),
@@ -188,7 +204,24 @@ impl Intent {
             kind: self.kind,
             choices,
             description: self.description.clone(),
+            baseline: self.baseline(),
+            summary: self.summary.clone(),
         }
+    }
+
+    /// `true` if a rendering adds to an option of this name, which other intents share.
+    pub(crate) fn adds_to(&self, option: &str) -> bool {
+        let values = |row: &Rendering| {
+            row.values
+                .values()
+                .flatten()
+                .chain(&row.options)
+                .any(|text| {
+                    text.split_once("+=")
+                        .is_some_and(|(name, _)| name == option)
+                })
+        };
+        self.rendering.iter().any(values)
     }
 
     /// The rendering for a server, if it has anything of the kind.

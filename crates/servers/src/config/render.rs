@@ -6,8 +6,8 @@ mod value;
 use std::fmt::Write as _;
 
 use prony_model::{
-    Allocator, BuildFacts, Engine, HugePages, IntentKind, IntentValue, OptionOrigin,
-    ProcessSettings, RenderedOption, Transport,
+    Allocator, Baseline, BuildFacts, Config, Engine, HugePages, IntentKind, IntentValue,
+    OptionOrigin, ProcessSettings, RenderedOption, Transport,
 };
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,9 @@ const CONTROL_CONNECTIONS: u32 = 16;
 /// Connections are rounded up to a multiple of this, so that a few clients more or less do not
 /// make another configuration.
 const CONNECTION_STEP: u32 = 64;
+/// Connections that versions since 5.1 allow by default. Servers derive sizes of other things from
+/// this number, so that the shipped baseline never has less.
+const CONNECTIONS_SHIPPED: u32 = 151;
 /// Open tables that there is always room for, as current servers have it.
 const OPEN_TABLES_MIN: u32 = 2_000;
 /// Maximum number of open tables that every version accepts.
@@ -81,12 +84,11 @@ pub struct Rendered {
 }
 
 impl Catalogue {
-    /// Says `config` in the options of one version, on top of the baseline that every server
-    /// gets.
+    /// Says `config` in the options of one version, on top of its baseline.
     ///
     /// # Errors
     /// When the build lacks the engine, an intent is unknown or of another kind, the version
-    /// can't honour it, or a raw option is not for experiments to set.
+    /// can't honour it, or a raw option is not for experiments to set, or sets what an intent sets.
     pub fn render(&self, build: &BuildFacts, wanted: Wanted<'_>) -> Result<Rendered, RenderError> {
         let Wanted { engine, config, .. } = wanted;
         if !build.engines.contains(&engine) {
@@ -115,9 +117,37 @@ impl Catalogue {
             rendered.add_intent(build, wanted, intent, asked)?;
         }
         for (name, value) in &config.raw {
+            let intents = self.met_by(&rendered, name, config);
+            if !intents.is_empty() {
+                let option = name.clone();
+                return Err(RenderError::RawMeetsIntents { option, intents });
+            }
             rendered.add_raw(name, value)?;
         }
         Ok(rendered)
+    }
+
+    /// The intents whose settings a raw option would replace: the one that the experiment asks for,
+    /// or, for an option that several intents share, all of these. A raw option may replace a
+    /// setting of the baseline that is an option of its own.
+    fn met_by(&self, rendered: &Rendered, raw: &str, config: &Config) -> Vec<String> {
+        let bare = bare_name(raw);
+        let mut options = rendered.options.iter();
+        let Some(option) = options.find(|option| bare_name(&option.name) == bare) else {
+            return Vec::new();
+        };
+        let sharing = |intent: &&Intent| {
+            let asked = config.intents.contains_key(&intent.name);
+            let is_set = asked || intent.value_in(config.baseline).is_some();
+            is_set && intent.adds_to(&option.name)
+        };
+        let shared = self.intents.intents.iter().filter(sharing);
+        let shared: Vec<String> = shared.map(|intent| intent.name.clone()).collect();
+        match option.origin {
+            OptionOrigin::Raw => Vec::new(),
+            OptionOrigin::Intent if shared.is_empty() => option.intent.iter().cloned().collect(),
+            OptionOrigin::Intent | OptionOrigin::Baseline => shared,
+        }
     }
 
     fn fixed_options(&self, build: &BuildFacts, wanted: Wanted<'_>) -> Vec<RenderedOption> {
@@ -131,9 +161,12 @@ impl Catalogue {
             .clamp(OPEN_TABLES_MIN, OPEN_TABLES_MAX)
             .next_multiple_of(OPEN_TABLES_STEP)
             .to_string();
-        let connections = connections.to_string();
+        let shipped = wanted.config.baseline == Baseline::Shipped;
+        let least = if shipped { CONNECTIONS_SHIPPED } else { 0 };
+        let connections = connections.max(least).to_string();
         let mut options = Vec::new();
-        for fixed in &self.intents.fixed {
+        let fixed = self.intents.fixed.iter();
+        for fixed in fixed.filter(|fixed| fixed.always || !shipped) {
             options.extend(fixed.options(build, wanted).iter().map(|text| {
                 let text = text
                     .replace("{connections}", &connections)
@@ -183,8 +216,8 @@ fn refusal(
 }
 
 impl Rendered {
-    /// Adds an intent, at the asked value or at the baseline. Where a version can't be told the
-    /// baseline, it is left to what it does by itself.
+    /// Adds an intent, at the asked value or at that of the baseline. Where a version can't be told
+    /// the latter, it is left to what it does by itself.
     fn add_intent(
         &mut self,
         build: &BuildFacts,
@@ -193,7 +226,8 @@ impl Rendered {
         asked: Option<&IntentValue>,
     ) -> Result<(), RenderError> {
         let Intent { name, kind, .. } = intent;
-        let Some(value) = &asked.cloned().or_else(|| intent.baseline()) else {
+        let of_baseline = || intent.value_in(wanted.config.baseline);
+        let Some(value) = &asked.cloned().or_else(of_baseline) else {
             return Ok(());
         };
         let wrong_kind = || RenderError::Kind {

@@ -39,6 +39,8 @@ const MIB: u64 = 1 << 20;
 /// System tablespaces, dictionary, undo and doublewrite files of any version, logs excluded: 20 MiB
 /// in 5.0, 158 MB in 8.0, 146 MB in 9.7 were seen after a load.
 const BASE: u64 = 200 * MIB;
+/// The largest redo log of a version that is left to its default: 100 MiB from 8.0.30 on.
+const LARGEST_DEFAULT_LOG: u64 = 100 * MIB;
 /// Aria's log grows to this size before another file is begun, and the last one stays.
 const ARIA_LOG: u64 = 1024 * MIB;
 /// Bytes that a row adds to Aria's log.
@@ -72,9 +74,10 @@ fn row_bytes(engine: Engine, schema: Schema, rendered: &Rendered) -> u64 {
 /// Bytes of the longest character.
 fn character_bytes(rendered: &Rendered) -> u64 {
     match value(rendered, "character-set-server") {
-        Some("utf8mb4") => 4,
+        // Without the option the version decides; those since 8.0 and 11.6 have utf8mb4.
+        Some("utf8mb4") | None => 4,
         Some("utf8" | "utf8mb3") => 3,
-        _ => 1,
+        Some(_) => 1,
     }
 }
 
@@ -82,9 +85,9 @@ fn character_bytes(rendered: &Rendered) -> u64 {
 fn redo_bytes(rendered: &Rendered) -> u64 {
     let number = |name| value(rendered, name).and_then(|text| text.parse::<u64>().ok());
     let files = number("innodb_log_files_in_group").unwrap_or(1);
-    let size = number("innodb_log_file_size").unwrap_or(0);
-    let capacity = number("innodb_redo_log_capacity").unwrap_or(0);
-    size.saturating_mul(files).max(capacity)
+    let size = number("innodb_log_file_size").map(|size| size.saturating_mul(files));
+    let configured = size.max(number("innodb_redo_log_capacity"));
+    configured.unwrap_or(LARGEST_DEFAULT_LOG)
 }
 
 /// The last value that an option is given, as the server takes it.
@@ -97,17 +100,20 @@ fn value<'a>(rendered: &'a Rendered, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use prony_model::Config;
+    use prony_model::{Baseline, Config};
 
     use super::*;
     use crate::build::catalogue::Catalogue;
     use crate::config::intents::Wanted;
 
     fn estimate(build: &str, engine: Engine, rows: u64) -> u64 {
+        estimate_of(build, engine, rows, &Config::default())
+    }
+
+    fn estimate_of(build: &str, engine: Engine, rows: u64, config: &Config) -> u64 {
         let catalogue = Catalogue::embedded().unwrap();
         let facts = catalogue.get(build).unwrap().facts();
-        let config = Config::default();
-        let wanted = Wanted::over_socket(engine, &config, 4);
+        let wanted = Wanted::over_socket(engine, config, 4);
         let rendered = catalogue.render(&facts, wanted).unwrap();
         image_size_estimate(engine, &Dataset::sbtest(1, rows, 1), &rendered)
     }
@@ -136,5 +142,17 @@ mod tests {
         let few = estimate("mysql-9.7", Engine::Memory, 1);
         assert_eq!(estimate("mysql-9.7", Engine::Memory, 1_000_000), few);
         assert_eq!(few, BASE + 96 * MIB, "the redo log is configured");
+    }
+
+    #[test]
+    fn settings_that_a_version_ships_are_estimated_at_their_largest() {
+        let shipped = Config {
+            baseline: Baseline::Shipped,
+            ..Config::default()
+        };
+        let rows = 524_288;
+        let common = estimate("mysql-9.7", Engine::Myisam, rows);
+        let more = estimate_of("mysql-9.7", Engine::Myisam, rows, &shipped) - common;
+        assert_eq!(more, rows * 180 * 3 + 4 * MIB);
     }
 }

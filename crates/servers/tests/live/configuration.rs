@@ -8,7 +8,7 @@ use prony_client::Connection;
 use prony_equality::{Subject, VariableTable};
 use prony_host::{Launcher, Roots};
 use prony_model::{
-    BuildFacts, Config, Engine, Family, IntentKind, IntentValue, RenderedOption, StopFlag,
+    Baseline, BuildFacts, Config, Engine, Family, IntentKind, IntentValue, RenderedOption, StopFlag,
 };
 use prony_servers::{Catalogue, Depot, Instance, InstanceError, Rendered, Wanted};
 use tempfile::TempDir;
@@ -34,7 +34,7 @@ const SERIES: [&str; 13] = [
 
 /// Values for intents that take any number or word. The first are small, because servers write
 /// their logs in full; the others are what users might ask for.
-const VALUES: [(&str, &[&str]); 26] = [
+const VALUES: [(&str, &[&str]); 29] = [
     ("buffer_pool", &["64M", "200M", "1G"]),
     ("buffer_pool_instances", &["1", "2"]),
     ("key_buffer", &["8M", "100M"]),
@@ -42,6 +42,9 @@ const VALUES: [(&str, &[&str]); 26] = [
     ("memory_table_max", &["16M", "256M"]),
     ("collation", &["latin1_bin"]),
     ("eq_range_index_dive_limit", &["10", "200"]),
+    ("table_cache", &["400", "1000"]),
+    ("max_binlog_size", &["1M", "128M"]),
+    ("rocksdb_memtables", &["2", "4"]),
     ("table_cache_instances", &["1", "2"]),
     ("sync_binlog", &["1", "1000"]),
     ("redo_log", &["16M", "128M", "1000M"]),
@@ -117,6 +120,7 @@ fn every_build_takes_its_baseline_and_is_then_equal_to_all_others() {
             .map(|one| Subject {
                 name: &one.id,
                 external: false,
+                baseline: Baseline::Common,
                 engine,
                 intents: &intents,
                 options: &one.rendered.options,

@@ -81,7 +81,7 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
         engine: args.work.engine,
         config: Config {
             intents: intents.map_err(usage)?,
-            raw: BTreeMap::new(),
+            ..Config::default()
         },
         protocol: args.work.protocol.into(),
         transport: match server.address {

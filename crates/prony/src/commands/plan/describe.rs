@@ -3,19 +3,21 @@
 use std::fmt::Write as _;
 
 use prony_model::{
-    Aspect, Calibration, CanaryPart, CanaryRule, Collect, CountedBy, CountedSteps, Length, Phase,
-    Plan, RidingCounters, Step, Target, Timing, TrialKind,
+    Aspect, Calibration, CanaryPart, CanaryRule, Collect, CountedBy, CountedSteps, IntentFacts,
+    Length, Phase, Plan, RidingCounters, Step, Target, Timing, TrialKind,
 };
 use prony_plan::{Assumptions, backlogs_ms, predicted_block_ms, predicted_ms};
 
 use super::accuracy::accuracy;
 use super::pace;
+use super::shared;
 use crate::words::{duration, listed, plural};
 
 /// Targets, steps, their placement as given in lines, the order of the trials and the predicted
 /// time, on a host that has counters of the processor or says why not.
 pub(super) fn describe(
     plan: &Plan,
+    intents: &[IntentFacts],
     hardware_counters: Result<(), String>,
     placements: Vec<String>,
     calibration: Option<&Calibration>,
@@ -31,6 +33,7 @@ pub(super) fn describe(
     lines.push(dataset(plan));
     lines.extend(backend(plan));
     lines.extend(targets(plan));
+    lines.extend(shared::lines(plan, intents));
     lines.extend(collected(plan));
     lines.extend(
         hardware_counters

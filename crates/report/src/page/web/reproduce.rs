@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Config, Length, Pace, Plan, Step, Workload};
+use prony_model::{Baseline, Config, Length, Pace, Plan, Step, Workload};
 
 use crate::analysis::Analysis;
 use crate::document::{Block, Cell, Table};
@@ -113,7 +113,8 @@ fn builds(analysis: &Analysis<'_>) -> Vec<Block> {
         }
     }
     let text = "The checksum covers every file of a build. Settings are those beyond the common \
-                baseline, the same for every version; the part on settings has the baseline too.";
+                baseline, the same for every version, or beyond what the version ships; the part on \
+                settings has the baseline too.";
     vec![Block::Paragraph(text.into()), Block::Table(table)]
 }
 
@@ -127,7 +128,9 @@ fn asked(config: &Config) -> String {
         .raw
         .iter()
         .map(|(name, value)| format!("--{name}={value}"));
-    let all: Vec<String> = intents.chain(raw).collect();
+    let shipped = config.baseline == Baseline::Shipped;
+    let shipped = shipped.then(|| "as shipped".to_owned());
+    let all: Vec<String> = shipped.into_iter().chain(intents).chain(raw).collect();
     if all.is_empty() {
         "-".to_owned()
     } else {

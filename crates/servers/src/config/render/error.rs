@@ -51,6 +51,14 @@ pub enum RenderError {
     /// A raw option that is Prony's own business.
     #[error("the raw option `{0}` is set by Prony itself: remove it")]
     RawReserved(String),
+    /// A raw option would replace what intents set.
+    #[error("the raw option `{option}` sets what {}", said_by(intents))]
+    RawMeetsIntents {
+        /// The raw option.
+        option: String,
+        /// The intents, at least one.
+        intents: Vec<String>,
+    },
 }
 
 /// The reason that a server does not take a value, and what it takes.
@@ -94,6 +102,15 @@ pub enum Refusal {
 fn list(engines: &[Engine]) -> String {
     let names: Vec<_> = engines.iter().map(|engine| engine.name()).collect();
     names.join(", ")
+}
+
+/// The intents that set the same as a raw option, and the remedy.
+fn said_by(intents: &[String]) -> String {
+    let names = intents.join("`, `");
+    match intents {
+        [_] => format!("the intent `{names}` sets: remove one of the two"),
+        _ => format!("the intents `{names}` set together: use these in place of the raw option"),
+    }
 }
 
 fn kind_name(kind: IntentKind) -> &'static str {

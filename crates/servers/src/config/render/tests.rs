@@ -14,6 +14,14 @@ fn config(intents: &[(&str, IntentValue)], raw: &[(&str, &str)]) -> Config {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect::<BTreeMap<_, _>>(),
+        ..Config::default()
+    }
+}
+
+fn shipped(config: Config) -> Config {
+    Config {
+        baseline: Baseline::Shipped,
+        ..config
     }
 }
 
@@ -41,6 +49,56 @@ fn the_baseline_of_every_build() {
     }
 }
 
+/// One build of each series.
+const SERIES: [&str; 13] = [
+    "mysql-4.1.13",
+    "mysql-5.0.21",
+    "mysql-5.5.34",
+    "mysql-5.6.24",
+    "mysql-5.7.29",
+    "mysql-8.0.31",
+    "mysql-9.7",
+    "mariadb-10.1.23",
+    "mariadb-10.2.11",
+    "mariadb-10.5",
+    "mariadb-10.11",
+    "mariadb-11.4.5",
+    "mariadb-11.8",
+];
+
+/// An option as a line of the file.
+fn line(option: &RenderedOption) -> String {
+    match &option.value {
+        Some(value) => format!("{}={value}", option.name),
+        None => option.name.clone(),
+    }
+}
+
+#[test]
+fn shipped_settings_are_left_alone_in_every_series() {
+    let asked = shipped(config(
+        &[("buffer_pool", IntentValue::Bytes(256 << 20))],
+        &[],
+    ));
+    let told = SERIES.map(|id| {
+        let rendered = render(id, Engine::Innodb, &asked).unwrap();
+        let lines: Vec<_> = rendered.options.iter().map(line).collect();
+        format!("{id}:\n{}\n", lines.join("\n"))
+    });
+    insta::assert_snapshot!("shipped", told.join("\n"));
+}
+
+#[test]
+fn shipped_and_common_settings_make_different_images() {
+    let plain = Config::default();
+    for id in SERIES {
+        let common = render(id, Engine::Innodb, &plain).unwrap();
+        let shipped = render(id, Engine::Innodb, &shipped(plain.clone())).unwrap();
+        assert_ne!(common.hash(), shipped.hash(), "{id}");
+        assert_eq!(shipped.process, ProcessSettings::default());
+    }
+}
+
 #[test]
 fn every_version_says_an_intent_in_its_own_words() {
     let asked = config(
@@ -57,10 +115,7 @@ fn every_version_says_an_intent_in_its_own_words() {
             .options
             .iter()
             .filter(|option| matches!(option.origin, OptionOrigin::Intent))
-            .map(|option| match &option.value {
-                Some(value) => format!("{}={value}", option.name),
-                None => option.name.clone(),
-            })
+            .map(line)
             .collect();
         lines.join("\n")
     };
@@ -184,6 +239,74 @@ fn raw_options_come_last_and_replace() {
         "# raw: raw option of the experiment\ninnodb-buffer-pool-size=1G\nskip-symbolic-links\n"
     ));
     assert!(!text.contains("innodb_buffer_pool_size"), "{text}");
+}
+
+#[test]
+fn raw_options_do_not_meet_intents() {
+    let pool = [("buffer_pool", IntentValue::Bytes(1 << 30))];
+    let refused = |engine, config: &Config| {
+        let error = render("mariadb-10.11", engine, config).unwrap_err();
+        error.to_string()
+    };
+    for name in ["innodb_buffer_pool_size", "loose-Innodb-buffer-pool-size"] {
+        assert_eq!(
+            refused(Engine::Innodb, &config(&pool, &[(name, "1G")])),
+            format!(
+                "the raw option `{name}` sets what the intent `buffer_pool` sets: remove one of \
+                 the two"
+            )
+        );
+    }
+    let log = [("binlog", IntentValue::Flag(true))];
+    let both = config(&log, &[("skip-log-bin", "")]);
+    assert!(refused(Engine::Innodb, &both).contains("`binlog`"));
+
+    // Intents share the option: it would replace settings of all of them.
+    let families = [("rocksdb_default_cf_options", "write_buffer_size=4194304")];
+    let message = refused(Engine::Rocksdb, &config(&[], &families));
+    let begin = "the raw option `rocksdb_default_cf_options` sets what the intents \
+                 `rocksdb_memtable`, `rocksdb_l0_files`, ";
+    assert!(message.starts_with(begin), "{message}");
+    let end = "`rocksdb_bloom_bits` set together: use these in place of the raw option";
+    assert!(message.ends_with(end), "{message}");
+    // As shipped, nothing is in it unless an intent is asked for.
+    let alone = shipped(config(&[], &families));
+    assert!(render("mariadb-10.11", Engine::Rocksdb, &alone).is_ok());
+    let levels = [("rocksdb_dynamic_levels", IntentValue::Flag(true))];
+    let both = shipped(config(&levels, &families));
+    let expected = "sets what the intent `rocksdb_dynamic_levels` sets: remove";
+    assert!(refused(Engine::Rocksdb, &both).contains(expected));
+}
+
+#[test]
+fn intents_of_memtables_and_levels_are_parts_of_one_option() {
+    let asked = shipped(config(
+        &[
+            ("rocksdb_memtables", IntentValue::Number(4)),
+            ("rocksdb_dynamic_levels", IntentValue::Flag(true)),
+            ("rocksdb_filters_for_hits", IntentValue::Flag(false)),
+        ],
+        &[],
+    ));
+    let rendered = render("mariadb-10.11", Engine::Rocksdb, &asked).unwrap();
+    let expected = "rocksdb_default_cf_options=max_write_buffer_number=4;\
+                    level_compaction_dynamic_level_bytes=true;optimize_filters_for_hits=false";
+    let lines: Vec<_> = rendered.options.iter().map(line).collect();
+    assert!(lines.iter().any(|line| line == expected), "{lines:#?}");
+}
+
+#[test]
+fn an_intent_replaces_the_table_cache_that_grows_with_clients() {
+    let asked = config(&[("table_cache", IntentValue::Number(400))], &[]);
+    for (id, name) in [
+        ("mysql-5.0.21", "table_cache"),
+        ("mysql-5.6.24", "table_open_cache"),
+    ] {
+        let rendered = render(id, Engine::Innodb, &asked).unwrap();
+        let is_cache = |option: &&RenderedOption| option.name == name;
+        let caches: Vec<_> = rendered.options.iter().filter(is_cache).map(line).collect();
+        assert_eq!(caches, [format!("{name}=400")]);
+    }
 }
 
 #[test]
@@ -418,10 +541,7 @@ fn what_an_instance_sets_is_reached_under_no_name() {
     let catalogue = Catalogue::embedded().unwrap();
     let build = catalogue.get("mysql-5.7.22").unwrap().facts();
     let refused = |name: &str| {
-        let config = Config {
-            intents: BTreeMap::new(),
-            raw: BTreeMap::from([(name.to_owned(), "0".to_owned())]),
-        };
+        let config = config(&[], &[(name, "0")]);
         let wanted = Wanted::over_socket(Engine::Innodb, &config, 1);
         matches!(
             catalogue.render(&build, wanted),
