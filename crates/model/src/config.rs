@@ -22,6 +22,10 @@ words! {
 
 impl Baseline {
     /// `true` for [`Self::Common`].
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes a reference"
+    )]
     fn is_common(&self) -> bool {
         *self == Self::Common
     }
