@@ -6,7 +6,7 @@
 
 mod support;
 
-use support::{PRONY, finish, prony, workspace};
+use support::{EXAMPLE, PRONY, finish, prony, workspace, write};
 
 #[test]
 fn every_experiment_of_the_project_can_be_planned() {
@@ -46,6 +46,51 @@ fn a_plan_starts_nothing() {
     }
     // Nothing was started or made.
     assert!(!folder.path().join("runs").exists());
+}
+
+#[test]
+fn a_plan_shows_what_all_targets_share() {
+    let folder = tempfile::tempdir().unwrap();
+    for (experiment, words) in [
+        (
+            "myisam-lineage",
+            &[
+                "transport socket, baseline common\n",
+                "at the baseline: ",
+                "allocator built",
+            ][..],
+        ),
+        (
+            "shipped-settings",
+            &[
+                "transport socket\n",
+                "asked for: buffer_pool 512M\n",
+                "baseline shipped",
+            ][..],
+        ),
+    ] {
+        let path = workspace().join(format!("experiments/{experiment}.toml"));
+        let plan = finish(prony(folder.path(), &["plan", path.to_str().unwrap()])).exits(0);
+        for words in words {
+            assert!(plan.stdout.contains(words), "{words}\n{}", plan.stdout);
+        }
+    }
+}
+
+#[test]
+fn a_raw_option_that_meets_an_intent_is_shown_with_both_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = "build = \"mysql-5.7.22\"\nconfig = { buffer_pool = \"1G\" }\n\
+                options = { innodb-buffer-pool-size = \"2G\" }\n";
+    let text = EXAMPLE.replace("build = \"mysql-5.7.22\"\n", both);
+    write(folder.path(), "both.toml", &text);
+    finish(prony(folder.path(), &["plan", "both.toml"]))
+        .exits(3)
+        .says(&[
+            "`innodb_buffer_pool_size` sets what the intent `buffer_pool` sets",
+            "asked for here",
+            "and here",
+        ]);
 }
 
 /// The profile `small` of the studies, against the catalogue itself.

@@ -135,6 +135,23 @@ fn every_command_of_the_studies_shows_figures() {
     }
 }
 
+/// The commands at the top of the experiment.
+#[test]
+fn settings_of_each_version_are_compared_within_it() {
+    let folder = tempfile::tempdir().unwrap();
+    run(&plan("experiments/shipped-settings.toml"), folder.path());
+    for base in ["baseline:common", "build:mysql-5.5.34"] {
+        let words = "report . --view relative --only baseline:shipped --col build --base";
+        let mut arguments: Vec<&str> = words.split(' ').collect();
+        arguments.push(base);
+        let shown = finish(prony(folder.path(), &arguments)).exits(0).stdout;
+        for words in ["mysql-9.7", "mariadb-11.8", "update-index"] {
+            assert!(shown.contains(words), "{shown}");
+        }
+        assert!(!shown.contains("There are no figures"), "{shown}");
+    }
+}
+
 #[test]
 fn wrong_words_are_answered_with_those_that_exist() {
     let folder = tempfile::tempdir().unwrap();
