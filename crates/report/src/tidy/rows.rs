@@ -330,7 +330,7 @@ row! {
         transport: Option<Text<'a>>,
         /// True for a server that Prony does not start.
         is_external: bool,
-        /// Intents and raw options: a JSON object.
+        /// Baseline, intents and raw options: a JSON object.
         config: Text<'a>,
     }
 }
