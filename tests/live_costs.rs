@@ -32,6 +32,9 @@ params.rounds = { value = "n" }
 expect.rows = "1"
 "#;
 
+/// Rows of the table, which every trial loads by inserts.
+const ROWS: i64 = 2_000;
+
 /// The rounds of `burn`: in the second step eight times as many as in the first.
 const ROUNDS: [u64; 2] = [500, 4_000];
 
@@ -50,10 +53,11 @@ clients = [1]
 
 [dataset]
 tables = 1
-rows = 2000
+rows = {ROWS}
+load = "inserts"
 
 [defaults]
-config = {{ buffer_pool = "32M" }}
+config = {{ buffer_pool = "32M", binlog = true }}
 collect = {{ period = "100ms" }}
 
 {}
@@ -127,6 +131,7 @@ fn costs_are_the_servers_and_agree() {
     finish(prony(folder.path(), &args)).exits(0);
     let report = whole_report(folder.path());
     assert!(report.contains("cpu/o"), "{report}");
+    assert!(report.contains("Cost of the load, per row"), "{report}");
     let database = Connection::open(only_run(folder.path()).join("run.sqlite")).unwrap();
     for (target, build) in BUILDS.iter().enumerate() {
         let step = grown(&database, target, 0);
@@ -179,6 +184,7 @@ fn costs_are_the_servers_and_agree() {
         );
     }
     known_cost(&database);
+    loads_are_measured(&database);
     let periods: u32 = database
         .query_row(
             "SELECT count(*) FROM sample WHERE moment = 'period'",
@@ -187,6 +193,41 @@ fn costs_are_the_servers_and_agree() {
         )
         .unwrap();
     assert!(periods >= 2 * 3 * 4, "{periods}");
+}
+
+/// The binary log has the rows that a trial loads, and loading them costs something.
+fn loads_are_measured(database: &Connection) {
+    let growth = "SELECT sum(ev.value) - sum(sv.value)
+         FROM sample AS s
+             JOIN sample AS e ON e.trial_id = s.trial_id AND e.step_id IS NULL AND e.moment = 'end'
+             JOIN trial ON trial.id = s.trial_id
+             JOIN sample_value AS sv ON sv.sample_id = s.id
+             JOIN sample_value AS ev ON ev.sample_id = e.id AND ev.counter_id = sv.counter_id
+             JOIN counter ON counter.id = sv.counter_id
+         WHERE s.step_id IS NULL AND s.moment = 'start' AND kind = 'timed' AND target_id = ?1
+             AND source || '.' || name = ?2";
+    for (target, build) in BUILDS.iter().enumerate() {
+        let grown = |counter: &str| -> i64 {
+            let params = rusqlite::params![target, counter];
+            database
+                .query_row(growth, params, |row| row.get(0))
+                .unwrap()
+        };
+        let logged = grown("files.binlog_bytes");
+        assert!(logged > ROWS * (119 + 59), "{build}: {logged} bytes");
+        assert!(grown("files.data_bytes") > 0, "{build}");
+        let cpu = grown("process.user_ns") + grown("process.system_ns");
+        assert!(cpu > 0, "{build}: {cpu} ns");
+        let loaded = "SELECT rows, method, image IS NULL FROM load WHERE trial_id IS NOT NULL
+             AND target_id = ?1";
+        let loaded: (i64, String, bool) = database
+            .query_row(loaded, [target], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        let expected = "INSERT of 512 KiB, 1 connection".to_owned();
+        assert_eq!(loaded, (ROWS, expected, true), "{build}");
+    }
 }
 
 /// Each round of the hash costs the same and takes nearly all the time of its statement, so that

@@ -130,6 +130,7 @@ impl Loaded {
             engine: self.engine,
             connections: 2,
             own_server: true,
+            hold: false,
         };
         let messages = self.job(Task::Fill(task));
         let Some(Message::Filled { outcome }) = messages.last() else {

@@ -48,6 +48,7 @@ pub(crate) fn fill(dataset: Dataset, engine: Engine) -> Task {
         engine,
         connections: 2,
         own_server: true,
+        hold: false,
     })
 }
 

@@ -21,7 +21,7 @@ use crate::fault::{Failure, Fault, Stop, contain, unless_interrupted};
 use crate::lab::Lab;
 use crate::measure::measure;
 use crate::placement::{Binding, HostProcessors, Placements, check_processors, default_placement};
-use crate::prepare::{ImageMaker, Preparation, Start, Supply, fill, supply_all};
+use crate::prepare::{ImageMaker, Preparation, Start, Supply, supply_all};
 use crate::server::Server;
 use crate::watch::{self, Wanted, Watched, server_cpu_ns};
 
@@ -262,13 +262,8 @@ impl Load<'_> {
         let mut watched = start.watched(Wanted::little())?;
         // Before other connections: each makes a session.
         let binding = Binding::new(&watched.server, binds)?;
-        if image.is_none() || !self.work.target.engine.persistent() {
-            let AdHoc {
-                target, dataset, ..
-            } = self.work;
-            let mut say = activities(target, events);
-            fill(self.lab, &mut watched.server, dataset, target, &mut say)?;
-        }
+        let mut say = activities(&self.work.target, events);
+        start.fill(&mut watched.server, None, &mut say)?;
         start.warm(&watched.server)?;
         Ok((watched, binding))
     }

@@ -29,13 +29,18 @@ pub(crate) fn drive<T>(
     task: Task,
     on_message: &mut dyn FnMut(Message, u32) -> Result<Option<T>, Fault>,
 ) -> Result<T, Fault> {
-    // Filling is no load to be measured: it goes the administrator's way, who may change more.
+    // Filling goes the administrator's way, who may change more, also where it is measured: the
+    // transport of a target is that of its statements.
     let (address, login) = if matches!(task, Task::Fill(_)) {
         server.admin()
     } else {
         (server.address(), server.login())
     };
-    let holds = matches!(&task, Task::Drive(task) if task.hold);
+    let holds = match &task {
+        Task::Drive(task) => task.hold,
+        Task::Fill(task) => task.hold,
+        Task::Check(_) => false,
+    };
     let is_bound = matches!(&task, Task::Drive(task) if !task.thread_cpus.is_empty());
     let job = Job {
         address,

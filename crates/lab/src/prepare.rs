@@ -9,7 +9,7 @@ mod survey;
 
 pub(crate) use self::image::ImageMaker;
 pub(crate) use self::ready::{Preparation, Ready};
-pub(crate) use self::start::{Start, fill};
+pub(crate) use self::start::Start;
 pub use self::supply::check;
 pub(crate) use self::supply::{Fetched, Supply, supply_all};
 pub(crate) use self::survey::subject;

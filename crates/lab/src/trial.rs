@@ -12,7 +12,7 @@ use prony_servers::Image;
 use prony_store::{BuildRecord, Store, Subject, TrialId, TrialRow};
 
 use crate::drive::{GeneratorSetup, drive_task, step_seed};
-use crate::event::{Event, Events};
+use crate::event::{Event, Events, activities};
 use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::measure::{Measured, measure};
@@ -48,7 +48,7 @@ impl Trial<'_> {
         let mut binding = Binding::new(&watched.server, self.binds_server())?;
         self.record_server(&watched.server)?;
         self.record_absences(&watched.readers, events)?;
-        self.fill(&mut watched.server)?;
+        self.fill(&mut watched, events)?;
         self.begin().warm(&watched.server)?;
         self.explain(&watched.server)?;
         for index in 0..self.plan.steps.len() {
@@ -191,11 +191,15 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Loads the dataset where no image brings it.
-    fn fill(&mut self, server: &mut Server) -> Result<(), Fault> {
-        if let Some(loaded) = self.begin().fill(server)? {
+    /// Loads the dataset where no image brings it, and keeps what that costs.
+    fn fill(&mut self, watched: &mut Watched, events: &mut Events<'_>) -> Result<(), Fault> {
+        let Watched { server, readers } = watched;
+        let plan = self.plan;
+        let mut say = activities(&plan.targets[self.planned.target], events);
+        if let Some(loaded) = self.begin().fill(server, Some(readers), &mut say)? {
             self.store
                 .record_trial_load(self.id, &loaded.load, Some(&loaded.settle))?;
+            self.store.record_load_samples(self.id, &loaded.samples)?;
         }
         Ok(())
     }

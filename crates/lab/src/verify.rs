@@ -225,7 +225,7 @@ impl TargetCheck<'_> {
     /// Starts the server, with its rows in place.
     fn begin(&self) -> Result<Server, Fault> {
         let mut server = self.start.server()?;
-        self.start.fill(&mut server)?;
+        self.start.fill(&mut server, None, &mut |_| ())?;
         Ok(server)
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use prony_client::{Address, Connection, Login};
 use prony_model::{
-    Backend, ClientGroup, Dataset, Engine, Groups, Length, Pace, Protocol, Scheduling, Step,
-    Timing, Tls, Workload,
+    Backend, ClientGroup, Dataset, Engine, Groups, Length, LoadMethod, Pace, Protocol, Scheduling,
+    Step, Timing, Tls, Workload,
 };
 use serde::{Deserialize, Serialize};
 
@@ -56,11 +56,17 @@ pub struct FillTask {
     pub dataset: Dataset,
     /// The engine of its tables.
     pub engine: Engine,
-    /// Connections that insert at the same time, at least 1.
+    /// Connections that insert and check at the same time, at least 1. By inserts, one connection
+    /// loads, whatever the number.
     pub connections: u32,
     /// `true` if the server is Prony's own and has no other users: then its global variables are
-    /// changed for the time of the fill, where the job's account may do so.
+    /// changed for the time of the fill, where the job's account may do so. By inserts none is.
     pub own_server: bool,
+    /// `true` if the load waits for the controlling process, as [`DriveTask::hold`] does: the
+    /// generator is connected and says [`Ready`](crate::Message::Ready) before the first table is
+    /// made, and [`MeasureEnd`](crate::Message::MeasureEnd) after the last index, before the rows
+    /// are checked. After each it goes on when a line has come on its input.
+    pub hold: bool,
 }
 
 /// Runs groups of clients over a dataset, every client with its own connection.
@@ -182,6 +188,14 @@ impl fmt::Debug for Job {
 }
 
 impl FillTask {
+    /// Connections that load.
+    pub(crate) const fn loaders(&self) -> u32 {
+        match self.dataset.load {
+            LoadMethod::Bulk => self.connections,
+            LoadMethod::Inserts => 1,
+        }
+    }
+
     /// Checks what types can't.
     pub(crate) fn check(&self) -> Result<(), JobError> {
         check_dataset(&self.dataset)?;
@@ -364,6 +378,7 @@ mod tests {
                 engine: Engine::Innodb,
                 connections: 2,
                 own_server: true,
+                hold: false,
             }),
         }
     }

@@ -30,7 +30,8 @@ pub enum Message {
         threads: u32,
     },
     /// All clients rest, and no statement is under way: the measured time begins when a line comes
-    /// on the generator's input. Said where the job [holds](crate::DriveTask::hold).
+    /// on the generator's input. Said where the job [holds](crate::DriveTask::hold), and so before
+    /// a fill that [holds](crate::FillTask::hold).
     Ready,
     /// The measured time began; no statement is under way. Where the whole run is timed this comes
     /// before `Connected`.
@@ -53,7 +54,8 @@ pub enum Message {
     },
     /// The last measured operation ended; no statement is under way. The connections are still
     /// open, and where the job [holds](crate::DriveTask::hold) they are so until a line comes on
-    /// the generator's input, or its end. Where the whole run is timed they are closed.
+    /// the generator's input, or its end. Where the whole run is timed they are closed. After a fill
+    /// that [holds](crate::FillTask::hold) the rows are checked when a line has come.
     MeasureEnd {
         /// The instant, in nanoseconds of the host's monotonic clock.
         at_ns: u64,

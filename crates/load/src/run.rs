@@ -8,7 +8,7 @@ use crate::{Job, LoadError, Task};
 /// Runs a job to its end and writes what happens to `out`, one JSON line for each
 /// [`Message`](crate::Message). `Failed` is left to the caller, who has the error. From `input`, a
 /// job that [holds](crate::DriveTask::hold) takes two lines, whatever they say: one to begin
-/// measuring and one to close the connections, and before these one for each thread that has a
+/// measuring and one to close the connections, or to check what was filled, and before these one for each thread that has a
 /// processor of its own; other jobs take nothing.
 ///
 /// Where the job binds threads, the calling one stays on its processor.

@@ -93,6 +93,7 @@ fn fill(engine: Engine) -> Task {
         engine,
         connections: 2,
         own_server: true,
+        hold: false,
     })
 }
 

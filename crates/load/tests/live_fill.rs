@@ -9,14 +9,17 @@
 #[path = "../../../tests/live_gate.rs"]
 mod live_gate;
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use live_gate::live;
 use prony_client::{Connection, Login};
 use prony_host::{Launcher, Roots};
 use prony_load::{FillTask, Job, Message, Task};
-use prony_model::{Config, Dataset, Engine, LoadOutcome, Schema, StopFlag};
+use prony_model::{
+    Config, Dataset, Engine, IntentValue, LoadMethod, LoadOutcome, Schema, StopFlag,
+};
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
 const SBTEST: Dataset = Dataset::sbtest(1, 20_000, 1);
@@ -52,7 +55,10 @@ impl Filler {
         let stop = StopFlag::default();
         let depot = Depot::new(&roots, &catalogue, &launcher);
         let build = depot.fetch(build, &stop, &mut |_| ()).unwrap();
-        let config = Config::default();
+        let mut config = Config::default();
+        // Fills in bulk leave it empty.
+        let binlog = ("binlog".to_owned(), IntentValue::Flag(true));
+        config.intents.extend([binlog]);
         let wanted = Wanted::over_socket(engine, &config, 8);
         let rendered = catalogue.render(&build.facts, wanted).unwrap();
         let mut instance = Instance::create(&roots, &launcher, &build, &rendered).unwrap();
@@ -75,6 +81,7 @@ impl Filler {
                 engine,
                 connections: CONNECTIONS,
                 own_server: true,
+                hold: false,
             }),
         };
         let mut out = Vec::new();
@@ -121,6 +128,42 @@ impl Filler {
         );
     }
 
+    /// Bytes of the binary log.
+    fn log_bytes(&self) -> u64 {
+        let files = fs::read_dir(self.server.data_dir()).unwrap();
+        let files = files.map(|file| file.unwrap().path());
+        let is_log = |path: &PathBuf| path.file_stem().is_some_and(|name| name == "binlog");
+        let logs = files.filter(is_log);
+        logs.map(|path| fs::metadata(path).unwrap().len()).sum()
+    }
+
+    /// Fills by inserts; the binary log grows by all rows, and the server keeps its settings.
+    fn fill_by_inserts(&self, dataset: Dataset, engine: Engine) {
+        let before = (self.globals(), self.log_bytes());
+        let dataset = Dataset {
+            load: LoadMethod::Inserts,
+            ..dataset
+        };
+        let outcome = self.fill(dataset, engine);
+        assert_eq!(outcome.rows, dataset.rows_total());
+        assert!(outcome.rows_ns > 0 && outcome.index_ns > 0);
+        assert_eq!(outcome.method, "INSERT of 512 KiB, 1 connection");
+        // The values of a row are longer in statements and as long in row events, except its numbers.
+        let texts: u64 = match dataset.schema {
+            Schema::Sbtest => 119 + 59,
+            Schema::Foo => 3,
+        };
+        let grown = self.log_bytes() - before.1;
+        assert!(
+            grown > dataset.rows_total() * texts,
+            "{grown} for {dataset:?} in {engine}"
+        );
+        assert_eq!(self.globals(), before.0, "{dataset:?} in {engine}");
+        for table in 0..dataset.tables {
+            self.check_index(&dataset, table);
+        }
+    }
+
     /// Names, columns and kinds of a table's indexes.
     fn indexes(&self, table: &str) -> Vec<[String; 3]> {
         let mut indexes: Vec<_> = self
@@ -143,7 +186,13 @@ fn fills(build: &str, engines: &[Engine], method: &str) {
     let before = filler.globals();
     for (place, engine) in engines.iter().enumerate() {
         for dataset in DATASETS {
+            let log_bytes = filler.log_bytes();
             let outcome = filler.fill(dataset, *engine);
+            let logged = filler.log_bytes() - log_bytes;
+            assert!(
+                logged < dataset.rows,
+                "{logged} for {dataset:?} in {engine}"
+            );
             assert_eq!(outcome.rows, u64::from(dataset.tables) * dataset.rows);
             assert!(outcome.rows_ns > 0);
             if place == 0 && dataset == SBTEST {
@@ -171,6 +220,7 @@ fn fills(build: &str, engines: &[Engine], method: &str) {
                 filler.check_index(&dataset, table);
             }
             assert_eq!(filler.globals(), before, "{dataset:?} in {engine}");
+            filler.fill_by_inserts(dataset, *engine);
         }
     }
     filler.server.stop(Duration::from_mins(1)).unwrap();
@@ -189,8 +239,18 @@ fn mysql_5_0() {
 }
 
 #[test]
+fn mysql_5_5() {
+    fills("mysql-5.5.34", &[Engine::Innodb], "INSERT, 2 connections");
+}
+
+#[test]
 fn mysql_5_6() {
     fills("mysql-5.6.24", &ALL, "INSERT, 2 connections");
+}
+
+#[test]
+fn mysql_5_7() {
+    fills("mysql-5.7.22", &[Engine::Innodb], "INSERT, 2 connections");
 }
 
 #[test]

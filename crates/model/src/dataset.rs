@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Engine;
 use crate::words::words;
 
 /// Data to load: `tables` tables of `rows` rows each. Its logical content is a pure function of
@@ -21,6 +22,28 @@ pub struct Dataset {
     /// that is not unique takes its place.
     #[serde(default = "yes")]
     pub primary_key: bool,
+    /// The way in which the rows get into the tables.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub load: LoadMethod,
+}
+
+words! {
+    /// Ways of loading a dataset.
+    #[derive(Default)]
+    pub enum LoadMethod {
+        /// The fastest way that the server offers, once for an image where the engine keeps its
+        /// rows: past logs and transactions where possible.
+        #[default]
+        Bulk = "bulk",
+        /// `INSERT` statements of many rows over one connection, as the server is configured, in
+        /// every trial: the load is measured.
+        Inserts = "inserts",
+    }
+}
+
+/// `true` for the value of plans that name none.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 words! {
@@ -95,7 +118,19 @@ impl Dataset {
             rows,
             seed,
             primary_key: true,
+            load: LoadMethod::Bulk,
         }
+    }
+
+    /// `true` if a data image of a server of Prony's own brings the rows. Otherwise every trial
+    /// loads them.
+    pub const fn is_in_image(&self, engine: Engine) -> bool {
+        matches!(self.load, LoadMethod::Bulk) && engine.persistent()
+    }
+
+    /// Rows of all tables together.
+    pub fn rows_total(&self) -> u64 {
+        self.rows.saturating_mul(self.tables.into())
     }
 
     /// The name of table `index`, counted from 0.
@@ -145,6 +180,32 @@ mod tests {
         let old = r#"{"tables":2,"rows":10,"seed":1}"#;
         let dataset: Dataset = serde_json::from_str(old).unwrap();
         assert_eq!(dataset, Dataset::sbtest(2, 10, 1));
+    }
+
+    /// Otherwise cells of older runs had other fingerprints.
+    #[test]
+    fn only_a_load_by_inserts_is_written() {
+        let bulk = Dataset::sbtest(2, 10, 1);
+        let inserts = Dataset {
+            load: LoadMethod::Inserts,
+            ..bulk
+        };
+        assert_eq!(serde_json::to_value(bulk).unwrap().get("load"), None);
+        let written = serde_json::to_value(inserts).unwrap();
+        assert_eq!(written["load"], "inserts");
+        assert_eq!(serde_json::from_value::<Dataset>(written).unwrap(), inserts);
+    }
+
+    #[test]
+    fn an_image_brings_rows_that_are_kept_and_not_measured() {
+        let bulk = Dataset::sbtest(2, 10, 1);
+        let inserts = Dataset {
+            load: LoadMethod::Inserts,
+            ..bulk
+        };
+        assert!(bulk.is_in_image(Engine::Innodb));
+        assert!(!bulk.is_in_image(Engine::Memory));
+        assert!(!inserts.is_in_image(Engine::Innodb));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub use collect::{
     Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
 };
 pub use config::{Baseline, Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
-pub use dataset::{Dataset, Schema, TableIndex};
+pub use dataset::{Dataset, LoadMethod, Schema, TableIndex};
 pub use debt::{Debt, DebtKind, Level, SettleOutcome};
 pub use distribution::{Distribution, Hot, Thousandths};
 pub use endpoint::{Address, External, PasswordSource, Tls, Transport};

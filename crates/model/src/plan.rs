@@ -351,6 +351,11 @@ impl Plan {
         wishes.into_iter().find_map(Option::as_ref)
     }
 
+    /// `true` if every trial of a target loads the rows, because no image brings them.
+    pub fn loads_in_trials(&self, target: &Target) -> bool {
+        target.external.is_some() || !self.dataset.is_in_image(target.engine)
+    }
+
     /// Returns `true` if canaries run before and after its trials: an external server would run
     /// beside them, and its work would decide their times.
     pub fn has_canaries(&self) -> bool {

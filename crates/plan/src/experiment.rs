@@ -24,7 +24,9 @@ mod twin;
 
 use std::path::Path;
 
-use prony_model::{Backend, BuildFacts, Dataset, IntentFacts, Plan, Schema, Target, Workload};
+use prony_model::{
+    Backend, BuildFacts, Dataset, IntentFacts, LoadMethod, Plan, Schema, Target, Workload,
+};
 
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
@@ -213,6 +215,7 @@ fn read_dataset(value: Value<'_>) -> Read<DatasetRead> {
     let rows = fields.required("rows", |value| value.count(1..=ROWS_MAX));
     let seed = fields.optional("seed", read_seed);
     let primary_key = fields.optional("primary_key", Value::flag);
+    let load = fields.optional("load", |value| value.choice(&LoadMethod::NAMED));
     fields.finish()?;
     let rows = rows?;
     Ok(DatasetRead {
@@ -222,6 +225,7 @@ fn read_dataset(value: Value<'_>) -> Read<DatasetRead> {
             rows: rows.value,
             seed: seed?.unwrap_or(DEFAULT_SEED),
             primary_key: primary_key?.unwrap_or(true),
+            load: load?.map_or(LoadMethod::default(), |load| load.value),
         },
         rows: rows.span,
     })

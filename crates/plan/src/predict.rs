@@ -1,7 +1,7 @@
 //! Predicted time of an experiment.
 
 use prony_model::{
-    CountedBy, Counting, Length, Pace, Plan, PlannedTrial, Step, TrialKind, Workload,
+    CountedBy, Counting, Length, LoadMethod, Pace, Plan, PlannedTrial, Step, TrialKind, Workload,
 };
 
 use crate::experiment::more_trials;
@@ -15,6 +15,8 @@ pub struct Assumptions {
     pub bootstrap_ms: u64,
     /// Rows loaded per second, all tables together, index included. At least 1.
     pub load_rows_per_second: u64,
+    /// The same of a load by `INSERT` over one connection, with the server's logs. At least 1.
+    pub insert_rows_per_second: u64,
     /// Milliseconds of a trial before its first step: restore the image, start the server.
     pub start_ms: u64,
     /// Milliseconds of a trial after its last step: stop the server.
@@ -41,6 +43,7 @@ impl Default for Assumptions {
         Self {
             bootstrap_ms: 10_000,
             load_rows_per_second: 50_000,
+            insert_rows_per_second: 25_000,
             start_ms: 4000,
             stop_ms: 1000,
             canary_ms: 150,
@@ -67,8 +70,9 @@ const WARMUP_PART: u64 = 10;
 ///               + warm-up or ramp + measured time + per step) + stop)
 /// ```
 ///
-/// Each target has an image, and the base's twin that of the base. A target whose rows do not come with an image (`memory` tables, an external server) is loaded
-/// in every trial instead of once. Idle is the least that settling before the step takes.
+/// Each target has an image, and the base's twin that of the base. A target whose rows do not come
+/// with an image (`memory` tables, an external server, a load by inserts) is loaded in every trial
+/// instead of once. Idle is the least that settling before the step takes.
 /// Of warm-up and ramp the longer one counts. A step that ends after a number of operations takes
 /// operations ÷ rate, where they arrive at one; else operations × queries in each ÷ (rate × clients
 /// served at once), and each client's share of the think times.
@@ -83,7 +87,7 @@ pub fn predicted_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     let images = plan.targets.iter().enumerate();
     let images = images.filter(|(index, _)| plan.twin != Some(*index));
     let images = images.fold(0_u64, |sum, (_, target)| {
-        let has_image = target.external.is_none() && target.engine.persistent();
+        let has_image = !plan.loads_in_trials(target);
         let bootstrap_ms = match target.external {
             Some(_) => 0,
             None => assumptions.bootstrap_ms,
@@ -107,8 +111,11 @@ fn trials_ms(plan: &Plan, trials: &[PlannedTrial], assumptions: &Assumptions) ->
     let slowdown = slowdown(plan.counting, assumptions);
     trials.iter().fold(0, |sum, trial| {
         let target = &plan.targets[trial.target];
-        let loads = target.external.is_some() || !target.engine.persistent();
-        let own_load_ms = if loads { load_ms } else { 0 };
+        let own_load_ms = if plan.loads_in_trials(target) {
+            load_ms
+        } else {
+            0
+        };
         sum.saturating_add(match trial.kind {
             TrialKind::Timed => timed_ms.saturating_add(own_load_ms),
             TrialKind::Counting => counting_ms.saturating_add(own_load_ms.saturating_mul(slowdown)),
@@ -118,8 +125,11 @@ fn trials_ms(plan: &Plan, trials: &[PlannedTrial], assumptions: &Assumptions) ->
 
 /// Milliseconds that loading the dataset takes.
 fn load_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
-    let rows = u64::from(plan.dataset.tables).saturating_mul(plan.dataset.rows);
-    rows.saturating_mul(1000) / assumptions.load_rows_per_second.max(1)
+    let rate = match plan.dataset.load {
+        LoadMethod::Bulk => assumptions.load_rows_per_second,
+        LoadMethod::Inserts => assumptions.insert_rows_per_second,
+    };
+    plan.dataset.rows_total().saturating_mul(1000) / rate.max(1)
 }
 
 /// Factor by which counting slows servers down.

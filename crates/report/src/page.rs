@@ -55,7 +55,7 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     blocks.push(Block::Facts(heading::facts(analysis)));
     blocks.push(Block::Heading("Targets".into()));
     blocks.push(Block::Table(heading::targets(analysis)));
-    blocks.extend(loads::blocks(analysis));
+    blocks.extend(loads::blocks(analysis, detail));
     if is_done {
         blocks.extend(figures(analysis, detail));
     } else {

@@ -16,7 +16,7 @@ use prony_host::{
     At, FileLock, OwnedFolder, Roots, STAGING, remove_abandoned, retire, sync_filesystem,
     write_private,
 };
-use prony_model::{Dataset, Engine, LoadOutcome, SettleOutcome};
+use prony_model::{Dataset, Engine, LoadMethod, LoadOutcome, SettleOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::admin::settle;
@@ -27,7 +27,7 @@ use crate::instance::{Instance, PASSWORD_FILE};
 
 pub use error::{ImageError, RoomError};
 use manifest::{FILE, Manifest};
-pub use room::image_size_estimate;
+pub use room::{image_size_estimate, load_growth_estimate};
 pub use shelf::{ImageFacts, Made, Removal};
 use tree::Tree;
 
@@ -96,6 +96,27 @@ impl Image {
     }
 }
 
+/// A dataset in the words that keys have had since datasets had one way of loading, so that images
+/// stay of use.
+fn described(dataset: &Dataset) -> String {
+    let Dataset {
+        schema,
+        tables,
+        rows,
+        seed,
+        primary_key,
+        load,
+    } = dataset;
+    let load = match load {
+        LoadMethod::Bulk => "",
+        LoadMethod::Inserts => " inserts",
+    };
+    format!(
+        "Dataset {{ schema: {schema:?}, tables: {tables}, rows: {rows}, seed: {seed}, \
+         primary_key: {primary_key} }}{load}"
+    )
+}
+
 impl<'a> Images<'a> {
     /// The images of `roots`.
     pub fn new(roots: &'a Roots) -> Self {
@@ -111,11 +132,12 @@ impl<'a> Images<'a> {
         dataset: &Dataset,
     ) -> ImageKey {
         let made_of = format!(
-            "{FORMAT} {} {} {} {engine} {} {dataset:?}",
+            "{FORMAT} {} {} {} {engine} {} {}",
             settle::VERSION,
             build.content_hash,
             rendered.hash(),
             Dataset::VERSION,
+            described(dataset),
         );
         // The name begins with the build, for people who look for what fills their disk.
         ImageKey(format!(
@@ -198,5 +220,23 @@ impl<'a> Images<'a> {
         let text = fs::read(&password).at("read", &password)?;
         write_private(&instance.password_file(), &text)?;
         Ok(sync_filesystem(&data)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Other words are other keys: every image would be made again.
+    #[test]
+    fn datasets_keep_their_words_in_keys() {
+        let bulk = Dataset::sbtest(2, 10, 1);
+        let words = "Dataset { schema: Sbtest, tables: 2, rows: 10, seed: 1, primary_key: true }";
+        assert_eq!(described(&bulk), words);
+        let inserts = Dataset {
+            load: LoadMethod::Inserts,
+            ..bulk
+        };
+        assert_eq!(described(&inserts), format!("{words} inserts"));
     }
 }

@@ -34,7 +34,7 @@ pub use config::intents::Wanted;
 pub use config::render::{Refusal, RenderError, Rendered};
 pub use image::{
     Image, ImageError, ImageFacts, ImageKey, ImageRecord, Images, Made, Removal, RoomError,
-    image_size_estimate,
+    image_size_estimate, load_growth_estimate,
 };
 pub use instance::preload::{PreloadError, check_libraries, library_digest};
 pub use instance::threads::{Role, ServerThreads, ThreadsByRole, ThreadsError};

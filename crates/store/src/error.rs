@@ -204,17 +204,12 @@ pub enum StoreError {
         planned: usize,
     },
     /// The samples of a step are recorded all at once.
-    #[error(
-        "record the samples of step `{step}` at {clients} clients in trial {trial}: they are \
-         already recorded"
-    )]
+    #[error("record the samples of {of} in trial {trial}: they are already recorded")]
     SampledTwice {
         /// Number of the trial.
         trial: i64,
-        /// Name of the step.
-        step: String,
-        /// Its connections, which tell it from others of its name.
-        clients: u32,
+        /// The step with its connections, which tell it from others of its name, or the load.
+        of: String,
     },
     /// A target was to be measured with another build than before.
     #[error(

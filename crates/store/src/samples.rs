@@ -30,6 +30,29 @@ impl Store {
         step: usize,
         samples: &[Sample],
     ) -> Result<(), StoreError> {
+        self.write_samples(trial, Some(step), samples)
+    }
+
+    /// Records the samples of the load that a trial begins with, as those of a step.
+    ///
+    /// # Errors
+    /// When the trial is not running, samples of its load are on record already, or a time exceeds
+    /// 2⁶³ − 1; nothing is recorded then.
+    pub fn record_load_samples(
+        &mut self,
+        trial: TrialId,
+        samples: &[Sample],
+    ) -> Result<(), StoreError> {
+        self.write_samples(trial, None, samples)
+    }
+
+    /// Writes the samples of a step, or of the load.
+    fn write_samples(
+        &mut self,
+        trial: TrialId,
+        step: Option<usize>,
+        samples: &[Sample],
+    ) -> Result<(), StoreError> {
         let before = self.last_end.take().filter(|last| last.trial == trial.0);
         let end = self.write("record the samples", |transaction, plan| {
             require_running(transaction, trial)?;
@@ -96,27 +119,27 @@ const fn is_shared(source: Source) -> bool {
     matches!(source, Source::Status | Source::Innodb)
 }
 
-/// Checks that no samples of a step are on record.
+/// Checks that no samples of a step, or of the load, are on record.
 fn require_unsampled(
     transaction: &Transaction<'_>,
     plan: &Plan,
     trial: TrialId,
-    step: usize,
+    step: Option<usize>,
 ) -> Result<(), StoreError> {
     let sampled = exists(
         transaction,
         "look up the samples",
-        "SELECT 1 FROM sample WHERE trial_id = ?1 AND step_id = ?2",
+        "SELECT 1 FROM sample WHERE trial_id = ?1 AND step_id IS ?2",
         params![trial, step],
     )?;
-    match plan.steps.get(step) {
-        Some(planned) if sampled => Err(StoreError::SampledTwice {
-            trial: trial.0,
-            step: planned.name.clone(),
-            clients: planned.own().clients,
-        }),
-        _ => Ok(()),
+    if !sampled {
+        return Ok(());
     }
+    let of = match step.and_then(|step| plan.steps.get(step)) {
+        Some(step) => format!("step `{}` at {} clients", step.name, step.own().clients),
+        None => "the load".to_owned(),
+    };
+    Err(StoreError::SampledTwice { trial: trial.0, of })
 }
 
 /// Writes the samples of a step.
@@ -145,7 +168,7 @@ impl<'a> Writer<'a> {
     /// returns its number.
     fn write(
         &mut self,
-        (trial, step, position): (TrialId, usize, usize),
+        (trial, step, position): (TrialId, Option<usize>, usize),
         sample: &Sample,
         base: Option<(i64, &Sample)>,
     ) -> Result<i64, StoreError> {

@@ -197,6 +197,7 @@ mod tests {
                 engine: Engine::Innodb,
                 connections: 1,
                 own_server: true,
+                hold: false,
             }),
         }
     }

@@ -1,7 +1,9 @@
 //! Making the image that the trials of a target start from.
 
 use prony_model::{Dataset, Target};
-use prony_servers::{Image, ImageKey, ImageRecord, Images, Instance, image_size_estimate};
+use prony_servers::{
+    Image, ImageKey, ImageRecord, Images, Instance, image_size_estimate, load_growth_estimate,
+};
 
 use super::start::{bootstrapped, fill, start};
 use super::supply::Fetched;
@@ -35,6 +37,12 @@ impl ImageMaker<'_> {
         image_size_estimate(self.target.engine, self.dataset, rendered)
     }
 
+    /// Bytes by which a load in a trial makes its copy larger at most, estimated.
+    pub(crate) fn growth_estimate(&self) -> u64 {
+        let rendered = &self.fetched.rendered;
+        load_growth_estimate(self.target.engine, self.dataset, rendered)
+    }
+
     /// Finds the image of a target, or makes it: bootstrap, load, refresh statistics, clean stop.
     /// `empty` is a bootstrapped instance that may be used up.
     pub(crate) fn image(
@@ -52,8 +60,9 @@ impl ImageMaker<'_> {
             None => bootstrapped(self.lab, self.fetched, &mut say)?,
         };
         let mut server = start(self.lab, instance)?;
-        let loaded = if self.target.engine.persistent() {
-            let loaded = fill(self.lab, &mut server, self.dataset, self.target, &mut say)?;
+        let loaded = if self.dataset.is_in_image(self.target.engine) {
+            let what = (self.dataset, self.target);
+            let loaded = fill(self.lab, &mut server, what, None, &mut say)?;
             Some((loaded.load, loaded.settle))
         } else {
             None

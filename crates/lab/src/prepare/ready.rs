@@ -129,7 +129,7 @@ impl Preparation<'_> {
     }
 
     /// Makes sure that there is room for the images that are still to be made, and for the largest
-    /// of all as a trial restores it. Images that no trial of this run needs make way as far as
+    /// of all as a trial restores it and maybe loads it. Images that no trial of this run needs make way as far as
     /// the limit of all images wants it.
     pub(crate) fn make_room(&self) -> Result<(), LabError> {
         let images = Images::new(self.lab.roots);
@@ -149,7 +149,7 @@ impl Preparation<'_> {
                 missing += bytes;
                 bytes
             };
-            largest = largest.max(bytes);
+            largest = largest.max(bytes.saturating_add(maker.growth_estimate()));
         }
         let trim = |limit| {
             let trimmed = images.trim(limit, &keep);

@@ -2,7 +2,7 @@
 //! memory.
 
 use prony_load::{FillTask, Message, Task};
-use prony_model::{Dataset, LoadOutcome, SettleOutcome, Target};
+use prony_model::{Dataset, LoadOutcome, Sample, SettleOutcome, Target};
 use prony_servers::admin;
 use prony_servers::{Image, Images, Instance, InstanceError};
 
@@ -12,7 +12,7 @@ use crate::event::Activity;
 use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::server::{AFTER_LOAD, Server, server_fault, settle};
-use crate::watch::{self, Wanted, Watched};
+use crate::watch::{self, Readers, Wanted, Watched};
 
 /// The start of a target's server.
 #[derive(Clone, Copy)]
@@ -58,12 +58,17 @@ impl Start<'_> {
     }
 
     /// Loads the dataset where it does not come with an image: the engine forgets it at every
-    /// stop, or the server is external. `None` where an image brought it.
-    pub(crate) fn fill(&self, server: &mut Server) -> Result<Option<Loaded>, Fault> {
-        if self.image.is_some() && self.target.engine.persistent() {
+    /// stop, the load is measured, or the server is external. `None` where an image brought it.
+    pub(crate) fn fill(
+        &self,
+        server: &mut Server,
+        readers: Option<&mut Readers>,
+        say: &mut dyn FnMut(Activity),
+    ) -> Result<Option<Loaded>, Fault> {
+        if self.image.is_some() && self.dataset.is_in_image(self.target.engine) {
             return Ok(None);
         }
-        fill(self.lab, server, self.dataset, self.target, &mut |_| ()).map(Some)
+        fill(self.lab, server, (self.dataset, self.target), readers, say).map(Some)
     }
 
     /// Reads both indexes of every table once, so that the first step that needs one does not pay
@@ -103,39 +108,55 @@ pub(crate) struct Loaded {
     pub(crate) load: LoadOutcome,
     /// The settling after it.
     pub(crate) settle: SettleOutcome,
+    /// Those from before the first table was made until the last index was; empty without readers.
+    pub(crate) samples: Vec<Sample>,
 }
 
-/// Loads the dataset into a running server, refreshes the statistics of its tables and brings the
-/// engine to a quiet state.
+/// Loads the dataset into a running server, whose cost `readers` read meanwhile, refreshes the
+/// statistics of its tables and brings the engine to a quiet state.
 pub(crate) fn fill(
     lab: &Lab<'_>,
     server: &mut Server,
-    dataset: &Dataset,
-    target: &Target,
+    (dataset, target): (&Dataset, &Target),
+    mut readers: Option<&mut Readers>,
     say: &mut dyn FnMut(Activity),
 ) -> Result<Loaded, Fault> {
+    if let Some(readers) = &mut readers {
+        readers.prepare(server);
+    }
+    let mut samples = Vec::new();
     let task = Task::Fill(FillTask {
         dataset: *dataset,
         engine: target.engine,
         connections: lab.cpus.clamp(1, 8),
         own_server: target.external.is_none(),
+        hold: readers.is_some(),
     });
-    let load = drive(lab, server, None, task, &mut |message, _| match message {
-        Message::Filling {
-            rows_done,
-            rows_total,
-            ..
-        } => {
-            say(Activity::Load {
+    let load = drive(lab, server, None, task, &mut |message, _| {
+        match (message, &mut readers) {
+            (
+                Message::Filling {
+                    rows_done,
+                    rows_total,
+                    ..
+                },
+                _,
+            ) => say(Activity::Load {
                 rows_done,
                 rows_total,
-            });
-            Ok(None)
+            }),
+            (Message::Ready, Some(readers)) => samples.push(readers.begin()),
+            (Message::MeasureEnd { .. }, Some(readers)) => samples.extend(readers.end()),
+            (Message::Filled { outcome }, _) => return Ok(Some(outcome)),
+            _ => {}
         }
-        Message::Filled { outcome } => Ok(Some(outcome)),
-        _ => Ok(None),
+        Ok(None)
     })?;
     say(Activity::Settle);
     let settle = settle(lab, server, target.engine, dataset, AFTER_LOAD)?;
-    Ok(Loaded { load, settle })
+    Ok(Loaded {
+        load,
+        settle,
+        samples,
+    })
 }

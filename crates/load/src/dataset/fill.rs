@@ -5,12 +5,14 @@ mod method;
 mod ranges;
 mod schema;
 mod settings;
+mod source;
+mod text;
 mod threads;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use prony_client::{Answer, Connection};
-use prony_model::{Dataset, Engine, LoadOutcome};
+use prony_model::{Dataset, Engine, LoadMethod, LoadOutcome};
 
 use crate::clock::now_ns;
 use crate::dataset::ask;
@@ -27,6 +29,8 @@ const MEMORY_ROW_SIZE: u64 = 2048;
 
 /// A fill under way.
 struct Fill<'a, 's> {
+    job: &'a Job,
+    task: &'a FillTask,
     dataset: Dataset,
     engine: Engine,
     connections: Vec<Connection>,
@@ -36,16 +40,15 @@ struct Fill<'a, 's> {
 /// Fills the dataset of a task.
 pub(crate) fn fill(job: &Job, task: &FillTask, speaker: &mut Speaker<'_>) -> Result<(), LoadError> {
     task.check()?;
-    let connections = (0..task.connections)
-        .map(|index| open(job, task, index))
-        .collect::<Result<Vec<_>, _>>()?;
     let mut fill = Fill {
+        job,
+        task,
         dataset: task.dataset,
         engine: task.engine,
-        connections,
+        connections: Vec::new(),
         speaker,
     };
-    let outcome = fill.run(task)?;
+    let outcome = fill.run()?;
     speaker.say(&Message::Filled { outcome })
 }
 
@@ -59,19 +62,46 @@ fn open(job: &Job, task: &FillTask, index: u32) -> Result<Connection, LoadError>
             "make room for MEMORY tables".to_owned()
         })?;
     }
-    set_session(&mut connection, task.own_server)?;
+    set_session(&mut connection, task)?;
     Ok(connection)
 }
 
 impl Fill<'_, '_> {
-    fn run(&mut self, task: &FillTask) -> Result<LoadOutcome, LoadError> {
+    fn run(&mut self) -> Result<LoadOutcome, LoadError> {
+        self.connect(self.task.loaders())?;
+        if self.task.hold {
+            self.speaker.hold()?;
+        }
+        let outcome = self.load()?;
+        if self.task.hold {
+            let at_ns = now_ns();
+            self.speaker.say(&Message::MeasureEnd { at_ns })?;
+            self.speaker.wait()?;
+        }
+        // Those that only check would be sessions of the server while it is measured.
+        self.connect(self.task.connections)?;
+        self.check()?;
+        Ok(outcome)
+    }
+
+    /// Opens connections until there are this many.
+    fn connect(&mut self, connections: u32) -> Result<(), LoadError> {
+        let open_so_far = u32::try_from(self.connections.len()).unwrap_or(u32::MAX);
+        for index in open_so_far..connections {
+            self.connections.push(open(self.job, self.task, index)?);
+        }
+        Ok(())
+    }
+
+    /// Makes tables, rows and indexes.
+    fn load(&mut self) -> Result<LoadOutcome, LoadError> {
         let start_ns = now_ns();
-        let changes = if task.own_server {
-            Changes::make(&mut self.connections[0])?
-        } else {
-            Changes::default()
-        };
+        let task = self.task;
         let first = &mut self.connections[0];
+        let changes = match task.dataset.load {
+            LoadMethod::Bulk if task.own_server => Changes::make(first)?,
+            LoadMethod::Bulk | LoadMethod::Inserts => Changes::default(),
+        };
         let method = Method::choose(first, &self.dataset, self.engine, task.connections)?;
         let without_redo = self.engine == Engine::Innodb && changes.redo_log_is_off;
         self.create(method.index)?;
@@ -84,7 +114,6 @@ impl Fill<'_, '_> {
         }
         changes.undo(&mut self.connections[0])?;
         let rows_ns = now_ns() - start_ns - index_ns;
-        self.check()?;
         Ok(LoadOutcome {
             rows: self.rows_total(),
             rows_ns,
@@ -94,7 +123,7 @@ impl Fill<'_, '_> {
     }
 
     fn rows_total(&self) -> u64 {
-        u64::from(self.dataset.tables) * self.dataset.rows
+        self.dataset.rows_total()
     }
 
     fn create(&mut self, index: Index) -> Result<(), LoadError> {
@@ -216,6 +245,7 @@ fn say(
 fn describe(method: Method, connections: usize, without_redo: bool) -> String {
     let statement = match (method.statement, method.bulk) {
         (Statement::Insert, _) => "INSERT",
+        (Statement::TextInsert, _) => "INSERT of 512 KiB",
         (Statement::LoadData, None) => "LOAD DATA",
         (Statement::LoadData, Some(_)) => "LOAD DATA in bulk",
     };

@@ -1,12 +1,13 @@
 //! Filling datasets.
 
 use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read};
 
 use prony_load::{FillTask, LoadError, Message, Task, dataset_checksums};
-use prony_model::{Dataset, Engine, LoadOutcome};
+use prony_model::{Dataset, Engine, LoadMethod, LoadOutcome};
 
-use crate::run;
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
+use crate::{job, run};
 
 const UNKNOWN_VARIABLE: u16 = 1193;
 const DATASET: Dataset = Dataset::sbtest(2, 7_001, 3);
@@ -17,6 +18,21 @@ fn task(engine: Engine, connections: u32) -> Task {
         engine,
         connections,
         own_server: true,
+        hold: false,
+    })
+}
+
+/// A load by inserts.
+fn by_inserts(hold: bool) -> Task {
+    Task::Fill(FillTask {
+        dataset: Dataset {
+            load: LoadMethod::Inserts,
+            ..DATASET
+        },
+        engine: Engine::Innodb,
+        connections: 3,
+        own_server: true,
+        hold,
     })
 }
 
@@ -187,6 +203,92 @@ fn somebody_elses_server_keeps_its_globals_and_its_log() {
     let (method, asked) = fill(false);
     assert_eq!(method, "INSERT, 1 connection");
     assert!(asked.is_empty(), "{asked:?}");
+}
+
+#[test]
+fn inserts_are_those_of_any_client() {
+    let server = FakeServer::start(Delivery::Whole, answer);
+    run(&server, task(Engine::Innodb, 1)).unwrap();
+    let base = inserted(&server);
+    let server = FakeServer::start(Delivery::Whole, answer_loading);
+    let outcome = outcome(&server, by_inserts(false));
+    assert_eq!(outcome.method, "INSERT of 512 KiB, 1 connection");
+    let record = server.record();
+    assert_eq!(record.len(), 3, "three connections check");
+    let mut tables = Tables::new();
+    for sql in &record[&0] {
+        assert!(sql.len() <= 512 << 10);
+        let Some(insert) = sql.strip_prefix("INSERT INTO ") else {
+            continue;
+        };
+        let (table, values) = insert.split_once(" (k, c, pad) VALUES ").unwrap();
+        for row in values.trim_matches(['(', ')']).split("),(") {
+            // As the server counts.
+            let key = tables.get(table).map_or(1, |rows| rows.len() + 1);
+            add(
+                &mut tables,
+                table,
+                &format!("{key},{}", row.replace('\'', "")),
+            );
+        }
+    }
+    assert_eq!(tables, base);
+    let words = |sql: &String| sql.split(' ').next().unwrap().to_owned();
+    let words: Vec<String> = record[&0].iter().map(words).collect();
+    let made = [
+        "SET", "SET", "DROP", "CREATE", "SHOW", "DROP", "CREATE", "SHOW",
+    ];
+    let rows = ["INSERT"; 6];
+    let expected = [&made[..], &rows, &["CREATE", "CREATE"]].concat();
+    assert_eq!(words[..expected.len()], expected);
+    assert!(words[expected.len()..].iter().all(|word| word == "SELECT"));
+}
+
+/// An input that always has a line, and keeps what a server had been asked when it was read.
+struct Words<'a> {
+    server: &'a FakeServer,
+    asked: Vec<BTreeMap<usize, Vec<String>>>,
+}
+
+impl Read for Words<'_> {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Ok(0)
+    }
+}
+
+impl BufRead for Words<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.asked.push(self.server.record());
+        Ok(b"go\n")
+    }
+
+    fn consume(&mut self, _: usize) {}
+}
+
+#[test]
+fn a_held_load_is_all_between_the_two_words() {
+    let server = FakeServer::start(Delivery::Whole, answer);
+    let mut words = Words {
+        server: &server,
+        asked: Vec::new(),
+    };
+    let mut out = Vec::new();
+    prony_load::run(&job(&server, by_inserts(true)), &mut words, &mut out).unwrap();
+    let [before, after] = &words.asked[..] else {
+        panic!("two words");
+    };
+    let settings = |sql: &String| sql.starts_with("SET SESSION auto_increment");
+    assert_eq!((before.len(), after.len()), (1, 1), "one connection loads");
+    assert!(before[&0].iter().all(settings), "{before:?}");
+    let last = after[&0].last().unwrap();
+    assert!(last.starts_with("CREATE INDEX k_2 "), "{last}");
+    let events: Vec<String> = String::from_utf8(out)
+        .unwrap()
+        .lines()
+        .map(|line| line.split('"').nth(3).unwrap().to_owned())
+        .filter(|event| event != "filling")
+        .collect();
+    assert_eq!(events, ["ready", "measure-end", "filled"]);
 }
 
 #[test]

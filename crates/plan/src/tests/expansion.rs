@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{CountRange, Engine, IntentValue, Length, Protocol};
+use prony_model::{CountRange, Engine, IntentValue, Length, LoadMethod, Protocol};
 use proptest::prelude::*;
 
 use super::{RIGHT, World};
@@ -203,6 +203,7 @@ fn prediction_follows_its_formula() {
     let assumptions = Assumptions {
         bootstrap_ms: 10_000,
         load_rows_per_second: 10_000,
+        insert_rows_per_second: 5_000,
         start_ms: 4000,
         stop_ms: 1000,
         canary_ms: 150,
@@ -230,6 +231,14 @@ fn prediction_follows_its_formula() {
     assert_eq!(
         predicted_ms(&plan, &assumptions),
         2 * 12_000 + 6 * (5300 + counts + 4 * 600 + clients)
+    );
+    // By inserts the rows are loaded in every trial, and at another rate.
+    let inserts = RIGHT.replace("[dataset]", "[dataset]\nload = \"inserts\"");
+    let plan = World::new().parse(&inserts).unwrap();
+    assert_eq!(plan.dataset.load, LoadMethod::Inserts);
+    assert_eq!(
+        predicted_ms(&plan, &assumptions),
+        2 * 10_000 + 6 * (4000 + 5300 + 4 * 3600 + clients)
     );
     let idle = RIGHT.replacen(
         "[[step]]",

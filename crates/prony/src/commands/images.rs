@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use prony_host::Roots;
-use prony_model::Dataset;
+use prony_model::{Dataset, LoadMethod};
 use prony_servers::{ImageFacts, Images, Removal};
 
 use crate::cli::{ImagesClearArgs, ImagesCommand, ListArgs, ListFormatArg};
@@ -58,6 +58,9 @@ fn list_text(images: &[ImageFacts]) -> String {
 }
 
 fn dataset(dataset: &Dataset) -> String {
+    if dataset.load == LoadMethod::Inserts {
+        return "no tables, which trials load by inserts".to_owned();
+    }
     format!(
         "{}, {} of {}",
         dataset.schema.name(),

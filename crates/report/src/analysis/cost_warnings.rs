@@ -166,14 +166,16 @@ const fn is_lost(why: NoValue) -> bool {
     }
 }
 
-/// The warning that valgrind overstates the instructions of a step that writes, and its metric.
-pub(crate) fn simulated_writes(trials: &CellTrials) -> Option<(Metric, String)> {
+/// The warning that valgrind overstates the instructions of work that writes, `what`, and its metric.
+pub(crate) fn simulated_writes(trials: &CellTrials, what: &str) -> Option<(Metric, String)> {
     let metric = Metric::Instructions;
     let mut values = trials.values(metric);
     let simulated = values.any(|(trial, _)| trial.is_from(metric, Source::Valgrind));
     simulated.then(|| {
-        let text = "instructions of a step that writes, counted by valgrind: background work \
-                    weighs about fifty times too much";
-        (metric, text.to_owned())
+        let text = format!(
+            "instructions of {what}, counted by valgrind: background work weighs about fifty \
+             times too much"
+        );
+        (metric, text)
     })
 }

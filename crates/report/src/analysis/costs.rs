@@ -28,6 +28,8 @@ const OF_TIME: [Metric; 4] = [
 pub(crate) struct Costs {
     /// By step, then by target, in the order of the plan.
     cells: Vec<Vec<CellCosts>>,
+    /// Of loads in trials, by target, per row.
+    loads: Vec<CellCosts>,
     counters: CounterTable,
     /// Whether anything was ever sampled.
     pub(crate) sampled: bool,
@@ -66,9 +68,17 @@ impl Costs {
         for (step, target, costs) in measured.counted {
             trials[step][target].counted.push(costs);
         }
+        let mut loads = vec![CellTrials::of_rows(1); plan.targets.len()];
+        for (target, costs) in measured.loads.timed {
+            loads[target].timed.push(costs);
+        }
+        for (target, costs) in measured.loads.counted {
+            loads[target].counted.push(costs);
+        }
         let sampled = trials.iter().flatten().any(CellTrials::are_sampled);
         let trials = trials.into_iter().enumerate();
         Ok(Self {
+            loads: of_loads(plan, loads),
             cells: trials
                 .map(|(step, trials)| of_step(plan, step, trials, cells, sampled))
                 .collect(),
@@ -85,6 +95,11 @@ impl Costs {
     /// The costs of a step, by target.
     pub(crate) fn step(&self, step: usize) -> &[CellCosts] {
         &self.cells[step]
+    }
+
+    /// The costs of loads in trials, by target.
+    pub(crate) fn loads(&self) -> &[CellCosts] {
+        &self.loads
     }
 
     /// All cells.
@@ -138,13 +153,12 @@ impl Costs {
     }
 
     /// The server's own counters that grew in a cell, per operation or row, ascending.
-    pub(crate) fn grown(
-        &self,
-        step: usize,
-        target: usize,
-    ) -> impl Iterator<Item = (&Counter, &Summary)> {
+    pub(crate) fn grown<'c>(
+        &'c self,
+        cell: &'c CellCosts,
+    ) -> impl Iterator<Item = (&'c Counter, &'c Summary)> {
         let all = self.counters.counters.all();
-        let status = self.cell(step, target).status.iter();
+        let status = cell.status.iter();
         status.map(|(place, summary)| (&all[*place], summary))
     }
 }
@@ -166,10 +180,7 @@ fn of_step(
         let is_compared = target != plan.base && !planned.warm_only;
         let mut cell = CellCosts::of(trials, is_compared.then_some(&base));
         if planned.own().workload.effect != Effect::None {
-            let simulated = cost_warnings::simulated_writes(&cell.trials);
-            cell.doubtful
-                .extend(simulated.as_ref().map(|(metric, _)| *metric));
-            cell.warnings.extend(simulated.map(|(_, text)| text));
+            cell.doubt_simulated("a step that writes");
         }
         if cells.at(GroupId::own(step), target).has_warnings() {
             cell.doubtful.extend(OF_TIME);
@@ -177,6 +188,20 @@ fn of_step(
         cell
     };
     trials.into_iter().enumerate().map(cell).collect()
+}
+
+/// The costs of the loads of all targets.
+fn of_loads(plan: &Plan, trials: Vec<CellTrials>) -> Vec<CellCosts> {
+    let base = trials[plan.base].clone();
+    let of_target = |(target, trials): (usize, CellTrials)| {
+        if !trials.are_sampled() {
+            return CellCosts::without_samples(trials);
+        }
+        let mut cell = CellCosts::of(trials, (target != plan.base).then_some(&base));
+        cell.doubt_simulated("a load");
+        cell
+    };
+    trials.into_iter().enumerate().map(of_target).collect()
 }
 
 impl CellCosts {
@@ -197,6 +222,14 @@ impl CellCosts {
             figures: Metric::costs().filter_map(figure).collect(),
             trials,
         }
+    }
+
+    /// Adds the warning about instructions of writes that valgrind counted, of `what`.
+    fn doubt_simulated(&mut self, what: &str) {
+        let simulated = cost_warnings::simulated_writes(&self.trials, what);
+        self.doubtful
+            .extend(simulated.as_ref().map(|(metric, _)| *metric));
+        self.warnings.extend(simulated.map(|(_, text)| text));
     }
 
     /// A cell of a run without samples: it has no figures.

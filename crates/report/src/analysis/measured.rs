@@ -44,6 +44,14 @@ pub(crate) struct CostsOfTrials {
     pub(crate) counters: CounterTable,
     pub(crate) timed: Vec<(usize, usize, TrialCosts)>,
     pub(crate) counted: Vec<(usize, usize, TrialCosts)>,
+    pub(crate) loads: LoadCosts,
+}
+
+/// The costs of loads in all done trials: of each the index of the target.
+#[derive(Default)]
+pub(crate) struct LoadCosts {
+    pub(crate) timed: Vec<(usize, TrialCosts)>,
+    pub(crate) counted: Vec<(usize, TrialCosts)>,
 }
 
 /// The group of a trial that a row is about.
@@ -74,6 +82,8 @@ struct Part {
     all: Vec<(GroupId, Measurement)>,
     warnings: Vec<WarningRow>,
     costs: Vec<(usize, usize, TrialCosts)>,
+    /// Of loads, by target.
+    loads: Vec<(usize, TrialCosts)>,
 }
 
 /// Reads trial after trial over a connection of its own.
@@ -111,7 +121,8 @@ impl MeasuredTrials {
         part.all.extend(rest.all);
         part.warnings.extend(rest.warnings);
         part.costs.extend(rest.costs);
-        let counted = counted(store, &rows)?;
+        part.loads.extend(rest.loads);
+        let (counted, counted_loads) = counted(store, &rows)?;
         drop(rows);
         warnings.extend(part.warnings);
         Ok(Self {
@@ -121,6 +132,10 @@ impl MeasuredTrials {
                 counters,
                 timed: part.costs,
                 counted,
+                loads: LoadCosts {
+                    timed: part.loads,
+                    counted: counted_loads,
+                },
             },
         })
     }
@@ -146,23 +161,41 @@ fn shared(
     })
 }
 
+/// The costs of all steps, by step and target, and those of all loads, by target.
+type CountedCosts = (Vec<(usize, usize, TrialCosts)>, Vec<(usize, TrialCosts)>);
+
 /// The costs of all done counting trials.
-fn counted(store: &Store, rows: &Rows<'_>) -> Result<Vec<(usize, usize, TrialCosts)>, StoreError> {
+fn counted(store: &Store, rows: &Rows<'_>) -> Result<CountedCosts, StoreError> {
     let own: Vec<OutcomeRow> = store.counted()?;
     let own: Vec<OutcomeRow> = own.into_iter().filter(|row| row.group == 0).collect();
     let mut costs = Vec::new();
+    let mut loads = Vec::new();
     for of_trial in own.chunk_by(|one, other| one.trial == other.trial) {
         let trial = of_trial[0].trial;
         let samples = store.flat_samples(trial, &rows.counters.counters, rows.periods)?;
         let statements = Statements::read(store, trial)?;
+        loads.extend(load_costs(rows, &of_trial[0], &samples));
         for row in of_trial {
-            let readings = Readings::of(rows.counters, of_step(&samples, row.step));
+            let readings = Readings::of(rows.counters, of_step(&samples, Some(row.step)));
             let counts = counts(rows.plan, row, &[], statements.of(row));
             let of_row = TrialCosts::of(row, &counts, &readings, rows.periods);
             costs.push((row.step, row.planned.target, of_row));
         }
     }
-    Ok(costs)
+    Ok((costs, loads))
+}
+
+/// The costs of the load that the trial of an outcome began with, and their target. `None` where
+/// none was sampled.
+fn load_costs(
+    rows: &Rows<'_>,
+    row: &OutcomeRow,
+    samples: &[FlatSample],
+) -> Option<(usize, TrialCosts)> {
+    let of_load = of_step(samples, None);
+    let readings = Readings::of(rows.counters, of_load);
+    let costs = || TrialCosts::of_load(rows.plan, row.planned.block, &readings);
+    (!of_load.is_empty()).then(|| (row.planned.target, costs()))
 }
 
 /// The counts of statements of a trial.
@@ -183,8 +216,8 @@ impl Statements {
     }
 }
 
-/// The samples of one step among those of a trial, which are sorted by step.
-fn of_step(samples: &[FlatSample], step: usize) -> &[FlatSample] {
+/// The samples of one step, or of the load, among those of a trial, which are sorted by step.
+fn of_step(samples: &[FlatSample], step: Option<usize>) -> &[FlatSample] {
     let begin = samples.partition_point(|sample| sample.step < step);
     let end = samples.partition_point(|sample| sample.step <= step);
     &samples[begin..end]
@@ -216,6 +249,8 @@ impl<'a> Reader<'a> {
         let samples = self
             .store
             .flat_samples(trial, &rows.counters.counters, rows.periods)?;
+        let of_load = load_costs(rows, &outcomes[0], &samples);
+        self.part.loads.extend(of_load);
         let mut statements = Statements::read(self.store, trial)?;
         let histograms = self.store.histograms(trial)?;
         let mut warnings: Vec<WarningRow> = Vec::new();
@@ -225,7 +260,7 @@ impl<'a> Reader<'a> {
                 position: row.group,
             };
             if group.is_own() {
-                let readings = Readings::of(rows.counters, of_step(&samples, row.step));
+                let readings = Readings::of(rows.counters, of_step(&samples, Some(row.step)));
                 let derived = rows.derived_warnings(row, &readings, host);
                 let stored = rows.warnings.get(&(trial, row.step));
                 warnings = stored.cloned().unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    Backend, Counter, CpuDisagreement, Effect, Gap, Metric, Moment, NoValue, Plan, Source,
+    Backend, Counter, CpuDisagreement, Effect, Gap, Metric, Moment, NoValue, Pace, Plan, Source,
     StepCounts, ThreadUse, Timing, Value, cpu_disagreement,
 };
 use prony_store::{OutcomeRow, StatementRow};
@@ -33,6 +33,7 @@ pub(crate) struct TrialCosts {
     pub(crate) gaps: Vec<(Moment, Gap)>,
     /// Whether there are any samples.
     pub(crate) is_sampled: bool,
+    /// The kernel interface that carried the connections.
     backend: Backend,
 }
 
@@ -87,9 +88,60 @@ impl TrialCosts {
         samples: &Readings<'_>,
         periods: bool,
     ) -> Self {
+        Self {
+            periods: if periods {
+                periods::of(samples)
+            } else {
+                Vec::new()
+            },
+            ..Self::read(
+                row.planned.block,
+                row.backend,
+                (counts, samples),
+                Metric::costs(),
+            )
+        }
+    }
+
+    /// The costs of loading the dataset in a trial of a block, counted from 0, per row: those that
+    /// the server's counters tell, because nobody counts what the load generator does meanwhile.
+    pub(crate) fn of_load(plan: &Plan, block: u32, samples: &Readings<'_>) -> Self {
+        let rows = plan.dataset.rows_total();
+        let counts = StepCounts {
+            operations: rows,
+            scanned_rows: None,
+            clients: 1,
+            busy_ns: 0,
+            client_cpu_ns: 0,
+            client_wait_ns: None,
+            connects: false,
+            changed_rows: rows,
+            row_bytes: plan.dataset.schema.row_bytes(),
+            table_rows: None,
+            pace: Pace::default(),
+            accompanied: false,
+        };
+        let counted = |metric: &Metric| !metric.facts().how.counters().is_empty();
+        // Loads wait for one answer after the other, and are compared with each other only.
+        let alike = Backend::Epoll;
+        Self::read(
+            block,
+            alike,
+            (&counts, samples),
+            Metric::costs().filter(counted),
+        )
+    }
+
+    /// These metrics of counts and samples, without periods, in a block counted from 0.
+    fn read(
+        block: u32,
+        backend: Backend,
+        (counts, samples): (&StepCounts, &Readings<'_>),
+        metrics: impl Iterator<Item = Metric>,
+    ) -> Self {
         let mut values = BTreeMap::new();
         let mut without = BTreeMap::new();
-        for metric in Metric::costs() {
+        for metric in metrics {
             match metric.value(counts, samples) {
                 Ok(value) => drop(values.insert(metric, value)),
                 Err(why) => drop(without.insert(metric, why)),
@@ -100,9 +152,9 @@ impl TrialCosts {
             gaps.map(|gap| (sample.moment, gap))
         });
         Self {
-            block: row.planned.block + 1,
-            operations: row.operations,
-            units: row.operations as f64 * counts.scanned_rows.unwrap_or(1) as f64,
+            block: block + 1,
+            operations: counts.operations,
+            units: counts.operations as f64 * counts.scanned_rows.unwrap_or(1) as f64,
             values,
             without,
             status: if counts.accompanied {
@@ -111,15 +163,11 @@ impl TrialCosts {
                 status(samples)
             },
             sizes: sizes(samples),
-            periods: if periods {
-                periods::of(samples)
-            } else {
-                Vec::new()
-            },
+            periods: Vec::new(),
             disagreement: cpu_disagreement(samples),
             gaps: gaps.collect(),
             is_sampled: !samples.samples.is_empty(),
-            backend: row.backend,
+            backend,
         }
     }
 

@@ -1,6 +1,7 @@
-//! The cost of an operation: one table for each step, with targets as rows and metrics as columns.
+//! The cost of an operation: one table for each step and one for loads, with targets as rows and metrics
+//! as columns.
 
-use prony_model::{Metric, TrialKind};
+use prony_model::{CostUnit, Metric, TrialKind};
 
 use crate::analysis::Analysis;
 use crate::analysis::costs::{self, CellCosts};
@@ -52,12 +53,16 @@ fn columns(detail: Detail) -> Vec<Metric> {
     }
 }
 
-/// The columns that any step shows, for the legend.
+/// The columns that any step shows, or the loads, for the legend.
 pub(crate) fn shown(analysis: &Analysis<'_>, detail: Detail) -> Vec<Metric> {
-    let steps: Vec<usize> = (0..analysis.plan.steps.len())
-        .filter(|&step| analysis.shows(step) && is_measured(analysis, step))
+    let steps = (0..analysis.plan.steps.len()).filter(|&step| analysis.shows(step));
+    let steps = steps.map(|step| analysis.costs.step(step));
+    let loads = analysis.is_whole.then(|| analysis.costs.loads());
+    let all: Vec<&[CellCosts]> = steps
+        .chain(loads)
+        .filter(|cells| is_measured(cells))
         .collect();
-    let anywhere = |metric: &Metric| steps.iter().any(|&step| has(analysis, step, *metric));
+    let anywhere = |metric: &Metric| all.iter().any(|cells| has(cells, *metric));
     columns(detail).into_iter().filter(anywhere).collect()
 }
 
@@ -68,15 +73,15 @@ pub(crate) fn missing(analysis: &Analysis<'_>, detail: Detail) -> Vec<Metric> {
     all.filter(|metric| !shown.contains(metric)).collect()
 }
 
-/// Returns `true` if anything is known of a step that the load generator alone could not know.
-fn is_measured(analysis: &Analysis<'_>, step: usize) -> bool {
+/// Returns `true` if anything is known that the load generator alone could not know.
+fn is_measured(cells: &[CellCosts]) -> bool {
     let own = |metric: &Metric| !metric.facts().how.counters().is_empty();
     let mut metrics = BRIEF.into_iter().chain(MORE).filter(own);
-    metrics.any(|metric| has(analysis, step, metric))
+    metrics.any(|metric| has(cells, metric))
 }
 
-fn has(analysis: &Analysis<'_>, step: usize, metric: Metric) -> bool {
-    let mut cells = analysis.costs.step(step).iter();
+fn has(cells: &[CellCosts], metric: Metric) -> bool {
+    let mut cells = cells.iter();
     cells.any(|cell| cell.figures.contains_key(&metric))
 }
 
@@ -87,20 +92,38 @@ pub(crate) fn blocks(
     detail: Detail,
     heading: impl Fn(String) -> Block,
 ) -> Vec<Block> {
-    if !is_measured(analysis, step) {
-        return Vec::new();
+    let text = title(analysis, "Cost of", step);
+    let table = table(analysis, analysis.costs.step(step), detail);
+    table.map_or_else(Vec::new, |table| vec![heading(text), Block::Table(table)])
+}
+
+/// The table of the loads of all targets, with its title.
+pub(crate) fn of_loads(analysis: &Analysis<'_>, detail: Detail) -> Option<[Block; 2]> {
+    let cells = analysis.costs.loads();
+    let n_max = Blocks::of(cells);
+    let text = format!(
+        "Cost of the load, per {}, {}",
+        CostUnit::Row,
+        over_blocks("mean", n_max.timed)
+    );
+    let table = table(analysis, cells, detail)?;
+    Some([Block::Subheading(text), Block::Table(table)])
+}
+
+/// The costs of cells, by target, absolute and relative to the base. `None` where nothing is known.
+fn table(analysis: &Analysis<'_>, cells: &[CellCosts], detail: Detail) -> Option<Table> {
+    if !is_measured(cells) {
+        return None;
     }
     let metrics: Vec<Metric> = columns(detail)
         .into_iter()
-        .filter(|&metric| has(analysis, step, metric))
+        .filter(|&metric| has(cells, metric))
         .collect();
-    let n_max = Blocks::of(analysis.costs.step(step));
-    let text = title(analysis, "Cost of", step);
-    let rows = absolute(analysis, step, &metrics, detail, n_max);
+    let n_max = Blocks::of(cells);
+    let rows = absolute(analysis, cells, &metrics, detail, n_max);
     let header = std::iter::once("target").chain(metrics.iter().map(|m| m.facts().heading));
-    let relative = relative(analysis, step, &metrics, detail, n_max);
-    let table = Table::of_figures(header, rows.into_iter().chain(relative));
-    vec![heading(text), Block::Table(table)]
+    let relative = relative(analysis, cells, &metrics, detail, n_max);
+    Some(Table::of_figures(header, rows.into_iter().chain(relative)))
 }
 
 /// The title of a table of means of a step.
@@ -118,7 +141,7 @@ pub(crate) fn title(analysis: &Analysis<'_>, begin: &str, step: usize) -> String
 
 fn absolute(
     analysis: &Analysis<'_>,
-    step: usize,
+    cells: &[CellCosts],
     metrics: &[Metric],
     detail: Detail,
     n_max: Blocks,
@@ -133,10 +156,10 @@ fn absolute(
         Some(Cell::figure(text, figure.summary.mean))
     };
     let targets = analysis.columns().into_iter();
-    let measured = targets.filter(|&target| !analysis.costs.cell(step, target).figures.is_empty());
+    let measured = targets.filter(|&target| !cells[target].figures.is_empty());
     measured
         .map(|target| {
-            let cell = analysis.costs.cell(step, target);
+            let cell = &cells[target];
             row(cell, None, column_name(analysis, target), metrics, show)
         })
         .collect()
@@ -144,7 +167,7 @@ fn absolute(
 
 fn relative(
     analysis: &Analysis<'_>,
-    step: usize,
+    cells: &[CellCosts],
     metrics: &[Metric],
     detail: Detail,
     n_max: Blocks,
@@ -159,14 +182,14 @@ fn relative(
         Some(Cell::figure(text, estimate.ratio()))
     };
     let compared = analysis.plan.contenders().filter(|&target| {
-        let mut figures = analysis.costs.cell(step, target).figures.values();
+        let mut figures = cells[target].figures.values();
         figures.any(|figure| figure.ratio.is_some())
     });
-    let base = analysis.costs.cell(step, analysis.plan.base);
+    let base = &cells[analysis.plan.base];
     compared
         .map(|target| {
             let name = format!("{} ÷ base", analysis.plan.targets[target].name);
-            let cell = analysis.costs.cell(step, target);
+            let cell = &cells[target];
             row(cell, Some(base), name.into(), metrics, show)
         })
         .collect()

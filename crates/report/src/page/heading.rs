@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Aspect, Baseline, Config, Dataset, Metric, Plan, Protocol, Target, Transport};
+use prony_model::{Aspect, Baseline, Config, Dataset, LoadMethod, Metric, Plan, Protocol, Target, Transport};
 use prony_store::HostRow;
 use serde::Deserialize;
 
@@ -113,8 +113,12 @@ fn data(dataset: &Dataset) -> String {
     } else {
         ", without a primary key"
     };
+    let load = match dataset.load {
+        LoadMethod::Bulk => "",
+        LoadMethod::Inserts => ", loaded by inserts",
+    };
     format!(
-        "{}: {} of {}{key}",
+        "{}: {} of {}{key}{load}",
         dataset.schema.name(),
         plural(dataset.tables.into(), "table"),
         plural(dataset.rows, "row")

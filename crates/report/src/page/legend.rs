@@ -176,9 +176,15 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
             of_device.join(", ")
         ));
     }
+    let loads = analysis.costs.loads();
+    let of_loads = if analysis.is_whole && loads.iter().any(|load| !load.figures.is_empty()) {
+        " and in loads"
+    } else {
+        ""
+    };
     items.push(format!(
         "Costs are of the server alone, from the start to the end of the measured time, for each \
-         operation (o), or each row in steps that scan: {}. KB are 1024 bytes.",
+         operation (o), or each row in steps that scan{of_loads}: {}. KB are 1024 bytes.",
         explained.join("; ")
     ));
     items.push(

@@ -1,6 +1,6 @@
 //! The section on loading.
 
-use prony_model::LoadOutcome;
+use prony_model::{LoadMethod, LoadOutcome};
 use prony_stats::Summary;
 
 use crate::analysis::Analysis;
@@ -8,20 +8,23 @@ use crate::analysis::loads::{DoneLoad, Loads, summary};
 use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::view::{by_target, grouped};
+use crate::page::{Detail, cost};
 use crate::words;
 use crate::words::plural;
 
 /// The section on loading, where it was ever measured.
-pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
+pub(crate) fn blocks(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     let loads = &analysis.loads;
     if loads.iter().all(|load| load.rows_per_second.is_none()) {
         return Vec::new();
     }
-    let rows = analysis.plan.dataset.rows * u64::from(analysis.plan.dataset.tables);
-    let heading = format!("Load of {}", plural(rows, "row"));
+    let heading = format!(
+        "Load of {}",
+        plural(analysis.plan.dataset.rows_total(), "row")
+    );
     let mut blocks = vec![
         Block::Heading(heading),
-        Block::Paragraph(occasion(loads)),
+        Block::Paragraph(occasion(loads, analysis.plan.dataset.load)),
         Block::Table(table(analysis)),
     ];
     blocks.extend(in_one_sentence(analysis, "Rows went in by", |load| {
@@ -36,16 +39,27 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
             known.then(String::new)
         },
     ));
+    blocks.extend(cost::of_loads(analysis, detail).into_iter().flatten());
     blocks
 }
 
 /// The occasion of the loads, which the spread depends on.
-fn occasion(loads: &[Loads]) -> String {
-    let all = || loads.iter().flat_map(|load| &load.done);
+fn occasion(loads: &[Loads], method: LoadMethod) -> String {
+    // An image of an empty server comes without a load.
+    let known = |load: &&DoneLoad| load.row.outcome.is_some();
+    let all = || loads.iter().flat_map(|load| &load.done).filter(known);
     let image = "Data is loaded once for each image and not once for each block, so that the \
                  spread is not known";
-    let trial = "loaded in every trial, because the engine forgets its rows or Prony does not \
-                 start the server";
+    let trial = match method {
+        LoadMethod::Bulk => {
+            "loaded in every trial, because the engine forgets its rows or Prony does not start the \
+             server"
+        }
+        LoadMethod::Inserts => {
+            "loaded in every trial by INSERT as from any client, with the server's logs and \
+             transactions, and the secondary indexes afterwards, because the load is measured"
+        }
+    };
     match (
         all().any(|load| load.block.is_none()),
         all().any(|load| load.block.is_some()),
@@ -108,6 +122,17 @@ fn in_one_sentence(
         })
         .collect();
     (!items.is_empty()).then(|| Block::Paragraph(format!("{begin} {}.", items.join("; "))))
+}
+
+/// Warnings about the costs of loads.
+pub(crate) fn cost_warnings(analysis: &Analysis<'_>) -> Vec<String> {
+    let of_target = |target: usize| {
+        let name = &analysis.plan.targets[target].name;
+        let warnings = analysis.costs.loads()[target].warnings.iter();
+        warnings.map(move |text| format!("{name}, load, {text}"))
+    };
+    let targets = analysis.all_targets().into_iter();
+    targets.flat_map(of_target).collect()
 }
 
 /// Loads after which the engine did not become quiet, as warnings.

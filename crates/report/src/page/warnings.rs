@@ -93,7 +93,9 @@ fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
             ));
         }
     }
-    items.extend(loads::unsettled(analysis).iter().map(|text| sentence(text)));
+    let of_loads = loads::unsettled(analysis).into_iter();
+    let of_loads = of_loads.chain(loads::cost_warnings(analysis));
+    items.extend(of_loads.map(|text| sentence(&text)));
     for warning in &analysis.warnings {
         let subject = warning.subject;
         let trial = subject.trial().and_then(|id| analysis.trials.get(id));

@@ -186,7 +186,7 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Part> {
         parts.extend(together("Tables of all steps", tables(analysis)));
         parts.extend(split(response_time::blocks(analysis), false));
     }
-    parts.extend(split(loads::blocks(analysis), false));
+    parts.extend(split(loads::blocks(analysis, Detail::Full), false));
     if is_done {
         parts.extend(split(before_after::blocks(analysis), false));
         parts.extend(split(debt::blocks(analysis, Detail::Full), false));

@@ -48,8 +48,18 @@ pub(crate) fn run_sampled(
     sample: &mut Sample,
     change: impl Fn(PlannedTrial, usize, &mut prony_model::Sample),
 ) {
+    run_loaded(sample, |_, _, _| (), change);
+}
+
+/// The same with `load` at the beginning of each trial.
+pub(crate) fn run_loaded(
+    sample: &mut Sample,
+    load: impl Fn(&mut Sample, TrialId, PlannedTrial),
+    change: impl Fn(PlannedTrial, usize, &mut prony_model::Sample),
+) {
     for planned in sample.store.missing_trials().unwrap() {
         let trial = sample.begin(planned);
+        load(sample, trial, planned);
         let names: Vec<String> = sample
             .store
             .plan()
@@ -108,7 +118,7 @@ fn record(
     sample.store.record_samples(trial, step, &taken).unwrap();
 }
 
-fn taken(
+pub(crate) fn taken(
     moment: Moment,
     at_ns: u64,
     values: &[(Source, &'static str, u64)],

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::canaries::reading;
 use crate::costs::{counting, run_sampled};
 use crate::lineage::changing;
+use crate::loads::by_inserts;
 use crate::paces::paced;
 use crate::placement::on_one;
 use crate::sample::{Sample, at, plan};
@@ -121,7 +122,7 @@ fn every_key_is_documented() {
     collect(&json, &mut keys);
     collect(&paced, &mut keys);
     collect(&costs, &mut keys);
-    for sample in [twins(0.03), waiting()] {
+    for sample in [twins(0.03), waiting(), by_inserts()] {
         let report = render(&sample.store, Format::Json).unwrap();
         collect(&serde_json::from_str(&report).unwrap(), &mut keys);
     }

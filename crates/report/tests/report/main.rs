@@ -14,6 +14,7 @@ mod documentation;
 mod effective;
 mod golden;
 mod lineage;
+mod loads;
 mod paces;
 mod page;
 mod pairs;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::costs::complete;
 use crate::documentation::{full, sampled};
+use crate::loads::by_inserts;
 use crate::paces::paced;
 use crate::verdicts::{twins, waiting};
 
@@ -18,6 +19,7 @@ fn reports() -> Vec<Value> {
         paced(),
         sampled(),
         complete(),
+        by_inserts(),
         twins(0.03),
         waiting(),
     ];

@@ -19,11 +19,11 @@ pub struct Counters {
     places: Vec<Option<usize>>,
 }
 
-/// Everything read at one moment of a step.
+/// Everything read at one moment of a step, or of a load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlatSample {
-    /// Index of the step in the plan.
-    pub step: usize,
+    /// Index of the step in the plan; `None` for the load that the trial begins with.
+    pub step: Option<usize>,
     /// The moment of the step.
     pub moment: Moment,
     /// The time when what is exact was read, in nanoseconds of the host's monotonic clock.
@@ -99,7 +99,7 @@ impl Store {
         })
     }
 
-    /// The samples of all steps of a trial, by step and in the order of time. Without `periods`, only
+    /// The samples of a trial, of its load and of all its steps, by step and in the order of time. Without `periods`, only
     /// those at the edges of the measured time have values.
     ///
     /// # Errors
@@ -126,6 +126,19 @@ impl Store {
     /// # Errors
     /// When the file can't be read, or is damaged.
     pub fn samples(&self, trial: TrialId, step: usize) -> Result<StepSamples, StoreError> {
+        self.samples_of(trial, Some(step))
+    }
+
+    /// The samples of the load that a trial begins with, in the order of time, as they were
+    /// recorded.
+    ///
+    /// # Errors
+    /// When the file can't be read, or is damaged.
+    pub fn load_samples(&self, trial: TrialId) -> Result<StepSamples, StoreError> {
+        self.samples_of(trial, None)
+    }
+
+    fn samples_of(&self, trial: TrialId, step: Option<usize>) -> Result<StepSamples, StoreError> {
         let counters = self.counters()?;
         let samples = self.flat_samples(trial, &counters, true)?.into_iter();
         let of_step = samples.filter(|sample| sample.step == step);

@@ -232,6 +232,41 @@ fn the_samples_of_a_step_are_recorded_once() {
 }
 
 #[test]
+fn the_samples_of_a_load_come_before_those_of_the_steps() {
+    let (file, mut store, trial) = begun();
+    let load = [
+        sample(Moment::Start, 1, &[(&READS, 5), (&SLEEPS, 6), (&USER, 1)]),
+        sample(Moment::End, 2, &[(&READS, 9), (&SLEEPS, 6), (&USER, 3)]),
+    ];
+    let step = [sample(
+        Moment::Start,
+        3,
+        &[(&READS, 9), (&SLEEPS, 7), (&USER, 4)],
+    )];
+    store.record_load_samples(trial, &load).unwrap();
+    store.record_samples(trial, 0, &step).unwrap();
+    assert_eq!(
+        store.load_samples(trial).unwrap(),
+        StepSamples(load.to_vec())
+    );
+    assert_eq!(store.samples(trial, 0).unwrap(), StepSamples(step.to_vec()));
+    let counters = store.counters().unwrap();
+    let flat = store.flat_samples(trial, &counters, true).unwrap();
+    let steps: Vec<_> = flat.iter().map(|sample| sample.step).collect();
+    assert_eq!(steps, [None, None, Some(0)]);
+    let error = store.record_load_samples(trial, &load).unwrap_err();
+    insta::assert_snapshot!(error, @"record the samples of the load in trial 1: they are already recorded");
+    drop(store);
+    let of_step = "SELECT count(*) FROM sample_value JOIN sample ON id = sample_id
+         WHERE step_id = 0";
+    assert_eq!(count(&file, of_step), 2, "what changed since the load");
+    let connection = rusqlite::Connection::open(file.path()).unwrap();
+    let twice = "INSERT INTO sample (trial_id, position, moment, at_ns, took_ns)
+         VALUES (1, 0, 'start', 1, 1)";
+    assert!(connection.execute(twice, []).is_err());
+}
+
+#[test]
 fn a_base_that_is_not_there_is_damage() {
     let (file, mut store, trial) = begun();
     let start = sample(Moment::Start, 1, &[(&READS, 5)]);

@@ -1,17 +1,19 @@
-//! Rows as prepared `INSERT` statements and as the lines of `LOAD DATA LOCAL`.
+//! Rows as `INSERT` statements, prepared and as text, and as the lines of `LOAD DATA LOCAL`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prony_client::{ClientError, Connection, PreparedStatement};
-use prony_model::Dataset;
+use prony_model::{Dataset, Schema};
 use prony_wire::{ExecuteTemplate, ParamShape, Types};
 
 use super::ask;
 use super::method::{Method, Statement};
 use super::ranges::{KeyRange, Ranges};
+use super::source::Source;
+use super::text::append_rows;
 use super::threads::Halt;
 use crate::LoadError;
-use crate::dataset::rows::{Row, Rows};
+use crate::dataset::rows::Row;
 use crate::values::digits::append_natural;
 
 /// Rows of one INSERT: some 100 KB and 2000 parameters, of which a statement has 65535 at most.
@@ -32,12 +34,11 @@ pub(super) struct Filler<'a> {
 impl<'a> Filler<'a> {
     pub(super) fn new(dataset: &'a Dataset, method: Method, connections: u32) -> Self {
         let schema = dataset.schema;
+        let numbers = &schema.number_columns()[left_to_server(method, schema)..];
         Self {
             dataset,
             method,
-            columns: [schema.number_columns(), schema.text_columns()]
-                .concat()
-                .join(", "),
+            columns: [numbers, schema.text_columns()].concat().join(", "),
             ranges: Ranges::new(dataset, connections, method.writers),
             done: AtomicU64::new(0),
         }
@@ -57,6 +58,7 @@ impl<'a> Filler<'a> {
             self.set_bulk(connection, "1")?;
             match self.method.statement {
                 Statement::Insert => self.insert(connection, range, halt)?,
+                Statement::TextInsert => self.insert_text(connection, range, halt)?,
                 Statement::LoadData => self.load(connection, range, halt)?,
             }
             self.set_bulk(connection, "0")?;
@@ -104,6 +106,35 @@ impl<'a> Filler<'a> {
         close(connection, batch).map_err(|source| self.error(range, source))
     }
 
+    fn insert_text(
+        &self,
+        connection: &mut Connection,
+        range: KeyRange,
+        halt: &Halt,
+    ) -> Result<(), LoadError> {
+        let head = self.insert_head(range.table);
+        let skipped = left_to_server(self.method, self.dataset.schema);
+        let mut source = Source::new(self.dataset, range);
+        let mut sql = Vec::new();
+        while !halt.requested() && source.left() > 0 {
+            let first = source.next;
+            sql.clear();
+            sql.extend_from_slice(head.as_bytes());
+            append_rows(&mut sql, &mut source, skipped);
+            let last = source.next - 1;
+            let chunk = KeyRange {
+                first,
+                last,
+                ..range
+            };
+            connection
+                .query(&sql)
+                .map_err(|source| self.error(chunk, source))?;
+            self.done.fetch_add(source.next - first, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     fn insert_head(&self, table: u32) -> String {
         let table = self.dataset.table_name(table);
         format!("INSERT INTO {table} ({}) VALUES ", self.columns)
@@ -148,38 +179,12 @@ impl<'a> Filler<'a> {
     }
 }
 
-/// The rows of a range, one after the other.
-struct Source {
-    rows: Rows,
-    row: Row,
-    /// The key of the next row.
-    next: u64,
-    last: u64,
-}
-
-impl Source {
-    fn new(dataset: &Dataset, range: KeyRange) -> Self {
-        let rows = Rows::new(dataset, range.table);
-        Self {
-            row: rows.new_row(),
-            rows,
-            next: range.first,
-            last: range.last,
-        }
-    }
-
-    /// Rows that did not come yet.
-    const fn left(&self) -> u64 {
-        self.last + 1 - self.next
-    }
-
-    fn row(&mut self) -> Option<&Row> {
-        if self.next > self.last {
-            return None;
-        }
-        self.rows.make(self.next, &mut self.row);
-        self.next += 1;
-        Some(&self.row)
+/// Columns of numbers, from the first on, whose values the server counts. Text leaves out the key if
+/// this is an `AUTO_INCREMENT` column, as sysbench does.
+const fn left_to_server(method: Method, schema: Schema) -> usize {
+    match (method.statement, schema) {
+        (Statement::TextInsert, Schema::Sbtest) => 1,
+        (Statement::TextInsert, Schema::Foo) | (Statement::Insert | Statement::LoadData, _) => 0,
     }
 }
 

@@ -1,8 +1,8 @@
-//! The fastest way to get rows into a table that a server offers, as measured:
-//! `docs/benchmarks.md`.
+//! The way of getting rows into a table: the fastest that a server offers, as measured
+//! (`docs/benchmarks.md`), or that of any client.
 
 use prony_client::Connection;
-use prony_model::{Dataset, Engine, Schema};
+use prony_model::{Dataset, Engine, LoadMethod, Schema};
 
 use super::ask;
 use super::ranges::Writers;
@@ -12,8 +12,10 @@ use crate::LoadError;
 /// Statement that sends rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statement {
-    /// `INSERT` of many rows.
+    /// Prepared `INSERT` of many rows.
     Insert,
+    /// `INSERT` of as many rows as fit a statement of 512 KiB, as text.
+    TextInsert,
     /// `LOAD DATA LOCAL`, which the server has less to parse of.
     LoadData,
 }
@@ -38,13 +40,24 @@ pub(super) struct Method {
 }
 
 impl Method {
-    /// Chooses by what the server says of itself.
+    /// As sysbench's `prepare` does it.
+    const BY_INSERTS: Self = Self {
+        statement: Statement::TextInsert,
+        index: Index::Afterwards,
+        writers: Writers::One,
+        bulk: None,
+    };
+
+    /// Takes the dataset's method; for the fastest one, chooses by what the server says of itself.
     pub(super) fn choose(
         connection: &mut Connection,
         dataset: &Dataset,
         engine: Engine,
         connections: u32,
     ) -> Result<Self, LoadError> {
+        if dataset.load == LoadMethod::Inserts {
+            return Ok(Self::BY_INSERTS);
+        }
         let server = Offers {
             local_rows: takes_local_rows(connection)?,
             // It came with the InnoDB that can add an index without copying the table.

@@ -1,10 +1,11 @@
 //! Settings for the time of a fill.
 
 use prony_client::{ClientError, Connection};
+use prony_model::LoadMethod;
 use prony_wire::codes::UNKNOWN_SYSTEM_VARIABLE;
 
 use super::ask;
-use crate::LoadError;
+use crate::{FillTask, LoadError};
 
 /// A variable and its value.
 type Setting = (&'static str, &'static str);
@@ -20,6 +21,13 @@ const SESSION: [Setting; 5] = [
     ("rocksdb_commit_in_the_middle", "1"),
     // Bulk loading sorts the secondary index, too.
     ("rocksdb_bulk_load_allow_sk", "1"),
+];
+
+/// The same where rows are inserted as any client would do it: their keys count from 1, in ones, in
+/// an empty table.
+const SESSION_OF_INSERTS: [Setting; 2] = [
+    ("auto_increment_increment", "1"),
+    ("auto_increment_offset", "1"),
 ];
 
 /// The same on servers of our own, which have no replicas.
@@ -45,9 +53,13 @@ pub(super) struct Changes {
 }
 
 /// Prepares a connection that fills.
-pub(super) fn set_session(connection: &mut Connection, own_server: bool) -> Result<(), LoadError> {
-    let own: &[Setting] = if own_server { &SESSION_OF_OWN } else { &[] };
-    for (name, value) in SESSION.iter().chain(own) {
+pub(super) fn set_session(connection: &mut Connection, task: &FillTask) -> Result<(), LoadError> {
+    let (settings, own): (&[Setting], &[Setting]) = match task.dataset.load {
+        LoadMethod::Inserts => (&SESSION_OF_INSERTS, &[]),
+        LoadMethod::Bulk if task.own_server => (&SESSION, &SESSION_OF_OWN),
+        LoadMethod::Bulk => (&SESSION, &[]),
+    };
+    for (name, value) in settings.iter().chain(own) {
         attempt(connection, &format!("SET SESSION {name} = {value}"))?;
     }
     Ok(())

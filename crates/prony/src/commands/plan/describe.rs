@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use prony_model::{
-    Aspect, Calibration, CanaryPart, CanaryRule, Collect, CountedBy, CountedSteps, IntentFacts,
-    Length, Phase, Plan, RidingCounters, Step, Target, Timing, TrialKind,
+    Aspect, Calibration, CanaryPart, CanaryRule, Collect, CountedBy, CountedSteps, IntentFacts, Length, LoadMethod, Phase, Plan, RidingCounters, Step, Target, Timing, TrialKind,
 };
 use prony_plan::{Assumptions, backlogs_ms, predicted_block_ms, predicted_ms};
 
@@ -113,8 +112,12 @@ fn dataset(plan: &Plan) -> String {
     } else {
         ", without primary key"
     };
+    let load = match dataset.load {
+        LoadMethod::Bulk => "",
+        LoadMethod::Inserts => ", loaded by inserts in every trial",
+    };
     format!(
-        "Dataset: {} × {} rows ({}{key}), seed {}",
+        "Dataset: {} × {} rows ({}{key}), seed {}{load}",
         plural(dataset.tables.into(), "table"),
         dataset.rows,
         dataset.schema.name(),

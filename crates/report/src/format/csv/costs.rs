@@ -1,6 +1,6 @@
 //! Columns of costs.
 
-use prony_model::{Counter, Metric};
+use prony_model::{CostUnit, Counter, Metric};
 
 use super::Row;
 use crate::analysis::Analysis;
@@ -52,12 +52,17 @@ impl CostColumn<'_> {
     /// The field of a row. All are empty for groups beside a step: the server's costs of it as a
     /// whole are not theirs.
     pub(super) fn field(&self, row: &Row<'_>) -> Option<String> {
-        let group = row.group()?;
-        let block = row.measurement()?.block_number();
-        if !group.is_own() {
-            return None;
-        }
-        let cell: &CellCosts = row.analysis.costs.cell(group.step, row.target);
+        let costs = &row.analysis.costs;
+        let (cell, block, unit): (&CellCosts, _, _) = if let Some(load) = row.load {
+            (&costs.loads()[row.target], load.block?, CostUnit::Row)
+        } else {
+            let group = row.group().filter(|group| group.is_own())?;
+            (
+                costs.cell(group.step, row.target),
+                row.measurement()?.block_number(),
+                costs::unit(row.analysis.plan, group.step),
+            )
+        };
         let mut trials = cell.trials.timed.iter();
         let trial = trials.find(|trial| trial.block == block)?;
         match self {
@@ -66,7 +71,7 @@ impl CostColumn<'_> {
                 let (_, value) = values.find(|(trial, _)| trial.block == block)?;
                 Some(text(value.amount))
             }
-            Self::Unit => Some(costs::unit(row.analysis.plan, group.step).name().to_owned()),
+            Self::Unit => Some(unit.name().to_owned()),
             Self::Periods(_, figure) => {
                 let figures = trial.periods.iter().map(figure);
                 let items: Vec<String> =
@@ -74,7 +79,7 @@ impl CostColumn<'_> {
                 Some(items.join(";"))
             }
             Self::Counter(counter) => {
-                let growth = row.analysis.costs.growth(trial, counter);
+                let growth = costs.growth(trial, counter);
                 growth.map(|growth| growth.to_string())
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Counter, Metric, TrialKind};
+use prony_model::{CostUnit, Counter, Metric, TrialKind};
 use serde::Serialize;
 
 use super::{object, ratio, summary};
@@ -18,7 +18,7 @@ const DECIMALS: i32 = 6;
 /// The metrics that have values.
 pub(crate) fn metrics(analysis: &Analysis<'_>) -> Vec<impl Serialize + use<>> {
     let has = |metric: &Metric| {
-        let mut cells = analysis.costs.cells();
+        let mut cells = analysis.costs.cells().chain(analysis.costs.loads());
         cells.any(|cell| cell.figures.contains_key(metric))
     };
     let metrics = Metric::costs().filter(has).map(Metric::facts);
@@ -55,20 +55,38 @@ pub(crate) fn absences(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
 /// The costs of a cell. `None` where nothing was ever sampled.
 pub(crate) fn costs(analysis: &Analysis<'_>, step: usize, target: usize) -> Option<impl Serialize> {
     let cell = analysis.costs.cell(step, target);
-    let status = || {
-        let status = analysis.costs.grown(step, target);
-        let status = status.filter(|(_, figure)| figure.max > 0.0);
-        status.map(|(counter, figure)| (counter.to_string(), summary(figure)))
-    };
-    analysis.costs.sampled.then(|| {
-        object! {
-            per: costs::unit(analysis.plan, step).name(),
-            metrics: figures(analysis, cell),
-            status: status().collect::<BTreeMap<_, _>>(),
-            counted: cell.trials.counted.iter().map(counted).collect::<Vec<_>>(),
-            notes: &cell.warnings,
-        }
-    })
+    let unit = costs::unit(analysis.plan, step);
+    analysis
+        .costs
+        .sampled
+        .then(|| of_cell(analysis, cell, unit))
+}
+
+/// The costs of the loads of a target. `None` where nothing was sampled.
+pub(crate) fn of_loads<'a>(
+    analysis: &'a Analysis<'_>,
+    target: usize,
+) -> Option<impl Serialize + use<'a>> {
+    let cell = &analysis.costs.loads()[target];
+    let sampled = cell.trials.are_sampled();
+    sampled.then(|| of_cell(analysis, cell, CostUnit::Row))
+}
+
+fn of_cell<'a>(
+    analysis: &'a Analysis<'_>,
+    cell: &'a CellCosts,
+    unit: CostUnit,
+) -> impl Serialize + use<'a> {
+    let status = analysis.costs.grown(cell);
+    let status = status.filter(|(_, figure)| figure.max > 0.0);
+    let status = status.map(|(counter, figure)| (counter.to_string(), summary(figure)));
+    object! {
+        per: unit.name(),
+        metrics: figures(analysis, cell),
+        status: status.collect::<BTreeMap<_, _>>(),
+        counted: cell.trials.counted.iter().map(counted).collect::<Vec<_>>(),
+        notes: &cell.warnings,
+    }
 }
 
 fn figures(analysis: &Analysis<'_>, cell: &CellCosts) -> BTreeMap<&'static str, impl Serialize> {
@@ -118,6 +136,30 @@ pub(crate) fn of_trial(
 ) -> Option<impl Serialize> {
     let mut trials = analysis.costs.cell(step, target).trials.timed.iter();
     let trial = trials.find(|trial| trial.block == block)?;
+    analysis.costs.sampled.then(|| {
+        object! {
+            metrics: values(trial),
+            gaps: gaps(trial),
+            periods: trial.periods.iter().map(period).collect::<Vec<_>>(),
+        }
+    })
+}
+
+/// The costs of the load of a trial. `None` where nothing was sampled.
+pub(crate) fn of_load(
+    analysis: &Analysis<'_>,
+    target: usize,
+    block: u32,
+) -> Option<impl Serialize> {
+    let mut trials = analysis.costs.loads()[target].trials.timed.iter();
+    let trial = trials.find(|trial| trial.block == block)?;
+    Some(object! {
+        metrics: values(trial),
+        gaps: gaps(trial),
+    })
+}
+
+fn gaps(trial: &TrialCosts) -> Vec<impl Serialize + use<'_>> {
     let gaps = trial.gaps.iter().map(|(moment, gap)| {
         object! {
             moment: *moment,
@@ -125,13 +167,7 @@ pub(crate) fn of_trial(
             reason: &gap.reason,
         }
     });
-    analysis.costs.sampled.then(|| {
-        object! {
-            metrics: values(trial),
-            gaps: gaps.collect::<Vec<_>>(),
-            periods: trial.periods.iter().map(period).collect::<Vec<_>>(),
-        }
-    })
+    gaps.collect()
 }
 
 /// A period, with the digits that a sampler's clock deserves.
