@@ -53,6 +53,9 @@ words! {
         /// `id` (the key), `k` (indexed), `c` of 119 characters, `pad` of 59.
         #[default]
         Sbtest = "sbtest",
+        /// The columns of `sbtest` with the rows of sysbench 0.4: `k` is 0 in all of them, `c` and `pad`
+        /// have one value each, and the index on `k` is made before the rows.
+        Sbtest04 = "sbtest-0.4",
         /// `i` (the key), `k` (indexed), `l`: three numbers.
         Foo = "foo",
     }
@@ -72,10 +75,24 @@ const fn yes() -> bool {
 }
 
 impl Schema {
+    /// The beginning of the names of its tables.
+    pub const fn table_prefix(self) -> &'static str {
+        match self {
+            Self::Sbtest | Self::Sbtest04 => "sbtest",
+            Self::Foo => "foo",
+        }
+    }
+
+    /// Returns `true` if statements over tables of this schema can run on those of `other`: the columns
+    /// are the same.
+    pub fn has_columns_of(self, other: Self) -> bool {
+        self.table_prefix() == other.table_prefix()
+    }
+
     /// The column that identifies a row.
     pub const fn key_column(self) -> &'static str {
         match self {
-            Self::Sbtest => "id",
+            Self::Sbtest | Self::Sbtest04 => "id",
             Self::Foo => "i",
         }
     }
@@ -83,7 +100,7 @@ impl Schema {
     /// Columns of numbers, the key first.
     pub const fn number_columns(self) -> &'static [&'static str] {
         match self {
-            Self::Sbtest => &["id", "k"],
+            Self::Sbtest | Self::Sbtest04 => &["id", "k"],
             Self::Foo => &["i", "k", "l"],
         }
     }
@@ -93,6 +110,7 @@ impl Schema {
     pub const fn row_bytes(self) -> u64 {
         match self {
             Self::Sbtest => 4 + 4 + 119 + 59,
+            Self::Sbtest04 => 4 + 4 + 50,
             Self::Foo => 3 * 8,
         }
     }
@@ -100,7 +118,7 @@ impl Schema {
     /// Columns of text.
     pub const fn text_columns(self) -> &'static [&'static str] {
         match self {
-            Self::Sbtest => &["c", "pad"],
+            Self::Sbtest | Self::Sbtest04 => &["c", "pad"],
             Self::Foo => &[],
         }
     }
@@ -135,7 +153,7 @@ impl Dataset {
 
     /// The name of table `index`, counted from 0.
     pub fn table_name(&self, index: u32) -> String {
-        format!("{}{}", self.schema.name(), index + 1)
+        format!("{}{}", self.schema.table_prefix(), index + 1)
     }
 
     /// The names of all tables, in order.

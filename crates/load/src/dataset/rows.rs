@@ -11,10 +11,14 @@ const C_PATTERN: &[u8] = b"###########-###########-###########-###########-#####
 /// `pad`: five such groups.
 const PAD_PATTERN: &[u8] = b"###########-###########-###########-###########-###########";
 
+/// `pad` in sysbench 0.4. Its `c` is a blank, of which CHAR keeps nothing.
+const PAD_04: &[u8] = b"qqqqqqqqqqwwwwwwwwwweeeeeeeeeerrrrrrrrrrtttttttttt";
+
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Values of the schema's columns of numbers: the key, then values uniform in `1..=rows`.
+    /// Values of the schema's columns of numbers: the key, then values uniform in `1..=rows`, or 0 in
+    /// sysbench 0.4.
     pub(crate) numbers: Vec<u64>,
     /// Values of its columns of text.
     pub(crate) texts: Vec<Vec<u8>>,
@@ -36,6 +40,7 @@ impl Rows {
         let key = scatter(scatter(seeded).wrapping_add(u64::from(table)));
         let patterns: &[&[u8]] = match dataset.schema {
             Schema::Sbtest => &[C_PATTERN, PAD_PATTERN],
+            Schema::Sbtest04 => &[b"", PAD_04],
             Schema::Foo => &[],
         };
         Self {
@@ -62,6 +67,9 @@ impl Rows {
         let mut random = KeyedRandom::new(scatter(self.key.wrapping_add(key)));
         if let Some((first, others)) = row.numbers.split_first_mut() {
             *first = key;
+            if self.schema == Schema::Sbtest04 {
+                return;
+            }
             for number in others {
                 *number = 1 + below(random.next(), self.count);
             }
@@ -110,6 +118,20 @@ mod tests {
         let foo = row(&FOO, 0, 1);
         assert_eq!(foo.numbers, [1, 218, 289]);
         assert!(foo.texts.is_empty());
+    }
+
+    #[test]
+    fn rows_of_sysbench_0_4_differ_in_their_key_alone() {
+        let dataset = Dataset {
+            schema: Schema::Sbtest04,
+            ..SBTEST
+        };
+        let of_key = row(&dataset, 1, 7);
+        assert_eq!(of_key.numbers, [7, 0]);
+        let texts = of_key.texts.iter().map(|text| str::from_utf8(text));
+        let texts: Vec<&str> = texts.map(Result::unwrap).collect();
+        let pad = "qqqqqqqqqqwwwwwwwwwweeeeeeeeeerrrrrrrrrrtttttttttt";
+        assert_eq!(texts, ["", pad]);
     }
 
     #[test]

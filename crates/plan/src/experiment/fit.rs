@@ -68,7 +68,7 @@ pub(crate) fn resolve(
     dataset: &Dataset,
     parameters: &BTreeMap<String, i64>,
 ) -> Result<Workload, Misfit> {
-    if workload.schema != dataset.schema {
+    if !workload.schema.has_columns_of(dataset.schema) {
         return Err(Misfit::Schema {
             workload: workload.name.clone(),
             wanted: workload.schema.name(),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use prony_model::{Dataset, Effect, Piece, Workload};
+use prony_model::{Dataset, Effect, Piece, Schema, Workload};
 
 use super::{World, rendered};
 use crate::{
@@ -211,7 +211,7 @@ fn documented_matrices_are_right() {
         assert_eq!(names_of_targets(&target), promised, "{matrix}");
         rows += 1;
     }
-    assert_eq!(rows, 12);
+    assert_eq!(rows, 13);
 }
 
 #[test]
@@ -266,8 +266,10 @@ fn definitions_are_parts_of_their_files() {
         let text = definition.text.as_str();
         assert!(whole.iter().any(|file| file.contains(text)), "{text}");
     }
-    let classic = definitions.last().unwrap();
-    assert_eq!(classic.workload.name, "oltp-classic");
+    let mut definitions = definitions.iter();
+    let classic = definitions
+        .find(|definition| definition.workload.name == "oltp-classic")
+        .unwrap();
     assert!(
         classic.text.starts_with("# As sysbench 0.4"),
         "{}",
@@ -352,7 +354,10 @@ fn random_texts_fill_their_columns() {
             .iter()
             .flat_map(|statement| &statement.params)
         {
-            if let Digits(pattern) = &param.generator {
+            // Those of sysbench 0.4 have no digits.
+            if let Digits(pattern) = &param.generator
+                && workload.schema != Schema::Sbtest04
+            {
                 let groups = if param.name == "c" { 10 } else { 5 };
                 let expected = vec!["#".repeat(11); groups].join("-");
                 assert_eq!(*pattern, expected, "{} {}", workload.name, param.name);

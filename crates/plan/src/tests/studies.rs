@@ -23,6 +23,12 @@ fn world() -> World {
     }
     for (name, kind) in [
         ("binlog_format", IntentKind::Text),
+        ("binlog_checksum", IntentKind::Flag),
+        ("isolation", IntentKind::Text),
+        ("eq_range_index_dive_limit", IntentKind::Number),
+        ("rocksdb_memtables", IntentKind::Number),
+        ("rocksdb_dynamic_levels", IntentKind::Flag),
+        ("rocksdb_filters_for_hits", IntentKind::Flag),
         ("native_aio", IntentKind::Flag),
         ("rocksdb_block_cache", IntentKind::Bytes),
         ("rocksdb_memtable", IntentKind::Bytes),
@@ -75,7 +81,7 @@ fn studies_have_a_small_profile_of_minutes() {
             4,
             &[1, 2, 4, 8, 16, 32, 64],
         ),
-        ("pk-lookup-2016", "pk-lookup-2016", 11, few),
+        ("pk-lookup-2016", "pk-lookup-2016", 9, few),
     ] {
         let (file, text) = files("experiments")
             .into_iter()

@@ -390,7 +390,7 @@ fn words() {
         "schema = \"fo\"\ngroup =",
         r#"unknown schema `fo`
            | schema = «"fo"» no such schema
-           | did you mean `foo`? known schemas: sbtest, foo"#,
+           | did you mean `foo`? known schemas: sbtest, sbtest-0.4, foo"#,
     );
     check(
         "effect =",

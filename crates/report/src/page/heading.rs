@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Aspect, Baseline, Config, Dataset, LoadMethod, Metric, Plan, Protocol, Target, Transport};
+use prony_model::{
+    Aspect, Baseline, Config, Dataset, LoadMethod, Metric, Plan, Protocol, Target, Transport,
+};
 use prony_store::HostRow;
 use serde::Deserialize;
 

@@ -40,7 +40,7 @@ pub fn warm(connection: &mut Connection, dataset: &Dataset) -> Result<(), Statem
         let [key, secondary] = dataset.indexes(index).map(|index| index.name);
         // A column that is in no index makes the server read whole rows.
         let other = match dataset.schema {
-            Schema::Sbtest => "LENGTH(pad)",
+            Schema::Sbtest | Schema::Sbtest04 => "LENGTH(pad)",
             Schema::Foo => "l",
         };
         for statement in [

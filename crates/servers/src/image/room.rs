@@ -89,10 +89,10 @@ fn row_bytes(engine: Engine, schema: Schema, rendered: &Rendered) -> u64 {
     match (schema, engine) {
         // Three numbers and two indexes.
         (Schema::Foo, _) => 80,
-        (Schema::Sbtest, Engine::Innodb) => 320,
-        (Schema::Sbtest, Engine::Rocksdb) => 270,
+        (Schema::Sbtest | Schema::Sbtest04, Engine::Innodb) => 320,
+        (Schema::Sbtest | Schema::Sbtest04, Engine::Rocksdb) => 270,
         // Rows of a fixed length, with room for the longest form of each of 180 characters.
-        (Schema::Sbtest, _) => 280 + 180 * (character_bytes(rendered) - 1),
+        (Schema::Sbtest | Schema::Sbtest04, _) => 280 + 180 * (character_bytes(rendered) - 1),
     }
 }
 

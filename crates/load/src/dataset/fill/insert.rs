@@ -183,7 +183,7 @@ impl<'a> Filler<'a> {
 /// this is an `AUTO_INCREMENT` column, as sysbench does.
 const fn left_to_server(method: Method, schema: Schema) -> usize {
     match (method.statement, schema) {
-        (Statement::TextInsert, Schema::Sbtest) => 1,
+        (Statement::TextInsert, Schema::Sbtest | Schema::Sbtest04) => 1,
         (Statement::TextInsert, Schema::Foo) | (Statement::Insert | Statement::LoadData, _) => 0,
     }
 }

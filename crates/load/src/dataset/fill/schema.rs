@@ -17,7 +17,7 @@ pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index:
         "BIGINT"
     };
     let columns = match dataset.schema {
-        Schema::Sbtest => format!(
+        Schema::Sbtest | Schema::Sbtest04 => format!(
             "id {integer} NOT NULL AUTO_INCREMENT, \
              k {integer} NOT NULL DEFAULT 0, \
              c CHAR(120) NOT NULL DEFAULT '', \
@@ -64,7 +64,7 @@ pub(super) fn create_index(dataset: &Dataset, engine: Engine, table: u32) -> Str
 /// those over foo don't, and the study that it comes from had the default.
 const fn index_type(schema: Schema, engine: Engine) -> &'static str {
     match (schema, engine) {
-        (Schema::Sbtest, Engine::Memory) => " USING BTREE",
+        (Schema::Sbtest | Schema::Sbtest04, Engine::Memory) => " USING BTREE",
         _ => "",
     }
 }

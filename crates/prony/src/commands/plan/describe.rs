@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use prony_model::{
-    Aspect, Calibration, CanaryPart, CanaryRule, Collect, CountedBy, CountedSteps, IntentFacts, Length, LoadMethod, Phase, Plan, RidingCounters, Step, Target, Timing, TrialKind,
+    Aspect, Calibration, CanaryPart, CanaryRule, Collect, CountedBy, CountedSteps, IntentFacts,
+    Length, LoadMethod, Phase, Plan, RidingCounters, Step, Target, Timing, TrialKind,
 };
 use prony_plan::{Assumptions, backlogs_ms, predicted_block_ms, predicted_ms};
 
