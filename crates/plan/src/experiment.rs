@@ -24,7 +24,9 @@ mod twin;
 
 use std::path::Path;
 
-use prony_model::{Backend, BuildFacts, Dataset, IntentFacts, Plan, Schema, Target, Workload};
+use prony_model::{
+    Backend, BuildFacts, Dataset, IntentFacts, Plan, RatioDisplay, Schema, Target, Workload,
+};
 
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
@@ -128,6 +130,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let base = fields.required("base", Value::text);
     let design = design::read(&mut fields);
     let margin = fields.optional("margin", percent::read_difference);
+    let display = fields.optional("display", |value| value.choice(&RatioDisplay::NAMED));
     let clients = fields.optional("clients", sequence::read_clients);
     let allow = fields.optional("allow", read_allow);
     let backend = fields.optional("backend", |value| value.choice(&BACKENDS));
@@ -176,6 +179,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         seed: design.seed,
         dataset: dataset?.dataset,
         sections: sequence.sections,
+        display: display?.map_or_else(RatioDisplay::default, |display| display.value),
         preset: sequence.preset,
         profile: None,
         allow: allow?.unwrap_or_default(),

@@ -211,6 +211,7 @@ fn section(section: &SectionPart, index: usize, page: &WebPage) -> Markup {
     html! {
         section.steps aria-labelledby=(format!("section{index}")) {
             h2 id=(format!("section{index}")) { (section.title) }
+            (blocks::all(&section.summary, &section.title, page.base))
             @if !section.charts.is_empty() {
                 details {
                     summary { "Graphs over the targets" }
@@ -318,6 +319,7 @@ mod tests {
             map: None,
             sections: vec![SectionPart {
                 title: text.to_owned(),
+                summary: blocks.clone(),
                 charts: vec![chart.clone()],
                 steps: Vec::new(),
             }],

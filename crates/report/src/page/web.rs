@@ -70,6 +70,8 @@ pub(crate) struct TargetKey {
 #[derive(Debug)]
 pub(crate) struct SectionPart {
     pub(crate) title: String,
+    /// Ratios over the steps.
+    pub(crate) summary: Vec<Block>,
     /// Ratios over the targets.
     pub(crate) charts: Vec<Chart>,
     pub(crate) steps: Vec<StepPart>,

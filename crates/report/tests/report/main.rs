@@ -14,6 +14,7 @@ mod documentation;
 mod effective;
 mod golden;
 mod lineage;
+mod measures;
 mod paces;
 mod page;
 mod pairs;
