@@ -214,6 +214,13 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
          shown if one of the two is negligible."
             .to_owned(),
     );
+    if cost::has_queries(analysis) {
+        items.push(
+            "Costs per query (q) are those of an operation ÷ the statements that were answered in it, \
+             BEGIN and COMMIT included."
+                .to_owned(),
+        );
+    }
     items.extend(counted_item(analysis));
     items
 }
