@@ -9,6 +9,7 @@ pub(crate) mod conditions;
 mod cost_warnings;
 pub(crate) mod costs;
 pub(crate) mod course;
+pub(crate) mod crossings;
 pub(crate) mod debt;
 pub(crate) mod estimate;
 pub(crate) mod execution_plans;

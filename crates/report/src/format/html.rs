@@ -229,7 +229,8 @@ fn scaling(charts: &[Chart], base: usize) -> Markup {
             h2 id="scaling" { "Scaling over clients" }
             p { "Operations per second by the number of clients. Numbers at the ends of lines are "
                 "those of the " a href="#targets" { "targets" } "; the figures are in the tables of "
-                "the steps." }
+                "the steps. Sentences below a graph name the load generator's ceiling on this machine, and "
+                "the numbers of clients between which another of two targets is ahead." }
             div.charts { @for chart in charts { (chart::draw(chart, base)) } }
         }
     }
@@ -283,6 +284,8 @@ mod tests {
             x: axis(Scale::Names(vec![text.to_owned(); 12])),
             y: axis(Scale::FromZero),
             lines: vec![line(None), line(Some(0))],
+            limit: Some(line(None)),
+            notes: vec![text.to_owned()],
         };
         let cells = || {
             vec![

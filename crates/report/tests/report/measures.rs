@@ -1,13 +1,13 @@
-//! Ratios as ratios of time, and what the ratios of a section say together.
+//! Ratios as ratios of time, what the ratios of a section say together, and notes below graphs.
 
 use prony_model::{Phase, Plan, RatioDisplay};
 use prony_report::{Extent, Format, Screen, render, render_extent};
 use serde_json::Value;
 
 use crate::golden::shown;
-use crate::paces::{paced_of, paced_plan};
-use crate::sample::{Sample, plan};
-use crate::verdicts::{complete, flowing, four_ways};
+use crate::paces::{calibration, paced_of, paced_plan};
+use crate::sample::{Sample, at, plan};
+use crate::verdicts::{complete, flowing, four_ways, noise};
 
 const TIME: Option<RatioDisplay> = Some(RatioDisplay::Time);
 
@@ -210,4 +210,52 @@ fn sections_are_summed_up_by_number_of_clients() {
     }
     let text = render(&sample.store, Format::Text).unwrap();
     assert_eq!(text.matches("\n geometric mean ").count(), 2, "{text}");
+}
+
+/// The second target is behind at 1 client, alike at 4 and ahead at 8.
+fn crossing(calibrated: bool) -> String {
+    let mut sample = complete(&plan(2, &[1, 4, 8], 5), &|planned, step| {
+        let slower = [1.2, 1.0, 0.8][step / 4];
+        let noise = 1.0 + noise(planned.block) / 4.0;
+        if planned.target == 0 { noise } else { slower }
+    });
+    if calibrated {
+        let stored = sample.store.record_calibration(&calibration(), at(1));
+        stored.unwrap();
+    }
+    render(&sample.store, Format::Html).unwrap()
+}
+
+#[test]
+fn graphs_over_clients_name_ceiling_and_crossings() {
+    let page = crossing(true);
+    let ceiling = "<li>Ceiling of the load generator (prepared point query): 150,000 queries/s at 8 \
+                   clients; dotted.</li>";
+    assert_eq!(page.matches(ceiling).count(), 4, "{page}");
+    assert_eq!(page.matches("class=\"limit\"").count(), 4);
+    let crossing = "<li>mysql-5.0, then mysql-5.7: throughput of mysql-5.7 ÷ mysql-5.0 is 0.83";
+    assert_eq!(page.matches(crossing).count(), 4, "{page}");
+    assert!(page.contains(" at 1 client and 1.250 [") && page.contains("] at 8 clients.</li>"));
+    let unknown = self::crossing(false);
+    assert!(!unknown.contains("Ceiling of") && !unknown.contains("class=\"limit\""));
+    assert!(unknown.contains(crossing));
+}
+
+/// One far above the lines would make them flat; one that a step exceeded is none.
+#[test]
+fn ceilings_that_say_little_are_not_drawn() {
+    for (queries, words) in [
+        (900_000_000, "; not drawn"),
+        (20_000, "(struck: a step reached more, 80,000); not drawn"),
+    ] {
+        let mut sample = complete(&plan(1, &[4, 8], 2), &|_, _| 1.0);
+        let mut known = calibration();
+        known.closed[0].counts.queries = queries;
+        sample.store.record_calibration(&known, at(1)).unwrap();
+        let page = render(&sample.store, Format::Html).unwrap();
+        assert!(
+            page.contains(words) && !page.contains("class=\"limit\""),
+            "{page}"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! The details of steps: a row for each target with all its blocks, and what explains it.
 
-use prony_model::{Metric, RatioDisplay, Step};
+use prony_model::{Metric, RatioDisplay};
 use prony_stats::Summary;
 
 use crate::analysis::Analysis;
@@ -259,6 +259,8 @@ fn course(analysis: &Analysis<'_>, step: usize, courses: &Courses) -> Option<Blo
         ),
         y: axis("operations/s", Scale::FromZero),
         lines: analysis.columns().into_iter().filter_map(line).collect(),
+        limit: None,
+        notes: Vec::new(),
     })
 }
 
@@ -328,6 +330,8 @@ fn percentiles(
         x: axis("percentile of operations", Scale::Names(names.collect())),
         y: axis("µs", Scale::Log),
         lines: columns.iter().filter_map(|&target| line(target)).collect(),
+        limit: None,
+        notes: Vec::new(),
     });
     let rows = PERCENTILES.iter().map(|&percentile| {
         let cells = columns.iter().map(|&target| {
@@ -410,61 +414,16 @@ fn over_targets(analysis: &Analysis<'_>, section: &Section) -> Vec<Chart> {
                     Scale::FromZero,
                 ),
                 lines: lines.to_vec(),
+                limit: None,
+                notes: Vec::new(),
             });
         }
     }
     charts
 }
 
-/// Throughput over numbers of clients, for each entry of the sequence with several of these.
-pub(crate) fn scaling(analysis: &Analysis<'_>) -> Vec<Chart> {
-    let plan = analysis.plan;
-    let steps = || {
-        plan.steps
-            .iter()
-            .enumerate()
-            .filter(|(_, step)| !step.warm_only)
-    };
-    let mut entries: Vec<usize> = steps().map(|(_, step)| step.entry).collect();
-    entries.dedup();
-    let of_entry = |&entry: &usize| {
-        let mut steps: Vec<(usize, &Step)> = steps().filter(|(_, s)| s.entry == entry).collect();
-        steps.sort_by_key(|(_, step)| step.own().clients);
-        let (first, _) = *steps.first()?;
-        if steps.len() < 2 {
-            return None;
-        }
-        let line = |target: usize| {
-            let points = steps.iter().filter_map(|(step, planned)| {
-                let summary = analysis.cell(*step, target).summary(Metric::Operations)?;
-                Some(Point {
-                    x: f64::from(planned.own().clients),
-                    y: summary.mean,
-                    interval: (summary.max > summary.min).then_some((summary.min, summary.max)),
-                })
-            });
-            let points: Vec<Point> = points.collect();
-            (points.len() > 1).then(|| Line {
-                name: plan.targets[target].name.clone(),
-                target: Some(target),
-                points,
-            })
-        };
-        let chart = Chart {
-            title: format!(
-                "{}: mean of the blocks, lowest to highest block",
-                plan.steps[first].name
-            ),
-            x: axis("clients", Scale::Log),
-            y: axis("operations/s", Scale::FromZero),
-            lines: analysis.columns().into_iter().filter_map(line).collect(),
-        };
-        (!chart.lines.is_empty()).then_some(chart)
-    };
-    entries.iter().filter_map(of_entry).collect()
-}
-
-fn axis(label: &str, scale: Scale) -> Axis {
+/// An axis with this label.
+pub(super) fn axis(label: &str, scale: Scale) -> Axis {
     Axis {
         label: label.to_owned(),
         scale,
