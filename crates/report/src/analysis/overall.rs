@@ -93,6 +93,9 @@ pub(crate) fn counts(plan: &Plan, group: GroupId) -> bool {
     !matches!(group.of(plan).pace, Pace::Open { .. })
 }
 
+/// The quotients of two cells by block.
+type Quotients = fn(&[Measurement], &[Measurement]) -> BTreeMap<u32, f64>;
+
 /// The ratio of a target to any other over groups of clients.
 pub(crate) fn over_groups(
     groups: &[GroupId],
@@ -101,7 +104,7 @@ pub(crate) fn over_groups(
     cells: &Cells,
     looks: &PlannedLooks,
 ) -> OverallRatio {
-    let quotients = |of: &dyn Fn(&[Measurement], &[Measurement]) -> BTreeMap<u32, f64>| {
+    let quotients = |of: Quotients| {
         let ratios = groups.iter().map(|&group| {
             let of_target = |target| &cells.at(group, target).measurements[..];
             of(of_target(target), of_target(base))
@@ -109,11 +112,11 @@ pub(crate) fn over_groups(
         let ratios = ratios.filter(|of_step| !of_step.is_empty());
         ratios.collect::<Vec<_>>()
     };
-    let rates = quotients(&|mine, other| cell::quotients(Metric::Operations, mine, other));
+    let rates = quotients(|mine, other| cell::quotients(Metric::Operations, mine, other));
     OverallRatio {
         steps: rates.len(),
         estimate: mean(&rates, looks),
-        time: mean(&quotients(&cell::time_quotients), looks),
+        time: mean(&quotients(cell::time_quotients), looks),
     }
 }
 

@@ -3,6 +3,7 @@
 use prony_model::RatioDisplay;
 
 use crate::analysis::Analysis;
+use crate::analysis::estimate::Estimate;
 use crate::analysis::group::GroupId;
 use crate::analysis::section_summaries::{SectionSummary, StepRatio, TargetSummary};
 use crate::analysis::sections::Section;
@@ -45,7 +46,7 @@ pub(crate) fn blocks(
     };
     let estimates = own.iter().flat_map(|summary| &summary.targets);
     let estimates = estimates.filter_map(|(_, target)| target.overall.estimate.as_ref());
-    let Some(n) = estimates.map(|estimate| estimate.n()).max() else {
+    let Some(n) = estimates.map(Estimate::n).max() else {
         return Vec::new();
     };
     let title = format!(
