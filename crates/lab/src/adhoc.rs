@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use prony_equality::VariableTable;
 use prony_load::{DriveTask, Message, Task};
 use prony_model::{
-    Backend, CanaryRule, Dataset, PlacementReading, Plan, Sample, SchedulingGroups, Step,
-    StepOutcome, Target,
+    Backend, CanaryRule, Dataset, PlacementReading, Plan, RatioDisplay, Sample, SchedulingGroups,
+    Step, StepOutcome, Target,
 };
 use prony_servers::{Image, admin};
 
@@ -171,6 +171,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         targets: vec![work.target.clone()],
         steps: vec![work.step.clone()],
         sections: Vec::new(),
+        display: RatioDisplay::default(),
         preset: None,
         profile: None,
         allow: Vec::new(),

@@ -78,7 +78,8 @@ pub use placement::{
     ThreadsOn, WantedPlacement,
 };
 pub use plan::{
-    Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,
+    Length, Phase, Plan, PlannedTrial, Protocol, RatioDisplay, Section, Settle, Step, Target,
+    Timing,
 };
 pub use process::{Allocator, CpuSet, CpuSetError, HugePages, PreloadedLibrary, ProcessSettings};
 pub use sample::{

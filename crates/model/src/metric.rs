@@ -78,6 +78,8 @@ pub enum Metric {
     Rate,
     /// Operations or rows per second of the server's processor time.
     PerCpuSecond,
+    /// Share of the host's processor time that server and load generator use.
+    HostUtilisation,
     /// Processor time of the sampling thread.
     Sampling,
     /// Processor time of Prony itself, sampling included.

@@ -35,6 +35,9 @@ pub struct Plan {
     /// Groups and order of the steps in reports; empty where they follow the sequence.
     #[serde(default)]
     pub sections: Vec<Section>,
+    /// The form in which reports show ratios of steps whose section sets none.
+    #[serde(default)]
+    pub display: RatioDisplay,
     /// The preset that the sequence comes from.
     #[serde(default)]
     pub preset: Option<String>,
@@ -204,6 +207,21 @@ pub struct Section {
     pub title: String,
     /// Entries of the sequence ([`Step::entry`]) in the order in which they are shown.
     pub entries: Vec<usize>,
+    /// The form in which reports show the ratios of its steps; `None` for that of the plan.
+    #[serde(default)]
+    pub display: Option<RatioDisplay>,
+}
+
+words! {
+    /// The form in which reports show ratios to people. What is computed and judged is the same.
+    #[derive(Default)]
+    pub enum RatioDisplay {
+        /// Throughput ÷ that of the base: above 1 is faster.
+        #[default]
+        Throughput = "throughput",
+        /// Time of an operation ÷ that of the base: above 1 is slower.
+        Time = "time",
+    }
 }
 
 /// The length of a step's measured time.
@@ -354,6 +372,14 @@ impl Plan {
     /// `true` if every trial of a target loads the rows, because no image brings them.
     pub fn loads_in_trials(&self, target: &Target) -> bool {
         target.external.is_some() || !self.dataset.is_in_image(target.engine)
+    }
+
+    /// The form in which reports show the ratios of a step: that of its section, else the plan's.
+    pub fn ratio_display(&self, step: &Step) -> RatioDisplay {
+        let mut sections = self.sections.iter();
+        let of_step = sections.find(|section| section.entries.contains(&step.entry));
+        let own = of_step.and_then(|section| section.display);
+        own.unwrap_or(self.display)
     }
 
     /// Returns `true` if canaries run before and after its trials: an external server would run

@@ -116,6 +116,7 @@ mod tests {
         let section = |title: &str, entries: &[usize]| Section {
             title: title.into(),
             entries: entries.to_vec(),
+            display: None,
         };
         let mut plan = testkit::plan("x", targets.to_vec(), steps.collect(), 3);
         let counted = |target| PlannedTrial {

@@ -25,7 +25,7 @@ mod twin;
 use std::path::Path;
 
 use prony_model::{
-    Backend, BuildFacts, Dataset, IntentFacts, LoadMethod, Plan, Schema, Target, Workload,
+    Backend, BuildFacts, Dataset, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema, Target, Workload,
 };
 
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
@@ -130,6 +130,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let base = fields.required("base", Value::text);
     let design = design::read(&mut fields);
     let margin = fields.optional("margin", percent::read_difference);
+    let display = fields.optional("display", |value| value.choice(&RatioDisplay::NAMED));
     let clients = fields.optional("clients", sequence::read_clients);
     let allow = fields.optional("allow", read_allow);
     let backend = fields.optional("backend", |value| value.choice(&BACKENDS));
@@ -178,6 +179,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         seed: design.seed,
         dataset: dataset?.dataset,
         sections: sequence.sections,
+        display: display?.map_or_else(RatioDisplay::default, |display| display.value),
         preset: sequence.preset,
         profile: None,
         allow: allow?.unwrap_or_default(),

@@ -69,7 +69,8 @@ pub(crate) fn unknown(noun: &str, written: &Located<&str>, known: &[&str]) -> Pr
 }
 
 fn plural(noun: &str) -> String {
-    match noun.strip_suffix('y') {
+    let after_vowel = noun.ends_with("ay");
+    match noun.strip_suffix('y').filter(|_| !after_vowel) {
         Some(stem) => format!("{stem}ies"),
         None if noun.ends_with('s') => format!("values of {noun}"),
         None => format!("{noun}s"),

@@ -21,7 +21,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use export::ExportArgs;
 
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
-pub(crate) use report::ReportArgs;
+pub(crate) use report::{DisplayArg, ReportArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use view::ViewArgs;
 

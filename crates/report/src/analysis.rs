@@ -9,6 +9,7 @@ pub(crate) mod conditions;
 mod cost_warnings;
 pub(crate) mod costs;
 pub(crate) mod course;
+pub(crate) mod crossings;
 pub(crate) mod debt;
 pub(crate) mod estimate;
 pub(crate) mod execution_plans;
@@ -26,8 +27,10 @@ pub(crate) mod overall;
 mod pairing;
 pub(crate) mod periods;
 pub(crate) mod placement;
+mod ratio_display;
 mod readings;
 pub(crate) mod scheduling_groups;
+pub(crate) mod section_summaries;
 pub(crate) mod sections;
 pub(crate) mod settings;
 mod struck;
@@ -39,7 +42,7 @@ mod warnings;
 
 use std::collections::BTreeSet;
 
-use prony_model::{AdditionReason, Calibration, Plan, Target};
+use prony_model::{AdditionReason, Calibration, Plan, RatioDisplay, Target};
 use prony_store::{BuildRow, HostRow, RunRow, Store, StoreError, Subject, WarningRow};
 
 use self::before_after::BeforeAfter;
@@ -53,6 +56,7 @@ use self::loads::Loads;
 use self::measured::MeasuredTrials;
 use self::overall::Overall;
 use self::placement::Placements;
+use self::section_summaries::SectionSummary;
 use self::sections::Section;
 use self::settings::Settings;
 use self::struck::{Struck, is_of};
@@ -93,6 +97,10 @@ pub(crate) struct Analysis<'a> {
     pub(crate) verdicts: Verdicts,
     /// Throughput over all steps, then over each section.
     pub(crate) overall: Vec<Overall>,
+    /// The ratios of each section by number of clients.
+    pub(crate) summaries: Vec<SectionSummary>,
+    /// The form of all ratios that the reader asks for; `None` for those of the plan.
+    pub(crate) asked_display: Option<RatioDisplay>,
 }
 
 impl<'a> Analysis<'a> {
@@ -138,6 +146,8 @@ impl<'a> Analysis<'a> {
             loads: loads::read(store, plan, &trials)?,
             before_after: before_after::of(plan, &cells),
             overall: overall::of(plan, &sections, &cells, &verdicts.looks),
+            summaries: section_summaries::of(plan, &sections, &cells, &verdicts.looks),
+            asked_display: None,
             verdicts,
             costs,
             sections,

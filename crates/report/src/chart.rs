@@ -8,6 +8,10 @@ pub(crate) struct Chart {
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) lines: Vec<Line>,
+    /// A bound that lines can't exceed. It has the line's colour of no target.
+    pub(crate) limit: Option<Line>,
+    /// Sentences below the graph.
+    pub(crate) notes: Vec<String>,
 }
 
 /// One axis of a graph.

@@ -10,6 +10,7 @@ pub(crate) use self::csv::quoted as csv_field;
 pub(crate) use self::json::{intent, object, placed, pretty};
 pub use self::text::Screen;
 
+use prony_model::RatioDisplay;
 use prony_store::Store;
 
 use crate::analysis::settings::{EffectiveTarget, Settings};
@@ -41,10 +42,11 @@ pub enum Format {
 /// # Errors
 /// When the result file can't be read or is damaged.
 pub fn render(store: &Store, format: Format) -> Result<String, ReportError> {
-    render_extent(store, format, &Extent::Whole, Screen::default())
+    render_extent(store, format, &Extent::Whole, None, Screen::default())
 }
 
-/// Renders an extent of the present state of `store`; ends with a line feed. `screen` is for text.
+/// Renders an extent of the present state of `store`; ends with a line feed. `display` is the form of all
+/// ratios, `None` for those that the experiment asks for; `screen` is for text.
 ///
 /// # Errors
 /// When the result file can't be read or is damaged, a chosen step is not in the run, or CSV or JSON are
@@ -53,12 +55,14 @@ pub fn render_extent(
     store: &Store,
     format: Format,
     extent: &Extent,
+    display: Option<RatioDisplay>,
     screen: Screen,
 ) -> Result<String, ReportError> {
     let mut analysis = match format {
         Format::Csv | Format::Json => Analysis::with_periods(store)?,
         Format::Text | Format::Markdown | Format::Html => Analysis::of(store)?,
     };
+    analysis.asked_display = display;
     let detail = match format {
         Format::Text => Detail::Brief,
         Format::Markdown => Detail::Full,

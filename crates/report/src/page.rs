@@ -21,6 +21,7 @@ mod placement;
 mod ratios;
 mod response_time;
 mod round_trip;
+mod section_summaries;
 mod server_counters;
 mod settings;
 mod sizes;
@@ -161,6 +162,10 @@ fn of_section(analysis: &Analysis<'_>, section: &Section, detail: Detail) -> Vec
             let relative = throughput::relative(analysis, view, heading, beside.as_ref());
             blocks.extend(relative);
         }
+    }
+    // Below tables whose rows are steps, the summary is in these.
+    if views.iter().any(view::View::is_sweep) {
+        blocks.extend(section_summaries::blocks(analysis, section, heading));
     }
     // Throughput comes first, and its costs after it.
     for view in &views {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use prony_model::{
     BuildFacts, CanaryRule, ClientGroup, Collect, Config, Dataset, Engine, Family, Groups, Length,
-    Pace, Plan, PlannedTrial, Protocol, Step, Target, Timing, Transport, TrialKind, Version,
-    Workload,
+    Pace, Plan, PlannedTrial, Protocol, RatioDisplay, Step, Target, Timing, Transport, TrialKind,
+    Version, Workload,
 };
 
 use crate::workload;
@@ -22,6 +22,7 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         targets,
         steps,
         sections: Vec::new(),
+        display: RatioDisplay::default(),
         placement: None,
         preset: None,
         profile: None,

@@ -80,6 +80,7 @@ fn plan() -> Plan {
         targets: vec![target()],
         steps: vec![step, mixed],
         sections: Vec::new(),
+        display: crate::RatioDisplay::default(),
         placement: None,
         preset: None,
         profile: None,

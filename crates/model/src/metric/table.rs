@@ -1,8 +1,8 @@
 //! The table of metrics.
 
 use crate::metric::value::{
-    client_cpu, disk_per_row, per_cpu_second, rate, round_trip, server_only, server_share,
-    write_amplification,
+    client_cpu, disk_per_row, host_utilisation, per_cpu_second, rate, round_trip, server_only,
+    server_share, write_amplification,
 };
 use crate::metric::{
     Alternatives, Better, Formula, GroupFigures, Metric, MetricFacts, NoValue, StepCounts, Value,
@@ -240,6 +240,12 @@ pub(super) static FACTS: &[MetricFacts] = metrics! {
         "throughput of one processor",
         "operations ÷ processor seconds of the server",
         "What one processor of this machine does when the server has it for itself.";
+    HostUtilisation, "host_utilisation", "host", "of 1", Neither, Timed, 0.0, derived(CPU, host_utilisation),
+        "utilisation of the host",
+        "(processor time of the server + processor time of the load generator) ÷ (processors that \
+         Prony may use × seconds of the step)",
+        "Near 1, server and load generator compete for processors. Other programs, and Prony's own \
+         sampling, are not in it.";
     Sampling, "sampler_us_per_second", "sampler", "µs per second", Lower, Timed, 0.0, per_second(SAMPLING, 1e3),
         "processor time of sampling",
         "processor time of the sampling thread ÷ seconds of the step",

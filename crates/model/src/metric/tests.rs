@@ -40,6 +40,7 @@ const COUNTS: StepCounts = StepCounts {
     busy_ns: 22_000_000,
     client_cpu_ns: 5_000_000,
     client_wait_ns: None,
+    processors: Some(2),
     connects: false,
     changed_rows: 0,
     row_bytes: 186,
@@ -176,6 +177,29 @@ fn quotients_and_levels() {
     let lab = grown(&[(Lab, "sampler_ns", 3_000_000), (Lab, "cpu_ns", 9_000_000)]);
     is(Metric::Sampling.value(&COUNTS, &lab), 1_500.0);
     is(Metric::Lab.value(&COUNTS, &lab), 4_500.0);
+}
+
+#[test]
+fn the_host_is_used_by_server_and_generator() {
+    // 1.995 seconds of the server and 5 milliseconds of the generator, of twice two seconds.
+    let used = grown(&[(Source::Cgroup, "cpu_ns", 1_995_000_000)]);
+    is(Metric::HostUtilisation.value(&COUNTS, &used), 0.5);
+    let unknown = StepCounts {
+        processors: None,
+        ..COUNTS
+    };
+    assert_eq!(
+        Metric::HostUtilisation.value(&unknown, &used),
+        Err(NoValue::ProcessorsUnknown)
+    );
+    let accompanied = StepCounts {
+        accompanied: true,
+        ..COUNTS
+    };
+    assert_eq!(
+        Metric::HostUtilisation.value(&accompanied, &used),
+        Err(NoValue::Accompanied)
+    );
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub struct StepCounts {
     /// Time for which the load generator's only thread was ready to run and had no processor, in
     /// nanoseconds; `None` where that is not known, and where it has several.
     pub client_wait_ns: Option<u64>,
+    /// Processors of the host that Prony may use; `None` where that is not known.
+    pub processors: Option<u32>,
     /// True where connections are made within the busy time.
     pub connects: bool,
     /// Rows that the server reports as changed.
@@ -87,6 +89,9 @@ pub enum NoValue {
     /// No row was changed.
     #[error("no row was changed")]
     NothingChanged,
+    /// The number of the host's processors was not recorded, or the trial only counts.
+    #[error("the number of processors is unknown")]
+    ProcessorsUnknown,
     /// Rows were added or deleted before, warm-up included.
     #[error("the number of rows is unknown")]
     RowsUnknown,
@@ -317,6 +322,18 @@ pub(super) fn per_cpu_second(
 ) -> Result<Value, NoValue> {
     let used = Metric::ServerCpu.value(counts, samples)?;
     divide(used.map(|_| 1e6), used.amount)
+}
+
+/// Processor time of server and load generator ÷ that of all processors.
+pub(super) fn host_utilisation(
+    counts: &StepCounts,
+    samples: &dyn StepReadings,
+) -> Result<Value, NoValue> {
+    counts.units()?;
+    let server = growth(Metric::HostUtilisation.facts().how.counters(), samples)?;
+    let processors = counts.processors.ok_or(NoValue::ProcessorsUnknown)?;
+    let used = server.map(|server_ns| server_ns + counts.client_cpu_ns as f64);
+    divide(used, f64::from(processors) * seconds(samples)? * 1e9)
 }
 
 /// Bytes written to storage ÷ bytes of the rows that were changed.

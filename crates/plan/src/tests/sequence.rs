@@ -1,6 +1,6 @@
 //! Sequences: phases, settling, lengths, presets, sections.
 
-use prony_model::{Length, Phase, Settle, Step, Timing};
+use prony_model::{Length, Phase, RatioDisplay, Settle, Step, Timing};
 
 use super::messages::changed;
 use super::{RIGHT, World, assert_says, golden};
@@ -403,6 +403,32 @@ fn writes_that_say_how_long_they_run_are_left_alone() {
     assert_eq!(
         [0, 2, 4].map(|step| steps[step].length),
         [count(700), time(1000), time(3000)]
+    );
+}
+
+/// That of its section counts, else that at the top; a step has none of its own.
+#[test]
+fn sections_decide_how_ratios_are_shown() {
+    let sections = "[[section]]\ntitle = \"Ranges\"\ndisplay = \"throughput\"\n\
+                    steps = [\"read-only.range10\"]\n\
+                    [[section]]\ntitle = \"Points\"\nsteps = [\"point-query\"]\n";
+    let shown = |text: &str| -> Vec<RatioDisplay> {
+        let plan = World::new().parse(text).unwrap();
+        let steps = plan.steps.iter();
+        steps.map(|step| plan.ratio_display(step)).collect()
+    };
+    let (rate, time) = (RatioDisplay::Throughput, RatioDisplay::Time);
+    assert_eq!(shown(RIGHT), [rate; 4]);
+    let all = changed("aa = false", "aa = false\ndisplay = \"time\"");
+    assert_eq!(shown(&all), [time; 4]);
+    let text = format!("{all}{sections}");
+    assert_eq!(shown(&text), [time, time, rate, rate]);
+    let wrong = changed("aa = false", "aa = false\ndisplay = \"transactions\"");
+    assert_says(
+        &World::new().parse(&wrong).unwrap_err(),
+        r#"unknown display `transactions`
+           | display = «"transactions"» no such display
+           | known displays: throughput, time"#,
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use prony_report::{Extent, StepChoice};
 
 use super::{FormatArg, ViewArgs};
@@ -19,6 +19,10 @@ pub(crate) struct ReportArgs {
     pub(crate) format: FormatArg,
     #[command(flatten)]
     pub(crate) extent: ExtentArgs,
+    /// Form of the ratios of all steps: of throughput, or of the time of an operation [default: as the
+    /// experiment asks for]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["lineage", "view"])]
+    pub(crate) display: Option<DisplayArg>,
     /// Show where in the order of the targets the large changes are, for experiments whose targets
     /// are versions from old to new
     #[arg(long, conflicts_with_all = ["detail", "steps", "clients", "sections"])]
@@ -28,6 +32,15 @@ pub(crate) struct ReportArgs {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+}
+
+/// A form of ratios.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum DisplayArg {
+    /// Throughput ÷ that of the base: above 1 is faster
+    Throughput,
+    /// Time of an operation ÷ that of the base: above 1 is slower
+    Time,
 }
 
 #[derive(Debug, Args)]

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use prony_model::RatioDisplay;
 use prony_report::{Extent, Format, Screen, lineage, render_extent, view};
 use prony_store::Store;
 
-use crate::cli::{FormatArg, ReportArgs};
+use crate::cli::{DisplayArg, FormatArg, ReportArgs};
 use crate::commands::page;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
@@ -27,7 +28,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
             .output
             .as_ref()
             .map_or_else(output::screen, |_| Screen::default());
-        render_extent(&store, format, &args.extent.extent(), screen)
+        let display = args.display.map(Into::into);
+        render_extent(&store, format, &args.extent.extent(), display, screen)
     };
     let text = text.map_err(Failure::usage)?;
     match &args.output {
@@ -38,8 +40,17 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
 
 /// Prints an extent of the report of an open run.
 pub(crate) fn print(store: &Store, format: FormatArg, extent: &Extent) -> Result<(), Failure> {
-    let text = render_extent(store, format.into(), extent, output::screen());
+    let text = render_extent(store, format.into(), extent, None, output::screen());
     output::data(&text.map_err(Failure::usage)?)
+}
+
+impl From<DisplayArg> for RatioDisplay {
+    fn from(display: DisplayArg) -> Self {
+        match display {
+            DisplayArg::Throughput => Self::Throughput,
+            DisplayArg::Time => Self::Time,
+        }
+    }
 }
 
 impl From<FormatArg> for Format {

@@ -6,6 +6,7 @@ use prony_model::{Display, Metric, Placement, TrialKind};
 use prony_stats::{Pairs, Summary};
 
 use crate::analysis::debt::{self, Unequal};
+use crate::analysis::estimate::{Estimate, PlannedLooks};
 use crate::analysis::figure::Figure;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::pairing;
@@ -77,6 +78,16 @@ impl Cell {
         self.figures.get(&Metric::Operations)?.ratio.as_ref()
     }
 
+    /// Mean time of an operation ÷ that of the base: response time where operations have an intended
+    /// start, else the inverse of the ratio of throughput. `None` for the base.
+    pub(crate) fn time_ratio(&self, looks: &PlannedLooks) -> Option<Estimate> {
+        if is_scheduled(&self.measurements) {
+            let response = self.figures.get(&Metric::ResponseMean)?;
+            return Some(looks.of_pairs(response.ratio.as_ref()?));
+        }
+        Some(looks.of_pairs(self.ratio()?).inverted())
+    }
+
     /// The summary that people are shown.
     pub(crate) fn shown(&self, display: Display) -> Option<&Summary> {
         match display {
@@ -112,6 +123,23 @@ pub(crate) fn quotients(
             Some((mine.block_number(), figure / of_base))
         })
         .collect()
+}
+
+/// Mean time of an operation ÷ that of the base in each block, as of [`Cell::time_ratio`].
+pub(crate) fn time_quotients(
+    measurements: &[Measurement],
+    base: &[Measurement],
+) -> BTreeMap<u32, f64> {
+    if is_scheduled(measurements) {
+        return quotients(Metric::ResponseMean, measurements, base);
+    }
+    let rates = quotients(Metric::Operations, measurements, base).into_iter();
+    rates.map(|(block, ratio)| (block, 1.0 / ratio)).collect()
+}
+
+fn is_scheduled(measurements: &[Measurement]) -> bool {
+    let mut measurements = measurements.iter();
+    measurements.any(|measurement| measurement.pace.is_scheduled())
 }
 
 fn figures(metric: Metric, mine: &Measurement, other: &Measurement) -> Option<(f64, f64)> {

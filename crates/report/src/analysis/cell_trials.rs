@@ -6,6 +6,9 @@ use prony_stats::{Pairs, Summary};
 use crate::analysis::pairing;
 use crate::analysis::trial_costs::TrialCosts;
 
+/// The amount of a metric in a trial: of each operation, or of each query.
+pub(crate) type Amount = fn(&TrialCosts, Metric) -> Option<f64>;
+
 /// The trials behind the costs of one cell.
 #[derive(Debug, Clone)]
 pub(crate) struct CellTrials {
@@ -51,21 +54,38 @@ impl CellTrials {
         trials.any(|trial| trial.is_sampled)
     }
 
+    /// Returns `true` if operations of any trial have several statements.
+    pub(crate) fn have_several_queries(&self) -> bool {
+        let mut trials = self.timed.iter().chain(&self.counted);
+        trials.any(TrialCosts::has_several_queries)
+    }
+
     /// A metric over the blocks.
     pub(crate) fn summary(&self, metric: Metric) -> Option<Summary> {
-        let values: Vec<f64> = self.values(metric).map(|(_, value)| value.amount).collect();
-        Summary::of_amounts(&values).ok()
+        self.summary_of(metric, TrialCosts::amount)
+    }
+
+    /// These amounts of a metric over the blocks.
+    pub(crate) fn summary_of(&self, metric: Metric, amount: Amount) -> Option<Summary> {
+        let (_, trials) = self.of(metric);
+        let values = trials.iter().filter_map(|trial| amount(trial, metric));
+        Summary::of_amounts(&values.collect::<Vec<f64>>()).ok()
     }
 
     /// A metric ÷ that of `base`, from the blocks in which both were measured alike. `None` also
     /// where one of both is too little to be compared.
     pub(crate) fn ratio_to(&self, base: &Self, metric: Metric) -> Option<Pairs> {
+        self.ratio_of(base, metric, TrialCosts::amount)
+    }
+
+    /// The same of these amounts.
+    pub(crate) fn ratio_of(&self, base: &Self, metric: Metric, amount: Amount) -> Option<Pairs> {
         let ((kind, mine), (base_kind, others)) = (self.of(metric), base.of(metric));
         if kind != base_kind || self.is_rare(metric) || base.is_rare(metric) {
             return None;
         }
         pairing::ratio(mine, others, |mine, other| {
-            let amounts = || Some((mine.amount(metric)?, other.amount(metric)?));
+            let amounts = || Some((amount(mine, metric)?, amount(other, metric)?));
             mine.compares_with(other, metric).then(amounts).flatten()
         })
     }

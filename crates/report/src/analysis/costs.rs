@@ -6,7 +6,7 @@ use prony_model::{CostUnit, Counter, Effect, Gap, Metric, Plan, Source, Step};
 use prony_stats::Summary;
 use prony_store::{Store, StoreError, TrialId};
 
-use crate::analysis::cell_trials::CellTrials;
+use crate::analysis::cell_trials::{Amount, CellTrials};
 use crate::analysis::cells::Cells;
 use crate::analysis::cost_warnings;
 use crate::analysis::figure::Figure;
@@ -43,6 +43,8 @@ pub(crate) struct CellCosts {
     pub(crate) trials: CellTrials,
     /// The metrics over the blocks.
     pub(crate) figures: BTreeMap<Metric, Figure>,
+    /// The same for each query; empty where every operation of the step is one query.
+    pub(crate) per_query: BTreeMap<Metric, Figure>,
     /// The server's own counters that grew, per operation or row, by their places.
     status: Vec<(usize, Summary)>,
     /// Conditions to be shown beside the figures, each a fragment without final period.
@@ -172,13 +174,15 @@ fn of_step(
     sampled: bool,
 ) -> Vec<CellCosts> {
     let base = trials[plan.base].clone();
+    let several = trials.iter().any(CellTrials::have_several_queries);
+    let has_queries = several && unit(plan, step) == CostUnit::Operation;
     let cell = |(target, trials): (usize, CellTrials)| {
         if !sampled {
             return CellCosts::without_samples(trials);
         }
         let planned = &plan.steps[step];
         let is_compared = target != plan.base && !planned.warm_only;
-        let mut cell = CellCosts::of(trials, is_compared.then_some(&base));
+        let mut cell = CellCosts::of(trials, is_compared.then_some(&base), has_queries);
         if planned.own().workload.effect != Effect::None {
             cell.doubt_simulated("a step that writes");
         }
@@ -206,20 +210,28 @@ fn of_loads(plan: &Plan, trials: Vec<CellTrials>) -> Vec<CellCosts> {
 
 impl CellCosts {
     /// The costs of `trials`, relative to those of the `base` where that is wanted.
-    fn of(trials: CellTrials, base: Option<&CellTrials>) -> Self {
-        let figure = |metric| {
-            let figure = Figure {
-                summary: trials.summary(metric)?,
-                ratio: base.and_then(|base| trials.ratio_to(base, metric)),
-                taken: trials.of(metric).0,
+    fn of(trials: CellTrials, base: Option<&CellTrials>, has_queries: bool) -> Self {
+        let figures = |amount: Amount| -> BTreeMap<Metric, Figure> {
+            let figure = |metric| {
+                let figure = Figure {
+                    summary: trials.summary_of(metric, amount)?,
+                    ratio: base.and_then(|base| trials.ratio_of(base, metric, amount)),
+                    taken: trials.of(metric).0,
+                };
+                Some((metric, figure))
             };
-            Some((metric, figure))
+            Metric::costs().filter_map(figure).collect()
         };
         Self {
+            per_query: if has_queries {
+                figures(TrialCosts::amount_per_query)
+            } else {
+                BTreeMap::new()
+            },
             status: trials.status(),
             warnings: cost_warnings::of(&trials),
             doubtful: cost_warnings::metrics(&trials),
-            figures: Metric::costs().filter_map(figure).collect(),
+            figures: figures(TrialCosts::amount),
             trials,
         }
     }
@@ -237,6 +249,7 @@ impl CellCosts {
         Self {
             trials,
             figures: BTreeMap::new(),
+            per_query: BTreeMap::new(),
             status: Vec::new(),
             warnings: Vec::new(),
             doubtful: BTreeSet::new(),

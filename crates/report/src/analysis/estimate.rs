@@ -119,6 +119,25 @@ impl Estimate {
         self.log.mean.abs().exp_m1()
     }
 
+    /// The ratio of the other side to this one: a ratio and its inverse are alike on the scale of
+    /// logarithms, so that bounds are inverted and tests stay.
+    pub(crate) fn inverted(&self) -> Self {
+        let inverted = |log: LogRatio| LogRatio {
+            mean: -log.mean,
+            ..log
+        };
+        let bounds = |Interval { low, high }| Interval {
+            low: 1.0 / high,
+            high: 1.0 / low,
+        };
+        Self {
+            log: inverted(self.log),
+            interval: self.interval.map(bounds),
+            p_value: self.p_value,
+            reached: self.reached.iter().copied().map(inverted).collect(),
+        }
+    }
+
     /// Returns `true` if the interval does not hold 1. `None` without an interval.
     pub(crate) fn excludes_one(&self) -> Option<bool> {
         let interval = self.interval?;
@@ -179,6 +198,22 @@ mod tests {
         assert!(estimate.interval.is_some());
         assert_eq!(looks.equivalence_p(&estimate, 0.05), None);
         assert_eq!(looks.of_logs(&[]), None);
+    }
+
+    #[test]
+    fn an_inverted_ratio_is_that_of_exchanged_sides() {
+        for looks in [looks(&[]), looks(&[5, 10])] {
+            let inverted = looks.of_logs(&LOGS).unwrap().inverted();
+            let exchanged = looks.of_logs(&LOGS.map(|log| -log)).unwrap();
+            let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+            near(inverted.ratio(), exchanged.ratio());
+            let (one, other) = (inverted.interval.unwrap(), exchanged.interval.unwrap());
+            near(one.low, other.low);
+            near(one.high, other.high);
+            near(inverted.p_value.unwrap(), exchanged.p_value.unwrap());
+            let p_value = |of: &Estimate| looks.equivalence_p(of, 0.05).unwrap();
+            near(p_value(&inverted), p_value(&exchanged));
+        }
     }
 
     #[test]

@@ -8,10 +8,10 @@ use prony_model::{BuildFacts, FindingState, Metric, TrialState, Verdict};
 use prony_stats::Change;
 use prony_store::HostRow;
 
-use crate::analysis::estimate::Estimate;
 use crate::analysis::group::GroupId;
 use crate::analysis::identical::Comparison;
 use crate::analysis::lineage;
+use crate::analysis::overall::OverallRatio;
 use crate::analysis::verdicts::{Disagreement, Doubt, Judged};
 use crate::analysis::{Analysis, CAUTION};
 
@@ -87,7 +87,7 @@ pub(crate) struct Counts<'a> {
     /// Steps without a ratio.
     pub(crate) without: usize,
     /// Throughput over all steps.
-    pub(crate) overall: Option<&'a Estimate>,
+    pub(crate) overall: Option<&'a OverallRatio>,
 }
 
 /// One of the largest differences to the base.
@@ -274,7 +274,7 @@ fn counts<'a>(analysis: &'a Analysis<'_>, target: usize) -> Finding<'a> {
         without: steps.len() - judged.len(),
         judged,
         has_verdicts: analysis.verdicts.family > 0,
-        overall: overall.and_then(|(_, ratio)| ratio.estimate.as_ref()),
+        overall: overall.map(|(_, ratio)| ratio),
     })
 }
 

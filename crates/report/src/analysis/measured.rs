@@ -177,7 +177,7 @@ fn counted(store: &Store, rows: &Rows<'_>) -> Result<CountedCosts, StoreError> {
         loads.extend(load_costs(rows, &of_trial[0], &samples));
         for row in of_trial {
             let readings = Readings::of(rows.counters, of_step(&samples, Some(row.step)));
-            let counts = counts(rows.plan, row, &[], statements.of(row));
+            let counts = counts(rows.plan, row, (&[], None), statements.of(row));
             let of_row = TrialCosts::of(row, &counts, &readings, rows.periods);
             costs.push((row.step, row.planned.target, of_row));
         }
@@ -266,7 +266,9 @@ impl<'a> Reader<'a> {
                 warnings = stored.cloned().unwrap_or_default();
                 warnings.extend_from_slice(&derived);
                 self.part.warnings.extend(derived);
-                let counts = counts(rows.plan, row, rows.threads(row), statements.of(row));
+                let processors = host.and_then(|host| *rows.processors.get(host)?);
+                let used = (rows.threads(row), processors);
+                let counts = counts(rows.plan, row, used, statements.of(row));
                 let costs = TrialCosts::of(row, &counts, &readings, rows.periods);
                 self.part.costs.push((row.step, row.planned.target, costs));
             }

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Metric, Pace, Plan};
+use prony_model::{Metric, Pace, Plan, RatioDisplay};
 use prony_stats::row_means;
 
 use crate::analysis::cell;
 use crate::analysis::cells::Cells;
 use crate::analysis::estimate::{Estimate, PlannedLooks};
 use crate::analysis::group::GroupId;
+use crate::analysis::measurement::Measurement;
 use crate::analysis::sections::Section;
 
 /// The ratios of throughput over some steps.
@@ -16,6 +17,8 @@ use crate::analysis::sections::Section;
 pub(crate) struct Overall {
     /// Title of the section; `None` for all steps.
     pub(crate) title: Option<String>,
+    /// Indices of these steps.
+    pub(crate) steps: Vec<usize>,
     /// By contender, in the order of the plan.
     pub(crate) targets: Vec<(usize, OverallRatio)>,
 }
@@ -28,6 +31,18 @@ pub(crate) struct OverallRatio {
     /// Geometric mean over these steps, paired in the blocks that have all of them. `None` without
     /// such a block.
     pub(crate) estimate: Option<Estimate>,
+    /// The same of the times of an operation.
+    pub(crate) time: Option<Estimate>,
+}
+
+impl OverallRatio {
+    /// The ratio as it is shown.
+    pub(crate) fn shown(&self, display: RatioDisplay) -> Option<&Estimate> {
+        match display {
+            RatioDisplay::Throughput => self.estimate.as_ref(),
+            RatioDisplay::Time => self.time.as_ref(),
+        }
+    }
 }
 
 /// The ratios of all steps, then of each section if there are several. Steps whose operations arrive
@@ -40,10 +55,14 @@ pub(crate) fn of(
 ) -> Vec<Overall> {
     let decides = |&step: &usize| counts(plan, GroupId::own(step));
     let of_steps = |title: Option<&String>, steps: Vec<usize>| {
+        if steps.is_empty() {
+            return None;
+        }
         let of_target = |target| (target, ratio(plan, &steps, target, cells, looks));
-        (!steps.is_empty()).then(|| Overall {
+        Some(Overall {
             title: title.cloned(),
             targets: plan.contenders().map(of_target).collect(),
+            steps,
         })
     };
     let steps = |section: &Section| -> Vec<usize> {
@@ -56,7 +75,8 @@ pub(crate) fn of(
     all.into_iter().chain(parts).collect()
 }
 
-fn ratio(
+/// The ratio of a contender to the base over the steps' own clients.
+pub(crate) fn ratio(
     plan: &Plan,
     steps: &[usize],
     target: usize,
@@ -73,6 +93,9 @@ pub(crate) fn counts(plan: &Plan, group: GroupId) -> bool {
     !matches!(group.of(plan).pace, Pace::Open { .. })
 }
 
+/// The quotients of two cells by block.
+type Quotients = fn(&[Measurement], &[Measurement]) -> BTreeMap<u32, f64>;
+
 /// The ratio of a target to any other over groups of clients.
 pub(crate) fn over_groups(
     groups: &[GroupId],
@@ -81,22 +104,32 @@ pub(crate) fn over_groups(
     cells: &Cells,
     looks: &PlannedLooks,
 ) -> OverallRatio {
-    let ratios = groups.iter().map(|&group| {
-        let of_target = |target| &cells.at(group, target).measurements[..];
-        cell::quotients(Metric::Operations, of_target(target), of_target(base))
-    });
-    let ratios: Vec<BTreeMap<u32, f64>> = ratios.filter(|of_step| !of_step.is_empty()).collect();
-    let blocks: BTreeSet<u32> = ratios.iter().flat_map(BTreeMap::keys).copied().collect();
+    let quotients = |of: Quotients| {
+        let ratios = groups.iter().map(|&group| {
+            let of_target = |target| &cells.at(group, target).measurements[..];
+            of(of_target(target), of_target(base))
+        });
+        let ratios = ratios.filter(|of_step| !of_step.is_empty());
+        ratios.collect::<Vec<_>>()
+    };
+    let rates = quotients(|mine, other| cell::quotients(Metric::Operations, mine, other));
+    OverallRatio {
+        steps: rates.len(),
+        estimate: mean(&rates, looks),
+        time: mean(&quotients(cell::time_quotients), looks),
+    }
+}
+
+/// The geometric mean over steps, each with its ratios by block. `None` if no block has all steps.
+fn mean(of_steps: &[BTreeMap<u32, f64>], looks: &PlannedLooks) -> Option<Estimate> {
+    let blocks: BTreeSet<u32> = of_steps.iter().flat_map(BTreeMap::keys).copied().collect();
     let rows = blocks.iter().map(|block| {
-        let logs = ratios
+        let logs = of_steps
             .iter()
             .map(|of_step| of_step.get(block).copied().map(f64::ln));
         logs.collect()
     });
     // Quotients of measured rates are positive and finite, so that there is no error to lose.
     let means = row_means(&rows.collect::<Vec<Vec<Option<f64>>>>()).unwrap_or_default();
-    OverallRatio {
-        steps: ratios.len(),
-        estimate: looks.of_logs(&means),
-    }
+    looks.of_logs(&means)
 }

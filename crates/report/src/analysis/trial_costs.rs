@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    Backend, Counter, CpuDisagreement, Effect, Gap, Metric, Moment, NoValue, Pace, Plan, Source,
+    Backend, Counter, CpuDisagreement, Effect, Formula, Gap, Metric, Moment, NoValue, Pace, Plan, Source,
     StepCounts, ThreadUse, Timing, Value, cpu_disagreement,
 };
 use prony_store::{OutcomeRow, StatementRow};
@@ -18,6 +18,8 @@ pub(crate) struct TrialCosts {
     /// Counted from 1.
     pub(crate) block: u32,
     pub(crate) operations: u64,
+    /// Statements answered inside the operations.
+    pub(crate) queries: u64,
     /// Operations, or rows in steps that scan.
     pub(crate) units: f64,
     pub(crate) values: BTreeMap<Metric, Value>,
@@ -89,6 +91,7 @@ impl TrialCosts {
         periods: bool,
     ) -> Self {
         Self {
+            queries: row.queries,
             periods: if periods {
                 periods::of(samples)
             } else {
@@ -120,6 +123,7 @@ impl TrialCosts {
             table_rows: None,
             pace: Pace::default(),
             accompanied: false,
+            processors: None,
         };
         let counted = |metric: &Metric| !metric.facts().how.counters().is_empty();
         // Loads wait for one answer after the other, and are compared with each other only.
@@ -154,6 +158,7 @@ impl TrialCosts {
         Self {
             block: block + 1,
             operations: counts.operations,
+            queries: 0,
             units: counts.operations as f64 * counts.scanned_rows.unwrap_or(1) as f64,
             values,
             without,
@@ -202,6 +207,25 @@ impl TrialCosts {
         self.values.get(&metric).map(|value| value.amount)
     }
 
+    /// Returns `true` if an operation has several statements, not counting repetitions of a few.
+    pub(crate) fn has_several_queries(&self) -> bool {
+        self.queries as f64 > 1.01 * self.operations as f64
+    }
+
+    /// The amount of a metric for each query in place of each operation. `None` for metrics that are of
+    /// neither.
+    pub(crate) fn amount_per_query(&self, metric: Metric) -> Option<f64> {
+        let amount = self.amount(metric)?;
+        let queries = self.queries as f64 / self.operations as f64;
+        let is_known = queries > 0.0 && queries.is_finite();
+        match (metric, metric.facts().how) {
+            _ if !is_known => None,
+            (Metric::Rate | Metric::PerCpuSecond, _) => Some(amount * queries),
+            (_, Formula::PerUnit { .. }) => Some(amount / queries),
+            _ => None,
+        }
+    }
+
     /// The counters that a metric was computed from.
     fn counters(&self, metric: Metric) -> &'static [Counter] {
         self.values.get(&metric).map_or(&[][..], |value| value.from)
@@ -212,7 +236,7 @@ impl TrialCosts {
 pub(crate) fn counts(
     plan: &Plan,
     row: &OutcomeRow,
-    threads: &[ThreadUse],
+    (threads, processors): (&[ThreadUse], Option<u32>),
     statements: &[StatementRow],
 ) -> StepCounts {
     let step = &plan.steps[row.step];
@@ -229,6 +253,7 @@ pub(crate) fn counts(
             [alone] => alone.run_queue_ns,
             _ => None,
         },
+        processors,
         connects: step.timing == Timing::WholeRun || step.own().reconnect_every.is_some(),
         changed_rows: changing.map(|statement| statement.affected).sum(),
         row_bytes: plan.dataset.schema.row_bytes(),

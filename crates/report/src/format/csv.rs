@@ -1,6 +1,7 @@
 //! One row per target, step and block, for spreadsheets. RFC 4180, line ends of Unix.
 
 mod costs;
+mod ratios;
 mod settings;
 mod verdicts;
 pub(crate) mod view;
@@ -9,6 +10,7 @@ use prony_model::{ClientGroup, CpuSet, DebtKind, Metric, Pace, Placement, Step, 
 use prony_store::Subject;
 
 use self::costs::CostColumn;
+use self::ratios::RatioColumn;
 pub(crate) use self::settings::settings;
 use self::verdicts::VerdictColumn;
 use crate::analysis::Analysis;
@@ -146,6 +148,7 @@ const LAST: [Column; 20] = [
 pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
     let costs = costs::columns(analysis);
     let verdicts = verdicts::columns(analysis);
+    let ratios = ratios::columns(analysis);
     let names = |columns: &[Column]| -> Vec<String> {
         columns.iter().map(|(name, _)| (*name).to_owned()).collect()
     };
@@ -156,6 +159,7 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         .chain(names(&LAST))
         .chain(costs.iter().map(CostColumn::name))
         .chain(verdicts.iter().map(VerdictColumn::name))
+        .chain(ratios.iter().map(|column| column.name.to_owned()))
         .collect();
     let mut text = line(&header);
     for target in 0..analysis.plan.targets.len() {
@@ -167,12 +171,12 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         };
         let loads = analysis.loads[target].done.iter();
         for load in loads.filter(|load| load.row.outcome.is_some()) {
-            text.push_str(&row(Some(load), None).line(&costs, &verdicts));
+            text.push_str(&row(Some(load), None).line(&costs, &verdicts, ratios));
         }
         for group in GroupId::all(analysis.plan) {
             for measurement in &analysis.cells.at(group, target).measurements {
                 let measured = (group, measurement, measurement.service()?);
-                text.push_str(&row(None, Some(measured)).line(&costs, &verdicts));
+                text.push_str(&row(None, Some(measured)).line(&costs, &verdicts, ratios));
             }
         }
     }
@@ -180,7 +184,12 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
 }
 
 impl Row<'_> {
-    fn line(&self, costs: &[CostColumn<'_>], verdicts: &[VerdictColumn]) -> String {
+    fn line(
+        &self,
+        costs: &[CostColumn<'_>],
+        verdicts: &[VerdictColumn],
+        ratios: &[RatioColumn],
+    ) -> String {
         let field = |(_, field): &Column| field(self);
         let debt = |kind| Some(self.measurement()?.debt.get(&kind)?.to_string());
         let cost = |column: &CostColumn<'_>| column.field(self);
@@ -188,7 +197,8 @@ impl Row<'_> {
         let fields = fields
             .chain(LAST.iter().map(field))
             .chain(costs.iter().map(cost))
-            .chain(verdicts.iter().map(|column| column.field(self)));
+            .chain(verdicts.iter().map(|column| column.field(self)))
+            .chain(ratios.iter().map(|column| column.field(self)));
         line(&fields.map(Option::unwrap_or_default).collect::<Vec<_>>())
     }
 

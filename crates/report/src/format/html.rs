@@ -211,6 +211,7 @@ fn section(section: &SectionPart, index: usize, page: &WebPage) -> Markup {
     html! {
         section.steps aria-labelledby=(format!("section{index}")) {
             h2 id=(format!("section{index}")) { (section.title) }
+            (blocks::all(&section.summary, &section.title, page.base))
             @if !section.charts.is_empty() {
                 details {
                     summary { "Graphs over the targets" }
@@ -228,7 +229,8 @@ fn scaling(charts: &[Chart], base: usize) -> Markup {
             h2 id="scaling" { "Scaling over clients" }
             p { "Operations per second by the number of clients. Numbers at the ends of lines are "
                 "those of the " a href="#targets" { "targets" } "; the figures are in the tables of "
-                "the steps." }
+                "the steps. Sentences below a graph name the load generator's ceiling on this machine, and "
+                "the numbers of clients between which another of two targets is ahead." }
             div.charts { @for chart in charts { (chart::draw(chart, base)) } }
         }
     }
@@ -282,6 +284,8 @@ mod tests {
             x: axis(Scale::Names(vec![text.to_owned(); 12])),
             y: axis(Scale::FromZero),
             lines: vec![line(None), line(Some(0))],
+            limit: Some(line(None)),
+            notes: vec![text.to_owned()],
         };
         let cells = || {
             vec![
@@ -318,6 +322,7 @@ mod tests {
             map: None,
             sections: vec![SectionPart {
                 title: text.to_owned(),
+                summary: blocks.clone(),
                 charts: vec![chart.clone()],
                 steps: Vec::new(),
             }],

@@ -71,6 +71,7 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         identical_servers: verdicts::identical(analysis),
         verdicts: verdicts::entry(analysis),
         overall: verdicts::overall(analysis),
+        section_summaries: verdicts::summaries(analysis),
         cells: cells::cells(analysis)?,
         failed: trials(analysis, TrialState::Failed),
         discarded: trials(analysis, TrialState::Discarded),

@@ -1,6 +1,8 @@
 //! The cost of an operation: one table for each step and one for loads, with targets as rows and metrics
 //! as columns.
 
+use std::collections::BTreeMap;
+
 use prony_model::{CostUnit, Metric, TrialKind};
 
 use crate::analysis::Analysis;
@@ -10,7 +12,7 @@ use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::Detail;
 use crate::page::view::{column_name, over_blocks, with_n};
-use crate::words::plural;
+use crate::words::{plural, share};
 
 /// The columns for a terminal: first those that studies by hand have always had, then the parts of
 /// the first, writes, and what only counters know.
@@ -44,6 +46,64 @@ const MORE: [Metric; 10] = [
     Metric::WriteAmplification,
     Metric::PerCpuSecond,
 ];
+
+/// The columns of costs per query: those that studies by hand have, and what only counters know.
+const OF_QUERY: [Metric; 7] = [
+    Metric::ServerCpu,
+    Metric::ContextSwitches,
+    Metric::Reads,
+    Metric::ReadKb,
+    Metric::WrittenKb,
+    Metric::Rate,
+    Metric::Instructions,
+];
+
+/// The divisor of the costs of a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Per {
+    /// An operation, or a row of a scan.
+    Unit,
+    /// A query, where operations have several.
+    Query,
+}
+
+impl Per {
+    fn figures(self, cell: &CellCosts) -> &BTreeMap<Metric, Figure> {
+        match self {
+            Self::Unit => &cell.figures,
+            Self::Query => &cell.per_query,
+        }
+    }
+
+    /// The heading of a column: `q` stands for a query as `o` does for an operation.
+    fn heading(self, metric: Metric) -> String {
+        let heading = metric.facts().heading;
+        match self {
+            Self::Unit => heading.to_owned(),
+            Self::Query => heading.replace("/o", "/q").replace("o/", "q/"),
+        }
+    }
+
+    /// Returns `true` if digits of an amount would be those of an accident.
+    fn is_next_to_nothing(self, cell: &CellCosts, metric: Metric, figure: &Figure) -> bool {
+        match self {
+            Self::Unit => is_next_to_nothing(cell, metric, figure),
+            Self::Query => {
+                let mean = figure.summary.mean;
+                mean > 0.0 && mean < metric.facts().least
+            }
+        }
+    }
+}
+
+/// Returns `true` if any step has costs per query, for the legend.
+pub(crate) fn has_queries(analysis: &Analysis<'_>) -> bool {
+    let mut steps = analysis.shown_steps();
+    steps.any(|step| {
+        let mut cells = analysis.costs.step(step).iter();
+        cells.any(|cell| !cell.per_query.is_empty())
+    })
+}
 
 /// The columns that a report may have.
 fn columns(detail: Detail) -> Vec<Metric> {
@@ -85,16 +145,28 @@ fn has(cells: &[CellCosts], metric: Metric) -> bool {
     cells.any(|cell| cell.figures.contains_key(&metric))
 }
 
-/// The table of one step, absolute and relative to the base.
+/// The tables of one step, absolute and relative to the base: per operation, and per query where that
+/// differs; then the use of the host's processors.
 pub(crate) fn blocks(
     analysis: &Analysis<'_>,
     step: usize,
     detail: Detail,
     heading: impl Fn(String) -> Block,
 ) -> Vec<Block> {
-    let text = title(analysis, "Cost of", step);
-    let table = table(analysis, analysis.costs.step(step), detail);
-    table.map_or_else(Vec::new, |table| vec![heading(text), Block::Table(table)])
+    let cells = analysis.costs.step(step);
+    let Some(costs) = table(analysis, cells, detail) else {
+        return Vec::new();
+    };
+    let mut blocks = vec![heading(title(analysis, "Cost of", step)), Block::Table(costs)];
+    let has_query = |metric: &Metric| cells.iter().any(|cell| cell.per_query.contains_key(metric));
+    let metrics: Vec<Metric> = OF_QUERY.into_iter().filter(has_query).collect();
+    if !metrics.is_empty() {
+        blocks.push(heading(title_per(analysis, "Cost of", step, "query")));
+        let costs = table_of(analysis, cells, Per::Query, &metrics, detail);
+        blocks.push(Block::Table(costs));
+    }
+    blocks.extend(utilisation(analysis, step));
+    blocks
 }
 
 /// The table of the loads of all targets, with its title.
@@ -110,31 +182,62 @@ pub(crate) fn of_loads(analysis: &Analysis<'_>, detail: Detail) -> Option<[Block
     Some([Block::Subheading(text), Block::Table(table)])
 }
 
-/// The costs of cells, by target, absolute and relative to the base. `None` where nothing is known.
+/// The costs of cells per unit, by target. `None` where nothing is known.
 fn table(analysis: &Analysis<'_>, cells: &[CellCosts], detail: Detail) -> Option<Table> {
     if !is_measured(cells) {
         return None;
     }
-    let metrics: Vec<Metric> = columns(detail)
-        .into_iter()
-        .filter(|&metric| has(cells, metric))
-        .collect();
-    let n_max = Blocks::of(cells);
-    let rows = absolute(analysis, cells, &metrics, detail, n_max);
-    let header = std::iter::once("target").chain(metrics.iter().map(|m| m.facts().heading));
-    let relative = relative(analysis, cells, &metrics, detail, n_max);
-    Some(Table::of_figures(header, rows.into_iter().chain(relative)))
+    let metrics = columns(detail).into_iter();
+    let metrics: Vec<Metric> = metrics.filter(|&metric| has(cells, metric)).collect();
+    Some(table_of(analysis, cells, Per::Unit, &metrics, detail))
+}
+
+/// The table of some costs of cells, by target, absolute and relative to the base.
+fn table_of(
+    analysis: &Analysis<'_>,
+    cells: &[CellCosts],
+    per: Per,
+    metrics: &[Metric],
+    detail: Detail,
+) -> Table {
+    let rows = absolute(analysis, cells, per, metrics, detail);
+    let header = metrics.iter().map(|&metric| per.heading(metric));
+    let header = std::iter::once("target".to_owned()).chain(header);
+    let relative = relative(analysis, cells, per, metrics, detail);
+    Table::of_figures(header, rows.into_iter().chain(relative))
+}
+
+/// The share of the host's processor time that server and load generator use.
+fn utilisation(analysis: &Analysis<'_>, step: usize) -> Option<Block> {
+    let targets = analysis.columns().into_iter();
+    let known = targets.filter_map(|target| {
+        let cell = analysis.costs.cell(step, target);
+        let used = cell.figures.get(&Metric::HostUtilisation)?;
+        let name = &analysis.plan.targets[target].name;
+        Some(format!("{name} {}", share(used.summary.mean)))
+    });
+    let known: Vec<String> = known.collect();
+    (!known.is_empty()).then(|| {
+        Block::Paragraph(format!(
+            "Utilisation of the host by server and load generator: {}.",
+            known.join(", ")
+        ))
+    })
 }
 
 /// The title of a table of means of a step.
 pub(crate) fn title(analysis: &Analysis<'_>, begin: &str, step: usize) -> String {
+    let unit = costs::unit(analysis.plan, step);
+    title_per(analysis, begin, step, unit.name())
+}
+
+fn title_per(analysis: &Analysis<'_>, begin: &str, step: usize, per: &str) -> String {
     let planned = &analysis.plan.steps[step];
     let n_max = Blocks::of(analysis.costs.step(step));
     format!(
-        "{begin} {} at {}, per {}, {}",
+        "{begin} {} at {}, per {per}, {}",
         planned.name,
         plural(planned.own().clients.into(), "client"),
-        costs::unit(analysis.plan, step).name(),
         over_blocks("mean", n_max.timed)
     )
 }
@@ -142,13 +245,14 @@ pub(crate) fn title(analysis: &Analysis<'_>, begin: &str, step: usize) -> String
 fn absolute(
     analysis: &Analysis<'_>,
     cells: &[CellCosts],
+    per: Per,
     metrics: &[Metric],
     detail: Detail,
-    n_max: Blocks,
 ) -> Vec<Vec<Cell>> {
+    let n_max = Blocks::of(cells);
     let show = |metric: Metric, cell: &CellCosts, figure: &Figure| {
         let text = match detail {
-            _ if is_next_to_nothing(cell, metric, figure) => RARE.to_owned(),
+            _ if per.is_next_to_nothing(cell, metric, figure) => RARE.to_owned(),
             Detail::Brief => figures::plain(&figure.summary),
             Detail::Full => figures::amount(&figure.summary),
         };
@@ -156,10 +260,10 @@ fn absolute(
         Some(Cell::figure(text, figure.summary.mean))
     };
     let targets = analysis.columns().into_iter();
-    let measured = targets.filter(|&target| !cells[target].figures.is_empty());
+    let measured = targets.filter(|&target| !per.figures(&cells[target]).is_empty());
     measured
         .map(|target| {
-            let cell = &cells[target];
+            let cell = (&cells[target], per);
             row(cell, None, column_name(analysis, target), metrics, show)
         })
         .collect()
@@ -168,10 +272,11 @@ fn absolute(
 fn relative(
     analysis: &Analysis<'_>,
     cells: &[CellCosts],
+    per: Per,
     metrics: &[Metric],
     detail: Detail,
-    n_max: Blocks,
 ) -> Vec<Vec<Cell>> {
+    let n_max = Blocks::of(cells);
     let show = |_: Metric, _: &CellCosts, figure: &Figure| {
         let estimate = analysis.verdicts.looks.of_pairs(figure.ratio.as_ref()?);
         let text = match detail {
@@ -182,14 +287,14 @@ fn relative(
         Some(Cell::figure(text, estimate.ratio()))
     };
     let compared = analysis.plan.contenders().filter(|&target| {
-        let mut figures = cells[target].figures.values();
+        let mut figures = per.figures(&cells[target]).values();
         figures.any(|figure| figure.ratio.is_some())
     });
     let base = &cells[analysis.plan.base];
     compared
         .map(|target| {
             let name = format!("{} ÷ base", analysis.plan.targets[target].name);
-            let cell = &cells[target];
+            let cell = (&cells[target], per);
             row(cell, Some(base), name.into(), metrics, show)
         })
         .collect()
@@ -197,14 +302,14 @@ fn relative(
 
 /// A row of figures; where they are relative, the base's warnings are theirs too.
 fn row(
-    cell: &CellCosts,
+    (cell, per): (&CellCosts, Per),
     base: Option<&CellCosts>,
     name: Cell,
     metrics: &[Metric],
     show: impl Fn(Metric, &CellCosts, &Figure) -> Option<Cell>,
 ) -> Vec<Cell> {
     let figures = metrics.iter().map(|&metric| {
-        let figure = cell.figures.get(&metric);
+        let figure = per.figures(cell).get(&metric);
         let shown = figure.and_then(|figure| show(metric, cell, figure));
         let mark = shown.is_some() && is_doubtful(cell, base, metric);
         Cell::from(shown).marked(mark)

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use prony_model::{Metric, Verdict};
+use prony_model::{Metric, RatioDisplay, Verdict};
+use prony_stats::Interval;
 
 use crate::analysis::Analysis;
 use crate::analysis::estimate::Estimate;
@@ -80,13 +81,16 @@ impl Sentence {
 
     /// The ratio of a verdict, marked if there are doubts, and the verdict. The metric is named unless
     /// it is throughput.
-    fn judged(self, judged: &Judged) -> Self {
+    fn judged(self, analysis: &Analysis<'_>, judged: &Judged) -> Self {
         let mark = if judged.doubts.is_empty() { "" } else { MARK };
         let named = match judged.metric {
+            Metric::Operations if analysis.is_shown_as_time(judged) => {
+                self.text(format!("time {mark}"))
+            }
             Metric::Operations => self.text(mark),
             metric => self.text(format!("{} {mark}", metric.facts().name)),
         };
-        let ratio = named.ratio(&judged.estimate, Some(judged.into()));
+        let ratio = named.ratio(&analysis.as_shown(judged), Some(judged.into()));
         ratio.text(format!(" {}", judged.verdict))
     }
 }
@@ -189,12 +193,22 @@ fn of_counts(analysis: &Analysis<'_>, counts: &Counts<'_>) -> Sentence {
     if counts.without > 0 {
         sentence = part(sentence, counts.without, "without a ratio");
     }
-    let Some(overall) = counts.overall else {
+    let Some((overall, estimate)) = counts
+        .overall
+        .and_then(|overall| Some((overall, overall.estimate.as_ref()?)))
+    else {
         return sentence;
     };
     let separator = if is_first { "" } else { "; " };
+    if analysis.common_display() == Some(RatioDisplay::Time) {
+        let sentence = sentence.text(format!("{separator}time of an operation over all steps "));
+        return match overall.time.as_ref() {
+            Some(time) => sentence.ratio(time, None),
+            None => sentence,
+        };
+    }
     let sentence = sentence.text(format!("{separator}throughput of all steps "));
-    sentence.ratio(overall, None)
+    sentence.ratio(estimate, None)
 }
 
 fn of_largest(analysis: &Analysis<'_>, largest: &Largest<'_>) -> Sentence {
@@ -212,30 +226,46 @@ fn of_largest(analysis: &Analysis<'_>, largest: &Largest<'_>) -> Sentence {
         format!("the margin of {margin}")
     };
     let start = Sentence::default().text(format!("{rank}{}: ", place(analysis, judged)));
-    let sentence = start.judged(judged).text(format!(", {size} {beside}"));
+    let sentence = start.judged(analysis, judged);
+    let sentence = sentence.text(format!(", {size} {beside}"));
     let sentence = match largest.cost {
-        Some(cost) => sentence.text("; with it, ").judged(cost),
+        Some(cost) => sentence.text("; with it, ").judged(analysis, cost),
         None => sentence,
     };
     match largest.begins {
-        Some(beginning) => begins(analysis, sentence, beginning),
+        Some(beginning) => {
+            let is_time = analysis.is_shown_as_time(judged);
+            begins(analysis, sentence, beginning, is_time)
+        }
         None => sentence,
     }
 }
 
-fn begins(analysis: &Analysis<'_>, sentence: Sentence, beginning: Beginning) -> Sentence {
+/// The place where a difference of throughput begins, as a ratio of time if `is_time`.
+fn begins(
+    analysis: &Analysis<'_>,
+    sentence: Sentence,
+    beginning: Beginning,
+    is_time: bool,
+) -> Sentence {
     let names = beginning
         .between
         .map(|target| &analysis.plan.targets[target].name);
-    let bounds = beginning.change.interval;
+    let change = beginning.change;
+    let (ratio, bounds) = if is_time {
+        let (low, high) = (1.0 / change.interval.high, 1.0 / change.interval.low);
+        (1.0 / change.ratio, Interval { low, high })
+    } else {
+        (change.ratio, change.interval)
+    };
     let start = sentence.text(format!(
         "; it begins between {} and {}, ",
         names[0], names[1]
     ));
     let mut start = start;
     start.0.push(Part::Figure(Figure {
-        text: figures::with_interval(beginning.change.ratio, Some(bounds)),
-        value: beginning.change.ratio,
+        text: figures::with_interval(ratio, Some(bounds)),
+        value: ratio,
         interval: Some((bounds.low, bounds.high)),
         cell: None,
     }));
@@ -256,9 +286,16 @@ fn of_disagreement(analysis: &Analysis<'_>, found: &Disagreement<'_>) -> Sentenc
         )
     };
     let place = place(analysis, throughput);
-    let start = Sentence::default().text(format!("{place}: {words}, throughput "));
-    let throughput = start.judged(throughput).text(", ");
-    throughput.judged(cost).text(format!(": {reason}"))
+    let quantity = if analysis.is_shown_as_time(throughput) {
+        ""
+    } else {
+        "throughput "
+    };
+    let start = Sentence::default().text(format!("{place}: {words}, {quantity}"));
+    let throughput = start.judged(analysis, throughput).text(", ");
+    throughput
+        .judged(analysis, cost)
+        .text(format!(": {reason}"))
 }
 
 fn of_identical(analysis: &Analysis<'_>, identical: &Identical<'_>) -> Sentence {

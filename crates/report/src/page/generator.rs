@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Backend, ClosedPoint, HostUse, Plan, Step, Target, WantedPlacement};
+use prony_model::{
+    Backend, Calibration, ClosedPoint, HostUse, Plan, Step, Target, WantedPlacement,
+};
+use prony_store::OutcomeRow;
 
 use crate::analysis::Analysis;
 use crate::analysis::measurement::Measurement;
@@ -11,25 +14,69 @@ use crate::words::plural;
 
 /// The load generator in one line. `None` where that is not decided yet.
 pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
-    let cells = || analysis.cells.iter();
-    let measured = || cells().flat_map(|cell| cell.measurements.iter().map(Measurement::row));
-    let backends: BTreeSet<Backend> = measured()
-        .map(|row| row.backend)
-        .chain(analysis.run.backend)
-        .collect();
+    let backends = backends(analysis);
     let names: Vec<&str> = backends.iter().copied().map(Backend::name).collect();
     if names.is_empty() {
         return None;
     }
-    let threads = measured().map(|row| row.threads).max();
+    let threads = measured(analysis).map(|row| row.threads).max();
     let threads = threads.map(|threads| plural(threads.into(), "thread"));
     let known = std::iter::once(names.join(" and ")).chain(threads);
     let known: Vec<String> = known.collect();
-    let ceiling = backends.first().and_then(|&b| ceiling(analysis, b));
+    let ceiling = backends.first().and_then(|&b| of_ends(analysis, b));
     Some(match ceiling {
         Some(ceiling) if backends.len() == 1 => format!("{}; {ceiling}", known.join(", ")),
         _ => known.join(", "),
     })
+}
+
+fn measured<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = &'a OutcomeRow> {
+    let cells = analysis.cells.iter();
+    cells.flat_map(|cell| cell.measurements.iter().map(Measurement::row))
+}
+
+fn backends(analysis: &Analysis<'_>) -> BTreeSet<Backend> {
+    let used = measured(analysis).map(|row| row.backend);
+    used.chain(analysis.run.backend).collect()
+}
+
+/// The ceiling for a number of clients.
+pub(crate) struct Ceiling {
+    pub(crate) queries_per_second: f64,
+    /// In words, with the number of clients that it was measured at and doubts about it.
+    pub(crate) text: String,
+    /// `true` if a step reached more.
+    pub(crate) is_struck: bool,
+}
+
+/// The ceiling at the nearest measured number of clients that is not smaller. `None` where none is known,
+/// where the run had several backends, and where the generator was to do more than when it was measured,
+/// or with less.
+pub(crate) fn ceiling(analysis: &Analysis<'_>, clients: u32) -> Option<Ceiling> {
+    let backends = backends(analysis);
+    let backend = *backends.first().filter(|_| backends.len() == 1)?;
+    let point = calibration(analysis)?.at_or_above(backend, clients)?;
+    of_point(analysis, point)
+}
+
+fn of_point(analysis: &Analysis<'_>, point: &ClosedPoint) -> Option<Ceiling> {
+    let rate = point.counts.queries_per_second()?;
+    let clients = plural(point.clients.into(), "client");
+    let doubt = doubt(analysis, point);
+    Some(Ceiling {
+        queries_per_second: rate,
+        text: format!("{} queries/s at {clients}{doubt}", significant(rate)),
+        is_struck: analysis.struck.reached(point).is_some(),
+    })
+}
+
+/// The calibration of the host, unless the generator was to do more than when it was calibrated, or with
+/// less.
+fn calibration<'a>(analysis: &'a Analysis<'_>) -> Option<&'a Calibration> {
+    let plan = analysis.plan;
+    let other_work = |target: &Target| target.is_encrypted() || names_processors(plan, target);
+    let does_other_work = plan.targets.iter().any(other_work);
+    analysis.calibration.as_ref().filter(|_| !does_other_work)
 }
 
 /// True where the experiment names the generator's processors in a step of the target.
@@ -42,15 +89,9 @@ fn names_processors(plan: &Plan, target: &Target) -> bool {
 }
 
 /// The ceiling for the least and the greatest number of clients of the plan, each at the nearest
-/// measured number that is not smaller. `None` where none is, and where the generator was to do
-/// more than when it was measured, or with less.
-fn ceiling(analysis: &Analysis<'_>, backend: Backend) -> Option<String> {
-    let plan = analysis.plan;
-    let other_work = |target: &Target| target.is_encrypted() || names_processors(plan, target);
-    if plan.targets.iter().any(other_work) {
-        return None;
-    }
-    let calibration = analysis.calibration.as_ref()?;
+/// measured number that is not smaller. `None` where none is.
+fn of_ends(analysis: &Analysis<'_>, backend: Backend) -> Option<String> {
+    let calibration = calibration(analysis)?;
     let clients = || analysis.plan.steps.iter().map(Step::all_clients);
     let ends = [clients().min()?, clients().max()?];
     let points = ends.into_iter();
@@ -59,12 +100,7 @@ fn ceiling(analysis: &Analysis<'_>, backend: Backend) -> Option<String> {
     points.dedup_by_key(|point| point.clients);
     let rates: Vec<String> = points
         .into_iter()
-        .filter_map(|point| {
-            let rate = significant(point.counts.queries_per_second()?);
-            let clients = plural(point.clients.into(), "client");
-            let doubt = doubt(analysis, point);
-            Some(format!("{rate} queries/s at {clients}{doubt}"))
-        })
+        .filter_map(|point| Some(of_point(analysis, point)?.text))
         .collect();
     (!rates.is_empty()).then(|| {
         let rates = rates.join(" and ");

@@ -1,6 +1,8 @@
 //! The legend of a report for people.
 
-use prony_model::{ClientGroup, CountedBy, Display, Metric, Pace, Plan, Source, Timing, TrialKind};
+use prony_model::{
+    ClientGroup, CountedBy, Display, Metric, Pace, Plan, RatioDisplay, Source, Timing, TrialKind,
+};
 
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
@@ -120,12 +122,37 @@ fn verdict_items(analysis: &Analysis<'_>) -> Vec<String> {
         return Vec::new();
     }
     let verdicts = &analysis.verdicts;
-    let mut items = vec![format!(
-        "Relative figures are operations per second ÷ those of {} in the same block: the geometric \
-         mean over the blocks and, in brackets, its interval of 95 %, from two blocks on. Above 1 is \
-         faster than the base, in every row.",
-        analysis.base().name
-    )];
+    let base = &analysis.base().name;
+    let is_mixed = analysis.common_display().is_none();
+    let rates = || {
+        format!(
+            "Relative figures are operations per second ÷ those of {base} in the same block: the \
+             geometric mean over the blocks and, in brackets, its interval of 95 %, from two blocks on. \
+             Above 1 is faster than the base{}.",
+            if is_mixed { "" } else { ", in every row" }
+        )
+    };
+    let times = || {
+        format!(
+            "Relative figures of time are the mean time of an operation ÷ that of {base} in the same \
+             block: the geometric mean over the blocks and, in brackets, its interval of 95 %, from two \
+             blocks on. Above 1 is slower than the base. The time is the response time where operations \
+             have an intended start, else clients ÷ operations per second, so that verdicts are those on \
+             throughput."
+        )
+    };
+    let mut items = match analysis.common_display() {
+        Some(RatioDisplay::Throughput) => vec![rates()],
+        Some(RatioDisplay::Time) => vec![times()],
+        None => vec![rates(), times()],
+    };
+    if !analysis.summaries.is_empty() && analysis.is_whole {
+        items.push(
+            "Geometric mean, lowest and highest are of the ratios of a part's steps; steps whose \
+             operations arrive at a rate are left out."
+                .to_owned(),
+        );
+    }
     if analysis.plan.campaign.is_some() {
         items.push(
             "Blocks are added, with looks at the ratios in between: intervals are wider, so that those \
@@ -193,6 +220,13 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
          shown if one of the two is negligible."
             .to_owned(),
     );
+    if cost::has_queries(analysis) {
+        items.push(
+            "Costs per query (q) are those of an operation ÷ the statements that were answered in it, \
+             BEGIN and COMMIT included."
+                .to_owned(),
+        );
+    }
     items.extend(counted_item(analysis));
     items
 }

@@ -1,6 +1,6 @@
 //! The table of all ratios at a glance: steps × targets, each with the sign of its verdict.
 
-use prony_model::{Display, Metric, Verdict};
+use prony_model::{Display, Metric, RatioDisplay, Verdict};
 
 use crate::analysis::Analysis;
 use crate::analysis::estimate::Estimate;
@@ -32,8 +32,12 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
     }
     let n_max = analysis.verdicts.iter().map(|judged| judged.estimate.n());
     let n_max = n_max.max().unwrap_or(0);
+    let of_time = match analysis.common_display() {
+        Some(RatioDisplay::Time) => " of time",
+        _ => "",
+    };
     let title = format!(
-        "{} of {}, and ratios to it, {}",
+        "{} of {}, and ratios{of_time} to it, {}",
         throughput::title(common(analysis)),
         analysis.base().name,
         plural(n_max as u64, "block")
@@ -74,7 +78,7 @@ fn table(analysis: &Analysis<'_>, n_max: usize) -> Table {
         } else {
             String::new()
         };
-        ratio(&judged.estimate, &sign).marked(!judged.doubts.is_empty())
+        ratio(&analysis.as_shown(judged), &sign).marked(!judged.doubts.is_empty())
     };
     let common = common(analysis);
     let several = analysis.client_counts().len() > 1;
@@ -82,7 +86,7 @@ fn table(analysis: &Analysis<'_>, n_max: usize) -> Table {
     let groups = groups.flat_map(|step| GroupId::of_step(plan, step));
     let steps = groups.map(|group| {
         let ratios = contenders.iter().map(|&target| {
-            let judged = analysis.verdicts.headline(plan, group, target);
+            let judged = analysis.shown_headline(group, target);
             judged.map(of_judged).into()
         });
         let name = Cell::from(name(analysis, group, common));
@@ -96,8 +100,10 @@ fn table(analysis: &Analysis<'_>, n_max: usize) -> Table {
     let parts = analysis.overall.iter().rev().map(|part| {
         let title = part.title.as_ref();
         let title = title.map_or_else(|| "all steps".to_owned(), |t| format!("all of {t}"));
+        let title = format!("{title}{}", analysis.display_words(&part.steps));
+        let display = analysis.display_of(&part.steps);
         let ratios = part.targets.iter().map(|(_, overall)| {
-            let estimate = overall.estimate.as_ref();
+            let estimate = overall.shown(display);
             Cell::from(estimate.map(|estimate| ratio(estimate, blank)))
         });
         let empty = || Cell::from("");
@@ -134,6 +140,7 @@ fn common(analysis: &Analysis<'_>) -> Display {
 fn name(analysis: &Analysis<'_>, group: GroupId, common: Display) -> String {
     let plan = analysis.plan;
     let name = group.named(plan, &plan.steps[group.step].name);
+    let name = format!("{name}{}", analysis.display_words(&[group.step]));
     match (headline(group.of(plan)), group.display(plan)) {
         (Metric::Operations, display) if display == common => name,
         (Metric::Operations, display) => format!("{name}, {}", throughput::unit(display)),
@@ -174,10 +181,21 @@ fn legend(analysis: &Analysis<'_>) -> String {
     } else {
         ""
     };
-    format!(
-        "Ratio: operations per second ÷ those of {} in the same block, geometric mean over the \
-         blocks{intervals}; above 1 is faster{times}. {signs}! doubtful (a warning concerns it), \
-         - no figure.",
+    let rates = format!(
+        "operations per second ÷ those of {}{OVER}{intervals}; above 1 is faster{times}",
         analysis.base().name
-    )
+    );
+    let of_time = format!(
+        "time of an operation ÷ that of {}{OVER}{intervals}; above 1 is slower",
+        analysis.base().name
+    );
+    let ratio = match analysis.common_display() {
+        Some(RatioDisplay::Throughput) => rates,
+        Some(RatioDisplay::Time) => of_time,
+        None => format!("{rates}. In rows `time`: {of_time}"),
+    };
+    format!("Ratio: {ratio}. {signs}! doubtful (a warning concerns it), - no figure.")
 }
+
+/// The blocks that a ratio is computed from, in the legend.
+const OVER: &str = " in the same block, geometric mean over the blocks";

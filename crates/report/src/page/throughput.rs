@@ -1,10 +1,11 @@
 //! The tables of throughput: absolute, and relative to the base.
 
-use prony_model::{Display, Plan};
+use prony_model::{Display, Plan, RatioDisplay};
 
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
 use crate::document::Block;
+use crate::page::section_summaries;
 use crate::page::view::{Shown, View, figures_by_target, over_blocks};
 
 /// The absolute figures of one view.
@@ -51,19 +52,24 @@ pub(crate) fn relative(
     let rows = rows.map(|(group, name)| (name.clone(), *group));
     let figure = |group: &GroupId, target| {
         let has_warnings = |target| analysis.cells.at(*group, target).has_warnings();
-        let ratio = analysis.cells.at(*group, target).ratio();
+        let ratio = analysis.shown_ratio(*group, target);
         let of_base = ratio.is_some() && has_warnings(analysis.plan.base);
-        let shown = ratio.map(|pairs| Shown::ratio(analysis, pairs));
+        let shown = ratio.map(|estimate| Shown::estimate(&estimate));
         (shown, of_base || has_warnings(target))
     };
-    let Some((table, n)) = figures_by_target(analysis, view.first, &columns, rows, figure) else {
+    let Some((mut table, n)) = figures_by_target(analysis, view.first, &columns, rows, figure)
+    else {
         return vec![Block::Paragraph(format!(
             "Nothing to compare {}: in no block are both the base and another target done.",
             view.shared
         ))];
     };
+    table
+        .rows
+        .extend(section_summaries::rows(analysis, view, n));
     let text = format!(
-        "Relative to {} {}, {}",
+        "{} to {} {}, {}",
+        relative_words(analysis, view),
         analysis.base().name,
         view.shared,
         over_blocks("geometric mean", n)
@@ -72,6 +78,15 @@ pub(crate) fn relative(
         .chain(remark.cloned())
         .chain([Block::Table(table)])
         .collect()
+}
+
+/// The beginning of a heading: all rows of a view are of one section, whose ratios have one form.
+fn relative_words(analysis: &Analysis<'_>, view: &View) -> &'static str {
+    let first = view.rows.first();
+    match first.map(|(group, _)| analysis.ratio_display(group.step)) {
+        Some(RatioDisplay::Time) => "Time of an operation relative",
+        _ => "Relative",
+    }
 }
 
 /// The unit in the heading of a table: queries per second where any row shows these, because that is

@@ -1,6 +1,6 @@
 //! The tables of verdicts: on each step, and on times and costs.
 
-use prony_model::{Metric, Verdict};
+use prony_model::{Metric, RatioDisplay, Verdict};
 
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
@@ -8,6 +8,7 @@ use crate::analysis::verdicts::{Doubt, Judged, Needed, Size, headline};
 use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::Detail;
+use crate::page::section_summaries::quantity;
 use crate::page::view::{by_target, grouped, more_rows, place, step_name};
 use crate::words::{plural, share};
 
@@ -24,7 +25,7 @@ pub(crate) fn of_steps(analysis: &Analysis<'_>) -> Vec<Block> {
     }
     let plan = analysis.plan;
     let columns: Vec<usize> = plan.contenders().collect();
-    let judged = |group, target| analysis.verdicts.headline(plan, group, target);
+    let judged = |group, target| analysis.shown_headline(group, target);
     let groups = analysis.shown_steps();
     let groups = groups.flat_map(|step| GroupId::of_step(plan, step));
     let groups: Vec<GroupId> = groups
@@ -37,7 +38,7 @@ pub(crate) fn of_steps(analysis: &Analysis<'_>) -> Vec<Block> {
     let rows = groups.iter().map(|&group| {
         let cells = columns.iter().map(|&target| {
             let judged = judged(group, target);
-            judged.map(cell).into()
+            judged.map(|judged| cell(analysis, judged)).into()
         });
         (name(analysis, group), cells.collect())
     });
@@ -48,7 +49,14 @@ pub(crate) fn of_steps(analysis: &Analysis<'_>) -> Vec<Block> {
         cells.filter_map(|(group, target)| judged(group, target))
     };
     let mut blocks = vec![
-        Block::Heading(format!("Verdicts relative to {}", analysis.base().name)),
+        Block::Heading(format!(
+            "Verdicts{} relative to {}",
+            match analysis.common_display() {
+                Some(RatioDisplay::Time) => " and ratios of time",
+                _ => "",
+            },
+            analysis.base().name
+        )),
         Block::Table(table),
     ];
     let items: Vec<String> = [within(analysis, shown()), lacking(analysis, shown())]
@@ -67,6 +75,7 @@ pub(crate) fn of_steps(analysis: &Analysis<'_>) -> Vec<Block> {
 fn name(analysis: &Analysis<'_>, group: GroupId) -> String {
     let metric = headline(group.of(analysis.plan));
     let step = step_name(analysis, group);
+    let step = format!("{step}{}", analysis.display_words(&[group.step]));
     if metric == Metric::Operations {
         step
     } else {
@@ -75,10 +84,10 @@ fn name(analysis: &Analysis<'_>, group: GroupId) -> String {
 }
 
 /// Ratio, verdict and size.
-fn cell(judged: &Judged) -> Cell {
-    let ratio = figures::plain_ratio(&judged.estimate);
-    let text = format!("{ratio} {}", words(judged));
-    Cell::figure(text, judged.estimate.ratio()).marked(!judged.doubts.is_empty())
+fn cell(analysis: &Analysis<'_>, judged: &Judged) -> Cell {
+    let estimate = analysis.as_shown(judged);
+    let text = format!("{} {}", figures::plain_ratio(&estimate), words(judged));
+    Cell::figure(text, estimate.ratio()).marked(!judged.doubts.is_empty())
 }
 
 /// Verdict and size in a few words.
@@ -166,12 +175,16 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Block> {
     let sections = analysis.overall.iter().filter(|part| part.title.is_some());
     let rows = sections.map(|part| {
         let cells = part.targets.iter().map(|(_, ratio)| {
-            let estimate = ratio.estimate.as_ref();
+            let estimate = ratio.shown(analysis.display_of(&part.steps));
             let text = |e| Cell::figure(figures::ratio(e), e.ratio());
             Cell::from(estimate.map(text))
         });
         (
-            part.title.clone().unwrap_or_default(),
+            format!(
+                "{}{}",
+                part.title.clone().unwrap_or_default(),
+                analysis.display_words(&part.steps)
+            ),
             cells.collect::<Vec<_>>(),
         )
     });
@@ -180,7 +193,8 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let heading = format!(
-        "Throughput relative to {}, geometric mean of the steps of each part",
+        "{} relative to {}, geometric mean of the steps of each part",
+        quantity(analysis.common_display().unwrap_or_default()),
         analysis.base().name
     );
     vec![

@@ -6,6 +6,7 @@ use prony_model::{Plan, Step, Timing, TrialKind};
 use prony_stats::{Pairs, Summary};
 
 use crate::analysis::Analysis;
+use crate::analysis::estimate::Estimate;
 use crate::analysis::group::GroupId;
 use crate::analysis::sections::Section;
 use crate::analysis::verdicts::Judged;
@@ -23,6 +24,16 @@ pub(crate) struct View {
     /// The clients of each row, and the row's name.
     pub(crate) rows: Vec<(GroupId, String)>,
 }
+
+impl View {
+    /// Returns `true` if its rows are numbers of clients.
+    pub(crate) fn is_sweep(&self) -> bool {
+        self.first == CLIENTS
+    }
+}
+
+/// Heading of the first column if rows are numbers of clients.
+const CLIENTS: &str = "clients";
 
 /// The layout of the steps of a section: one table for each number of clients, with a row for each
 /// entry of the sequence; or, where there are more numbers of clients than entries, the other way
@@ -70,7 +81,7 @@ fn sweep(plan: &Plan, section: &Section, entry: usize) -> View {
     let name = steps.first().map(|(_, step)| named(step));
     View {
         shared: format!("in {}", name.unwrap_or_default()),
-        first: "clients",
+        first: CLIENTS,
         rows: steps
             .iter()
             .flat_map(|(index, step)| rows(plan, *index, &words::count(step.own().clients.into())))
@@ -133,9 +144,13 @@ impl Shown {
 
     /// A ratio of timed trials.
     pub(crate) fn ratio(analysis: &Analysis<'_>, pairs: &Pairs) -> Self {
-        let estimate = analysis.verdicts.looks.of_pairs(pairs);
+        Self::estimate(&analysis.verdicts.looks.of_pairs(pairs))
+    }
+
+    /// A ratio of timed trials with its interval.
+    pub(crate) fn estimate(estimate: &Estimate) -> Self {
         Self {
-            text: figures::ratio(&estimate),
+            text: figures::ratio(estimate),
             value: estimate.ratio(),
             n: estimate.n(),
             taken: TrialKind::Timed,

@@ -2,6 +2,7 @@
 
 pub(crate) mod map;
 mod reproduce;
+mod scaling;
 pub(crate) mod steps;
 
 use prony_model::Aspect;
@@ -70,6 +71,8 @@ pub(crate) struct TargetKey {
 #[derive(Debug)]
 pub(crate) struct SectionPart {
     pub(crate) title: String,
+    /// Ratios over the steps.
+    pub(crate) summary: Vec<Block>,
     /// Ratios over the targets.
     pub(crate) charts: Vec<Chart>,
     pub(crate) steps: Vec<StepPart>,
@@ -113,7 +116,7 @@ pub(crate) fn page(analysis: &Analysis<'_>, courses: &Courses) -> WebPage {
         map: is_done.then(|| map::of(analysis)),
         sections,
         scaling: if is_done {
-            steps::scaling(analysis)
+            scaling::charts(analysis)
         } else {
             Vec::new()
         },

@@ -1,73 +1,14 @@
 //! Numbers of clients between which another target is ahead.
 
 use crate::analysis::Analysis;
+use crate::analysis::crossings::{AtClients, Crossing, crossings};
 use crate::page::view::over_blocks;
 use crate::views::Part;
 use crate::views::arrangement::Grid;
 use crate::views::base::Base;
-use crate::views::cell::CellId;
 use crate::views::figure_table::{FigureRow, FigureTable};
-use crate::views::measure::{Figure, Measure};
+use crate::views::measure::{Figure, Measure, of_estimate};
 use crate::words;
-
-/// The ratio of two targets at one number of clients.
-#[derive(Debug, Clone, PartialEq)]
-struct Known {
-    clients: u32,
-    ratio: Figure,
-    /// With both sides exchanged.
-    exchanged: Figure,
-}
-
-/// Two numbers of clients with another target ahead at each.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Crossing<'a> {
-    before: &'a Known,
-    after: &'a Known,
-}
-
-impl Known {
-    fn is_ahead(&self) -> bool {
-        self.ratio.value > 1.0
-    }
-
-    /// Returns `true` if the interval does not hold 1.
-    fn is_clear(&self) -> bool {
-        self.ratio
-            .interval
-            .is_some_and(|(low, high)| low > 1.0 || high < 1.0)
-    }
-}
-
-impl Crossing<'_> {
-    fn is_resolved(&self) -> bool {
-        self.before.is_clear() && self.after.is_clear()
-    }
-}
-
-/// Crossings over ascending numbers of clients. Between two ratios that are clear, those that are not
-/// don't count; they count at both ends, where nothing else is known.
-fn crossings(all: &[Known]) -> Vec<Crossing<'_>> {
-    let last = all.len().saturating_sub(1);
-    let counts =
-        |&(index, known): &(usize, &Known)| known.is_clear() || index == 0 || index == last;
-    let counted: Vec<&Known> = all
-        .iter()
-        .enumerate()
-        .filter(counts)
-        .map(|(_, known)| known)
-        .collect();
-    let pairs = counted.windows(2);
-    pairs
-        .filter_map(|pair| match pair {
-            [before, after] if before.is_ahead() != after.is_ahead() => {
-                let is_known = before.is_clear() || after.is_clear();
-                is_known.then_some(Crossing { before, after })
-            }
-            _ => None,
-        })
-        .collect()
-}
 
 /// The table of the crossings of all pairs of columns, and sentences about pairs without. With `written`
 /// bases, pairs are of these and each other target.
@@ -110,35 +51,25 @@ pub(crate) fn part(
 }
 
 /// The ratios of the column `of` to the column `to`, in ascending order of clients.
-fn ratios(analysis: &Analysis<'_>, grid: &Grid, of: usize, to: usize) -> Vec<Known> {
+fn ratios(analysis: &Analysis<'_>, grid: &Grid, of: usize, to: usize) -> Vec<AtClients> {
     let known = |row: usize| {
-        let clients = grid.rows[row].clients?;
-        let (mine, other): (CellId, CellId) = (grid.at(row, of)?, grid.at(row, to)?);
-        let ratio = |of: CellId, to: CellId| {
-            let base = Base::one(analysis, to.target);
-            Measure::Ratio.figure(analysis, of, &base)
-        };
-        Some(Known {
-            clients,
-            ratio: ratio(mine, other)?,
-            exchanged: ratio(other, mine)?,
-        })
+        grid.rows[row].clients?;
+        let (mine, other) = (grid.at(row, of)?, grid.at(row, to)?);
+        AtClients::of(analysis, mine.group, [mine.target, other.target])
     };
     (0..grid.rows.len()).filter_map(known).collect()
 }
 
 /// The row of a crossing: who is ahead before it and after it, and the ratio of the second to the first.
 fn row([to, of]: [&str; 2], crossing: &Crossing<'_>) -> FigureRow {
-    let Crossing { before, after } = crossing;
-    let is_exchanged = before.is_ahead();
-    let (first, then) = if is_exchanged { (of, to) } else { (to, of) };
-    let ratio = |known: &Known| {
-        let ratio = if is_exchanged {
-            &known.exchanged
-        } else {
-            &known.ratio
-        };
-        ratio.clone()
+    let (first, then) = if crossing.before.is_ahead() {
+        (of, to)
+    } else {
+        (to, of)
+    };
+    let ratio = |known: &AtClients| Figure {
+        is_doubtful: known.is_doubtful,
+        ..of_estimate(&known.ratio)
     };
     let doubt = if crossing.is_resolved() {
         ""
@@ -147,8 +78,9 @@ fn row([to, of]: [&str; 2], crossing: &Crossing<'_>) -> FigureRow {
     };
     FigureRow {
         name: format!("{first}, then {then}{doubt}"),
-        figures: [before, after]
-            .into_iter()
+        figures: crossing
+            .ratios()
+            .iter()
             .flat_map(|known| [clients(known.clients), ratio(known)])
             .map(Some)
             .collect(),
@@ -156,14 +88,14 @@ fn row([to, of]: [&str; 2], crossing: &Crossing<'_>) -> FigureRow {
 }
 
 /// The sentence on two targets without a crossing. `None` without any ratio.
-fn without([to, of]: [&str; 2], known: &[Known]) -> Option<String> {
+fn without([to, of]: [&str; 2], known: &[AtClients]) -> Option<String> {
     let (first, last) = (known.first()?, known.last()?);
     if known.iter().all(|known| known.ratio.interval.is_none()) {
         return Some(format!(
             "{to} and {of}: one block has no interval, so no crossing is called"
         ));
     }
-    if !known.iter().any(Known::is_clear) {
+    if !known.iter().any(AtClients::is_clear) {
         return Some(format!("{to} and {of}: no difference is shown"));
     }
     let (ahead, behind) = if first.is_ahead() { (of, to) } else { (to, of) };
@@ -209,61 +141,5 @@ fn table(grid: &Grid, mut rows: Vec<FigureRow>) -> FigureTable {
         rows,
         measures: vec![Measure::Ratio],
         over: over_blocks("geometric mean", n),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Ratios with a half-width of their own at 1, 2, 4 … clients.
-    fn known(ratios: &[(f64, f64)]) -> Vec<Known> {
-        let one = |(index, &(value, half)): (usize, &(f64, f64))| Known {
-            clients: 1 << index,
-            ratio: Figure {
-                value,
-                interval: Some((value - half, value + half)),
-                unit: "",
-                ..clients(1)
-            },
-            exchanged: clients(1),
-        };
-        ratios.iter().enumerate().map(one).collect()
-    }
-
-    fn shown(ratios: &[(f64, f64)]) -> Vec<(u32, u32, bool)> {
-        let known = known(ratios);
-        let crossings = crossings(&known);
-        let one = |c: &Crossing<'_>| (c.before.clients, c.after.clients, c.is_resolved());
-        crossings.iter().map(one).collect()
-    }
-
-    #[test]
-    fn crossings_lie_between_clear_ratios() {
-        let ratios = [
-            (0.8, 0.1),
-            (0.99, 0.1),
-            (1.02, 0.1),
-            (0.98, 0.1),
-            (1.3, 0.1),
-        ];
-        assert_eq!(shown(&ratios), [(1, 16, true)]);
-        assert_eq!(
-            shown(&[(0.8, 0.1), (1.2, 0.1), (0.8, 0.1)]),
-            [(1, 2, true), (2, 4, true)]
-        );
-    }
-
-    #[test]
-    fn noise_is_no_crossing() {
-        assert_eq!(shown(&[(0.8, 0.1), (1.02, 0.1), (0.8, 0.1)]), []);
-        assert_eq!(shown(&[(0.95, 0.1), (1.05, 0.1)]), []);
-        assert_eq!(shown(&[(1.2, 0.1)]), []);
-        assert_eq!(shown(&[]), []);
-    }
-
-    #[test]
-    fn ends_that_are_not_clear_leave_a_crossing_open() {
-        assert_eq!(shown(&[(0.8, 0.1), (1.05, 0.1)]), [(1, 2, false)]);
     }
 }

@@ -46,6 +46,8 @@ pub(crate) fn of(table: &FigureTable, grid: &Grid, analysis: &Analysis<'_>) -> C
             scale: Scale::FromZero,
         },
         lines: (0..grid.columns.len()).map(line).collect(),
+        limit: None,
+        notes: Vec::new(),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::verdicts::{complete, flowing, four_ways, noise, twins, waiting};
 
 /// An extent of a report as text.
 fn text_of(sample: &Sample, extent: &Extent) -> String {
-    let text = render_extent(&sample.store, Format::Text, extent, Screen::default()).unwrap();
+    let text = render_extent(&sample.store, Format::Text, extent, None, Screen::default()).unwrap();
     assert!(text.ends_with('\n') && !text.ends_with("\n\n"));
     assert!(!text.contains("NaN"), "{text}");
     for line in text.lines() {
@@ -76,7 +76,13 @@ fn the_answer_of_a_quickstart_fits_a_screen() {
 fn answer_as_markdown() {
     let sample = quickstart();
     let extent = Extent::Answer;
-    let report = render_extent(&sample.store, Format::Markdown, &extent, Screen::default());
+    let report = render_extent(
+        &sample.store,
+        Format::Markdown,
+        &extent,
+        None,
+        Screen::default(),
+    );
     insta::assert_snapshot!(report.unwrap());
 }
 
@@ -301,7 +307,7 @@ fn details_are_of_the_chosen_steps() {
 fn unknown_steps_are_refused_with_the_known_ones() {
     let sample = phased();
     let refused = |extent: &Extent, format| {
-        let report = render_extent(&sample.store, format, extent, Screen::default());
+        let report = render_extent(&sample.store, format, extent, None, Screen::default());
         report.unwrap_err()
     };
     let words = |extent: &Extent| refused(extent, Format::Text).to_string();

@@ -70,7 +70,9 @@ pub(crate) fn run_loaded(
         sample.record_steps(trial, planned, |step, outcome| {
             let writes = names[step] == "update-index";
             if planned.kind == TrialKind::Counting {
-                outcome.groups.own_mut().operations = 1000;
+                let own = outcome.groups.own_mut();
+                own.queries = own.queries / own.operations * 1000;
+                own.operations = 1000;
             }
             // Each update changes its row.
             if writes {
@@ -327,6 +329,40 @@ fn what_the_client_takes_is_taken_away() {
 }
 
 /// A run that was never sampled has nothing of this, in no format.
+/// A step whose operations have sixteen statements has costs of both; the others have one cost.
+#[test]
+fn costs_are_also_those_of_a_query() {
+    let report = render(&complete().store, Format::Json).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let mut found = 0;
+    for cell in report["cells"].as_array().unwrap() {
+        let costs = &cell["costs"];
+        if cell["step"] != "read-only.range100" {
+            assert_eq!(costs["per_query"], Value::Null, "{}", cell["step"]);
+            continue;
+        }
+        found += 1;
+        let mean = |of: &Value, id: &str| of["metrics"][id]["over_blocks"]["mean"].as_f64();
+        let per_query = &costs["per_query"];
+        assert_eq!(per_query["queries_per_operation"]["mean"], 16.0);
+        for (id, factor) in [
+            ("server_cpu_us", 1.0 / 16.0),
+            ("instructions", 1.0 / 16.0),
+            ("throughput", 16.0),
+        ] {
+            let expected = mean(costs, id).unwrap() * factor;
+            let known = mean(per_query, id).unwrap();
+            assert!((known / expected - 1.0).abs() < 1e-4, "{id}: {known}");
+        }
+        let rate = cell["queries_per_second"]["mean"].as_f64().unwrap();
+        let known = mean(per_query, "throughput").unwrap();
+        assert!((known / rate - 1.0).abs() < 1e-6, "{known} {rate}");
+        assert_eq!(mean(per_query, "client_cpu_us"), None);
+        assert_eq!(mean(per_query, "memory_mb"), None);
+    }
+    assert_eq!(found, 3);
+}
+
 #[test]
 fn runs_without_samples_show_no_costs() {
     let mut sample = Sample::new(&plan(2, &[1], 2));

@@ -15,6 +15,7 @@ mod effective;
 mod golden;
 mod lineage;
 mod loads;
+mod measures;
 mod paces;
 mod page;
 mod pairs;

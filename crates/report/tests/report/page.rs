@@ -221,6 +221,7 @@ pub(crate) fn named_so(text: &str) -> Sample {
     plan.sections = vec![Section {
         title: text.to_owned(),
         entries: vec![0, 1],
+        display: None,
     }];
     plan.steps[2].phase = Some(Phase::Write);
     plan.targets[1].name = format!("x{text}");

@@ -97,6 +97,7 @@ fn sectioned(targets: usize, blocks: u32) -> Plan {
     let section = |title: &str, entries: &[usize]| Section {
         title: title.into(),
         entries: entries.to_vec(),
+        display: None,
     };
     plan.sections = vec![
         section("Writes", &[8, 7, 3]),
@@ -242,6 +243,7 @@ fn heap() -> Sample {
         plan.sections.push(Section {
             title: name.replace('-', " "),
             entries: vec![entry],
+            display: None,
         });
     }
     let mut sample = Sample::new(&plan);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Section, Thousandths};
+use prony_model::{RatioDisplay, Section, Thousandths};
 
 use super::entry::{Entry, Run, What};
 use crate::fields::{Fields, Located, Value, twice, unknown};
@@ -82,12 +82,14 @@ fn read(
 ) -> Read<Written> {
     let title = fields.required("title", Value::text);
     let margin = fields.optional("margin", percent::read_difference);
+    let display = fields.optional("display", |value| value.choice(&RatioDisplay::NAMED));
     let steps = fields.required("steps", |value| read_steps(value, names, placed));
     fields.finish()?;
     Ok(Written {
         section: Section {
             title: title?.value.to_owned(),
             entries: steps?,
+            display: display?.map(|display| display.value),
         },
         margin: margin?.map(|margin| margin.value),
     })

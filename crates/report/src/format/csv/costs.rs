@@ -12,6 +12,8 @@ use crate::figures::rounded;
 pub(super) enum CostColumn<'a> {
     /// The value of a metric.
     Metric(Metric),
+    /// The same for each query.
+    PerQuery(Metric),
     /// The unit that costs are divided by.
     Unit,
     /// A list with a figure for each period.
@@ -20,7 +22,7 @@ pub(super) enum CostColumn<'a> {
     Counter(&'a Counter),
 }
 
-/// The columns of a run: metrics all or none, counters where they grew.
+/// The columns of a run: metrics all or none, those per query where they differ, counters where they grew.
 pub(super) fn columns<'a>(analysis: &'a Analysis<'_>) -> Vec<CostColumn<'a>> {
     let counters = analysis.costs.counters().into_iter();
     let counters = counters.map(CostColumn::Counter);
@@ -36,13 +38,20 @@ pub(super) fn columns<'a>(analysis: &'a Analysis<'_>) -> Vec<CostColumn<'a>> {
         CostColumn::Periods("period_resident_kb", |period| period.resident_kb),
     ];
     let metrics = Metric::costs().map(CostColumn::Metric);
-    metrics.chain(beside).chain(counters).collect()
+    let has_query = |metric: &Metric| {
+        let mut cells = analysis.costs.cells();
+        cells.any(|cell| cell.per_query.contains_key(metric))
+    };
+    let per_query = Metric::costs().filter(has_query).map(CostColumn::PerQuery);
+    let figures = metrics.chain(beside).chain(per_query);
+    figures.chain(counters).collect()
 }
 
 impl CostColumn<'_> {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Metric(metric) => metric.facts().id.to_owned(),
+            Self::PerQuery(metric) => format!("per_query.{}", metric.facts().id),
             Self::Unit => "cost_unit".to_owned(),
             Self::Periods(name, _) => (*name).to_owned(),
             Self::Counter(counter) => counter.to_string(),
@@ -70,6 +79,12 @@ impl CostColumn<'_> {
                 let mut values = cell.trials.values(*metric);
                 let (_, value) = values.find(|(trial, _)| trial.block == block)?;
                 Some(text(value.amount))
+            }
+            Self::PerQuery(metric) => {
+                cell.per_query.get(metric)?;
+                let (_, trials) = cell.trials.of(*metric);
+                let trial = trials.iter().find(|trial| trial.block == block)?;
+                trial.amount_per_query(*metric).map(text)
             }
             Self::Unit => Some(unit.name().to_owned()),
             Self::Periods(_, figure) => {

@@ -49,11 +49,15 @@ pub(super) fn draw(chart: &Chart, base: usize) -> Markup {
                 @for (index, line) in chart.lines.iter().enumerate() {
                     (plot.line(line, index, line.target == Some(base)))
                 }
+                @if let Some(limit) = &chart.limit { (plot.limit(limit)) }
                 (plot.numbers(&chart.lines))
             }
             span.axis.below { (chart.x.label) }
             (names(&chart.x.scale))
             (key(chart))
+            @if !chart.notes.is_empty() {
+                ul.notes { @for note in &chart.notes { li { (note) } } }
+            }
         }
     }
 }
@@ -103,7 +107,8 @@ struct Plot {
 impl Plot {
     /// `None` if there is nothing to draw.
     fn of(chart: &Chart) -> Option<Self> {
-        let points = || chart.lines.iter().flat_map(|line| &line.points);
+        let lines = || chart.lines.iter().chain(&chart.limit);
+        let points = || lines().flat_map(|line| &line.points);
         points().next()?;
         let xs = || points().map(|point| point.x);
         let has_bands = chart.lines.len() <= BANDS_MAX;
@@ -195,6 +200,13 @@ impl Plot {
             path class={ "line" (dashed) (colour(line, index)) } d=(format!("M{}", path.join("L"))) {}
             @if is_sparse { path class={ "dot" (colour(line, index)) } d=(marks) {} }
         }
+    }
+
+    /// A bound, which has no marks and no number.
+    fn limit(&self, line: &Line) -> Markup {
+        let at = |point: &Point| format!("{} {}", px(self.x.at(point.x)), px(self.y.at(point.y)));
+        let path: Vec<String> = line.points.iter().map(at).collect();
+        html! { path class="limit" d=(format!("M{}", path.join("L"))) { title { (line.name) } } }
     }
 
     /// The number of each line at its end, moved apart where lines end near each other.
@@ -375,6 +387,8 @@ mod tests {
                 target: Some(1),
                 points: points.iter().map(point).collect(),
             }],
+            limit: None,
+            notes: Vec::new(),
         }
     }
 
@@ -389,6 +403,29 @@ mod tests {
             assert!(drawn.contains(part), "{part}: {drawn}");
         }
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
+    }
+
+    #[test]
+    fn a_limit_has_room_and_notes_stand_below() {
+        let mut limited = chart(Scale::Log, &[(1.0, 10.0), (4.0, 30.0)]);
+        let limit = Line {
+            name: "ceiling".into(),
+            target: None,
+            points: chart(Scale::Log, &[(1.0, 40.0), (4.0, 70.0)]).lines[0]
+                .points
+                .clone(),
+        };
+        limited.limit = Some(limit);
+        limited.notes = vec!["a < b".into()];
+        let drawn = draw(&limited, 0).into_string();
+        for part in [
+            "class=\"limit\"",
+            "<title>ceiling</title>",
+            "<li>a &lt; b</li>",
+            ">80<",
+        ] {
+            assert!(drawn.contains(part), "{part}: {drawn}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The map of all cells as a table, whose cells lead to their details.
 
 use maud::{Markup, html};
+use prony_model::RatioDisplay;
 
 use super::blocks::{figure, mark};
 use super::palette;
@@ -24,9 +25,13 @@ impl Mode {
         }
     }
 
-    const fn words(self) -> &'static str {
+    const fn words(self, display: Option<RatioDisplay>) -> &'static str {
         match self {
-            Self::Ratio => "relative throughput",
+            Self::Ratio => match display {
+                Some(RatioDisplay::Throughput) => "relative throughput",
+                Some(RatioDisplay::Time) => "relative time of an operation",
+                None => "relative throughput or time",
+            },
             Self::Absolute => "throughput or time",
             Self::Cost => "processor time of an operation, ÷ base",
         }
@@ -46,9 +51,8 @@ pub(super) fn draw(map: &HeatMap, targets: &[TargetKey]) -> Markup {
         section #heat aria-labelledby="map" {
             h2 id="map" { "All cells" }
             @if map.compares {
-                p { "Steps as rows, targets as columns. Relative throughput is operations per second ÷ "
-                    "those of the base in the same block: above 1 is faster. Each cell leads to its "
-                    "details." }
+                p { "Steps as rows, targets as columns. " (meaning(map.display))
+                    " Each cell leads to its details." }
             }
             @if modes.len() > 1 {
                 fieldset.choice {
@@ -57,7 +61,7 @@ pub(super) fn draw(map: &HeatMap, targets: &[TargetKey]) -> Markup {
                         label {
                             input type="radio" name="mode" id={ "mode-" (mode.id()) }
                                 checked[index == 0];
-                            " " (mode.words())
+                            " " (mode.words(map.display))
                         }
                     }
                 }
@@ -74,6 +78,25 @@ pub(super) fn draw(map: &HeatMap, targets: &[TargetKey]) -> Markup {
                 }
             }
             (legend(map))
+        }
+    }
+}
+
+/// The meaning of the ratios.
+const fn meaning(display: Option<RatioDisplay>) -> &'static str {
+    match display {
+        Some(RatioDisplay::Throughput) => {
+            "Relative throughput is operations per second ÷ those of the base in the same block: above \
+             1 is faster."
+        }
+        Some(RatioDisplay::Time) => {
+            "Relative time is the mean time of an operation ÷ that of the base in the same block: above \
+             1 is slower."
+        }
+        None => {
+            "Relative throughput is operations per second ÷ those of the base in the same block: above \
+             1 is faster. In rows marked `time` it is the mean time of an operation ÷ that of the base: \
+             above 1 is slower."
         }
     }
 }
@@ -142,7 +165,10 @@ fn shown(cell: &MapCell, mode: Mode) -> Markup {
     let key = |name: &str| format!("{}.{name}", cell.anchor);
     match mode {
         Mode::Ratio => match &cell.ratio {
-            Some(ratio) => ratio_shown(cell, ratio, mode, &key("ratio")),
+            Some(ratio) => {
+                let name = if cell.is_time { "time_ratio" } else { "ratio" };
+                ratio_shown(cell, ratio, mode, &key(name))
+            }
             // The base shows what it does.
             None => absolute(cell, mode),
         },
@@ -187,15 +213,48 @@ fn absolute(cell: &MapCell, mode: Mode) -> Markup {
     }
 }
 
+/// The classes of colour with the ratios from which they begin: those of throughput, unless all are of
+/// time, which are its inverses.
+const fn colours(display: Option<RatioDisplay>) -> [(&'static str, &'static str); 13] {
+    match display {
+        Some(RatioDisplay::Time) => [
+            ("s6", "≥ 2.00"),
+            ("s5", "1.54"),
+            ("s4", "1.25"),
+            ("s3", "1.11"),
+            ("s2", "1.05"),
+            ("s1", "slower"),
+            ("eq", "within the margin"),
+            ("f1", "faster"),
+            ("f2", "0.95"),
+            ("f3", "0.90"),
+            ("f4", "0.80"),
+            ("f5", "0.65"),
+            ("f6", "≤ 0.50"),
+        ],
+        _ => [
+            ("s6", "≤ 0.50"),
+            ("s5", "0.65"),
+            ("s4", "0.80"),
+            ("s3", "0.90"),
+            ("s2", "0.95"),
+            ("s1", "slower"),
+            ("eq", "within the margin"),
+            ("f1", "faster"),
+            ("f2", "1.05"),
+            ("f3", "1.11"),
+            ("f4", "1.25"),
+            ("f5", "1.54"),
+            ("f6", "≥ 2.00"),
+        ],
+    }
+}
+
 fn legend(map: &HeatMap) -> Markup {
     html! {
         @if map.compares {
             ul.legend {
-                @for (class, words) in [
-                    ("s6", "≤ 0.50"), ("s5", "0.65"), ("s4", "0.80"), ("s3", "0.90"), ("s2", "0.95"),
-                    ("s1", "slower"), ("eq", "within the margin"), ("f1", "faster"), ("f2", "1.05"),
-                    ("f3", "1.11"), ("f4", "1.25"), ("f5", "1.54"), ("f6", "≥ 2.00"),
-                ] { li class=(class) { (words) } }
+                @for (class, words) in colours(map.display) { li class=(class) { (words) } }
             }
             p.legend {
                 @for sign in SIGNS { span { b { (sign.sign) } " " (sign.words) } " " }

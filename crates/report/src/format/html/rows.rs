@@ -65,7 +65,7 @@ pub(super) fn step(step: &StepPart, axis: &RatioAxis, page: &WebPage) -> Markup 
                     thead { tr {
                         th scope="col" { "target" }
                         @if has_ratios {
-                            th scope="col" { "ratio" } th scope="col" { "95 % interval" }
+                            th scope="col" { (words(step)) } th scope="col" { "95 % interval" }
                             th.verdict scope="col" { "verdict" } th scope="col" { "blocks" }
                         }
                         th scope="col" { (step.unit) }
@@ -76,6 +76,15 @@ pub(super) fn step(step: &StepPart, axis: &RatioAxis, page: &WebPage) -> Markup 
             }
             @for fold in &step.folds { (self::fold(fold, step, page.base)) }
         }
+    }
+}
+
+/// The heading of ratios.
+const fn words(step: &StepPart) -> &'static str {
+    if step.is_time {
+        "ratio of time"
+    } else {
+        "ratio"
     }
 }
 
@@ -90,7 +99,6 @@ fn fold(fold: &Fold, step: &StepPart, base: usize) -> Markup {
 }
 
 fn row(row: &TargetRow, step: &StepPart, axis: &RatioAxis, has_ratios: bool) -> Markup {
-    let key = |name: &str| format!("{}.{name}", row.anchor);
     html! {
         tr id=(row.anchor) class={ "v" (row.target) } {
             th scope="row" {
@@ -100,17 +108,17 @@ fn row(row: &TargetRow, step: &StepPart, axis: &RatioAxis, has_ratios: bool) -> 
                 td.figure {
                     @if row.mark { (blocks::mark()) }
                     @match &row.ratio {
-                        Some(ratio) => (figure(&ratio.text, ratio.value, &key("ratio"))),
+                        Some(ratio) => (figure(&ratio.text, ratio.value, &key(step, row, "ratio"))),
                         None => { @if row.is_base { "1" } @else { "-" } }
                     }
                 }
-                td.figure { (interval(row)) }
+                td.figure { (interval(row, step)) }
                 td.verdict { (verdict(row)) }
                 td.figure { @match &row.ratio { Some(ratio) => (ratio.n), None => "" } }
             }
             td.figure {
                 @match &row.absolute {
-                    Some((text, value)) => (figure(text, *value, &key("shown"))),
+                    Some((text, value)) => (figure(text, *value, &format!("{}.shown", row.anchor))),
                     None => "-",
                 }
             }
@@ -119,16 +127,23 @@ fn row(row: &TargetRow, step: &StepPart, axis: &RatioAxis, has_ratios: bool) -> 
     }
 }
 
-fn interval(row: &TargetRow) -> Markup {
-    let key = |name: &str| format!("{}.{name}", row.anchor);
+/// The key of a figure of a ratio: those of time have names of their own.
+fn key(step: &StepPart, row: &TargetRow, name: &str) -> String {
+    match (step.is_time, name) {
+        (false, name) => format!("{}.{name}", row.anchor),
+        (true, name) => format!("{}.time_{name}", row.anchor),
+    }
+}
+
+fn interval(row: &TargetRow, step: &StepPart) -> Markup {
     let ends = row
         .ratio
         .as_ref()
         .and_then(|ratio| ratio.low.as_ref().zip(ratio.high.as_ref()));
     html! {
         @if let Some(((low, low_value), (high, high_value))) = ends {
-            "[" (figure(low, *low_value, &key("low"))) ", "
-            (figure(high, *high_value, &key("high"))) "]"
+            "[" (figure(low, *low_value, &key(step, row, "low"))) ", "
+            (figure(high, *high_value, &key(step, row, "high"))) "]"
         }
     }
 }
@@ -157,7 +172,7 @@ fn head(axis: &RatioAxis, step: &StepPart) -> Markup {
     });
     html! {
         span.vh { "picture: every block, interval and mean" }
-        span.axis aria-hidden="true" { "ratio; the margin is " (share(step.margin)) }
+        span.axis aria-hidden="true" { (words(step)) "; the margin is " (share(step.margin)) }
         svg width=(WIDTH) height="18" aria-hidden="true" {
             @for tick in ticks {
                 text x=(px(axis.positions.at(tick.value))) y="13" class="m" { (tick.label) }

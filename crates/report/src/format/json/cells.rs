@@ -4,7 +4,7 @@ use prony_model::{ClientGroup, Metric, Pace};
 use serde::Serialize;
 
 use super::placement::{placed, placement};
-use super::{costs, object, ratio, summary};
+use super::{costs, estimate, object, ratio, summary};
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
 use crate::analysis::sections;
@@ -91,10 +91,12 @@ fn figures(analysis: &Analysis<'_>, group: GroupId, target: usize) -> impl Seria
     let unequal = cell.unequal.iter().map(|unequal| unequal.warning(base));
     object! {
         display: group.display(analysis.plan),
+        ratio_display: analysis.ratio_display(group.step),
         queries_per_second: cell.summary(Metric::Queries).map(summary),
         operations_per_second: cell.summary(Metric::Operations).map(summary),
         milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
         ratio: cell.ratio().map(|pairs| ratio(analysis, pairs)),
+        time_ratio: cell.time_ratio(&analysis.verdicts.looks).as_ref().map(estimate),
         notes: cell.warnings.iter().cloned().chain(unequal).collect::<Vec<_>>(),
     }
 }

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{CostUnit, Counter, Metric, TrialKind};
+use prony_stats::Summary;
 use serde::Serialize;
 
 use super::{object, ratio, summary};
 use crate::analysis::Analysis;
 use crate::analysis::costs::{self, CellCosts};
+use crate::analysis::figure::Figure;
 use crate::analysis::periods::Period;
 use crate::analysis::trial_costs::TrialCosts;
 use crate::figures::{rounded, thousandths};
@@ -82,20 +84,44 @@ fn of_cell<'a>(
     let status = status.map(|(counter, figure)| (counter.to_string(), summary(figure)));
     object! {
         per: unit.name(),
-        metrics: figures(analysis, cell),
+        metrics: figures(analysis, cell, &cell.figures),
+        #[serde(flatten)]
+        per_query: per_query(analysis, cell),
         status: status.collect::<BTreeMap<_, _>>(),
         counted: cell.trials.counted.iter().map(counted).collect::<Vec<_>>(),
         notes: &cell.warnings,
     }
 }
 
-fn figures(analysis: &Analysis<'_>, cell: &CellCosts) -> BTreeMap<&'static str, impl Serialize> {
+/// The costs for each query, where an operation has several.
+fn per_query(analysis: &Analysis<'_>, cell: &CellCosts) -> Option<impl Serialize> {
+    let of_trial = |trial: &TrialCosts| {
+        let queries = trial.queries as f64 / trial.operations as f64;
+        queries.is_finite().then_some(queries)
+    };
+    let queries = cell.trials.timed.iter().filter_map(of_trial);
+    let queries = Summary::of(&queries.collect::<Vec<f64>>()).ok();
+    (!cell.per_query.is_empty()).then(|| {
+        object! {
+            per_query: object! {
+                queries_per_operation: queries.as_ref().map(summary),
+                metrics: figures(analysis, cell, &cell.per_query),
+            },
+        }
+    })
+}
+
+fn figures(
+    analysis: &Analysis<'_>,
+    cell: &CellCosts,
+    figures: &BTreeMap<Metric, Figure>,
+) -> BTreeMap<&'static str, impl Serialize + use<>> {
     let counters = |metric| -> BTreeSet<String> {
         let used = cell.trials.values(metric).flat_map(|(_, value)| value.from);
         used.map(Counter::to_string).collect()
     };
-    let figures = cell.figures.iter();
     figures
+        .iter()
         .map(|(metric, figure)| {
             let entry = object! {
                 over_blocks: summary(&figure.summary),

@@ -1,11 +1,12 @@
 //! Verdicts, for programs.
 
-use prony_model::Plan;
+use prony_model::{Plan, RatioDisplay};
 use serde::Serialize;
 
 use super::{estimate, object};
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
+use crate::analysis::section_summaries::StepRatio;
 use crate::analysis::verdicts::{Judged, Needed};
 use crate::figures::{rounded, word};
 
@@ -96,6 +97,40 @@ pub(crate) fn overall(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
                 target: &targets[*target].name,
                 steps: ratio.steps,
                 ratio: ratio.estimate.as_ref().map(estimate),
+                time_ratio: ratio.time.as_ref().map(estimate),
+            }
+        })
+    });
+    entries.collect()
+}
+
+/// The ratios of each section by number of clients, by target.
+pub(crate) fn summaries(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
+    let plan = analysis.plan;
+    let of_step = |of: &StepRatio| {
+        object! {
+            step: plan.steps[of.step].name.clone(),
+            #[serde(flatten)]
+            estimate: estimate(&of.estimate),
+        }
+    };
+    let entries = analysis.summaries.iter().flat_map(|summary| {
+        summary.targets.iter().map(move |(target, of)| {
+            let place = |display, place: usize| {
+                let extremes = of.extremes(display);
+                extremes.map(|extremes| of_step(extremes[place]))
+            };
+            object! {
+                section: summary.title.as_ref(),
+                clients: summary.clients,
+                target: &plan.targets[*target].name,
+                steps: of.overall.steps,
+                ratio: of.overall.estimate.as_ref().map(estimate),
+                lowest: place(RatioDisplay::Throughput, 0),
+                highest: place(RatioDisplay::Throughput, 1),
+                time_ratio: of.overall.time.as_ref().map(estimate),
+                lowest_time: place(RatioDisplay::Time, 0),
+                highest_time: place(RatioDisplay::Time, 1),
             }
         })
     });

@@ -1,6 +1,6 @@
 //! The map of all cells: steps as rows, targets as columns.
 
-use prony_model::{Display, Metric, Verdict};
+use prony_model::{Display, Metric, RatioDisplay, Verdict};
 
 use crate::analysis::Analysis;
 use crate::analysis::estimate::Estimate;
@@ -18,6 +18,8 @@ pub(crate) struct HeatMap {
     pub(crate) rows: Vec<MapRow>,
     /// `true` if any cell has a ratio.
     pub(crate) compares: bool,
+    /// The form of all ratios; `None` if sections differ.
+    pub(crate) display: Option<RatioDisplay>,
     /// `true` if any cell has a cost relative to the base.
     pub(crate) has_costs: bool,
     /// Number of blocks of most ratios.
@@ -53,8 +55,10 @@ pub(crate) struct MapCell {
     pub(crate) anchor: String,
     /// Name of the target, step and clients.
     pub(crate) label: String,
-    /// Relative throughput. `None` for the base, and without a ratio.
+    /// Relative throughput, or time. `None` for the base, and without a ratio.
     pub(crate) ratio: Option<MapFigure>,
+    /// `true` if the ratio is of time.
+    pub(crate) is_time: bool,
     pub(crate) sign: Option<Sign>,
     pub(crate) absolute: Option<(String, f64)>,
     /// Processor time of the server for an operation, relative to the base.
@@ -150,6 +154,7 @@ pub(crate) fn of(analysis: &Analysis<'_>) -> HeatMap {
     };
     HeatMap {
         compares: analysis.compares(),
+        display: analysis.common_display(),
         has_costs: cells().any(|cell| cell.cost.is_some()),
         blocks: analysis
             .verdicts
@@ -165,7 +170,11 @@ pub(crate) fn of(analysis: &Analysis<'_>) -> HeatMap {
 fn row(analysis: &Analysis<'_>, group: GroupId, columns: &[usize]) -> MapRow {
     let plan = analysis.plan;
     MapRow::Step {
-        name: group.named(plan, &plan.steps[group.step].name),
+        name: format!(
+            "{}{}",
+            group.named(plan, &plan.steps[group.step].name),
+            analysis.display_words(&[group.step])
+        ),
         clients: group.of(plan).clients,
         unit: unit(group.display(plan)),
         cells: columns
@@ -179,10 +188,9 @@ fn cell(analysis: &Analysis<'_>, group: GroupId, target: usize) -> MapCell {
     let plan = analysis.plan;
     let figures_of = analysis.cells.at(group, target);
     let judged = |metric| analysis.verdicts.get(group, target, metric);
-    let estimate = figures_of
-        .ratio()
-        .map(|pairs| analysis.verdicts.looks.of_pairs(pairs));
-    let throughput = judged(Metric::Operations);
+    let estimate = analysis.shown_ratio(group, target);
+    let throughput = analysis.shown_verdict(group, target);
+    let is_time = analysis.shows_time(group.step);
     let margin =
         |metric| judged(metric).map_or_else(|| plan.steps[group.step].margin(), |j| j.margin);
     let cost = judged(Metric::ServerCpu).filter(|_| group.is_own());
@@ -198,9 +206,10 @@ fn cell(analysis: &Analysis<'_>, group: GroupId, target: usize) -> MapCell {
         ),
         sign: throughput.map(Sign::of),
         ratio: estimate.map(|estimate| MapFigure {
-            goodness: estimate.ratio(),
+            goodness: goodness(&estimate, is_time),
             ..figure(&estimate, margin(Metric::Operations), throughput)
         }),
+        is_time,
         absolute: figures_of
             .shown(group.display(plan))
             .map(|summary| (figures::plain(summary), summary.mean)),
@@ -209,6 +218,15 @@ fn cell(analysis: &Analysis<'_>, group: GroupId, target: usize) -> MapCell {
             ..figure(&judged.estimate, judged.margin, Some(judged))
         }),
         mark: figures_of.has_warnings() || of_base || doubts,
+    }
+}
+
+/// The ratio above which a cell counts as better.
+fn goodness(estimate: &Estimate, is_time: bool) -> f64 {
+    if is_time {
+        1.0 / estimate.ratio()
+    } else {
+        estimate.ratio()
     }
 }
 
@@ -246,14 +264,20 @@ fn overall(analysis: &Analysis<'_>, title: Option<&String>, columns: &[usize]) -
         .steps
         .first()
         .map_or(0.0, prony_model::Step::margin);
+    let display = analysis.display_of(&part.steps);
     let cell = |target: &usize| {
         let (_, ratio) = part.targets.iter().find(|(of, _)| of == target)?;
-        Some(figure(ratio.estimate.as_ref()?, margin, None))
+        let estimate = ratio.shown(display)?;
+        Some(MapFigure {
+            goodness: goodness(estimate, display == RatioDisplay::Time),
+            ..figure(estimate, margin, None)
+        })
     };
+    let words = analysis.display_words(&part.steps);
     Some(MapRow::Overall {
         name: match title {
-            Some(_) => format!("geometric mean of {most} steps"),
-            None => format!("geometric mean of all {most} steps"),
+            Some(_) => format!("geometric mean of {most} steps{words}"),
+            None => format!("geometric mean of all {most} steps{words}"),
         },
         cells: columns.iter().map(cell).collect(),
     })

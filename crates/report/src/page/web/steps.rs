@@ -1,6 +1,6 @@
 //! The details of steps: a row for each target with all its blocks, and what explains it.
 
-use prony_model::{Metric, Step};
+use prony_model::{Metric, RatioDisplay};
 use prony_stats::Summary;
 
 use crate::analysis::Analysis;
@@ -16,7 +16,7 @@ use crate::figures;
 use crate::page::view::{by_target, column_name};
 use crate::page::web::map::{Sign, unit};
 use crate::page::web::{Courses, SectionPart, anchor, step_anchor};
-use crate::page::{Detail, cost, server_counters};
+use crate::page::{Detail, cost, section_summaries, server_counters};
 use crate::words::{count, plural};
 
 /// Lines of a graph over targets: more can't be told apart.
@@ -30,6 +30,8 @@ pub(crate) struct StepPart {
     pub(crate) title: String,
     /// Unit of absolute figures.
     pub(crate) unit: &'static str,
+    /// `true` if ratios are of time.
+    pub(crate) is_time: bool,
     /// The difference below which targets count as equivalent, as a share.
     pub(crate) margin: f64,
     pub(crate) rows: Vec<TargetRow>,
@@ -82,6 +84,7 @@ pub(crate) fn section(
     let groups = groups.flat_map(|&step| GroupId::of_step(analysis.plan, step));
     SectionPart {
         title: section.title.clone().unwrap_or_else(|| "Steps".into()),
+        summary: section_summaries::blocks(analysis, section, Block::Subheading),
         charts: over_targets(analysis, section),
         steps: groups.map(|group| part(analysis, group, courses)).collect(),
     }
@@ -97,6 +100,7 @@ fn part(analysis: &Analysis<'_>, group: GroupId, courses: &Courses) -> StepPart 
         anchor: step_anchor(group),
         title: format!("{}, {clients}", group.named(plan, &step.name)),
         unit: unit(group.display(plan)),
+        is_time: analysis.shows_time(group.step),
         margin: step.margin(),
         rows,
         folds: folds(analysis, group, courses),
@@ -107,9 +111,8 @@ fn row(analysis: &Analysis<'_>, group: GroupId, target: usize) -> TargetRow {
     let plan = analysis.plan;
     let of_target = analysis.cells.at(group, target);
     let of_base = analysis.cells.at(group, plan.base);
-    let judged = analysis.verdicts.get(group, target, Metric::Operations);
-    let ratio = of_target.ratio().map(|pairs| {
-        let estimate = analysis.verdicts.looks.of_pairs(pairs);
+    let judged = analysis.shown_verdict(group, target);
+    let ratio = analysis.shown_ratio(group, target).map(|estimate| {
         let (text, interval) = figures::ratio_parts(&estimate);
         let bounds = interval.zip(estimate.interval);
         RatioShown {
@@ -120,11 +123,12 @@ fn row(analysis: &Analysis<'_>, group: GroupId, target: usize) -> TargetRow {
             n: estimate.n(),
         }
     });
-    let blocks = cell::quotients(
-        Metric::Operations,
-        &of_target.measurements,
-        &of_base.measurements,
-    );
+    let (mine, other) = (&of_target.measurements, &of_base.measurements);
+    let blocks = if analysis.shows_time(group.step) {
+        cell::time_quotients(mine, other)
+    } else {
+        cell::quotients(Metric::Operations, mine, other)
+    };
     let is_base = target == plan.base;
     let shown = of_target.shown(group.display(plan));
     TargetRow {
@@ -255,6 +259,8 @@ fn course(analysis: &Analysis<'_>, step: usize, courses: &Courses) -> Option<Blo
         ),
         y: axis("operations/s", Scale::FromZero),
         lines: analysis.columns().into_iter().filter_map(line).collect(),
+        limit: None,
+        notes: Vec::new(),
     })
 }
 
@@ -324,6 +330,8 @@ fn percentiles(
         x: axis("percentile of operations", Scale::Names(names.collect())),
         y: axis("µs", Scale::Log),
         lines: columns.iter().filter_map(|&target| line(target)).collect(),
+        limit: None,
+        notes: Vec::new(),
     });
     let rows = PERCENTILES.iter().map(|&percentile| {
         let cells = columns.iter().map(|&target| {
@@ -365,8 +373,7 @@ fn over_targets(analysis: &Analysis<'_>, section: &Section) -> Vec<Chart> {
                     interval: None,
                 });
             }
-            let pairs = analysis.cell(step, target).ratio()?;
-            let estimate = analysis.verdicts.looks.of_pairs(pairs);
+            let estimate = analysis.shown_ratio(GroupId::own(step), target)?;
             Some(Point {
                 x,
                 y: estimate.ratio(),
@@ -379,6 +386,10 @@ fn over_targets(analysis: &Analysis<'_>, section: &Section) -> Vec<Chart> {
             target: None,
             points,
         })
+    };
+    let (quantity, label) = match analysis.display_of(&section.steps) {
+        RatioDisplay::Throughput => ("Throughput", "ratio"),
+        RatioDisplay::Time => ("Time of an operation", "ratio of time"),
     };
     let mut charts = Vec::new();
     for clients in analysis.client_counts() {
@@ -393,71 +404,26 @@ fn over_targets(analysis: &Analysis<'_>, section: &Section) -> Vec<Chart> {
             let more = if index > 0 { ", continued" } else { "" };
             charts.push(Chart {
                 title: format!(
-                    "Throughput relative to {} at {}{more}",
+                    "{quantity} relative to {} at {}{more}",
                     analysis.base().name,
                     plural(clients.into(), "client")
                 ),
                 x: axis("target", Scale::Names(names.clone())),
                 y: axis(
-                    &format!("ratio to {}", analysis.base().name),
+                    &format!("{label} to {}", analysis.base().name),
                     Scale::FromZero,
                 ),
                 lines: lines.to_vec(),
+                limit: None,
+                notes: Vec::new(),
             });
         }
     }
     charts
 }
 
-/// Throughput over numbers of clients, for each entry of the sequence with several of these.
-pub(crate) fn scaling(analysis: &Analysis<'_>) -> Vec<Chart> {
-    let plan = analysis.plan;
-    let steps = || {
-        plan.steps
-            .iter()
-            .enumerate()
-            .filter(|(_, step)| !step.warm_only)
-    };
-    let mut entries: Vec<usize> = steps().map(|(_, step)| step.entry).collect();
-    entries.dedup();
-    let of_entry = |&entry: &usize| {
-        let mut steps: Vec<(usize, &Step)> = steps().filter(|(_, s)| s.entry == entry).collect();
-        steps.sort_by_key(|(_, step)| step.own().clients);
-        let (first, _) = *steps.first()?;
-        if steps.len() < 2 {
-            return None;
-        }
-        let line = |target: usize| {
-            let points = steps.iter().filter_map(|(step, planned)| {
-                let summary = analysis.cell(*step, target).summary(Metric::Operations)?;
-                Some(Point {
-                    x: f64::from(planned.own().clients),
-                    y: summary.mean,
-                    interval: (summary.max > summary.min).then_some((summary.min, summary.max)),
-                })
-            });
-            let points: Vec<Point> = points.collect();
-            (points.len() > 1).then(|| Line {
-                name: plan.targets[target].name.clone(),
-                target: Some(target),
-                points,
-            })
-        };
-        let chart = Chart {
-            title: format!(
-                "{}: mean of the blocks, lowest to highest block",
-                plan.steps[first].name
-            ),
-            x: axis("clients", Scale::Log),
-            y: axis("operations/s", Scale::FromZero),
-            lines: analysis.columns().into_iter().filter_map(line).collect(),
-        };
-        (!chart.lines.is_empty()).then_some(chart)
-    };
-    entries.iter().filter_map(of_entry).collect()
-}
-
-fn axis(label: &str, scale: Scale) -> Axis {
+/// An axis with this label.
+pub(super) fn axis(label: &str, scale: Scale) -> Axis {
     Axis {
         label: label.to_owned(),
         scale,
