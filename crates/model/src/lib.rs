@@ -4,6 +4,7 @@
 //! No I/O, no clock, no randomness. Every word is defined in `docs/glossary.md`.
 
 mod aspect;
+mod bases;
 mod build;
 mod calibration;
 mod campaign;
@@ -42,6 +43,7 @@ mod words;
 mod workload;
 
 pub use aspect::Aspect;
+pub use bases::Bases;
 pub use build::BuildFacts;
 pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice, Loss,

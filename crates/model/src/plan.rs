@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 use crate::{
-    Backend, BlockWithout, BuildFacts, Campaign, CanaryRule, ClientGroup, Collect, Config,
+    Backend, Bases, BlockWithout, BuildFacts, Campaign, CanaryRule, ClientGroup, Collect, Config,
     CountedSteps, Counting, Dataset, Effect, Engine, External, Groups, IntentValue, Pace,
     PreloadedLibrary, Thousandths, Tls, Transport, TrialKind, WantedPlacement,
 };
@@ -21,8 +21,11 @@ pub struct Plan {
     pub name: String,
     /// The question that it is meant to answer; may be empty.
     pub question: String,
-    /// Index in `targets` of the base.
+    /// Index in `targets` of the base; of the first one where there are several.
     pub base: usize,
+    /// The bases where targets have different ones; `None` for one base. [`Plan::base_of`] knows both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bases: Option<Bases>,
     /// Decides the order of trials and, mixed with step and client, every drawn value.
     pub seed: u64,
     /// The data to load.
@@ -363,10 +366,10 @@ impl Plan {
         targets.any(|target| self.wanted_placement(target, step).is_none())
     }
 
-    /// Indices of the targets that are compared with the base: all but this and its twin.
-    pub fn contenders(&self) -> impl Iterator<Item = usize> + use<> {
-        let (base, twin) = (self.base, self.twin);
-        (0..self.targets.len()).filter(move |&target| target != base && Some(target) != twin)
+    /// Indices of the targets that are compared with a base: all but the bases and the twin.
+    pub fn contenders(&self) -> impl Iterator<Item = usize> {
+        let is_twin = |target| Some(target) == self.twin;
+        (0..self.targets.len()).filter(move |&target| !self.is_base(target) && !is_twin(target))
     }
 
     /// Number of blocks.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prony_report::{Extent, Format, Screen, lineage, render_extent, view};
+use prony_report::{Extent, Format, Screen, lineage, render_extent, render_relative, view};
 use prony_store::Store;
 
 use crate::cli::{FormatArg, ReportArgs};
@@ -27,7 +27,19 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
             .output
             .as_ref()
             .map_or_else(output::screen, |_| Screen::default());
-        render_extent(&store, format, &args.extent.extent(), screen)
+        let extent = args.extent.extent();
+        match args.view.base.as_slice() {
+            [] => render_extent(&store, format, &extent, screen),
+            [base] => render_relative(&store, base, format, &extent, screen),
+            several => {
+                let message = format!(
+                    "a report is relative to one base, and {} are given",
+                    several.len()
+                );
+                let hint = "give one --base, or choose a view, such as --view relative";
+                return Err(Failure::new(ExitStatus::Usage, message).with_hint(hint));
+            }
+        }
     };
     let text = text.map_err(Failure::usage)?;
     match &args.output {

@@ -162,12 +162,13 @@ fn relative(
         let mut figures = analysis.costs.cell(step, target).figures.values();
         figures.any(|figure| figure.ratio.is_some())
     });
-    let base = analysis.costs.cell(step, analysis.plan.base);
     compared
         .map(|target| {
+            let base = analysis.plan.base_of(target);
+            let base = base.map(|base| analysis.costs.cell(step, base));
             let name = format!("{} ÷ base", analysis.plan.targets[target].name);
             let cell = analysis.costs.cell(step, target);
-            row(cell, Some(base), name.into(), metrics, show)
+            row(cell, base, name.into(), metrics, show)
         })
         .collect()
 }

@@ -124,7 +124,7 @@ fn verdict_items(analysis: &Analysis<'_>) -> Vec<String> {
         "Relative figures are operations per second ÷ those of {} in the same block: the geometric \
          mean over the blocks and, in brackets, its interval of 95 %, from two blocks on. Above 1 is \
          faster than the base, in every row.",
-        analysis.base().name
+        analysis.plan.base_words()
     )];
     if analysis.plan.campaign.is_some() {
         items.push(

@@ -52,7 +52,8 @@ pub(crate) fn relative(
     let figure = |group: &GroupId, target| {
         let has_warnings = |target| analysis.cells.at(*group, target).has_warnings();
         let ratio = analysis.cells.at(*group, target).ratio();
-        let of_base = ratio.is_some() && has_warnings(analysis.plan.base);
+        let base = analysis.plan.base_of(target).filter(|_| ratio.is_some());
+        let of_base = base.is_some_and(has_warnings);
         let shown = ratio.map(|pairs| Shown::ratio(analysis, pairs));
         (shown, of_base || has_warnings(target))
     };
@@ -64,7 +65,7 @@ pub(crate) fn relative(
     };
     let text = format!(
         "Relative to {} {}, {}",
-        analysis.base().name,
+        analysis.plan.base_words(),
         view.shared,
         over_blocks("geometric mean", n)
     );

@@ -48,7 +48,10 @@ pub(crate) fn of_steps(analysis: &Analysis<'_>) -> Vec<Block> {
         cells.filter_map(|(group, target)| judged(group, target))
     };
     let mut blocks = vec![
-        Block::Heading(format!("Verdicts relative to {}", analysis.base().name)),
+        Block::Heading(format!(
+            "Verdicts relative to {}",
+            analysis.plan.base_words()
+        )),
         Block::Table(table),
     ];
     let items: Vec<String> = [within(analysis, shown()), lacking(analysis, shown())]
@@ -181,7 +184,7 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Block> {
     }
     let heading = format!(
         "Throughput relative to {}, geometric mean of the steps of each part",
-        analysis.base().name
+        analysis.plan.base_words()
     );
     vec![
         Block::Heading(heading),
@@ -221,7 +224,7 @@ pub(crate) fn of_metrics(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> 
     let mut blocks = vec![
         Block::Heading(format!(
             "Verdicts on times and costs relative to {}",
-            analysis.base().name
+            analysis.plan.base_words()
         )),
         Block::Table(Table::of_words(header, rows)),
     ];

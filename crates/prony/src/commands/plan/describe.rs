@@ -123,7 +123,7 @@ fn targets(plan: &Plan) -> Vec<String> {
     let varying = plan.varying();
     let mut lines = vec![format!("\nTargets ({}):", plan.targets.len())];
     for (index, target) in plan.targets.iter().enumerate() {
-        let base = if index == plan.base {
+        let base = if plan.is_base(index) {
             "  (base)"
         } else if plan.twin == Some(index) {
             "  (the base again)"
