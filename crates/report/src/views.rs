@@ -91,9 +91,7 @@ pub(crate) fn parts(
         };
         for base in bases {
             let kept = if view.leaves_out_bases() && is_of_bases(measures) {
-                let kept = cells
-                    .iter()
-                    .filter(|cell| base.of(cell.target) != Some(cell.target));
+                let kept = cells.iter().filter(|cell| !base.is_start(cell.target));
                 kept.copied().collect()
             } else {
                 cells.clone()

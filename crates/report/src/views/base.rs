@@ -167,6 +167,12 @@ impl Base {
         self.is_previous
     }
 
+    /// Returns `true` for a base, and for the first of those that follow each other.
+    pub(crate) fn is_start(&self, target: usize) -> bool {
+        let base = self.of(target);
+        base == Some(target) || self.is_previous && base.is_none()
+    }
+
     /// The base of a target.
     pub(crate) fn of(&self, target: usize) -> Option<usize> {
         self.of_target[target]

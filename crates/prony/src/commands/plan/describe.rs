@@ -131,7 +131,15 @@ fn targets(plan: &Plan) -> Vec<String> {
             ""
         };
         let words = summary(target, &varying);
-        lines.push(format!("  {}: {words}{base}", target.name));
+        let own = plan
+            .other_base_of(index)
+            .filter(|_| plan.has_several_bases());
+        let own = own
+            .filter(|_| plan.twin != Some(index))
+            .map_or_else(String::new, |base| {
+                format!("  (relative to {})", plan.targets[base].name)
+            });
+        lines.push(format!("  {}: {words}{base}{own}", target.name));
     }
     lines
 }
