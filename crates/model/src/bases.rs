@@ -2,19 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::{Aspect, Plan, Target};
-
-/// The bases of targets that do not all have the same one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bases {
-    /// Index of the base of each target, in the order of the targets. A base is its own; the base of
-    /// the twin is the target that it repeats. `None` for a target that has no ratios.
-    pub of_target: Vec<Option<usize>>,
-    /// Names of the aspects in which a target is equal to its base, as [`Aspect`] displays them.
-    pub by: Vec<String>,
-}
 
 impl Plan {
     /// Index of the target that the ratios of `target` are relative to: itself for a base. `None` if

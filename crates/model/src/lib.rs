@@ -43,7 +43,6 @@ mod words;
 mod workload;
 
 pub use aspect::Aspect;
-pub use bases::Bases;
 pub use build::BuildFacts;
 pub use calibration::{
     CalibratedHost, Calibration, CalibrationCounts, ClosedPoint, HostUse, LookingPrice, Loss,
@@ -80,7 +79,7 @@ pub use placement::{
     ThreadsOn, WantedPlacement,
 };
 pub use plan::{
-    Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,
+    Bases, Length, Phase, Plan, PlannedTrial, Protocol, Section, Settle, Step, Target, Timing,
 };
 pub use process::{Allocator, CpuSet, CpuSetError, HugePages, PreloadedLibrary, ProcessSettings};
 pub use sample::{

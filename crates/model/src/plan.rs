@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 use crate::{
-    Backend, Bases, BlockWithout, BuildFacts, Campaign, CanaryRule, ClientGroup, Collect, Config,
+    Backend, BlockWithout, BuildFacts, Campaign, CanaryRule, ClientGroup, Collect, Config,
     CountedSteps, Counting, Dataset, Effect, Engine, External, Groups, IntentValue, Pace,
     PreloadedLibrary, Thousandths, Tls, Transport, TrialKind, WantedPlacement,
 };
@@ -12,6 +12,17 @@ use crate::{
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
 /// end although its server was held up for seconds.
 const DRAIN_MS_MIN: u64 = 10_000;
+
+/// The bases of targets that do not all have the same one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bases {
+    /// Index of the base of each target, in the order of the targets. A base is its own; the base of
+    /// the twin is the target that it repeats. `None` for a target that has no ratios.
+    pub of_target: Vec<Option<usize>>,
+    /// Names of the aspects in which a target is equal to its base, as [`Aspect`](crate::Aspect)
+    /// displays them.
+    pub by: Vec<String>,
+}
 
 /// An expanded experiment. Stored whole in the result file, so that a run can be resumed and
 /// reported without the experiment file.

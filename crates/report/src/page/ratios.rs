@@ -117,21 +117,25 @@ fn table(analysis: &Analysis<'_>, n_max: usize) -> Table {
         let cells = std::iter::once(Cell::from(title)).chain(several.then(empty));
         cells.chain(ratios).collect()
     });
-    let target = |target: usize| {
-        let base = if several_bases && plan.is_base(target) {
-            " (base)"
-        } else {
-            ""
-        };
-        let name = Cell::from(format!("{}{base}", short_name(analysis, target)));
-        name.marked(analysis.trials.failed(target))
-    };
     let header = std::iter::once(Cell::from("step")).chain(several.then(|| "clients".into()));
-    let targets = columns.iter().copied().map(target);
+    let targets = columns.iter().map(|&target| heading_of(analysis, target));
     Table {
-        repeated: if several { 3 } else { 2 },
+        // Step and clients, and the base if it is the only one.
+        repeated: 1 + usize::from(several) + usize::from(!several_bases),
         ..Table::of_figures(header.chain(targets), steps.chain(parts))
     }
+}
+
+/// The heading of a target's column.
+fn heading_of(analysis: &Analysis<'_>, target: usize) -> Cell {
+    let plan = analysis.plan;
+    let base = if plan.has_several_bases() && plan.is_base(target) {
+        " (base)"
+    } else {
+        ""
+    };
+    let name = Cell::from(format!("{}{base}", short_name(analysis, target)));
+    name.marked(analysis.trials.failed(target))
 }
 
 /// The unit of most rows, which the heading of the base has.

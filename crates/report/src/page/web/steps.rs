@@ -141,7 +141,7 @@ fn row(analysis: &Analysis<'_>, group: GroupId, target: usize) -> TargetRow {
         }),
         absolute: shown.map(|summary| (figures::mean(summary), summary.mean)),
         blocks: blocks.into_values().collect(),
-        mark: of_target.has_warnings() || of_base.is_some_and(|base| base.has_warnings()),
+        mark: of_target.has_warnings() || of_base.is_some_and(cell::Cell::has_warnings),
         ratio,
     }
 }
