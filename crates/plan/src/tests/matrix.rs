@@ -338,7 +338,7 @@ fn bases_that_can_not_be_found() {
         (
             "{ build = \"mysql-5.0.21\", by = \"build\" }",
             BINLOG,
-            "the base of the target `mysql-5.0.21-binlog-off` is ambiguous …",
+            "× the base of the target `mysql-5.0.21-binlog-off` is ambiguous …",
         ),
         (
             "{ by = \"binlog\" }",
