@@ -159,7 +159,12 @@ fn wrong_words_are_answered_with_those_that_exist() {
     for (words, expected) in [
         (&["--view", "speed"][..], "ratio-by-version"),
         (&["--view", "tps", "--base", "mysql-4.0"], "`mysql-4.1.13`"),
-        (&["--base", "mysql-4.1.13"], "--view"),
+        (&["--base", "mysql-4.0"], "`mysql-4.1.13`"),
+        (&["--base", "previous"], "--view relative"),
+        (
+            &["--base", "mysql-4.1.13", "--base", "mysql-4.1.13"],
+            "one base",
+        ),
     ] {
         let arguments: Vec<&str> = ["report", "."].iter().chain(words).copied().collect();
         let message = finish(prony(folder.path(), &arguments)).exits(2).stderr;

@@ -166,6 +166,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         name: "load".to_owned(),
         question: String::new(),
         base: 0,
+        bases: None,
         seed: work.seed,
         dataset: work.dataset,
         targets: vec![work.target.clone()],

@@ -4,6 +4,7 @@
 //! No I/O, no clock, no randomness. Every word is defined in `docs/glossary.md`.
 
 mod aspect;
+mod bases;
 mod build;
 mod calibration;
 mod campaign;
@@ -78,8 +79,7 @@ pub use placement::{
     ThreadsOn, WantedPlacement,
 };
 pub use plan::{
-    Length, Phase, Plan, PlannedTrial, Protocol, RatioDisplay, Section, Settle, Step, Target,
-    Timing,
+    Bases, Length, Phase, Plan, PlannedTrial, Protocol, RatioDisplay, Section, Settle, Step, Target, Timing,
 };
 pub use process::{Allocator, CpuSet, CpuSetError, HugePages, PreloadedLibrary, ProcessSettings};
 pub use sample::{

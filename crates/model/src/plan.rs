@@ -13,6 +13,17 @@ use crate::{
 /// end although its server was held up for seconds.
 const DRAIN_MS_MIN: u64 = 10_000;
 
+/// The bases of targets that do not all have the same one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bases {
+    /// Index of the base of each target, in the order of the targets. A base is its own; the base of
+    /// the twin is the target that it repeats. `None` for a target that has no ratios.
+    pub of_target: Vec<Option<usize>>,
+    /// Names of the aspects in which a target is equal to its base, as [`Aspect`](crate::Aspect)
+    /// displays them.
+    pub by: Vec<String>,
+}
+
 /// An expanded experiment. Stored whole in the result file, so that a run can be resumed and
 /// reported without the experiment file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,8 +32,11 @@ pub struct Plan {
     pub name: String,
     /// The question that it is meant to answer; may be empty.
     pub question: String,
-    /// Index in `targets` of the base.
+    /// Index in `targets` of the base; of the first one where there are several.
     pub base: usize,
+    /// The bases where targets have different ones; `None` for one base. [`Plan::base_of`] knows both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bases: Option<Bases>,
     /// Decides the order of trials and, mixed with step and client, every drawn value.
     pub seed: u64,
     /// The data to load.
@@ -394,10 +408,10 @@ impl Plan {
         targets.any(|target| self.wanted_placement(target, step).is_none())
     }
 
-    /// Indices of the targets that are compared with the base: all but this and its twin.
-    pub fn contenders(&self) -> impl Iterator<Item = usize> + use<> {
-        let (base, twin) = (self.base, self.twin);
-        (0..self.targets.len()).filter(move |&target| target != base && Some(target) != twin)
+    /// Indices of the targets that are compared with a base: all but the bases and the twin.
+    pub fn contenders(&self) -> impl Iterator<Item = usize> {
+        let is_twin = |target| Some(target) == self.twin;
+        (0..self.targets.len()).filter(move |&target| !self.is_base(target) && !is_twin(target))
     }
 
     /// Number of blocks.

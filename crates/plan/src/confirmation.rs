@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::{Plan, PlannedTrial, Section, TrialKind, needed_steps};
+use prony_model::{Bases, Plan, PlannedTrial, Section, TrialKind, needed_steps};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -18,7 +18,7 @@ pub struct FlaggedCell {
 }
 
 /// The plan that measures the flagged cells of `plan` again, in as many blocks, with an order and
-/// drawn values of its own. It has the base, its twin and the flagged targets, and the flagged
+/// drawn values of its own. It has the first base, its twin, and the flagged targets with their bases, and the flagged
 /// steps. Steps that these need before them ([`needed_steps`]) run as well, and are not judged:
 /// they only bring the server into a state. `None` if nothing is flagged.
 ///
@@ -32,8 +32,15 @@ pub fn confirmation(plan: &Plan, run_id: &str, flagged: &[FlaggedCell]) -> Optio
     if steps.is_empty() {
         return None;
     }
+    let bases: BTreeSet<usize> = flagged_targets
+        .iter()
+        .filter_map(|&target| plan.base_of(target))
+        .collect();
     let is_kept = |target: &usize| {
-        [Some(plan.base), plan.twin].contains(&Some(*target)) || flagged_targets.contains(target)
+        let always = [Some(plan.base), plan.twin];
+        always.contains(&Some(*target))
+            || flagged_targets.contains(target)
+            || bases.contains(target)
     };
     let targets: Vec<usize> = (0..plan.targets.len()).filter(is_kept).collect();
     let place = |target: usize| targets.iter().position(|kept| *kept == target);
@@ -47,6 +54,13 @@ pub fn confirmation(plan: &Plan, run_id: &str, flagged: &[FlaggedCell]) -> Optio
     let mut confirming = Plan {
         name: format!("{}-confirmation", plan.name),
         base: place(plan.base)?,
+        bases: plan.bases.as_ref().map(|bases| Bases {
+            of_target: targets
+                .iter()
+                .map(|&kept| bases.of_target[kept].and_then(place))
+                .collect(),
+            by: bases.by.clone(),
+        }),
         twin: plan.twin.and_then(place),
         seed: other_seed(plan.seed),
         targets: targets

@@ -127,7 +127,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let document = fields.document();
     let name = fields.required("name", Value::name);
     let question = fields.optional("question", Value::text);
-    let base = fields.required("base", Value::text);
+    let base = fields.required("base", base::read);
     let design = design::read(&mut fields);
     let margin = fields.optional("margin", percent::read_difference);
     let display = fields.optional("display", |value| value.choice(&RatioDisplay::NAMED));
@@ -165,7 +165,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         _ => Ok(placement),
     });
     let targets = targets?;
-    let base = base::find(document, &base?, &targets)?;
+    let base = base::decide(document, &base?, &targets)?;
     unknown?;
     profiles?;
     margin?;
@@ -175,7 +175,8 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     Ok(Plan {
         name: name?.value.to_owned(),
         question: question?.map_or_else(String::new, |text| text.value.to_owned()),
-        base,
+        base: design.base,
+        bases: design.bases,
         seed: design.seed,
         dataset: dataset?.dataset,
         sections: sequence.sections,

@@ -106,16 +106,16 @@ pub(crate) struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     /// Reads the run and derives its figures, without what happened within the steps.
     pub(crate) fn of(store: &'a Store) -> Result<Self, ReportError> {
-        Self::read(store, false)
+        Self::read(store, store.plan(), false)
     }
 
-    /// The same with the periods between the samples of each step, which are most of a large file.
-    pub(crate) fn with_periods(store: &'a Store) -> Result<Self, ReportError> {
-        Self::read(store, true)
-    }
-
-    fn read(store: &'a Store, periods: bool) -> Result<Self, ReportError> {
-        let plan = store.plan();
+    /// Reads the run and derives its figures, relative to the bases of `plan`, which differs from the
+    /// stored plan in nothing else; with the periods between samples if `periods` is set.
+    pub(crate) fn read(
+        store: &'a Store,
+        plan: &'a Plan,
+        periods: bool,
+    ) -> Result<Self, ReportError> {
         let hosts = store.hosts()?;
         let last_host = hosts.last();
         let calibration = store.calibration()?;
@@ -133,7 +133,7 @@ impl<'a> Analysis<'a> {
         warnings.extend(canaries.warnings(&trials));
         warnings.extend(scheduling_groups::warnings(store, plan, &trials)?);
         warnings.extend(cautions(plan));
-        let costs = Costs::of(store, measured.costs, &cells)?;
+        let costs = Costs::of(store, plan, measured.costs, &cells)?;
         let verdicts = Verdicts::of(plan, (&cells, &costs), &warnings, &struck);
         let sections = sections::of(plan);
         Ok(Self {
@@ -141,7 +141,7 @@ impl<'a> Analysis<'a> {
             run: store.run()?,
             appended: appended(store)?,
             builds: store.builds()?,
-            settings: Settings::of_run(store, &columns(plan))?,
+            settings: Settings::of_run(store, &plan.by_base())?,
             statements: execution_plans::read(store)?,
             loads: loads::read(store, plan, &trials)?,
             before_after: before_after::of(plan, &cells),
@@ -168,16 +168,19 @@ impl<'a> Analysis<'a> {
         self.cells.at(GroupId::own(step), target)
     }
 
-    pub(crate) fn base(&self) -> &Target {
-        &self.plan.targets[self.plan.base]
+    /// The name of the target that the ratios of a target are relative to; empty without one.
+    pub(crate) fn base_name(&self, target: usize) -> &str {
+        let base = self.plan.base_of(target);
+        base.map_or("", |base| &self.plan.targets[base].name)
     }
 
-    /// Indices of the targets that tables show, the base first: all but its twin.
+    /// Indices of the targets that tables show, each base before those that are compared with it: all
+    /// but the twin.
     pub(crate) fn columns(&self) -> Vec<usize> {
-        columns(self.plan)
+        self.plan.by_base()
     }
 
-    /// Indices of all targets, the base first and its twin last.
+    /// Indices of all targets, each base before its own, and the twin last.
     pub(crate) fn all_targets(&self) -> Vec<usize> {
         self.columns().into_iter().chain(self.plan.twin).collect()
     }
@@ -261,11 +264,4 @@ fn appended(store: &Store) -> Result<usize, StoreError> {
     let trials = by_user.flat_map(|row| row.addition.trials);
     let blocks: BTreeSet<u32> = trials.map(|trial| trial.block).collect();
     Ok(blocks.len())
-}
-
-/// Indices of the base and the contenders.
-fn columns(plan: &Plan) -> Vec<usize> {
-    std::iter::once(plan.base)
-        .chain(plan.contenders())
-        .collect()
 }

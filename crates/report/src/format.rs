@@ -10,7 +10,7 @@ pub(crate) use self::csv::quoted as csv_field;
 pub(crate) use self::json::{intent, object, placed, pretty};
 pub use self::text::Screen;
 
-use prony_model::RatioDisplay;
+use prony_model::{Plan, RatioDisplay};
 use prony_store::Store;
 
 use crate::analysis::settings::{EffectiveTarget, Settings};
@@ -58,10 +58,37 @@ pub fn render_extent(
     display: Option<RatioDisplay>,
     screen: Screen,
 ) -> Result<String, ReportError> {
-    let mut analysis = match format {
-        Format::Csv | Format::Json => Analysis::with_periods(store)?,
-        Format::Text | Format::Markdown | Format::Html => Analysis::of(store)?,
-    };
+    render_plan(store, store.plan(), format, extent, display, screen)
+}
+
+/// Renders the same relative to another base: the name of a target, or the `KEY:VALUE` that the base of
+/// each target has while it is equal otherwise. Ratios, intervals and verdicts are those of a run with
+/// this base: from the same blocks, and adjusted for the comparisons with it.
+///
+/// # Errors
+/// Those of [`render_extent`], and if the run has no such base.
+pub fn render_relative(
+    store: &Store,
+    base: &str,
+    format: Format,
+    extent: &Extent,
+    display: Option<RatioDisplay>,
+    screen: Screen,
+) -> Result<String, ReportError> {
+    let plan = views::rebased(&Analysis::of(store)?, base)?;
+    render_plan(store, &plan, format, extent, display, screen)
+}
+
+fn render_plan(
+    store: &Store,
+    plan: &Plan,
+    format: Format,
+    extent: &Extent,
+    display: Option<RatioDisplay>,
+    screen: Screen,
+) -> Result<String, ReportError> {
+    let periods = matches!(format, Format::Csv | Format::Json);
+    let mut analysis = Analysis::read(store, plan, periods)?;
     analysis.asked_display = display;
     let detail = match format {
         Format::Text => Detail::Brief,

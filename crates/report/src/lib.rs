@@ -26,6 +26,8 @@ pub use calibration::{calibration_json, calibration_text};
 pub use compare::{Question, SyntaxError, compare};
 pub use error::{HistogramError, ReportError, ViewError};
 pub use extent::{Extent, StepChoice};
-pub use format::{Format, Screen, effective_settings, lineage, render, render_extent, view};
+pub use format::{
+    Format, Screen, effective_settings, lineage, render, render_extent, render_relative, view,
+};
 pub use judgement::{IdenticalServers, Judgement, identical_servers, judgements};
 pub use views::{View, ViewOptions};

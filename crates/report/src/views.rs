@@ -18,6 +18,8 @@ mod over_rows;
 mod peaks;
 mod text_graph;
 
+use prony_model::Plan;
+
 use self::arrangement::{Grid, Projection, grids};
 use self::base::Base;
 use self::cell::CellId;
@@ -36,8 +38,8 @@ use crate::page::Detail;
 /// those of `docs/formats/report.md`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ViewOptions {
-    /// Targets that ratios are relative to, each by name or as `KEY:VALUE`; empty for the experiment's
-    /// base.
+    /// Targets that ratios are relative to, each by name, as `KEY:VALUE`, or `previous`; empty for the
+    /// experiment's.
     pub bases: Vec<String>,
     /// Choices of cells as `KEY:VALUE,VALUE`; a cell must meet all of them.
     pub only: Vec<String>,
@@ -89,9 +91,7 @@ pub(crate) fn parts(
         };
         for base in bases {
             let kept = if view.leaves_out_bases() && is_of_bases(measures) {
-                let kept = cells
-                    .iter()
-                    .filter(|cell| base.of(cell.target) != Some(cell.target));
+                let kept = cells.iter().filter(|cell| !base.is_start(cell.target));
                 kept.copied().collect()
             } else {
                 cells.clone()
@@ -131,6 +131,21 @@ fn of_grid(
         .chain(chart.map(Part::Chart))
         .chain(list)
         .collect()
+}
+
+/// The plan of a run with another base in place of its own: the name of a target, or `KEY:VALUE`.
+///
+/// # Errors
+/// If `written` is no target and finds none, or is `previous`, which is for views.
+pub(crate) fn rebased(analysis: &Analysis<'_>, written: &str) -> Result<Plan, ViewError> {
+    let base = Base::read(analysis, written, &cell::all(analysis))?;
+    if base.is_previous() {
+        return Err(ViewError::PreviousOfAll);
+    }
+    let plan = base.into_plan(analysis.plan);
+    plan.ok_or_else(|| ViewError::NoCounterpart {
+        written: written.to_owned(),
+    })
 }
 
 /// The cells that meet all choices, in the order of the sections, then of the targets.

@@ -238,7 +238,7 @@ fn insert_run(transaction: &Transaction<'_>, run: &NewRun<'_>) -> Result<(), Sto
         started_at: Time(run.started_at), plan: Json(*plan),
     } }?;
     for (index, target) in plan.targets.iter().enumerate() {
-        insert_target(transaction, index, target, index == plan.base)?;
+        insert_target(transaction, index, target, plan.is_base(index))?;
     }
     for (index, step) in plan.steps.iter().enumerate() {
         insert_step(transaction, index, step)?;

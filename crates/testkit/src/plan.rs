@@ -17,6 +17,7 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         name: name.into(),
         question: String::new(),
         base: 0,
+        bases: None,
         seed: 1,
         dataset: Dataset::sbtest(1, 1000, 1),
         targets,

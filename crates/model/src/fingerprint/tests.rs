@@ -75,6 +75,7 @@ fn plan() -> Plan {
         name: "p".into(),
         question: "q".into(),
         base: 0,
+        bases: None,
         seed: 1,
         dataset: Dataset::sbtest(1, 1000, 7),
         targets: vec![target()],

@@ -1,7 +1,8 @@
 //! What is run how often: the targets with the base's twin, and their trials.
 
-use prony_model::{Campaign, CountedBy, Counting, PlannedTrial, Target};
+use prony_model::{Bases, Campaign, CountedBy, Counting, PlannedTrial, Target};
 
+use super::base::Decided;
 use super::blocks::{self, Blocks};
 use super::{DEFAULT_SEED, Knowledge, counting, order, read_seed, twin};
 use crate::fields::{Fields, Located, Value};
@@ -21,6 +22,10 @@ pub(super) struct Design {
     /// The twin is the last one.
     pub(super) targets: Vec<Target>,
     pub(super) twin: Option<usize>,
+    /// Index of the first base, whose twin it is.
+    pub(super) base: usize,
+    /// With the twin's; `None` for one base.
+    pub(super) bases: Option<Bases>,
     pub(super) campaign: Option<Campaign>,
     pub(super) counting: counting::Decided,
     pub(super) trials: Vec<PlannedTrial>,
@@ -40,11 +45,11 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
     })
 }
 
-/// Decides the trials of an experiment with these targets, of which one is the base, on this host.
+/// Decides the trials of an experiment with these targets, of which these are the bases, on this host.
 pub(super) fn decide(
     document: &Document<'_>,
     written: Written,
-    base: usize,
+    base: Decided,
     mut targets: Vec<Target>,
     knowledge: &Knowledge<'_>,
 ) -> Read<Design> {
@@ -57,9 +62,13 @@ pub(super) fn decide(
     let planned = blocks.planned;
     let campaign = blocks.campaign(document, &targets)?;
     let counting = counting::decide(document, &counting, planned, &targets, knowledge)?;
-    let again = twin::decide(document, aa.as_ref(), planned, base, &targets)?;
+    let again = twin::decide(document, aa.as_ref(), planned, base.first, &targets)?;
     let twin = again.is_some().then_some(targets.len());
     targets.extend(again);
+    let bases = base.bases.map(|mut bases| {
+        bases.of_target.extend(twin.map(|_| Some(base.first)));
+        bases
+    });
     let countable = countable(&targets, twin, counting.counting);
     let counted = order::Counted {
         blocks: counting.counting.map_or(0, |counting| counting.blocks),
@@ -70,6 +79,8 @@ pub(super) fn decide(
         trials: order::trials(seed, planned, targets.len(), counted),
         targets,
         twin,
+        base: base.first,
+        bases,
         campaign,
         counting,
     })

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use prony_model::{Aspect, Baseline, Engine, IntentValue, Plan, Protocol, Transport};
 use proptest::prelude::*;
 
-use super::{World, rendered};
+use super::{World, assert_says, rendered};
 
 /// An experiment with these targets, whose base is `base`.
 fn experiment(base: &str, targets: &str) -> String {
@@ -285,5 +285,103 @@ proptest! {
         prop_assert_eq!(made, wanted);
         let distinct: BTreeSet<_> = names(&plan).into_iter().collect();
         prop_assert_eq!(distinct.len(), plan.targets.len());
+    }
+}
+
+/// Two builds with the binary log on and off.
+const BINLOG: &str = "[[target]]
+build = \"mysql-5.0.21\"
+matrix = { binlog = [false, true] }
+[[target]]
+build = \"mysql-5.7.22\"
+matrix = { binlog = [false, true] }";
+
+fn with_base(base: &str, targets: &str) -> String {
+    experiment("x", targets).replace("base = \"x\"", &format!("base = {base}"))
+}
+
+#[test]
+fn a_key_has_a_base_for_each_of_its_values() {
+    for (base, first, of_target) in [
+        (
+            "{ build = \"mysql-5.0.21\", by = \"binlog\" }",
+            0,
+            [0, 1, 0, 1],
+        ),
+        (
+            "{ target = \"mysql-5.0.21-binlog-on\", by = [\"binlog\"] }",
+            1,
+            [0, 1, 0, 1],
+        ),
+        (
+            "{ target = \"mysql-5.7.22-binlog-on\", by = \"build\" }",
+            3,
+            [1, 1, 3, 3],
+        ),
+    ] {
+        let text = with_base(base, BINLOG).replace("aa = false", "aa = true");
+        let plan = World::new().parse(&text);
+        let plan = plan.unwrap_or_else(|invalid| panic!("{}", rendered(&invalid)));
+        assert_eq!(plan.base, first);
+        let found: Vec<_> = (0..4).map(|target| plan.base_of(target).unwrap()).collect();
+        assert_eq!(found, of_target);
+        // The twin is that of the first base.
+        assert_eq!(plan.twin, Some(4));
+        assert_eq!(plan.base_of(4), Some(first));
+        assert_eq!(plan.contenders().count(), 2);
+    }
+    let text = with_base("{ build = \"mysql-5.0.21\", by = \"binlog\" }", BINLOG);
+    let plan = World::new().parse(&text).unwrap();
+    assert_eq!(plan.base_words(), "mysql-5.0.21 with the same binlog");
+    assert_eq!(plan.by_base(), [0, 2, 1, 3]);
+}
+
+#[test]
+fn one_base_is_stored_as_before() {
+    let plan = plan("mysql-5.0.21-binlog-off", BINLOG);
+    assert_eq!(plan.bases, None);
+    assert_eq!(plan.base_words(), "mysql-5.0.21-binlog-off");
+}
+
+#[test]
+fn bases_that_can_not_be_found() {
+    let lone = BINLOG.replacen("[false, true]", "[false]", 1);
+    for (base, targets, expected) in [
+        (
+            "{ build = \"mysql-5.0.21\", by = \"binlogs\" }",
+            BINLOG,
+            "no two targets differ in `binlogs`
+           | base = { build = \"mysql-5.0.21\", by = «\"binlogs\"» } not a key that targets differ in
+           | did you mean `binlog`? known keys: build, binlog",
+        ),
+        (
+            "{ build = \"mysql-5.0.21\", by = \"binlog\" }",
+            lone.as_str(),
+            "the target `mysql-5.7.22-binlog-on` has no base
+           | base = «{ build = \"mysql-5.0.21\", by = \"binlog\" }» asks for a base for every value
+           | base = { build = «\"mysql-5.0.21\"», by = \"binlog\" } no target of it has binlog on
+           | add a [[target]] of `mysql-5.0.21` with binlog on, or leave `mysql-5.7.22-binlog-on` out",
+        ),
+        (
+            "{ build = \"mysql-5.0.21\", by = \"build\" }",
+            BINLOG,
+            "× the base of the target `mysql-5.0.21-binlog-off` is ambiguous …",
+        ),
+        (
+            "{ by = \"binlog\" }",
+            BINLOG,
+            "a base by keys needs either `target` or `build` …",
+        ),
+        ("{ build = \"mysql-5.0.21\" }", BINLOG, "a base needs `by` …"),
+        ("{ build = \"mysql-5.0.21\", by = [] }", BINLOG, "`by` must not be empty …"),
+        (
+            "{ build = \"mysql-5.1.1\", by = \"binlog\" }",
+            BINLOG,
+            "no target has the build `mysql-5.1.1` …",
+        ),
+        ("1", BINLOG, "`base` must be a text in quotes …"),
+    ] {
+        let invalid = World::new().parse(&with_base(base, targets)).unwrap_err();
+        assert_says(&invalid, expected);
     }
 }

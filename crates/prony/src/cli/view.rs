@@ -11,10 +11,11 @@ pub(crate) struct ViewArgs {
     /// Show only this table or graph
     #[arg(long, value_name = "NAME", value_parser = views(), conflicts_with_all = ["lineage", "detail", "steps", "clients", "sections"])]
     pub(crate) view: Option<View>,
-    /// Target that ratios are relative to, or the KEY:VALUE that a target's base has while it is equal
-    /// otherwise, such as build:mysql-5.0.21; may be given several times [default: the experiment's]
-    #[arg(long, value_name = "TARGET", requires = "view")]
-    base: Vec<String>,
+    /// Target that ratios are relative to, of a view or of the whole report, or the KEY:VALUE that a
+    /// target's base has while it is equal otherwise, such as build:mysql-5.0.21. A view can have several,
+    /// and `previous`: the target before, of another build [default: the experiment's]
+    #[arg(long, value_name = "TARGET", conflicts_with = "lineage")]
+    pub(crate) base: Vec<String>,
     /// Cells to show, such as clients:1,2 or step:update-*; may be given several times. Keys are step,
     /// workload, section, phase, clients, target, build, family, version, engine, protocol, transport
     /// and config.NAME

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use prony_model::RatioDisplay;
-use prony_report::{Extent, Format, Screen, lineage, render_extent, view};
+use prony_report::{Extent, Format, Screen, lineage, render_extent, render_relative, view};
 use prony_store::Store;
 
 use crate::cli::{DisplayArg, FormatArg, ReportArgs};
@@ -29,7 +29,19 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
             .as_ref()
             .map_or_else(output::screen, |_| Screen::default());
         let display = args.display.map(Into::into);
-        render_extent(&store, format, &args.extent.extent(), display, screen)
+        let extent = args.extent.extent();
+        match args.view.base.as_slice() {
+            [] => render_extent(&store, format, &extent, display, screen),
+            [base] => render_relative(&store, base, format, &extent, display, screen),
+            several => {
+                let message = format!(
+                    "a report is relative to one base, and {} are given",
+                    several.len()
+                );
+                let hint = "give one --base, or choose a view, such as --view relative";
+                return Err(Failure::new(ExitStatus::Usage, message).with_hint(hint));
+            }
+        }
     };
     let text = text.map_err(Failure::usage)?;
     match &args.output {

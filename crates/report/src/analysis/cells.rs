@@ -1,5 +1,6 @@
 //! The matrix of all cells.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
 use prony_model::Plan;
@@ -72,17 +73,21 @@ impl Cells {
 
 /// The cells of a group, by target.
 fn row(plan: &Plan, group: GroupId, mut targets: Vec<Vec<Measurement>>) -> Vec<Cell> {
-    let base = mem::take(&mut targets[plan.base]);
-    let warnings = |measurements: &[Measurement]| warnings::of(plan, group, measurements, &base);
-    let compared = (!plan.steps[group.step].warm_only).then_some(base.as_slice());
+    let bases = (0..targets.len()).map(|target| plan.base_of(target));
+    let bases: BTreeSet<usize> = bases.flatten().collect();
+    let bases = bases.into_iter();
+    let bases: BTreeMap<usize, Vec<Measurement>> = bases
+        .map(|base| (base, mem::take(&mut targets[base])))
+        .collect();
     let mut cells = Vec::with_capacity(targets.len());
-    for (target, measurements) in targets.into_iter().enumerate() {
-        cells.push(if target == plan.base {
-            Cell::of(base.clone(), None, warnings(&base))
-        } else {
-            let warnings = warnings(&measurements);
-            Cell::of(measurements, compared, warnings)
-        });
+    for (target, own) in targets.into_iter().enumerate() {
+        // Those of a target that others are compared with were taken away.
+        let measurements = bases.get(&target).cloned().unwrap_or(own);
+        let base = plan.base_of(target).map(|base| (base, &bases[&base][..]));
+        let warnings = warnings::of(plan, group, &measurements, base);
+        let is_compared = !plan.steps[group.step].warm_only && !plan.is_base(target);
+        let compared = base.filter(|_| is_compared).map(|(_, base)| base);
+        cells.push(Cell::of(measurements, compared, warnings));
     }
     cells
 }

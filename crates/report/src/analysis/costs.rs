@@ -57,10 +57,10 @@ impl Costs {
     /// Derives the costs of timed and counting trials.
     pub(crate) fn of(
         store: &Store,
+        plan: &Plan,
         measured: CostsOfTrials,
         cells: &Cells,
     ) -> Result<Self, StoreError> {
-        let plan = store.plan();
         let rows = |step: &Step| step.own().workload.scanned_rows(plan.dataset.rows);
         let none = |step| vec![CellTrials::of_rows(rows(step).unwrap_or(1)); plan.targets.len()];
         let mut trials: Vec<Vec<CellTrials>> = plan.steps.iter().map(none).collect();
@@ -173,16 +173,19 @@ fn of_step(
     cells: &Cells,
     sampled: bool,
 ) -> Vec<CellCosts> {
-    let base = trials[plan.base].clone();
     let several = trials.iter().any(CellTrials::have_several_queries);
     let has_queries = several && unit(plan, step) == CostUnit::Operation;
+    let bases = (0..trials.len()).filter_map(|target| plan.base_of(target));
+    let bases: BTreeSet<usize> = bases.collect();
+    let bases = bases.into_iter().map(|base| (base, trials[base].clone()));
+    let bases: BTreeMap<usize, CellTrials> = bases.collect();
     let cell = |(target, trials): (usize, CellTrials)| {
         if !sampled {
             return CellCosts::without_samples(trials);
         }
         let planned = &plan.steps[step];
-        let is_compared = target != plan.base && !planned.warm_only;
-        let mut cell = CellCosts::of(trials, is_compared.then_some(&base), has_queries);
+        let base = plan.other_base_of(target).map(|base| &bases[&base]);
+        let mut cell = CellCosts::of(trials, base.filter(|_| !planned.warm_only), has_queries);
         if planned.own().workload.effect != Effect::None {
             cell.doubt_simulated("a step that writes");
         }

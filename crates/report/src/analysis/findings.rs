@@ -23,9 +23,11 @@ const LARGEST_MAX: usize = 10;
 pub(crate) enum Finding<'a> {
     /// No block has both the base and another target done.
     NothingCompared {
-        /// No trial of the base is done, and some failed.
-        base_failed: bool,
+        /// The bases of which no trial is done, and some failed.
+        failed_bases: Vec<usize>,
     },
+    /// No trial of this base is done, and some failed; other bases have ratios.
+    BaseFailed(usize),
     /// No ratio rests on enough blocks for a verdict.
     NoVerdicts {
         /// Blocks that a verdict takes.
@@ -147,6 +149,7 @@ impl Finding<'_> {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::NothingCompared { .. } => "nothing-compared",
+            Self::BaseFailed(_) => "failed-base",
             Self::NoVerdicts { .. } => "no-verdicts",
             Self::Counts(_) => "counts",
             Self::Largest(largest) if largest.judged.verdict == Verdict::Improved => {
@@ -186,6 +189,7 @@ impl Finding<'_> {
             Self::Unfit(comparisons) => comparisons.iter().filter_map(|one| of_twin(one)).collect(),
             Self::Doubtful { marked, .. } => all(marked),
             Self::NothingCompared { .. }
+            | Self::BaseFailed(_)
             | Self::NoVerdicts { .. }
             | Self::Caution(_)
             | Self::BadHost(_)
@@ -236,13 +240,17 @@ pub(crate) fn bad_properties(hosts: &[HostRow]) -> Vec<String> {
 /// Verdicts on contenders, or the reason why there are none.
 fn of_contenders<'a>(analysis: &'a Analysis<'_>) -> Vec<Finding<'a>> {
     let plan = analysis.plan;
+    let is_measured = |base| {
+        let mut groups = GroupId::all(plan);
+        groups.any(|group| !analysis.cells.at(group, base).measurements.is_empty())
+    };
+    let mut failed_bases = plan.all_bases();
+    failed_bases.retain(|&base| analysis.trials.failed(base) && !is_measured(base));
     if !analysis.compares() {
-        let is_measured = GroupId::all(plan)
-            .any(|group| !analysis.cells.at(group, plan.base).measurements.is_empty());
-        let base_failed = analysis.trials.failed(plan.base) && !is_measured;
-        return vec![Finding::NothingCompared { base_failed }];
+        return vec![Finding::NothingCompared { failed_bases }];
     }
-    let mut found = Vec::new();
+    let bases = failed_bases.into_iter();
+    let mut found: Vec<Finding<'_>> = bases.map(Finding::BaseFailed).collect();
     if analysis.verdicts.family == 0 {
         let pairs = analysis.verdicts.iter().map(|judged| judged.estimate.n());
         found.push(Finding::NoVerdicts {
@@ -322,7 +330,8 @@ fn beginning(analysis: &Analysis<'_>, judged: &Judged) -> Option<Beginning> {
     let step = judged.group.step;
     let of_step = lineage::of_step(analysis, step, Metric::Operations)?;
     let place = |target| of_step.targets.iter().position(|&of| of == target);
-    let (base, target) = (place(analysis.plan.base)?, place(judged.target)?);
+    let base = analysis.plan.base_of(judged.target)?;
+    let (base, target) = (place(base)?, place(judged.target)?);
     if target < base + 2 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Differences between identical servers: the base and its twin.
+//! Differences between identical servers: the first base and its twin.
 
 use std::collections::BTreeMap;
 

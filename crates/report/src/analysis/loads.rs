@@ -75,7 +75,8 @@ pub(crate) fn read(store: &Store, plan: &Plan, trials: &Trials) -> Result<Vec<Lo
         }
         of_target.push(DoneLoad { row, block });
     }
-    let base = done[plan.base].clone();
-    let of_target = |(target, done)| Loads::of(done, (target != plan.base).then_some(&base[..]));
+    let all = done.clone();
+    let base = |target| plan.other_base_of(target).map(|base| &all[base][..]);
+    let of_target = |(target, done)| Loads::of(done, base(target));
     Ok(done.into_iter().enumerate().map(of_target).collect())
 }

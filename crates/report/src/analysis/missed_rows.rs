@@ -4,7 +4,7 @@
 //! In a fixed time, a faster server deletes more rows, and then asks more often for rows that are
 //! gone. Those take less time than rows that are there, so that it seems to be even faster.
 
-use prony_model::{Plan, Step};
+use prony_model::Step;
 
 use crate::analysis::measurement::Measurement;
 use crate::analysis::pairing;
@@ -23,10 +23,9 @@ struct Changed {
 /// Warnings about the statements of a step that may find nothing to change, where they found more
 /// or less than the base's in the same blocks.
 pub(crate) fn warnings(
-    plan: &Plan,
     step: &Step,
     measurements: &[Measurement],
-    base: &[Measurement],
+    (base_name, base): (&str, &[Measurement]),
 ) -> Vec<String> {
     let warning = |(name, most): (&str, u64)| {
         let (mut here, mut there) = (Changed::default(), Changed::default());
@@ -40,7 +39,7 @@ pub(crate) fn warnings(
                 "`{name}` found {:.1}% of its rows, {}'s found {:.1}%: a missing row takes less \
                  time",
                 here * 100.0,
-                plan.targets[plan.base].name,
+                base_name,
                 there * 100.0
             )
         })

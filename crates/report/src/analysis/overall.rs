@@ -84,7 +84,13 @@ pub(crate) fn ratio(
     looks: &PlannedLooks,
 ) -> OverallRatio {
     let groups: Vec<GroupId> = steps.iter().map(|&step| GroupId::own(step)).collect();
-    over_groups(&groups, target, plan.base, cells, looks)
+    match plan.base_of(target) {
+        Some(base) => over_groups(&groups, target, base, cells, looks),
+        None => OverallRatio {
+            steps: 0,
+            estimate: None,
+        },
+    }
 }
 
 /// Returns `true` if the throughput of a group says something of its server: its operations do not arrive

@@ -11,24 +11,27 @@ use crate::analysis::{missed_rows, pairing};
 use crate::words::{count, listed, plural, seconds};
 
 /// The warnings of a cell: nothing done, other backends, other placements, unexpected answers, missed rows, server
-/// errors, engines that were not quiet, stored warnings.
+/// errors, engines that were not quiet, stored warnings. `base` is the index of the target's base, with
+/// its measurements.
 pub(crate) fn of(
     plan: &Plan,
     group: GroupId,
     measurements: &[Measurement],
-    base: &[Measurement],
+    base: Option<(usize, &[Measurement])>,
 ) -> Vec<String> {
     let step = &plan.steps[group.step];
-    let base_name = &plan.targets[plan.base].name;
+    let base = base.map_or(("", &[][..]), |(base, measurements)| {
+        (plan.targets[base].name.as_str(), measurements)
+    });
     let mut warnings = vec![
         nothing_done(measurements),
-        other_backends(measurements, base, base_name),
+        other_backends(measurements, base),
         other_placements(plan, group.step, measurements, base),
         unexpected_answers(measurements),
     ];
     // What concerns a step as a whole stands beside the figures of its own clients.
     if group.is_own() && !step.warm_only {
-        warnings.push(missed_rows::warnings(plan, step, measurements, base));
+        warnings.push(missed_rows::warnings(step, measurements, base));
     }
     warnings.push(server_errors(measurements));
     if group.is_own() {
@@ -49,8 +52,7 @@ fn nothing_done(measurements: &[Measurement]) -> Vec<String> {
 /// Blocks in which a target, or its base, was measured over another backend than elsewhere.
 fn other_backends(
     measurements: &[Measurement],
-    base: &[Measurement],
-    base_name: &str,
+    (base_name, base): (&str, &[Measurement]),
 ) -> Vec<String> {
     let compared = pairing::in_blocks(measurements, base).filter_map(|(mine, other)| {
         let (backend, of_base) = (mine.row().backend, other.row().backend);
@@ -77,7 +79,7 @@ fn other_placements(
     plan: &Plan,
     step: usize,
     measurements: &[Measurement],
-    base: &[Measurement],
+    (base_name, base): (&str, &[Measurement]),
 ) -> Vec<String> {
     let wanted = |m: &Measurement| {
         let target = &plan.targets[m.row().planned.target];
@@ -89,7 +91,6 @@ fn other_placements(
             && own != of_base
             && wanted(mine) == wanted(other)
         {
-            let base_name = &plan.targets[plan.base].name;
             let text = format!("placed {own}, and {base_name} {of_base}: the ratio includes this");
             let blocks = differing.entry(text).or_default();
             blocks.push(mine.block_number().to_string());

@@ -131,7 +131,7 @@ fn placed(runs: &[Run], works: &Works, layout: &Layout) -> Vec<Placed> {
         let base = layout.base.as_deref();
         let is_base = |place: &Place| match base {
             Some(name) => run.target(*place).name == name,
-            None => place.target == run.plan.base,
+            None => run.plan.is_base(place.target),
         };
         places.sort_by_key(|place| (!is_base(place), **place));
         for &place in places {
@@ -283,7 +283,8 @@ fn figure(
                 notes.push(refusal.to_string());
                 match relation {
                     Some(relation) => {
-                        let base = &run.plan.targets[run.plan.base].name;
+                        let base = run.plan.base_of(cell.place.target).unwrap_or(run.plan.base);
+                        let base = &run.plan.targets[base].name;
                         notes.push(format!("relative to {base} of its own run {}", run.label));
                         Ratio::Of(relation)
                     }
@@ -319,7 +320,8 @@ fn same(a: &Placed, b: &Placed) -> bool {
 /// The cell of the base of a run in the same row, unless it is the cell itself.
 fn own_base<'a>(run: &Run, cell: &Placed, row: &[&'a Placed]) -> Option<&'a Placed> {
     let mut own = row.iter().copied().filter(|other| other.run == cell.run);
-    own.find(|other| other.place.target == run.plan.base && !same(other, cell))
+    let base = run.plan.base_of(cell.place.target);
+    own.find(|other| Some(other.place.target) == base && !same(other, cell))
 }
 
 /// The geometric mean over the rows with a ratio, if there are two and all came about alike.

@@ -88,7 +88,8 @@ pub(crate) fn relate(works: &Works, cell: Of<'_>, base: Of<'_>) -> Result<Relati
 /// The doubt about a step at which identical servers of its run differ by more than the margin.
 fn unfit(&(run, place): &(&Run, Place)) -> Option<String> {
     let of = |target| Place { target, ..place };
-    let logs = paired(run, of(run.plan.twin?), of(run.plan.base)).ok()?;
+    let twin = run.plan.twin?;
+    let logs = paired(run, of(twin), of(run.plan.base_of(twin)?)).ok()?;
     let difference = run.looks.of_logs(&plain(&logs))?.difference();
     (difference > run.step(place).margin()).then(|| {
         let difference = share(difference);

@@ -37,7 +37,8 @@ pub enum ViewError {
     },
     /// No target has this name.
     #[error(
-        "use `{written}` as the base: no target has this name; name one of {}, or KEY:VALUE",
+        "use `{written}` as the base: no target has this name; name one of {}, KEY:VALUE, or \
+         `previous` in a view",
         quoted(known)
     )]
     Base {
@@ -55,6 +56,18 @@ pub enum ViewError {
         /// The choice as it was written.
         written: String,
     },
+    /// No target is a release after another one.
+    #[error(
+        "use `previous` as the base: no chosen target has another one before it with another build and \
+         equal settings; name a target"
+    )]
+    NoPrevious,
+    /// `previous` is for views.
+    #[error(
+        "use `previous` as the base of a whole report: each target would have another base, and verdicts \
+         belong to one; choose a view, such as --view relative, or name a target"
+    )]
+    PreviousOfAll,
     /// All cells are left out.
     #[error("show the view: no cell meets all of --only; leave some of them out")]
     NothingLeft,

@@ -47,7 +47,7 @@ const FIRST: [Column; 24] = [
     }),
     ("engine", |row| Some(row.target().engine.name().to_owned())),
     ("base", |row| {
-        yes_or_no(row.target == row.analysis.plan.base)
+        yes_or_no(row.analysis.plan.is_base(row.target))
     }),
     ("step", |row| match row.load {
         Some(_) => Some(LOAD.to_owned()),
@@ -144,6 +144,12 @@ const LAST: [Column; 20] = [
     }),
 ];
 
+/// The column of runs whose targets have different bases.
+const RELATIVE_TO: Column = ("relative_to", |row| {
+    let plan = row.analysis.plan;
+    Some(plan.targets[plan.other_base_of(row.target)?].name.clone())
+});
+
 /// Writes the header and all rows, by target: its loads, then by step and block.
 pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
     let costs = costs::columns(analysis);
@@ -160,6 +166,7 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
         .chain(costs.iter().map(CostColumn::name))
         .chain(verdicts.iter().map(VerdictColumn::name))
         .chain(ratios.iter().map(|column| column.name.to_owned()))
+        .chain(names(relative_to(analysis)))
         .collect();
     let mut text = line(&header);
     for target in 0..analysis.plan.targets.len() {
@@ -183,6 +190,15 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
     Ok(text)
 }
 
+/// The column of bases where a row must name its own.
+fn relative_to(analysis: &Analysis<'_>) -> &'static [Column] {
+    if analysis.plan.has_several_bases() {
+        &[RELATIVE_TO]
+    } else {
+        &[]
+    }
+}
+
 impl Row<'_> {
     fn line(
         &self,
@@ -198,7 +214,8 @@ impl Row<'_> {
             .chain(LAST.iter().map(field))
             .chain(costs.iter().map(cost))
             .chain(verdicts.iter().map(|column| column.field(self)))
-            .chain(ratios.iter().map(|column| column.field(self)));
+            .chain(ratios.iter().map(|column| column.field(self)))
+            .chain(relative_to(self.analysis).iter().map(field));
         line(&fields.map(Option::unwrap_or_default).collect::<Vec<_>>())
     }
 

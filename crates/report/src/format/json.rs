@@ -130,7 +130,9 @@ fn targets(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
         let intents = target.config.intents.iter();
         object! {
             name: &target.name,
-            base: index == analysis.plan.base,
+            base: analysis.plan.is_base(index),
+            #[serde(flatten)]
+            relative_to: relative_to(analysis, index),
             twin: Some(index) == analysis.plan.twin,
             build: &target.build.id,
             server_version: build.map(|build| &build.server_version),
@@ -150,6 +152,13 @@ fn targets(analysis: &Analysis<'_>) -> Vec<impl Serialize> {
         }
     });
     entries.collect()
+}
+
+/// The base of a target, where targets have different ones.
+fn relative_to(analysis: &Analysis<'_>, target: usize) -> Option<impl Serialize> {
+    let base = analysis.plan.other_base_of(target);
+    let base = base.filter(|_| analysis.plan.has_several_bases())?;
+    Some(object! { relative_to: &analysis.plan.targets[base].name })
 }
 
 fn execution_plans(analysis: &Analysis<'_>) -> Vec<impl Serialize> {

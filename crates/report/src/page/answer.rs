@@ -68,7 +68,7 @@ fn of_findings<'f>(
         return Vec::new();
     }
     let heading = if analysis.compares() {
-        format!("Answer, relative to {}", analysis.base().name)
+        format!("Answer, relative to {}", analysis.plan.base_words())
     } else {
         "Answer".to_owned()
     };

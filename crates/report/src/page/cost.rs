@@ -290,12 +290,13 @@ fn relative(
         let mut figures = per.figures(&cells[target]).values();
         figures.any(|figure| figure.ratio.is_some())
     });
-    let base = &cells[analysis.plan.base];
     compared
         .map(|target| {
+            let base = analysis.plan.base_of(target);
+            let base = base.map(|base| &cells[base]);
             let name = format!("{} ÷ base", analysis.plan.targets[target].name);
             let cell = (&cells[target], per);
-            row(cell, Some(base), name.into(), metrics, show)
+            row(cell, base, name.into(), metrics, show)
         })
         .collect()
 }

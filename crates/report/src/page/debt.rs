@@ -58,7 +58,7 @@ fn explanation(analysis: &Analysis<'_>, rows: &[(usize, DebtKind)]) -> String {
         "Work that engines had left over before a step, the maximum over the blocks, if a target \
          differs from {} in the same block by more than the bound of the kind ({}). Its figures \
          are marked !, because a difference in speed may come from this.",
-        analysis.base().name,
+        analysis.plan.base_words(),
         bounds.join(", ")
     )
 }

@@ -108,12 +108,29 @@ impl fmt::Display for Sentence {
 pub(crate) fn sentence(analysis: &Analysis<'_>, finding: &Finding<'_>) -> Sentence {
     let start = Sentence::default();
     match finding {
-        Finding::NothingCompared { base_failed: true } => start.text(format!(
-            "Nothing to compare: no trial of the base {} is done, and some failed",
-            analysis.base().name
-        )),
-        Finding::NothingCompared { base_failed: false } => {
+        Finding::NothingCompared { failed_bases } if failed_bases.is_empty() => {
             start.text("Nothing to compare yet: no block has both the base and another target done")
+        }
+        Finding::NothingCompared { failed_bases } => {
+            let names = failed_bases.iter().map(|&base| analysis.base_name(base));
+            start.text(format!(
+                "Nothing to compare: no trial of the base {} is done, and some failed",
+                names.collect::<Vec<_>>().join(" or ")
+            ))
+        }
+        Finding::BaseFailed(base) => {
+            let plan = analysis.plan;
+            let own = plan
+                .contenders()
+                .filter(|&target| plan.base_of(target) == Some(*base));
+            let own: Vec<String> = own
+                .map(|target| plan.targets[target].name.clone())
+                .collect();
+            start.text(format!(
+                "No trial of the base {} is done, and some failed: no ratio of {}",
+                analysis.base_name(*base),
+                listed(&own)
+            ))
         }
         Finding::NoVerdicts { least, most } => start
             .text("A verdict takes ")
@@ -306,7 +323,7 @@ fn of_identical(analysis: &Analysis<'_>, identical: &Identical<'_>) -> Sentence 
     let Some(largest) = identical.largest else {
         return start.text(format!(
             "Identical servers: no block has both {} and {} done",
-            analysis.base().name,
+            analysis.base_name(twin),
             analysis.plan.targets[twin].name
         ));
     };

@@ -122,7 +122,7 @@ fn verdict_items(analysis: &Analysis<'_>) -> Vec<String> {
         return Vec::new();
     }
     let verdicts = &analysis.verdicts;
-    let base = &analysis.base().name;
+    let base = analysis.plan.base_words();
     let is_mixed = analysis.common_display().is_none();
     let rates = || {
         format!(

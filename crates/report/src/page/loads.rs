@@ -85,7 +85,7 @@ fn table(analysis: &Analysis<'_>) -> Table {
         loads.rows_per_second.as_ref().map(mean)
     })];
     if columns.len() > 1 {
-        let name = format!("relative to {}", analysis.base().name);
+        let name = format!("relative to {}", analysis.plan.base_words());
         rows.push(row(&name, &|loads| {
             let estimate = analysis.verdicts.looks.of_pairs(loads.ratio.as_ref()?);
             Some(Cell::figure(figures::ratio(&estimate), estimate.ratio()))

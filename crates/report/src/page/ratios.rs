@@ -36,10 +36,14 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
         Some(RatioDisplay::Time) => " of time",
         _ => "",
     };
+    let relative = if analysis.plan.has_several_bases() {
+        format!("the bases, and ratios{of_time} to {}", analysis.plan.base_words())
+    } else {
+        format!("{}, and ratios{of_time} to it", analysis.plan.base_words())
+    };
     let title = format!(
-        "{} of {}, and ratios{of_time} to it, {}",
+        "{} of {relative}, {}",
         throughput::title(common(analysis)),
-        analysis.base().name,
         plural(n_max as u64, "block")
     );
     let mut blocks = vec![Block::Heading(title)];
@@ -61,9 +65,11 @@ fn absolute(analysis: &Analysis<'_>) -> Vec<Block> {
 
 fn table(analysis: &Analysis<'_>, n_max: usize) -> Table {
     let plan = analysis.plan;
-    let contenders: Vec<usize> = plan.contenders().collect();
+    let columns = analysis.columns();
+    let several_bases = plan.has_several_bases();
+    let with_intervals = plan.contenders().count() <= WITH_INTERVALS_MAX;
     let ratio = |estimate: &Estimate, sign: &str| {
-        let text = if contenders.len() <= WITH_INTERVALS_MAX {
+        let text = if with_intervals {
             figures::ratio(estimate)
         } else {
             figures::plain_ratio(estimate)
@@ -85,7 +91,10 @@ fn table(analysis: &Analysis<'_>, n_max: usize) -> Table {
     let groups = analysis.shown_steps();
     let groups = groups.flat_map(|step| GroupId::of_step(plan, step));
     let steps = groups.map(|group| {
-        let ratios = contenders.iter().map(|&target| {
+        let figures = columns.iter().map(|&target| {
+            if plan.is_base(target) {
+                return of_base(analysis, group, target);
+            }
             let judged = analysis.shown_headline(group, target);
             judged.map(of_judged).into()
         });
@@ -93,7 +102,7 @@ fn table(analysis: &Analysis<'_>, n_max: usize) -> Table {
         let clients = count(group.of(plan).clients.into());
         let clients = several.then(|| Cell::from(clients));
         let cells = std::iter::once(name).chain(clients);
-        cells.chain([base(analysis, group)]).chain(ratios).collect()
+        cells.chain(figures).collect()
     });
     // Their column of signs stays empty.
     let blank = if has_verdicts { "  " } else { "" };
@@ -102,26 +111,37 @@ fn table(analysis: &Analysis<'_>, n_max: usize) -> Table {
         let title = title.map_or_else(|| "all steps".to_owned(), |t| format!("all of {t}"));
         let title = format!("{title}{}", analysis.display_words(&part.steps));
         let display = analysis.display_of(&part.steps);
-        let ratios = part.targets.iter().map(|(_, overall)| {
+        let empty = || Cell::from("");
+        let ratios = columns.iter().map(|&target| {
+            let mut targets = part.targets.iter();
+            let Some((_, overall)) = targets.find(|(of, _)| *of == target) else {
+                return empty();
+            };
             let estimate = overall.shown(display);
             Cell::from(estimate.map(|estimate| ratio(estimate, blank)))
         });
-        let empty = || Cell::from("");
         let cells = std::iter::once(Cell::from(title)).chain(several.then(empty));
-        cells.chain([empty()]).chain(ratios).collect()
+        cells.chain(ratios).collect()
     });
-    let target = |target: usize| {
-        let name = Cell::from(short_name(analysis, target));
-        name.marked(analysis.trials.failed(target))
-    };
     let header = std::iter::once(Cell::from("step")).chain(several.then(|| "clients".into()));
-    let targets = std::iter::once(plan.base)
-        .chain(plan.contenders())
-        .map(target);
+    let targets = columns.iter().map(|&target| heading_of(analysis, target));
     Table {
-        repeated: if several { 3 } else { 2 },
+        // Step and clients, and the base if it is the only one.
+        repeated: 1 + usize::from(several) + usize::from(!several_bases),
         ..Table::of_figures(header.chain(targets), steps.chain(parts))
     }
+}
+
+/// The heading of a target's column.
+fn heading_of(analysis: &Analysis<'_>, target: usize) -> Cell {
+    let plan = analysis.plan;
+    let base = if plan.has_several_bases() && plan.is_base(target) {
+        " (base)"
+    } else {
+        ""
+    };
+    let name = Cell::from(format!("{}{base}", short_name(analysis, target)));
+    name.marked(analysis.trials.failed(target))
 }
 
 /// The unit of most rows, which the heading of the base has.
@@ -148,10 +168,10 @@ fn name(analysis: &Analysis<'_>, group: GroupId, common: Display) -> String {
     }
 }
 
-/// The figure of the base.
-fn base(analysis: &Analysis<'_>, group: GroupId) -> Cell {
+/// The figure of a base.
+fn of_base(analysis: &Analysis<'_>, group: GroupId, base: usize) -> Cell {
     let plan = analysis.plan;
-    let cell = analysis.cells.at(group, plan.base);
+    let cell = analysis.cells.at(group, base);
     let summary = match headline(group.of(plan)) {
         Metric::Operations => cell.shown(group.display(plan)),
         metric => cell.summary(metric),
@@ -183,11 +203,11 @@ fn legend(analysis: &Analysis<'_>) -> String {
     };
     let rates = format!(
         "operations per second ÷ those of {}{OVER}{intervals}; above 1 is faster{times}",
-        analysis.base().name
+        analysis.plan.base_words()
     );
     let of_time = format!(
         "time of an operation ÷ that of {}{OVER}{intervals}; above 1 is slower",
-        analysis.base().name
+        analysis.plan.base_words()
     );
     let ratio = match analysis.common_display() {
         Some(RatioDisplay::Throughput) => rates,

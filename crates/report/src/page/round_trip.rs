@@ -57,7 +57,7 @@ pub(crate) fn blocks(
     let relative = relative.map(|(table, n)| {
         let text = format!(
             "Cost of an operation relative to {} {}, {}",
-            analysis.base().name,
+            analysis.plan.base_words(),
             view.shared,
             over_blocks("geometric mean", n)
         );
@@ -132,8 +132,9 @@ fn table(
         let cell = analysis.costs.cell(step, target);
         let figure = cell.figures.get(&metric);
         let shown = figure.and_then(|figure| kind.of(analysis, figure));
-        let base = analysis.costs.cell(step, analysis.plan.base);
-        let base = (kind == Kind::Relative).then_some(base);
+        let base = analysis.plan.base_of(target);
+        let base = base.filter(|_| kind == Kind::Relative);
+        let base = base.map(|base| analysis.costs.cell(step, base));
         let mark = shown.is_some() && is_doubtful(cell, base, metric);
         (shown, mark)
     };

@@ -90,13 +90,11 @@ fn is_there(analysis: &Analysis<'_>, step: usize, facts: &StatusFacts) -> bool {
 /// Returns `true` if some target has clearly more or less of it than the base.
 fn differs(analysis: &Analysis<'_>, step: usize, counter: &Counter) -> bool {
     let of = |target| analysis.costs.status(step, target, counter);
-    let Some(base) = of(analysis.plan.base) else {
-        return false;
-    };
     let mut others = analysis.plan.contenders();
     others.any(|target| {
-        let other = of(target);
-        other.is_some_and(|other| are_apart(&base, &other))
+        let base = analysis.plan.base_of(target).and_then(of);
+        base.zip(of(target))
+            .is_some_and(|(base, other)| are_apart(&base, &other))
     })
 }
 

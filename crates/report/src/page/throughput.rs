@@ -53,7 +53,8 @@ pub(crate) fn relative(
     let figure = |group: &GroupId, target| {
         let has_warnings = |target| analysis.cells.at(*group, target).has_warnings();
         let ratio = analysis.shown_ratio(*group, target);
-        let of_base = ratio.is_some() && has_warnings(analysis.plan.base);
+        let base = analysis.plan.base_of(target).filter(|_| ratio.is_some());
+        let of_base = base.is_some_and(has_warnings);
         let shown = ratio.map(|estimate| Shown::estimate(&estimate));
         (shown, of_base || has_warnings(target))
     };
@@ -70,7 +71,7 @@ pub(crate) fn relative(
     let text = format!(
         "{} to {} {}, {}",
         relative_words(analysis, view),
-        analysis.base().name,
+        analysis.plan.base_words(),
         view.shared,
         over_blocks("geometric mean", n)
     );

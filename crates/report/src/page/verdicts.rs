@@ -55,7 +55,7 @@ pub(crate) fn of_steps(analysis: &Analysis<'_>) -> Vec<Block> {
                 Some(RatioDisplay::Time) => " and ratios of time",
                 _ => "",
             },
-            analysis.base().name
+            analysis.plan.base_words()
         )),
         Block::Table(table),
     ];
@@ -195,7 +195,7 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Block> {
     let heading = format!(
         "{} relative to {}, geometric mean of the steps of each part",
         quantity(analysis.common_display().unwrap_or_default()),
-        analysis.base().name
+        analysis.plan.base_words()
     );
     vec![
         Block::Heading(heading),
@@ -235,7 +235,7 @@ pub(crate) fn of_metrics(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> 
     let mut blocks = vec![
         Block::Heading(format!(
             "Verdicts on times and costs relative to {}",
-            analysis.base().name
+            analysis.plan.base_words()
         )),
         Block::Table(Table::of_words(header, rows)),
     ];

@@ -199,7 +199,7 @@ pub(crate) fn figures_by_target<R>(
 
 /// The heading of a target's column.
 pub(crate) fn column_name(analysis: &Analysis<'_>, target: usize) -> Cell {
-    let base = if target == analysis.plan.base {
+    let base = if analysis.plan.is_base(target) {
         " (base)"
     } else {
         ""

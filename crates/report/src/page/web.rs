@@ -169,7 +169,7 @@ fn targets(analysis: &Analysis<'_>) -> Vec<TargetKey> {
         index,
         name: plan.targets[index].name.clone(),
         role: match index {
-            _ if index == plan.base => Some("base"),
+            _ if plan.is_base(index) => Some("base"),
             _ if Some(index) == plan.twin => Some("the base once more"),
             _ => None,
         },

@@ -43,7 +43,7 @@ impl Tables<'_> {
         let of_costs = costs.figures.iter().filter(|_| own);
         let of_costs =
             of_costs.map(|(metric, figure)| (*metric, figure, costs.is_doubtful(*metric)));
-        let base = &self.analysis.base().name;
+        let base = self.analysis.base_name(target);
         let unequal = cell.unequal.iter().map(|unequal| unequal.warning(base));
         let of_step = costs.warnings.iter().filter(|_| own).cloned();
         let notes = cell.warnings.iter().cloned().chain(unequal).chain(of_step);

@@ -86,7 +86,7 @@ impl Tables<'_> {
         Target {
             run: self.run_text(),
             target: self.target_name(index),
-            is_base: index == plan.base,
+            is_base: plan.is_base(index),
             is_twin: Some(index) == plan.twin,
             target_order: index as u64 + 1,
             build: target.build.id.as_str().into(),

@@ -302,7 +302,7 @@ row! {
             /// Name of the target.
             target: Text<'a>,
         }
-        /// True for the base.
+        /// True for the base, or for each of several bases.
         is_base: bool,
         /// True for the base's twin: the same target once more.
         is_twin: bool,

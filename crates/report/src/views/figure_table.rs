@@ -235,6 +235,9 @@ impl FigureTable {
 
 /// The bases of the targets of a grid.
 fn relative(analysis: &Analysis<'_>, grid: &Grid, base: &Base) -> String {
+    if base.is_previous() {
+        return "relative to the target before".to_owned();
+    }
     let mut names: Vec<String> = Vec::new();
     for base in grid.cells().filter_map(|cell| base.of(cell.target)) {
         let name = &analysis.plan.targets[base].name;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod answer;
+mod bases;
 mod beside;
 mod browsed;
 mod browser;

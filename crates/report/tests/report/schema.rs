@@ -6,6 +6,7 @@ use std::path::Path;
 use prony_report::{Format, render};
 use serde_json::Value;
 
+use crate::bases::of_each_configuration;
 use crate::costs::complete;
 use crate::documentation::{full, sampled};
 use crate::loads::by_inserts;
@@ -22,6 +23,7 @@ fn reports() -> Vec<Value> {
         by_inserts(),
         twins(0.03),
         waiting(),
+        of_each_configuration(),
     ];
     let reports = samples.iter().map(|sample| {
         let text = render(&sample.store, Format::Json).unwrap();

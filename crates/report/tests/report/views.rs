@@ -9,7 +9,7 @@ use crate::costs::{counting, run_sampled};
 use crate::sample::{Sample, at, plan};
 
 /// Three builds with the binary log off and on, two steps at two numbers of clients, in two phases.
-fn matrix(blocks: u32) -> Plan {
+pub(crate) fn matrix(blocks: u32) -> Plan {
     let builds = [
         ("5.0.21", Version::new(5, 0, 21)),
         ("5.6.24", Version::new(5, 6, 24)),
@@ -54,7 +54,7 @@ fn timed(planned: PlannedTrial, clients: u32, outcome: &mut StepOutcome) {
     own.busy_ns = own.operations * 24 * version * log * mood / 10_000;
 }
 
-fn run(plan: &Plan) -> Sample {
+pub(crate) fn run(plan: &Plan) -> Sample {
     let mut sample = Sample::new(plan);
     for planned in sample.store.missing_trials().unwrap() {
         let trial = sample.begin(planned);
@@ -85,7 +85,7 @@ pub(crate) fn options(arguments: &str) -> ViewOptions {
     options
 }
 
-fn shown(sample: &Sample, of: View, arguments: &str, format: Format) -> String {
+pub(crate) fn shown(sample: &Sample, of: View, arguments: &str, format: Format) -> String {
     let report = view(&sample.store, of, &options(arguments), format).unwrap();
     assert!(report.ends_with('\n') && !report.ends_with("\n\n"));
     assert!(!report.contains("NaN") && !report.contains("inf"));
@@ -246,7 +246,7 @@ fn rows_and_columns_are_chosen() {
     assert!(report.contains("5.6.24"), "{report}");
 }
 
-fn refused(of: View, arguments: &str) -> String {
+pub(crate) fn refused(of: View, arguments: &str) -> String {
     let sample = run(&matrix(1));
     match view(&sample.store, of, &options(arguments), Format::Text) {
         Err(ReportError::View(error)) => error.to_string(),

@@ -130,7 +130,7 @@ fn targets(plan: &Plan) -> Vec<String> {
     let varying = plan.varying();
     let mut lines = vec![format!("\nTargets ({}):", plan.targets.len())];
     for (index, target) in plan.targets.iter().enumerate() {
-        let base = if index == plan.base {
+        let base = if plan.is_base(index) {
             "  (base)"
         } else if plan.twin == Some(index) {
             "  (the base again)"
@@ -138,7 +138,15 @@ fn targets(plan: &Plan) -> Vec<String> {
             ""
         };
         let words = summary(target, &varying);
-        lines.push(format!("  {}: {words}{base}", target.name));
+        let own = plan
+            .other_base_of(index)
+            .filter(|_| plan.has_several_bases());
+        let own = own
+            .filter(|_| plan.twin != Some(index))
+            .map_or_else(String::new, |base| {
+                format!("  (relative to {})", plan.targets[base].name)
+            });
+        lines.push(format!("  {}: {words}{base}{own}", target.name));
     }
     lines
 }

@@ -76,7 +76,8 @@ impl<'a> Doubts<'a> {
         metric: Metric,
         differs: bool,
     ) -> Vec<Doubt> {
-        let sides = [target, self.plan.base];
+        let base = self.plan.other_base_of(target);
+        let sides: Vec<usize> = std::iter::once(target).chain(base).collect();
         let cell = |side| self.cells.at(group, side);
         let costs = |side| self.costs.cell(group.step, side);
         let is_cost = !metric.facts().how.counters().is_empty();

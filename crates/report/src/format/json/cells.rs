@@ -87,7 +87,7 @@ fn work(clients: &ClientGroup) -> impl Serialize {
 /// The figures over the blocks of a group of clients.
 fn figures(analysis: &Analysis<'_>, group: GroupId, target: usize) -> impl Serialize {
     let cell = analysis.cells.at(group, target);
-    let base = &analysis.base().name;
+    let base = analysis.base_name(target);
     let unequal = cell.unequal.iter().map(|unequal| unequal.warning(base));
     object! {
         display: group.display(analysis.plan),

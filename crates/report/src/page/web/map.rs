@@ -194,7 +194,8 @@ fn cell(analysis: &Analysis<'_>, group: GroupId, target: usize) -> MapCell {
     let margin =
         |metric| judged(metric).map_or_else(|| plan.steps[group.step].margin(), |j| j.margin);
     let cost = judged(Metric::ServerCpu).filter(|_| group.is_own());
-    let of_base = estimate.is_some() && analysis.cells.at(group, plan.base).has_warnings();
+    let base = plan.base_of(target).filter(|_| estimate.is_some());
+    let of_base = base.is_some_and(|base| analysis.cells.at(group, base).has_warnings());
     let doubts = throughput.is_some_and(|judged| !judged.doubts.is_empty());
     MapCell {
         anchor: anchor(group, target),

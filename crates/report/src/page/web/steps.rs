@@ -1,6 +1,8 @@
 //! The details of steps: a row for each target with all its blocks, and what explains it.
 
-use prony_model::{Metric, RatioDisplay};
+use std::collections::BTreeMap;
+
+use prony_model::{Metric, RatioDisplay, Step};
 use prony_stats::Summary;
 
 use crate::analysis::Analysis;
@@ -110,7 +112,8 @@ fn part(analysis: &Analysis<'_>, group: GroupId, courses: &Courses) -> StepPart 
 fn row(analysis: &Analysis<'_>, group: GroupId, target: usize) -> TargetRow {
     let plan = analysis.plan;
     let of_target = analysis.cells.at(group, target);
-    let of_base = analysis.cells.at(group, plan.base);
+    let of_base = plan.base_of(target);
+    let of_base = of_base.map(|base| analysis.cells.at(group, base));
     let judged = analysis.shown_verdict(group, target);
     let ratio = analysis.shown_ratio(group, target).map(|estimate| {
         let (text, interval) = figures::ratio_parts(&estimate);
@@ -123,13 +126,16 @@ fn row(analysis: &Analysis<'_>, group: GroupId, target: usize) -> TargetRow {
             n: estimate.n(),
         }
     });
-    let (mine, other) = (&of_target.measurements, &of_base.measurements);
-    let blocks = if analysis.shows_time(group.step) {
-        cell::time_quotients(mine, other)
-    } else {
-        cell::quotients(Metric::Operations, mine, other)
-    };
-    let is_base = target == plan.base;
+    let of_base = of_base.filter(|_| ratio.is_some());
+    let blocks = of_base.map_or_else(BTreeMap::new, |base| {
+        let (mine, other) = (&of_target.measurements, &base.measurements);
+        if analysis.shows_time(group.step) {
+            cell::time_quotients(mine, other)
+        } else {
+            cell::quotients(Metric::Operations, mine, other)
+        }
+    });
+    let is_base = plan.is_base(target);
     let shown = of_target.shown(group.display(plan));
     TargetRow {
         anchor: anchor(group, target),
@@ -141,12 +147,8 @@ fn row(analysis: &Analysis<'_>, group: GroupId, target: usize) -> TargetRow {
             judged.doubts.iter().map(ToString::to_string).collect()
         }),
         absolute: shown.map(|summary| (figures::mean(summary), summary.mean)),
-        blocks: if is_base || ratio.is_none() {
-            Vec::new()
-        } else {
-            blocks.into_values().collect()
-        },
-        mark: of_target.has_warnings() || ratio.is_some() && of_base.has_warnings(),
+        blocks: blocks.into_values().collect(),
+        mark: of_target.has_warnings() || of_base.is_some_and(cell::Cell::has_warnings),
         ratio,
     }
 }
@@ -185,8 +187,8 @@ fn folds(analysis: &Analysis<'_>, group: GroupId, courses: &Courses) -> Vec<Fold
 
 /// The warnings about the cells of a group.
 fn notes(analysis: &Analysis<'_>, group: GroupId) -> Vec<Block> {
-    let base = &analysis.base().name;
     let of_target = |target: usize| {
+        let base = analysis.base_name(target);
         let cell = analysis.cells.at(group, target);
         let name = &analysis.plan.targets[target].name;
         let unequal = cell.unequal.iter().map(|unequal| unequal.warning(base));
@@ -366,7 +368,7 @@ fn over_targets(analysis: &Analysis<'_>, section: &Section) -> Vec<Chart> {
     let line = |&step: &usize| {
         let points = columns.iter().enumerate().filter_map(|(place, &target)| {
             let x = place as f64;
-            if target == plan.base {
+            if plan.is_base(target) {
                 return Some(Point {
                     x,
                     y: 1.0,
@@ -405,12 +407,12 @@ fn over_targets(analysis: &Analysis<'_>, section: &Section) -> Vec<Chart> {
             charts.push(Chart {
                 title: format!(
                     "{quantity} relative to {} at {}{more}",
-                    analysis.base().name,
+                    analysis.plan.base_words(),
                     plural(clients.into(), "client")
                 ),
                 x: axis("target", Scale::Names(names.clone())),
                 y: axis(
-                    &format!("{label} to {}", analysis.base().name),
+                    &format!("{label} to {}", analysis.plan.base_words()),
                     Scale::FromZero,
                 ),
                 lines: lines.to_vec(),
