@@ -126,7 +126,7 @@ impl Filler {
         let index = Dataset::secondary_index_name(table);
         let key = &dataset.indexes(table)[0].name;
         assert_eq!(
-            sums(&format!("FORCE INDEX ({index}) WHERE k > 0")),
+            sums(&format!("FORCE INDEX ({index}) WHERE k >= 0")),
             sums(&format!("FORCE INDEX ({key})")),
             "{dataset:?}"
         );

@@ -4,7 +4,7 @@ use prony_model::{Bases, Campaign, CountedBy, Counting, PlannedTrial, Target};
 
 use super::base::Decided;
 use super::blocks::{self, Blocks};
-use super::{DEFAULT_SEED, Knowledge, counting, order, read_seed, twin};
+use super::{DEFAULT_SEED, Knowledge, counting, order, read_seed, turn, twin};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Read};
 
@@ -12,6 +12,7 @@ use crate::invalid::{Document, Read};
 pub(super) struct Written {
     blocks: Blocks,
     aa: Option<Located<bool>>,
+    turn: Option<Located<u64>>,
     seed: u64,
     counting: counting::Written,
 }
@@ -26,6 +27,7 @@ pub(super) struct Design {
     pub(super) base: usize,
     /// With the twin's; `None` for one base.
     pub(super) bases: Option<Bases>,
+    pub(super) turn_ms: Option<u64>,
     pub(super) campaign: Option<Campaign>,
     pub(super) counting: counting::Decided,
     pub(super) trials: Vec<PlannedTrial>,
@@ -35,11 +37,13 @@ pub(super) struct Design {
 pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
     let blocks = blocks::read(fields);
     let aa = fields.optional("aa", Value::located_flag);
+    let turn = fields.optional("turn", |value| turn::read(&value));
     let seed = fields.optional("seed", read_seed);
     let counting = fields.optional("counting", counting::read);
     Ok(Written {
         blocks: blocks?,
         aa: aa?,
+        turn: turn?,
         seed: seed?.unwrap_or(DEFAULT_SEED),
         counting: counting?.unwrap_or_default(),
     })
@@ -56,6 +60,7 @@ pub(super) fn decide(
     let Written {
         blocks,
         aa,
+        turn,
         seed,
         counting,
     } = written;
@@ -69,6 +74,7 @@ pub(super) fn decide(
         bases.of_target.extend(twin.map(|_| Some(base.first)));
         bases
     });
+    let turn_ms = turn::decide(document, turn, &targets)?;
     let countable = countable(&targets, twin, counting.counting);
     let counted = order::Counted {
         blocks: counting.counting.map_or(0, |counting| counting.blocks),
@@ -81,6 +87,7 @@ pub(super) fn decide(
         twin,
         base: base.first,
         bases,
+        turn_ms,
         campaign,
         counting,
     })
