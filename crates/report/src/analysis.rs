@@ -42,7 +42,7 @@ mod warnings;
 
 use std::collections::BTreeSet;
 
-use prony_model::{AdditionReason, Calibration, Plan, RatioDisplay, Target};
+use prony_model::{AdditionReason, Calibration, Plan, RatioDisplay};
 use prony_store::{BuildRow, HostRow, RunRow, Store, StoreError, Subject, WarningRow};
 
 use self::before_after::BeforeAfter;

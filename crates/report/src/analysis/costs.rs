@@ -199,12 +199,13 @@ fn of_step(
 
 /// The costs of the loads of all targets.
 fn of_loads(plan: &Plan, trials: Vec<CellTrials>) -> Vec<CellCosts> {
-    let base = trials[plan.base].clone();
+    let all = trials.clone();
     let of_target = |(target, trials): (usize, CellTrials)| {
         if !trials.are_sampled() {
             return CellCosts::without_samples(trials);
         }
-        let mut cell = CellCosts::of(trials, (target != plan.base).then_some(&base));
+        let base = plan.other_base_of(target).map(|base| &all[base]);
+        let mut cell = CellCosts::of(trials, base, false);
         cell.doubt_simulated("a load");
         cell
     };

@@ -89,6 +89,7 @@ pub(crate) fn ratio(
         None => OverallRatio {
             steps: 0,
             estimate: None,
+            time: None,
         },
     }
 }

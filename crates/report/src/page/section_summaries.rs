@@ -52,7 +52,7 @@ pub(crate) fn blocks(
     let title = format!(
         "{} relative to {}, over the steps{}",
         quantity(analysis.ratio_display(first.steps[0])),
-        analysis.base().name,
+        analysis.plan.base_words(),
         if own.len() > 1 {
             " at each number of clients"
         } else {
@@ -94,7 +94,8 @@ fn of_summary(
     let display = analysis.ratio_display(summary.steps[0]);
     let has_warnings = |step: usize, target: usize| {
         let cell = |target| analysis.cells.at(GroupId::own(step), target);
-        cell(target).has_warnings() || cell(analysis.plan.base).has_warnings()
+        let base = analysis.plan.base_of(target);
+        cell(target).has_warnings() || base.is_some_and(|base| cell(base).has_warnings())
     };
     let mean = |target: usize, of: &TargetSummary| {
         let estimate = of.overall.shown(display)?;

@@ -29,7 +29,7 @@ fn by_binlog(blocks: u32) -> Plan {
 
 fn relative(sample: &Sample, base: &str, format: Format) -> String {
     let screen = Screen::default();
-    render_relative(&sample.store, base, format, &Extent::Whole, screen).unwrap()
+    render_relative(&sample.store, base, format, &Extent::Whole, None, screen).unwrap()
 }
 
 fn json(text: &str) -> Value {
@@ -51,7 +51,7 @@ fn bases_of_each_configuration_as_text() {
 fn bases_of_each_configuration_in_the_answer() {
     let sample = of_each_configuration();
     let (extent, screen) = (Extent::Answer, Screen::default());
-    let report = prony_report::render_extent(&sample.store, Format::Text, &extent, screen);
+    let report = prony_report::render_extent(&sample.store, Format::Text, &extent, None, screen);
     insta::assert_snapshot!(report.unwrap());
 }
 
@@ -220,7 +220,7 @@ fn a_base_that_makes_no_sense_is_refused() {
         ("step:scan", "name a target"),
     ] {
         let (extent, screen) = (Extent::Whole, Screen::default());
-        let report = render_relative(&sample.store, base, Format::Text, &extent, screen);
+        let report = render_relative(&sample.store, base, Format::Text, &extent, None, screen);
         match report {
             Err(ReportError::View(error)) => {
                 assert!(error.to_string().contains(words), "{error}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Metric, RatioDisplay, Step};
+use prony_model::{Metric, RatioDisplay};
 use prony_stats::Summary;
 
 use crate::analysis::Analysis;
