@@ -79,7 +79,8 @@ pub use placement::{
     ThreadsOn, WantedPlacement,
 };
 pub use plan::{
-    Bases, Length, Phase, Plan, PlannedTrial, Protocol, RatioDisplay, Section, Settle, Step, Target, Timing,
+    Bases, Length, Phase, Plan, PlannedTrial, Protocol, RatioDisplay, Section, Settle, Step,
+    Target, Timing,
 };
 pub use process::{Allocator, CpuSet, CpuSetError, HugePages, PreloadedLibrary, ProcessSettings};
 pub use sample::{

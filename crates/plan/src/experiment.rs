@@ -26,7 +26,8 @@ mod twin;
 use std::path::Path;
 
 use prony_model::{
-    Backend, BuildFacts, Dataset, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema, Target, Workload,
+    Backend, BuildFacts, Dataset, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema, Target,
+    Workload,
 };
 
 use crate::fields::{Fields, Located, Value, is_name_char, twice};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    Backend, Counter, CpuDisagreement, Effect, Formula, Gap, Metric, Moment, NoValue, Pace, Plan, Source,
-    StepCounts, ThreadUse, Timing, Value, cpu_disagreement,
+    Backend, Counter, CpuDisagreement, Effect, Formula, Gap, Metric, Moment, NoValue, Pace, Plan,
+    Source, StepCounts, ThreadUse, Timing, Value, cpu_disagreement,
 };
 use prony_store::{OutcomeRow, StatementRow};
 

@@ -108,6 +108,7 @@ fn run(analysis: &Analysis<'_>) -> impl Serialize {
         ended_at: run.ended_at.map(|at| at.to_string()),
         hosts: hosts.collect::<Vec<_>>(),
         default_placement: analysis.placements.default,
+        turn_ms: analysis.plan.turn_ms,
     }
 }
 

@@ -157,7 +157,10 @@ pub(crate) fn blocks(
     let Some(costs) = table(analysis, cells, detail) else {
         return Vec::new();
     };
-    let mut blocks = vec![heading(title(analysis, "Cost of", step)), Block::Table(costs)];
+    let mut blocks = vec![
+        heading(title(analysis, "Cost of", step)),
+        Block::Table(costs),
+    ];
     let has_query = |metric: &Metric| cells.iter().any(|cell| cell.per_query.contains_key(metric));
     let metrics: Vec<Metric> = OF_QUERY.into_iter().filter(has_query).collect();
     if !metrics.is_empty() {

@@ -29,6 +29,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     facts.extend(sequence(plan).map(|text| ("Sequence", text)));
     facts.extend(settling(plan).map(|text| ("Settling", text)));
     facts.push(work(analysis));
+    facts.extend(turns(plan).map(|text| ("Turns", text)));
     let common = list(&common_settings(&plan.targets));
     let separator = if common.is_empty() { "" } else { ", " };
     let foreign = plan.targets.iter().any(|target| target.external.is_some());
@@ -81,6 +82,15 @@ fn work(analysis: &Analysis<'_>) -> (&'static str, String) {
         plural(analysis.trials.counts.planned, "trial")
     );
     ("Work", text)
+}
+
+/// The way in which targets share the time of a block. `None` where they run one after another.
+fn turns(plan: &Plan) -> Option<String> {
+    let ms = plan.turn_ms?;
+    Some(format!(
+        "the targets of a block worked for {ms} ms each, round after round within each step, while \
+         the servers of all others were stopped"
+    ))
 }
 
 /// The price of sampling while servers were measured. `None` where nothing was sampled.

@@ -1,7 +1,8 @@
 //! The legend of a report for people.
 
 use prony_model::{
-    ClientGroup, CountedBy, Display, Metric, Pace, Plan, RatioDisplay, Source, Timing, TrialKind,
+    ClientGroup, CountedBy, Display, Metric, Pace, Plan, Protocol, RatioDisplay, Source, Timing,
+    TrialKind,
 };
 
 use crate::analysis::Analysis;
@@ -18,6 +19,7 @@ pub(crate) fn items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
             .to_owned(),
     );
     items.extend(verdict_items(analysis));
+    items.extend(text_item(analysis.plan));
     items.extend(paced_items(analysis.plan));
     items.extend(before_after_item(analysis));
     items.extend(cost_items(analysis, detail));
@@ -82,6 +84,25 @@ fn units(plan: &Plan) -> Vec<String> {
 fn that_hold(items: &[(bool, &str)]) -> Vec<String> {
     let shown = items.iter().filter(|(holds, _)| *holds);
     shown.map(|(_, text)| (*text).to_owned()).collect()
+}
+
+/// The workloads whose statements are not sent as the targets' protocol says.
+fn text_item(plan: &Plan) -> Option<String> {
+    let mut targets = plan.targets.iter();
+    targets.find(|target| target.protocol == Protocol::Prepared)?;
+    let works = shown(plan).map(|group| &group.of(plan).workload);
+    let mut names: Vec<_> = works
+        .filter(|workload| workload.text_only)
+        .map(|workload| workload.name.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Statements of {} are sent as text, whatever the protocol of the target is.",
+            names.join(", ")
+        )
+    })
 }
 
 /// The meaning of figures where clients keep a pace, or other groups run beside them.

@@ -37,7 +37,10 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
         _ => "",
     };
     let relative = if analysis.plan.has_several_bases() {
-        format!("the bases, and ratios{of_time} to {}", analysis.plan.base_words())
+        format!(
+            "the bases, and ratios{of_time} to {}",
+            analysis.plan.base_words()
+        )
     } else {
         format!("{}, and ratios{of_time} to it", analysis.plan.base_words())
     };

@@ -262,6 +262,9 @@ fn entry_line(first: &Step, entry: &[Step]) -> String {
     }
     let own = first.own();
     line.push_str(&pace::words(own.pace, own.reconnect_every));
+    if own.workload.text_only {
+        line.push_str(", sent as text");
+    }
     if first.warm_only {
         line.push_str(", for warming only");
     }

@@ -152,7 +152,7 @@ fn steps(plan: &Plan) -> Vec<Block> {
             vec![
                 Cell::from(name + warm),
                 count(group.clients.into()).into(),
-                group.workload.name.as_str().into(),
+                workload(&group.workload).into(),
                 parameters.join(", ").into(),
                 length(step).into(),
                 seconds(step.warmup_ms).into(),
@@ -174,6 +174,15 @@ fn steps(plan: &Plan) -> Vec<Block> {
         "settling before",
     ];
     vec![Block::Table(Table::of_words(header, rows))]
+}
+
+fn workload(workload: &Workload) -> String {
+    let text = if workload.text_only {
+        ", sent as text"
+    } else {
+        ""
+    };
+    format!("{}{text}", workload.name)
 }
 
 fn length(step: &Step) -> String {
