@@ -23,6 +23,12 @@ pub(crate) struct ReportArgs {
     /// are versions from old to new
     #[arg(long, conflicts_with_all = ["detail", "steps", "clients", "sections"])]
     pub(crate) lineage: bool,
+    /// Print the experiment's file as the run was begun with it, or the file of own workloads of
+    /// this name
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+        default_missing_value = "",
+        conflicts_with_all = ["format", "detail", "steps", "clients", "sections", "lineage", "view"])]
+    pub(crate) experiment: Option<String>,
     /// File to write to, in place of an older one; standard output without it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

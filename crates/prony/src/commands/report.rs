@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use prony_report::{Extent, Format, Screen, lineage, render_extent, view};
-use prony_store::Store;
+use prony_store::{DefinitionFile, DefinitionKind, Store};
 
 use crate::cli::{FormatArg, ReportArgs};
 use crate::commands::page;
@@ -18,6 +18,9 @@ pub(crate) const RESULT_FILE: &str = "run.sqlite";
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&result_file(&args.run)?).map_err(Failure::usage)?;
     let format = args.format.into();
+    if let Some(name) = &args.experiment {
+        return put(args, &definition(&store, name)?);
+    }
     let text = if args.lineage {
         lineage(&store, format, output::screen())
     } else if let Some(name) = args.view.view {
@@ -29,11 +32,38 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
             .map_or_else(output::screen, |_| Screen::default());
         render_extent(&store, format, &args.extent.extent(), screen)
     };
-    let text = text.map_err(Failure::usage)?;
+    put(args, &text.map_err(Failure::usage)?)
+}
+
+fn put(args: &ReportArgs, text: &str) -> Result<(), Failure> {
     match &args.output {
-        Some(path) => page::replace(path, &text),
-        None => output::data(&text),
+        Some(path) => page::replace(path, text),
+        None => output::data(text),
     }
+}
+
+/// The text of the file of this name that the user wrote for the run; of the experiment's if the name is
+/// empty.
+fn definition(store: &Store, name: &str) -> Result<String, Failure> {
+    let files = store.definitions().map_err(Failure::usage)?;
+    if files.is_empty() {
+        let message = "the run does not have the text of its experiment's file";
+        return Err(Failure::new(ExitStatus::Usage, message).with_hint(
+            "the Prony that began the run did not keep it; `prony report RUN --format html` has \
+             everything that it asked for",
+        ));
+    }
+    let is_wanted = |file: &&DefinitionFile| match name {
+        "" => file.kind == DefinitionKind::Experiment,
+        _ => file.name == name,
+    };
+    let found = files.iter().find(is_wanted);
+    found.map(|file| file.text.clone()).ok_or_else(|| {
+        let known: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let message = format!("the run does not have the file `{name}`");
+        let hint = format!("its files are {}", known.join(", "));
+        Failure::new(ExitStatus::Usage, message).with_hint(&hint)
+    })
 }
 
 /// Prints an extent of the report of an open run.

@@ -1,7 +1,7 @@
 //! A report as one page to browse: everything that it shows, with the places that lead to each other.
 
 pub(crate) mod map;
-mod reproduce;
+pub(crate) mod reproduce;
 pub(crate) mod steps;
 
 use prony_model::Aspect;
