@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::{EXAMPLE, Finished, PRONY, finish, prony, write};
+use support::{EXAMPLE, Finished, PRONY, finish, prony, workspace, write};
 use tempfile::TempDir;
 
 /// A run that has begun and is without any trial.
@@ -81,6 +81,18 @@ fn a_run_keeps_the_files_that_the_user_wrote_for_it() {
     let page = report("--format=html").exits(0).stdout;
     let command = "prony run example.toml --profile small --workloads own.toml";
     assert!(page.contains(command));
+}
+
+#[test]
+fn the_schema_of_reports_needs_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = finish(poor(folder.path(), &["report", "--schema"])).exits(0);
+    let published = workspace().join("docs/formats/report.schema.json");
+    assert_eq!(schema.stdout, fs::read_to_string(published).unwrap());
+    finish(poor(folder.path(), &["report"]))
+        .exits(2)
+        .says(&["<RUN>"]);
+    finish(poor(folder.path(), &["report", "x", "--schema"])).exits(2);
 }
 
 /// Runs `script` where a small file system can be mounted: in a mount namespace of its own, which ends

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prony_report::{Extent, Format, Screen, lineage, render_extent, view};
+use prony_report::{Extent, Format, JSON_SCHEMA, Screen, lineage, render_extent, view};
 use prony_store::{DefinitionFile, DefinitionKind, Store};
 
 use crate::cli::{FormatArg, ReportArgs};
@@ -16,7 +16,10 @@ pub(crate) const RESULT_FILE: &str = "run.sqlite";
 /// Prints the report of a run, whatever state it is in, or writes it to a file. The page in the run's
 /// folder stays as it is.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
-    let store = Store::open_read_only(&result_file(&args.run)?).map_err(Failure::usage)?;
+    if args.schema {
+        return put(args, JSON_SCHEMA);
+    }
+    let store = Store::open_read_only(&result_file(args.run()?)?).map_err(Failure::usage)?;
     let format = args.format.into();
     if let Some(name) = &args.experiment {
         return put(args, &definition(&store, name)?);
