@@ -49,6 +49,33 @@ fn a_plan_starts_nothing() {
 }
 
 #[test]
+fn optional_builds_take_part_where_the_catalogue_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let optional = "[[target]]\nbuild = \"mine-5.1.72\"\noptional = true\n\n[sequence]";
+    let experiment = EXAMPLE.replace("[sequence]", optional);
+    write(folder.path(), "example.toml", &experiment);
+    let own = folder.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    let plan = || {
+        let arguments = ["plan", "example.toml", "--catalog", own.to_str().unwrap()];
+        finish(prony(folder.path(), &arguments)).exits(0).stdout
+    };
+    let absent = plan();
+    assert!(absent.contains("Targets (1):"));
+    assert!(absent.contains(
+        "  mine-5.1.72 is not on this machine: left out; add it with `prony servers add FOLDER --id \
+         mine-5.1.72`\n"
+    ));
+    let entry = "[[build]]\nid = \"mine-5.1.72\"\nfamily = \"mysql\"\nversion = \"5.1.72\"\n\
+                 version_text = \"5.1.72\"\nengines = [\"innodb\"]\nprogram = \"bin/mysqld\"\n\
+                 bootstrap = { template = \"data\" }\n[[build.source]]\nfrom.path = \"/opt/none\"\n";
+    write(&own, "mine.toml", entry);
+    let present = plan();
+    assert!(present.contains("Targets (2):"));
+    assert!(!present.contains("left out"));
+}
+
+#[test]
 fn a_plan_shows_what_all_targets_share() {
     let folder = tempfile::tempdir().unwrap();
     for (experiment, words) in [

@@ -12,6 +12,7 @@ mod external;
 mod fit;
 mod matrix;
 mod name;
+mod optional;
 mod order;
 mod placement;
 mod preload;
@@ -139,7 +140,10 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
     // What could not be read is reported; the steps are still read, for their own problems.
-    let unbound = targets.as_ref().ok().and_then(|targets| unbound(targets));
+    let unbound = targets
+        .as_ref()
+        .ok()
+        .and_then(|targets| unbound(&targets.all));
     let surroundings = sequence::Surroundings {
         clients: clients.unwrap_or_default(),
         margin: margin
@@ -156,21 +160,17 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let profiles = fields.optional("profile", profile::check);
     let unknown = fields.finish();
 
-    let placement = placement.and_then(|placement| match (unbound, &placement) {
-        (Some(name), Some(wanted)) => {
-            let of_server = wanted.as_ref();
-            placement::check_without_server(document, name, &of_server).map(|()| placement)
-        }
-        _ => Ok(placement),
-    });
+    if let (Some(name), Ok(Some(wanted))) = (unbound, &placement) {
+        placement::check_without_server(document, name, &wanted.as_ref())?;
+    }
     let targets = targets?;
-    let base = base::find(document, &base?, &targets)?;
+    let base = optional::find_base(document, &base?, &targets)?;
     unknown?;
     profiles?;
     margin?;
     let sequence = sequence?;
-    let canary = canary::decide(document, canary?, &targets)?;
-    let design = design::decide(document, design?, base, targets, knowledge)?;
+    let canary = canary::decide(document, canary?, &targets.all)?;
+    let design = design::decide(document, design?, base, targets.all, knowledge)?;
     Ok(Plan {
         name: name?.value.to_owned(),
         question: question?.map_or_else(String::new, |text| text.value.to_owned()),
@@ -187,6 +187,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         campaign: design.campaign,
         without: Vec::new(),
         confirms: None,
+        left_out: targets.left_out,
         trials: design.trials,
         counting: design.counting.counting,
         counting_note: design.counting.note,

@@ -2,7 +2,19 @@
 
 use std::time::Duration;
 
+use prony_model::Plan;
+
 pub(crate) use prony_report::words::{listed, plural, whole as rate};
+
+/// A line for each build that is left out of a plan.
+pub(crate) fn left_out(plan: &Plan) -> impl Iterator<Item = String> {
+    let builds = plan.left_out.iter();
+    builds.map(|id| {
+        format!(
+            "{id} is not on this machine: left out; add it with `prony servers add FOLDER --id {id}`"
+        )
+    })
+}
 
 /// A time in words, to two units: `700 ms`, `2.5 s`, `4 min 10 s`, `3 h 20 min`.
 pub(crate) fn duration(ms: u64) -> String {

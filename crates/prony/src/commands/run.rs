@@ -16,6 +16,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
+use crate::words::left_out;
 
 /// Runs an experiment and prints its report.
 pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
@@ -37,6 +38,7 @@ pub(crate) fn start(
         "The results of this run are in {}.",
         folder.display()
     ));
+    left_out(&experiment.plan).for_each(|line| output::notice(&line));
     let end = complete(&mut store, &folder, catalogue, &surroundings, signals);
     end.map_err(|stopped| {
         let Stopped {

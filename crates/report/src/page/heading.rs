@@ -12,7 +12,7 @@ use crate::analysis::Analysis;
 use crate::analysis::findings::bad_properties;
 use crate::document::{Cell, Table};
 use crate::page::{canaries, generator, placement};
-use crate::words::{plural, seconds};
+use crate::words::{listed, plural, seconds};
 
 /// Facts of the run as a whole.
 pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
@@ -20,6 +20,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let mut facts = vec![run(analysis)];
     facts.extend(host(analysis));
     facts.extend(host_check(&analysis.hosts).map(|text| ("Check", text)));
+    facts.extend(left_out(analysis.plan).map(|text| ("Left out", text)));
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
     facts.extend(placement::line(analysis).map(|text| ("Placement", text)));
     facts.extend(sampling(analysis).map(|text| ("Sampling", text)));
@@ -46,8 +47,22 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
 
 /// The facts of the short page.
 pub(crate) fn brief(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
+    let left_out = left_out(analysis.plan).map(|text| ("Left out", text));
     let facts = std::iter::once(run(analysis)).chain(host(analysis));
-    facts.chain([work(analysis)]).collect()
+    facts.chain([work(analysis)]).chain(left_out).collect()
+}
+
+/// The builds of optional targets that the machine did not have. `None` without one.
+fn left_out(plan: &Plan) -> Option<String> {
+    let was = match plan.left_out.len() {
+        0 => return None,
+        1 => "was",
+        _ => "were",
+    };
+    Some(format!(
+        "{}: {was} not on the machine when the run began; `prony servers add` adds builds",
+        listed(&plan.left_out)
+    ))
 }
 
 fn run(analysis: &Analysis<'_>) -> (&'static str, String) {

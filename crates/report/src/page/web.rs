@@ -156,7 +156,7 @@ fn place(analysis: &Analysis<'_>, cell: CellMetric) -> Option<String> {
 /// The facts that stand above everything else.
 fn head(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let facts = heading::facts(analysis).into_iter();
-    let is_first = |name: &str| matches!(name, "Run" | "Host" | "Work" | "Check");
+    let is_first = |name: &str| matches!(name, "Run" | "Host" | "Work" | "Check" | "Left out");
     facts.filter(|(name, _)| is_first(name)).collect()
 }
 

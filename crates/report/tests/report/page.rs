@@ -1,7 +1,7 @@
 //! The page of a run as a file: its figures, its safety, and odd runs.
 
 use prony_model::{Phase, Plan, Section};
-use prony_report::{Format, render};
+use prony_report::{Extent, Format, Screen, render, render_extent};
 use prony_store::{DefinitionFile, DefinitionKind, Subject};
 use prony_testkit::planned;
 use serde_json::Value;
@@ -71,6 +71,24 @@ fn the_users_files_are_on_the_page_whole() {
     let text = render(&sample.store, Format::Text).unwrap();
     assert!(text.contains("Experiment file mine.toml"), "{text}");
     assert!(text.contains("  name = \"x\"\n"), "{text}");
+}
+
+#[test]
+fn builds_that_were_left_out_are_named() {
+    let mut plan = plan(2, &[1], 2);
+    plan.left_out = vec!["mysql-5.1.72".to_owned(), "mine".to_owned()];
+    let mut sample = Sample::new(&plan);
+    sample.run(|_| true);
+    let fact = "mysql-5.1.72 and mine: were not on the machine when the run began";
+    for (format, extent) in [
+        (Format::Text, Extent::Answer),
+        (Format::Text, Extent::Whole),
+        (Format::Html, Extent::Whole),
+    ] {
+        let text = render_extent(&sample.store, format, &extent, Screen::default()).unwrap();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains(fact), "{text}");
+    }
 }
 
 #[test]

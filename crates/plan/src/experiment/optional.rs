@@ -1,0 +1,58 @@
+//! `optional`: targets that are left out where the catalogue does not have their build.
+
+use prony_model::{Aspect, Target};
+
+use super::base;
+use super::expand::Written;
+use super::setting::{self, Setting};
+use crate::fields::Located;
+use crate::invalid::{Document, Problem, Read};
+
+/// The targets of an experiment.
+#[derive(Debug)]
+pub(super) struct Targets {
+    pub(super) all: Vec<Target>,
+    /// For each of them, `true` if it is left out where the catalogue does not have its build.
+    pub(super) optional: Vec<bool>,
+    /// Builds of the targets that are left out here.
+    pub(super) left_out: Vec<String>,
+}
+
+/// Builds that are left out, each once, in the order of the file.
+pub(super) fn left_out(written: &[Written<'_>]) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    let tables = written.iter();
+    for build in tables.flat_map(|table| setting::values(&table.axes, &Aspect::Build)) {
+        if let Setting::LeftOut(id) = &build.value
+            && !ids.contains(id)
+        {
+            ids.push(id.clone());
+        }
+    }
+    ids
+}
+
+/// Finds the base, which can't be an optional target: experiments have the same base wherever they run.
+pub(super) fn find_base(
+    document: &Document<'_>,
+    written: &Located<&str>,
+    targets: &Targets,
+) -> Read<usize> {
+    if targets.left_out.iter().any(|id| id == written.value) {
+        return refused(written).fail(document);
+    }
+    let base = base::find(document, written, &targets.all)?;
+    if targets.optional[base] {
+        return refused(written).fail(document);
+    }
+    Ok(base)
+}
+
+fn refused(written: &Located<&str>) -> Problem {
+    Problem::new(format!("the base `{}` can't be optional", written.value))
+        .at(&written.span, "its target has `optional = true`")
+        .help(
+            "every ratio is relative to the base: remove `optional` there, or make a target the base that \
+             every machine can have",
+        )
+}
