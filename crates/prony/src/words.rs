@@ -6,14 +6,17 @@ use prony_model::Plan;
 
 pub(crate) use prony_report::words::{listed, plural, whole as rate};
 
-/// A line for each build that is left out of a plan.
-pub(crate) fn left_out(plan: &Plan) -> impl Iterator<Item = String> {
-    let builds = plan.left_out.iter();
-    builds.map(|id| {
-        format!(
-            "{id} is not on this machine: left out; add it with `prony servers add FOLDER --id {id}`"
-        )
-    })
+/// A line about the builds that are left out of a plan. `None` without one.
+pub(crate) fn left_out(plan: &Plan) -> Option<String> {
+    let (verb, id) = match plan.left_out.as_slice() {
+        [] => return None,
+        [id] => ("is", id.as_str()),
+        _ => ("are", "ID"),
+    };
+    Some(format!(
+        "{} {verb} not on this machine: left out; add a build with `prony servers add FOLDER --id {id}`",
+        listed(&plan.left_out)
+    ))
 }
 
 /// A time in words, to two units: `700 ms`, `2.5 s`, `4 min 10 s`, `3 h 20 min`.

@@ -38,7 +38,9 @@ pub(crate) fn start(
         "The results of this run are in {}.",
         folder.display()
     ));
-    left_out(&experiment.plan).for_each(|line| output::notice(&line));
+    if let Some(line) = left_out(&experiment.plan) {
+        output::notice(&line);
+    }
     let end = complete(&mut store, &folder, catalogue, &surroundings, signals);
     end.map_err(|stopped| {
         let Stopped {

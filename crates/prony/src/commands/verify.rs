@@ -19,7 +19,9 @@ use crate::words::{left_out, plural, table};
 pub(crate) fn verify(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
     let plan = definitions::experiment(args.experiment()?, &args.definitions, &catalogue)?.plan;
-    left_out(&plan).for_each(|line| output::notice(&line));
+    if let Some(line) = left_out(&plan) {
+        output::notice(&line);
+    }
     let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let lab = surroundings.lab(&catalogue, &signals.stop);
     // Two starts, a generator for every cell, and the tables read several times for every entry:
