@@ -54,15 +54,12 @@ pub(crate) fn brief(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
 
 /// The builds of optional targets that the machine did not have. `None` without one.
 fn left_out(plan: &Plan) -> Option<String> {
-    let was = match plan.left_out.len() {
-        0 => return None,
-        1 => "was",
-        _ => "were",
-    };
-    Some(format!(
-        "{}: {was} not on the machine when the run began; `prony servers add` adds builds",
-        listed(&plan.left_out)
-    ))
+    (!plan.left_out.is_empty()).then(|| {
+        format!(
+            "{}, not on the machine when the run began; `prony servers add` adds builds",
+            listed(&plan.left_out)
+        )
+    })
 }
 
 fn run(analysis: &Analysis<'_>) -> (&'static str, String) {
@@ -173,16 +170,48 @@ fn settling(plan: &Plan) -> Option<String> {
 struct Host {
     cpu_model: Option<String>,
     cpus: Option<u64>,
+    sockets: Option<u64>,
+    cores: Option<u64>,
+    threads: Option<u64>,
+    turbo: Option<bool>,
     memory_bytes: Option<u64>,
     kernel: Option<String>,
+}
+
+impl Host {
+    /// Sockets, if there are several, cores, threads and turbo; the number of processors where these
+    /// are unknown.
+    fn processors(&self) -> Option<String> {
+        let usable = self.cpus.map(|cpus| plural(cpus, "processor"));
+        let (Some(cores), Some(threads)) = (self.cores, self.threads) else {
+            return usable;
+        };
+        let sockets = self.sockets.filter(|sockets| *sockets > 1);
+        let parts = [
+            sockets.map(|sockets| plural(sockets, "socket")),
+            Some(plural(cores, "core")),
+            Some(plural(threads, "thread")),
+            usable
+                .filter(|_| self.cpus != Some(threads))
+                .map(|usable| format!("{usable} usable")),
+            Some(match self.turbo {
+                Some(true) => "turbo on".to_owned(),
+                Some(false) => "turbo off".to_owned(),
+                None => "turbo unknown".to_owned(),
+            }),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        Some(parts.join(", "))
+    }
 }
 
 /// A host in one line.
 pub(crate) fn host_line(host: &HostRow) -> String {
     let host: Host = serde_json::from_str(&host.facts_json).unwrap_or_default();
+    let processors = host.processors();
     let known = [
         host.cpu_model,
-        host.cpus.map(|cpus| plural(cpus, "processor")),
+        processors,
         host.memory_bytes
             .map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))),
         host.kernel.map(|kernel| format!("kernel {kernel}")),
@@ -370,6 +399,26 @@ mod tests {
     use prony_model::{Finding, FindingState, HostProperty};
 
     use super::*;
+
+    #[test]
+    fn a_host_in_a_line() {
+        let line = |facts: &str| {
+            host_line(&HostRow {
+                recorded_at: Timestamp::UNIX_EPOCH,
+                facts_json: facts.to_owned(),
+                findings: Vec::new(),
+            })
+        };
+        assert_eq!(line(r#"{"cpus": 2, "turbo": null}"#), "2 processors");
+        assert_eq!(
+            line(r#"{"cpus": 24, "sockets": 1, "cores": 12, "threads": 24, "turbo": false}"#),
+            "12 cores, 24 threads, turbo off"
+        );
+        assert_eq!(
+            line(r#"{"cpus": 4, "sockets": 2, "cores": 8, "threads": 8, "turbo": null}"#),
+            "2 sockets, 8 cores, 8 threads, 4 processors usable, turbo unknown"
+        );
+    }
 
     #[test]
     fn bad_findings_of_every_host_are_shown_once() {

@@ -79,7 +79,7 @@ fn builds_that_were_left_out_are_named() {
     plan.left_out = vec!["mysql-5.1.72".to_owned(), "mine".to_owned()];
     let mut sample = Sample::new(&plan);
     sample.run(|_| true);
-    let fact = "mysql-5.1.72 and mine: were not on the machine when the run began";
+    let fact = "mysql-5.1.72 and mine, not on the machine when the run began";
     for (format, extent) in [
         (Format::Text, Extent::Answer),
         (Format::Text, Extent::Whole),
