@@ -199,6 +199,24 @@ impl Process {
         }
     }
 
+    /// Stops it and its process group where they are, by SIGSTOP, until it [goes on](Self::go_on).
+    /// Returns at once: the last of its threads stops some microseconds later.
+    pub fn pause(&mut self) {
+        self.signal_group(Signal::STOP);
+    }
+
+    /// Lets it and its process group go on after a [pause](Self::pause).
+    pub fn go_on(&mut self) {
+        self.signal_group(Signal::CONT);
+    }
+
+    /// What has ended needs no signal, and hears none.
+    fn signal_group(&mut self, signal: Signal) {
+        if let Some(pid) = self.running_pid() {
+            let _ = kill_process_group(pid, signal);
+        }
+    }
+
     /// Ends it and its process group by SIGKILL, and waits for it.
     pub fn kill(&mut self) {
         let _ = self.reap();
@@ -218,9 +236,7 @@ impl Process {
     /// order: the child's number is the group's, and belongs to no other process until it is
     /// reaped.
     fn reap(&mut self) -> io::Result<ExitStatus> {
-        if let Some(pid) = self.running_pid() {
-            let _ = kill_process_group(pid, Signal::KILL);
-        }
+        self.signal_group(Signal::KILL);
         let status = self.child.wait()?;
         self.status = Some(status);
         Ok(status)

@@ -180,6 +180,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         backend: work.backend,
         placement: None,
         twin: None,
+        turn_ms: None,
         campaign: None,
         without: Vec::new(),
         confirms: None,

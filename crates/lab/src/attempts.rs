@@ -5,29 +5,39 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use prony_model::{
-    CanaryChange, CanaryMoment, CanaryReading, CanaryRule, PlannedTrial, StopFlag, TrialKind,
-    TrialState,
+    CanaryChange, CanaryMoment, CanaryReading, CanaryRule, PlannedTrial, TrialKind, TrialState,
 };
 use prony_store::{Store, StoreError, TrialId};
 
 use crate::event::{Event, Events};
-use crate::fault::{Failure, Fault, Stop, contain};
+use crate::fault::{Failure, Stop};
 use crate::warnings::warn_once;
 
 /// Runs a canary, or gives the reason why it can't.
 pub(crate) type Canary<'a> = dyn FnMut() -> Result<CanaryReading, String> + 'a;
-
-/// Runs a trial between its canaries. No server of Prony is left when it returns.
-pub(crate) type Work<'a> =
-    dyn FnMut(TrialId, &mut Store, &mut Events<'_>) -> Result<(), Fault> + 'a;
 
 /// One planned trial.
 pub(crate) struct Attempts<'a> {
     pub(crate) planned: PlannedTrial,
     /// Name of its target.
     pub(crate) target: &'a str,
+    /// Number of trials that run together with it, itself included.
+    pub(crate) sharing: u32,
     pub(crate) rule: CanaryRule,
-    pub(crate) stop: &'a StopFlag,
+}
+
+/// An attempt that has begun.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begun {
+    pub(crate) id: TrialId,
+    at: Instant,
+}
+
+impl Begun {
+    /// The user wants to stop: the attempt is as if it had not been.
+    pub(crate) fn interrupt(self, store: &mut Store) -> Result<(), StoreError> {
+        store.discard_trial(self.id, "interrupted by the user", Timestamp::now())
+    }
 }
 
 /// The consequence of an attempt that ended.
@@ -48,34 +58,35 @@ struct Excess {
 }
 
 impl Attempts<'_> {
-    /// Runs one attempt, with canaries where there are any, and stores how it ended.
-    pub(crate) fn run(
+    /// Begins an attempt, with a canary if there is one.
+    pub(crate) fn begin(
+        &self,
+        store: &mut Store,
+        canary: Option<&mut Canary<'_>>,
+    ) -> Result<Begun, Stop> {
+        let at = Instant::now();
+        let id = store.begin_trial(self.planned, Timestamp::now())?;
+        if let Some(canary) = canary {
+            record(store, id, CanaryMoment::Before, canary)?;
+        }
+        Ok(Begun { id, at })
+    }
+
+    /// Stores how an attempt ended, with a canary if there is one. No server of it is left.
+    pub(crate) fn end(
         &self,
         store: &mut Store,
         events: &mut Events<'_>,
-        mut canary: Option<&mut Canary<'_>>,
-        work: &mut Work<'_>,
+        canary: Option<&mut Canary<'_>>,
+        (begun, ended): (Begun, Result<(), Failure>),
     ) -> Result<Next, Stop> {
-        let begin = Instant::now();
-        let id = store.begin_trial(self.planned, Timestamp::now())?;
-        if let Some(canary) = canary.as_deref_mut() {
-            record(store, id, CanaryMoment::Before, canary)?;
+        let Begun { id, at } = begun;
+        if let Some(canary) = canary {
+            record(store, id, CanaryMoment::After, canary)?;
         }
-        match contain(self.stop, work(id, store, events)) {
-            Ok(end) => {
-                if let Some(canary) = canary {
-                    record(store, id, CanaryMoment::After, canary)?;
-                }
-                match end {
-                    Ok(()) => self.judge(store, events, id, begin),
-                    Err(failure) => self.fail(store, events, id, &failure),
-                }
-            }
-            Err(Stop::Interrupted) => {
-                store.discard_trial(id, "interrupted by the user", Timestamp::now())?;
-                Err(Stop::Interrupted)
-            }
-            Err(error) => Err(error),
+        match ended {
+            Ok(()) => self.judge(store, events, id, at),
+            Err(failure) => self.fail(store, events, id, &failure),
         }
     }
 
@@ -91,7 +102,7 @@ impl Attempts<'_> {
             store.finish_trial(id, Timestamp::now())?;
             events(Event::TrialDone {
                 target: self.target,
-                took: begin.elapsed(),
+                took: begin.elapsed() / self.sharing.max(1),
             });
             return Ok(Next::Trial);
         };

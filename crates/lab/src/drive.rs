@@ -17,70 +17,118 @@ use crate::server::Server;
 /// Time between two looks at the server and at the wish to stop while the generator is quiet.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Runs `task` to its end, on the processors `cpus` if not on all. `on_message` sees every message
-/// with the process id of the generator, and returns what ends the job. A generator that holds goes
-/// on when it has seen `Connecting`, where its threads are bound `Connected`, and `Ready`, and closes
-/// its connections when it has seen `MeasureEnd`: what it reads meanwhile belongs to no statement, and finds all of the connections
-/// that the load has then.
+/// A job of the load generator under way.
+pub(crate) struct Drive<'l> {
+    lab: &'l Lab<'l>,
+    generator: Generator,
+    /// The job waits for words to go on.
+    holds: bool,
+    /// Its threads are bound.
+    is_bound: bool,
+}
+
+impl<'l> Drive<'l> {
+    /// Starts the load generator with `task`, on the processors `cpus` if not on all.
+    pub(crate) fn start(
+        lab: &'l Lab<'l>,
+        server: &Server,
+        cpus: Option<&CpuSet>,
+        task: Task,
+    ) -> Result<Self, Fault> {
+        // Filling goes the administrator's way, who may change more, also where it is measured: the
+        // transport of a target is that of its statements.
+        let (address, login) = if matches!(task, Task::Fill(_)) {
+            server.admin()
+        } else {
+            (server.address(), server.login())
+        };
+        let holds = match &task {
+            Task::Drive(task) => task.hold,
+            Task::Fill(task) => task.hold,
+            Task::Check(_) => false,
+        };
+        let is_bound = matches!(&task, Task::Drive(task) if !task.thread_cpus.is_empty());
+        let job = Job {
+            address,
+            user: login.user,
+            password: login.password,
+            tls: login.tls,
+            database: server.database().to_owned(),
+            task,
+        };
+        let generator = Generator::start(lab.launcher, &lab.prony, cpus, &job)
+            .map_err(|error| Fault::failed(format!("failed to {error}")))?;
+        Ok(Self {
+            lab,
+            generator,
+            holds,
+            is_bound,
+        })
+    }
+
+    /// The generator's process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.generator.id()
+    }
+
+    /// Waits for the next message. A server or a generator that dies meanwhile is a fault, and so is
+    /// the wish to stop.
+    pub(crate) fn next(&mut self, server: &mut Server) -> Result<Message, Fault> {
+        loop {
+            let next = self.generator.next(POLL);
+            if self.lab.stop.requested() {
+                return Err(Stop::Interrupted.into());
+            }
+            match next {
+                Next::Message(Message::Failed { reason }) => return Err(server.lost(&reason)),
+                Next::Message(message) => return Ok(message),
+                Next::Ended(how) => {
+                    return Err(server.lost(&format!("the load generator ended early: {how}")));
+                }
+                Next::Quiet => server
+                    .check()
+                    .map_err(|died| Fault::failed_with_log(died.to_string(), died.log_tail))?,
+            }
+        }
+    }
+
+    /// Tells whether the generator waits for its [release](Self::release) after `message`.
+    pub(crate) fn waits_after(&self, message: &Message) -> bool {
+        let waits = match message {
+            Message::Connecting { .. }
+            | Message::Ready
+            | Message::TurnEnd
+            | Message::MeasureEnd { .. } => true,
+            Message::Connected { .. } => self.is_bound,
+            _ => false,
+        };
+        self.holds && waits
+    }
+
+    /// Lets the generator go on.
+    pub(crate) fn release(&mut self) {
+        self.generator.release();
+    }
+}
+
+/// Runs `task` to its end. `on_message` sees every message, and returns what ends the job. A generator
+/// that holds goes on when it has seen the message.
 pub(crate) fn drive<T>(
     lab: &Lab<'_>,
     server: &mut Server,
-    cpus: Option<&CpuSet>,
     task: Task,
-    on_message: &mut dyn FnMut(Message, u32) -> Result<Option<T>, Fault>,
+    on_message: &mut dyn FnMut(Message) -> Option<T>,
 ) -> Result<T, Fault> {
-    // Filling goes the administrator's way, who may change more, also where it is measured: the
-    // transport of a target is that of its statements.
-    let (address, login) = if matches!(task, Task::Fill(_)) {
-        server.admin()
-    } else {
-        (server.address(), server.login())
-    };
-    let holds = match &task {
-        Task::Drive(task) => task.hold,
-        Task::Fill(task) => task.hold,
-        Task::Check(_) => false,
-    };
-    let is_bound = matches!(&task, Task::Drive(task) if !task.thread_cpus.is_empty());
-    let job = Job {
-        address,
-        user: login.user,
-        password: login.password,
-        tls: login.tls,
-        database: server.database().to_owned(),
-        task,
-    };
-    let mut generator = Generator::start(lab.launcher, &lab.prony, cpus, &job)
-        .map_err(|error| Fault::failed(format!("failed to {error}")))?;
+    let mut drive = Drive::start(lab, server, None, task)?;
     loop {
-        match generator.next(POLL) {
-            Next::Message(Message::Failed { reason }) => return Err(server.lost(&reason)),
-            Next::Message(message) => {
-                let waits = match message {
-                    Message::Connecting { .. } | Message::Ready | Message::MeasureEnd { .. } => {
-                        true
-                    }
-                    Message::Connected { .. } => is_bound,
-                    _ => false,
-                };
-                if let Some(end) = on_message(message, generator.id())? {
-                    return Ok(end);
-                }
-                if holds && waits {
-                    generator.release();
-                }
-            }
-            Next::Ended(how) => {
-                return Err(server.lost(&format!("the load generator ended early: {how}")));
-            }
-            Next::Quiet => {}
+        let message = drive.next(server)?;
+        let waits = drive.waits_after(&message);
+        if let Some(end) = on_message(message) {
+            return Ok(end);
         }
-        if lab.stop.requested() {
-            return Err(Stop::Interrupted.into());
+        if waits {
+            drive.release();
         }
-        server
-            .check()
-            .map_err(|died| Fault::failed_with_log(died.to_string(), died.log_tail))?;
     }
 }
 

@@ -129,6 +129,18 @@ pub enum LabError {
         /// The reason.
         source: FetchError,
     },
+    /// The servers of a block have no room in memory together.
+    #[error(
+        "start all servers of a block together: their buffers take {needed} by the experiment, and \
+         this machine has {present} of memory; remove `turn`, so that one server runs at a time, or \
+         give them less"
+    )]
+    Memory {
+        /// Sum of the buffers, in words.
+        needed: String,
+        /// Memory of the host, in words.
+        present: String,
+    },
     /// The data images have no room.
     #[error(transparent)]
     Room(#[from] RoomError),
@@ -167,6 +179,7 @@ impl LabError {
             | Self::Backend(_)
             | Self::Generator(_)
             | Self::Counting { .. }
+            | Self::Memory { .. }
             | Self::Variables(_)
             | Self::Unequal(_)
             | Self::Room(_) => true,

@@ -80,6 +80,8 @@ pub enum Event<'a> {
     },
     /// A step ended.
     StepDone {
+        /// The target's name, where trials run together.
+        target: Option<&'a str>,
         /// The step's name.
         step: &'a str,
         /// Its number of clients.
@@ -96,7 +98,7 @@ pub enum Event<'a> {
     TrialDone {
         /// The target's name.
         target: &'a str,
-        /// From restore to stop.
+        /// From restore to stop; of trials that run together, its share.
         took: Duration,
     },
     /// A trial was excluded by its canary, and is run again.

@@ -176,7 +176,10 @@ fn times(store: &Store) -> Result<BTreeMap<String, u64>, StoreError> {
             && is_here
             && is_whole
         {
-            times.entry(key.clone()).or_default().push(took_ms(&trial));
+            times
+                .entry(key.clone())
+                .or_default()
+                .push(took_ms(plan, &trial));
         }
     }
     let mean = |times: Vec<u64>| times.iter().sum::<u64>() / (times.len() as u64).max(1);

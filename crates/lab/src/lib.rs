@@ -21,6 +21,7 @@ mod prepare;
 mod replace;
 mod run;
 mod server;
+mod together;
 mod trial;
 mod verify;
 mod warnings;

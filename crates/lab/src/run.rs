@@ -9,19 +9,20 @@ use prony_check::HostCheck;
 use prony_equality::VariableTable;
 use prony_load::Hello;
 use prony_model::{Backend, CountedBy, CounterSet, Plan, PlannedTrial, Target, TrialKind};
-use prony_probe::hardware_counters;
+use prony_probe::{HostFacts, hardware_counters};
 use prony_servers::Image;
 use prony_store::{LoadRecord, Store, TrialId};
 
-use crate::attempts::{Attempts, Canary, Next};
+use crate::attempts::{Attempts, Begun, Canary, Next};
 use crate::ceiling;
 use crate::drive::{GeneratorSetup, generator_host};
 use crate::error::LabError;
 use crate::event::{Event, Events};
-use crate::fault::{Failure, Fault, Stop, unless_interrupted};
+use crate::fault::{Failure, Stop, unless_interrupted};
 use crate::lab::Lab;
 use crate::placement::{HostProcessors, Placements, check_processors, default_placement};
 use crate::prepare::{Fetched, Preparation, Ready, Supply, supply_all};
+use crate::together;
 use crate::trial::Trial;
 use crate::warnings::warn_once;
 
@@ -83,6 +84,7 @@ fn run_missing(
     }
     let plan = store.plan().clone();
     check_counting(&plan, &missing)?;
+    check_memory(lab, &plan)?;
     let host = HostProcessors::find(&lab.proc).map_err(|source| LabError::Processors { source })?;
     check_processors(&plan, &host)?;
     // Before anything of this run keeps the host busy.
@@ -130,11 +132,11 @@ fn run_missing(
     }
     let ready = ready?;
     loop {
-        for planned in missing {
+        for group in missing.chunk_by(|one, next| plan.run_together(*one, *next)) {
             if lab.stop.requested() {
                 return Err(Stop::Interrupted);
             }
-            trials.run(planned, &ready[planned.target], store, events)?;
+            trials.run(group, &ready, store, events)?;
         }
         if !more(store) {
             return Ok(());
@@ -187,6 +189,28 @@ fn check_counting(plan: &Plan, missing: &[PlannedTrial]) -> Result<(), LabError>
     hardware_counters().map_err(|error| LabError::Counting {
         reason: error.to_string(),
     })
+}
+
+/// Checks that the servers that take turns can be there together. A host that does not tell its
+/// memory is trusted.
+fn check_memory(lab: &Lab<'_>, plan: &Plan) -> Result<(), LabError> {
+    if plan.turn_ms.is_none() {
+        return Ok(());
+    }
+    let of_target = |target: &Target| lab.catalogue.memory(&target.config);
+    let needed = plan.targets.iter().map(of_target).sum::<u64>();
+    match HostFacts::read(&lab.proc).memory_bytes {
+        Some(present) if present < needed => Err(LabError::Memory {
+            needed: bytes(needed),
+            present: bytes(present),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes in words.
+fn bytes(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
 /// Decides the backend of the run's load: the one on record, or the experiment's, or the best one.
@@ -247,50 +271,95 @@ impl Trials<'_> {
         })
     }
 
-    /// Runs one planned trial, again where its canaries exclude it, and stores how it ended.
+    /// Runs planned trials together, again where their canaries exclude them, and stores how they
+    /// ended.
     fn run(
         &self,
-        planned: PlannedTrial,
-        ready: &Result<Ready, Failure>,
+        group: &[PlannedTrial],
+        ready: &[Result<Ready, Failure>],
         store: &mut Store,
         events: &mut Events<'_>,
     ) -> Result<(), Stop> {
-        let target = &self.plan.targets[planned.target].name;
-        let attempts = Attempts {
-            planned,
-            target,
-            rule: self.plan.canary,
-            stop: self.lab.stop,
-        };
-        let has_canaries = self.plan.has_canaries() && ready.is_ok();
-        let mut canary = || prony_check::canary().map_err(|error| error.to_string());
+        let mut left = group.to_vec();
         loop {
-            self.announce(planned, target, events);
-            let canary: Option<&mut Canary<'_>> = has_canaries.then_some(&mut canary);
-            let next = attempts.run(
-                store,
-                events,
-                canary,
-                &mut |id, store, events| match ready {
-                    Ok(ready) => self.trial(planned, id, ready, store).run(events),
-                    Err(failure) => Err(Fault::Failed(failure.clone())),
-                },
-            )?;
-            match next {
-                Next::Trial => return Ok(()),
-                Next::Again if self.lab.stop.requested() => return Err(Stop::Interrupted),
-                Next::Again => {}
+            left = self.attempt(&left, ready, store, events)?;
+            if left.is_empty() {
+                return Ok(());
+            }
+            if self.lab.stop.requested() {
+                return Err(Stop::Interrupted);
             }
         }
     }
 
-    fn trial<'t>(
-        &'t self,
-        planned: PlannedTrial,
-        id: TrialId,
-        ready: &'t Ready,
-        store: &'t mut Store,
-    ) -> Trial<'t> {
+    /// Runs an attempt at each of the trials, together. Returns those that are to be run again.
+    fn attempt(
+        &self,
+        group: &[PlannedTrial],
+        ready: &[Result<Ready, Failure>],
+        store: &mut Store,
+        events: &mut Events<'_>,
+    ) -> Result<Vec<PlannedTrial>, Stop> {
+        let mut canary = || prony_check::canary().map_err(|error| error.to_string());
+        let has_canary = |attempt: &Attempts<'_>| {
+            self.plan.has_canaries() && ready[attempt.planned.target].is_ok()
+        };
+        let attempts: Vec<Attempts<'_>> = group.iter().map(|it| self.attempts(*it)).collect();
+        let mut begun = Vec::new();
+        for attempt in &attempts {
+            self.announce(attempt.planned, attempt.target, events);
+            let canary: Option<&mut Canary<'_>> = has_canary(attempt).then_some(&mut canary);
+            begun.push(attempt.begin(store, canary)?);
+        }
+        let ended = self.run_ready(group, &begun, ready, store, events);
+        if let Err(Stop::Interrupted) = ended {
+            for attempt in &begun {
+                attempt.interrupt(store)?;
+            }
+        }
+        let mut again = Vec::new();
+        for ((attempt, begun), ended) in attempts.iter().zip(begun).zip(ended?) {
+            let canary: Option<&mut Canary<'_>> = has_canary(attempt).then_some(&mut canary);
+            if attempt.end(store, events, canary, (begun, ended))? == Next::Again {
+                again.push(attempt.planned);
+            }
+        }
+        Ok(again)
+    }
+
+    /// Runs those of the trials whose targets are ready. Returns how each ended.
+    fn run_ready(
+        &self,
+        group: &[PlannedTrial],
+        begun: &[Begun],
+        ready: &[Result<Ready, Failure>],
+        store: &mut Store,
+        events: &mut Events<'_>,
+    ) -> Result<Vec<Result<(), Failure>>, Stop> {
+        let mut trials = Vec::new();
+        for (planned, begun) in group.iter().zip(begun) {
+            if let Ok(ready) = &ready[planned.target] {
+                trials.push(self.trial(*planned, begun.id, ready));
+            }
+        }
+        let mut ran = together::run(&trials, self.lab.stop, store, events)?.into_iter();
+        let ended = group.iter().map(|planned| match &ready[planned.target] {
+            Ok(_) => ran.next().unwrap_or(Ok(())),
+            Err(failure) => Err(failure.clone()),
+        });
+        Ok(ended.collect())
+    }
+
+    fn attempts(&self, planned: PlannedTrial) -> Attempts<'_> {
+        Attempts {
+            planned,
+            target: &self.plan.targets[planned.target].name,
+            sharing: self.plan.sharing(planned),
+            rule: self.plan.canary,
+        }
+    }
+
+    fn trial<'t>(&'t self, planned: PlannedTrial, id: TrialId, ready: &'t Ready) -> Trial<'t> {
         Trial {
             lab: self.lab,
             plan: &self.plan,
@@ -303,7 +372,7 @@ impl Trials<'_> {
             setup: self.setup,
             placements: self.placements,
             riding: self.riding,
-            store,
+            takes_turns: self.plan.takes_turns(planned),
         }
     }
 

@@ -180,6 +180,20 @@ impl Server {
         }
     }
 
+    /// Stops it where it is until it [goes on](Self::go_on), if it is Prony's own.
+    pub(crate) fn pause(&mut self) {
+        if let Self::Own(server) = self {
+            server.pause();
+        }
+    }
+
+    /// Lets it go on after a [pause](Self::pause).
+    pub(crate) fn go_on(&mut self) {
+        if let Self::Own(server) = self {
+            server.go_on();
+        }
+    }
+
     /// The last lines of its own log; empty where Prony can't read it.
     pub(crate) fn log_tail(&self) -> String {
         match self {

@@ -1,4 +1,5 @@
-//! One trial: restore the image, start the server, run the steps, stop. One method per transition.
+//! One trial: restore the image, start the server, run the steps, stop. One method per transition;
+//! between two of them the server of another trial may run.
 
 mod counting;
 
@@ -15,7 +16,7 @@ use crate::drive::{GeneratorSetup, drive_task, step_seed};
 use crate::event::{Event, Events, activities};
 use crate::fault::Fault;
 use crate::lab::Lab;
-use crate::measure::{Measured, measure};
+use crate::measure::{Measured, Measurement, Turn};
 use crate::placement::{Binding, Placements, free};
 use crate::prepare::{Start, Supply, subject};
 use crate::server::{Server, Variables, debt, empty_binlog, explain_all, settle};
@@ -37,35 +38,70 @@ pub(crate) struct Trial<'a> {
     pub(crate) placements: &'a Placements,
     /// Counters that ride along in timed trials where the experiment leaves it to the host.
     pub(crate) riding: Option<CounterSet>,
-    pub(crate) store: &'a mut Store,
+    /// Its server is paused while others have their turn.
+    pub(crate) takes_turns: bool,
 }
 
-impl Trial<'_> {
-    /// Runs the trial to its end. The server is gone when this returns, whatever it returns.
-    pub(crate) fn run(&mut self, events: &mut Events<'_>) -> Result<(), Fault> {
-        let mut watched = self.begin().watched(self.wanted())?;
+/// A trial whose server runs. The server is gone when this is dropped.
+pub(crate) struct Course<'a> {
+    /// The step that is being measured. Its clients go before the server.
+    step: Option<CourseStep<'a>>,
+    pub(crate) watched: Watched,
+    binding: Binding,
+}
+
+/// A step that is being measured.
+struct CourseStep<'a> {
+    index: usize,
+    name: &'a str,
+    clients: u32,
+    measurement: Measurement<'a>,
+    is_over: bool,
+}
+
+impl Course<'_> {
+    /// Returns `true` if a step is being measured, and its measured time is not over.
+    pub(crate) fn is_measuring(&self) -> bool {
+        self.step.as_ref().is_some_and(|step| !step.is_over)
+    }
+}
+
+impl<'a> Trial<'a> {
+    /// Starts the server and gets it ready for the first step.
+    pub(crate) fn begin(
+        &self,
+        store: &mut Store,
+        events: &mut Events<'_>,
+    ) -> Result<Course<'a>, Fault> {
+        let mut watched = self.start().watched(self.wanted())?;
         // Before other connections: each makes a session.
-        let mut binding = Binding::new(&watched.server, self.binds_server())?;
-        self.record_server(&watched.server)?;
-        self.record_absences(&watched.readers, events)?;
-        self.fill(&mut watched, events)?;
-        self.begin().warm(&watched.server)?;
-        self.explain(&watched.server)?;
-        for index in 0..self.plan.steps.len() {
-            if !self.plan.runs(self.planned, index) {
-                continue;
-            }
-            let step = self.planned_step(index)?;
-            self.step(&mut watched, &mut binding, (index, &step), events)?;
-        }
-        watched.server.stop().map(drop)
+        let binding = Binding::new(&watched.server, self.binds_server())?;
+        self.record_server(store, &watched.server)?;
+        self.record_absences(store, &watched.readers, events)?;
+        self.fill(store, &mut watched, events)?;
+        self.start().warm(&watched.server)?;
+        self.explain(store, &watched.server)?;
+        Ok(Course {
+            step: None,
+            watched,
+            binding,
+        })
+    }
+
+    /// Stops the server.
+    pub(crate) fn end(course: Course<'_>) -> Result<(), Fault> {
+        course.watched.server.stop().map(drop)
     }
 
     /// The readings of this trial.
     fn wanted(&self) -> Wanted {
-        match self.counting() {
+        let wanted = match self.counting() {
             Some(counting) => Wanted::counting(counting),
             None => Wanted::timed(self.target().collect, self.riding),
+        };
+        Wanted {
+            pauses: self.takes_turns,
+            ..wanted
         }
     }
 
@@ -96,12 +132,12 @@ impl Trial<'_> {
     }
 
     /// A step as this trial runs it.
-    fn planned_step(&mut self, index: usize) -> Result<Step, Fault> {
+    fn planned_step(&self, store: &mut Store, index: usize) -> Result<Step, Fault> {
         let step = &self.plan.steps[index];
         let Some(counting) = self.counting() else {
             return Ok(step.clone());
         };
-        let operations = counting::operations(self.store, self.plan, counting, index)?;
+        let operations = counting::operations(store, self.plan, counting, index)?;
         let operations = operations.ok_or_else(|| {
             Fault::failed(
                 "the number of operations to count is unknown, because no timed trial is done: \
@@ -112,24 +148,29 @@ impl Trial<'_> {
     }
 
     /// Keeps what can't be read of this server, and reports it when it is new.
-    fn record_absences(&mut self, readers: &Readers, events: &mut Events<'_>) -> Result<(), Fault> {
+    fn record_absences(
+        &self,
+        store: &mut Store,
+        readers: &Readers,
+        events: &mut Events<'_>,
+    ) -> Result<(), Fault> {
         for gap in readers.absent() {
-            let known = self.store.absences()?;
+            let known = store.absences()?;
             // A permission does not help where a virtual machine hides its host: only kept.
             let can_be_allowed = gap.source != Source::Host;
             if can_be_allowed && known.iter().all(|(_, before)| before != gap) {
                 events(Event::Absent { gap });
             }
-            self.store.record_absence(Some(self.id), gap)?;
+            store.record_absence(Some(self.id), gap)?;
         }
         Ok(())
     }
 
-    fn target(&self) -> &Target {
+    fn target(&self) -> &'a Target {
         &self.plan.targets[self.planned.target]
     }
 
-    fn begin(&self) -> Start<'_> {
+    fn start(&self) -> Start<'a> {
         Start {
             lab: self.lab,
             dataset: &self.plan.dataset,
@@ -140,7 +181,7 @@ impl Trial<'_> {
     }
 
     /// Keeps the server's version and effective variables.
-    fn record_server(&mut self, server: &Server) -> Result<(), Fault> {
+    fn record_server(&self, store: &mut Store, server: &Server) -> Result<(), Fault> {
         let version = server.version()?;
         let (content_hash, facts_json) = match self.supply {
             Supply::Own(fetched) => (
@@ -156,19 +197,19 @@ impl Trial<'_> {
             content_hash: &content_hash,
             facts_json: &facts_json,
         };
-        self.store.record_build(self.planned.target, &record)?;
+        store.record_build(self.planned.target, &record)?;
         if let Supply::External(access) = self.supply {
             let groups = access.scheduling_groups()?;
-            self.store.record_scheduling_groups(self.id, &groups)?;
+            store.record_scheduling_groups(self.id, &groups)?;
         }
         let variables = server.variables()?;
         let rows: Vec<_> = variables.clone().into_iter().collect();
-        self.store.record_variables(self.id, &rows)?;
-        self.warn_of_changes(&variables)
+        store.record_variables(self.id, &rows)?;
+        self.warn_of_changes(store, &variables)
     }
 
     /// Warns where variables that matter changed after the run was allowed to begin.
-    fn warn_of_changes(&mut self, now: &Variables) -> Result<(), Fault> {
+    fn warn_of_changes(&self, store: &mut Store, now: &Variables) -> Result<(), Fault> {
         // A server in valgrind does without what valgrind can't run, and its times are not used.
         if self.planned.kind == TrialKind::Counting {
             return Ok(());
@@ -185,83 +226,132 @@ impl Trial<'_> {
                 value(0),
                 value(1)
             );
-            self.store
-                .record_warning(Subject::Trial(self.id), "variable-changed", &text)?;
+            store.record_warning(Subject::Trial(self.id), "variable-changed", &text)?;
         }
         Ok(())
     }
 
     /// Loads the dataset where no image brings it, and keeps what that costs.
-    fn fill(&mut self, watched: &mut Watched, events: &mut Events<'_>) -> Result<(), Fault> {
+    fn fill(
+        &self,
+        store: &mut Store,
+        watched: &mut Watched,
+        events: &mut Events<'_>,
+    ) -> Result<(), Fault> {
         let Watched { server, readers } = watched;
         let plan = self.plan;
         let mut say = activities(&plan.targets[self.planned.target], events);
-        if let Some(loaded) = self.begin().fill(server, Some(readers), &mut say)? {
-            self.store
-                .record_trial_load(self.id, &loaded.load, Some(&loaded.settle))?;
-            self.store.record_load_samples(self.id, &loaded.samples)?;
+        if let Some(loaded) = self.start().fill(server, Some(readers), &mut say)? {
+            store.record_trial_load(self.id, &loaded.load, Some(&loaded.settle))?;
+            store.record_load_samples(self.id, &loaded.samples)?;
         }
         Ok(())
     }
 
     /// Keeps the execution plan of every statement, until a trial of the target is done.
-    fn explain(&mut self, server: &Server) -> Result<(), Fault> {
+    fn explain(&self, store: &mut Store, server: &Server) -> Result<(), Fault> {
         let target = self.planned.target;
         let done =
             |trial: &TrialRow| trial.planned.target == target && trial.state == TrialState::Done;
-        if self.store.trials()?.iter().any(done) {
+        if store.trials()?.iter().any(done) {
             return Ok(());
         }
         for text in explain_all(server, self.plan, self.surveyed)? {
-            self.store
-                .record_plan_text(target, text.entry, &text.statement, &text.json)?;
+            store.record_plan_text(target, text.entry, &text.statement, &text.json)?;
         }
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        watched: &mut Watched,
-        binding: &mut Binding,
-        (index, step): (usize, &Step),
+    /// Gets the server ready for a step and lets its load run until the measured time is to begin.
+    /// Nothing is done where the trial leaves out the step.
+    pub(crate) fn begin_step(
+        &self,
+        course: &mut Course<'a>,
+        index: usize,
+        store: &mut Store,
         events: &mut Events<'_>,
     ) -> Result<(), Fault> {
-        let of_step = |fault: Fault| fault.during(&step.name, step.own().clients);
-        self.settle(&mut watched.server, index, events)
+        if !self.plan.runs(self.planned, index) {
+            return Ok(());
+        }
+        let step = self.planned_step(store, index)?;
+        let clients = step.own().clients;
+        let of_step = |fault: Fault| fault.during(&step.name, clients);
+        self.settle(&mut course.watched.server, index, store, events)
             .map_err(of_step)?;
+        let (watched, binding) = (&mut course.watched, &mut course.binding);
         binding
-            .begin(step, self.placement(index))
+            .begin(&step, self.placement(index))
             .map_err(of_step)?;
         watched.readers.prepare(&watched.server);
         events(Event::StepStarted {
             number: index + 1,
             total: self.plan.steps.len(),
             step: &step.name,
-            clients: step.own().clients,
+            clients,
         });
         let seed = step_seed(self.plan.seed, self.planned.block, index);
-        let task = self.task(step, seed, binding.thread_cpus());
-        let measured = measure(self.lab, watched, binding, task, &mut |message| {
-            if let Message::Interval { interval, .. } = message {
-                let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
-                let queries_per_second = interval.queries as f64 / seconds.max(1e-9);
-                events(Event::Rate { queries_per_second });
-            }
+        let task = self.task(&step, seed, binding.thread_cpus());
+        let measurement = Measurement::begin(self.lab, watched, binding, task, &mut rates(events));
+        course.step = Some(CourseStep {
+            index,
+            name: &self.plan.steps[index].name,
+            clients,
+            measurement: measurement.map_err(of_step)?,
+            is_over: false,
         });
-        let measured = measured.map_err(of_step)?;
+        Ok(())
+    }
+
+    /// Lets the measured time begin or go on, until it pauses or ends.
+    pub(crate) fn turn(course: &mut Course<'a>, events: &mut Events<'_>) -> Result<(), Fault> {
+        let Course {
+            step: Some(step),
+            watched,
+            binding,
+        } = course
+        else {
+            return Ok(());
+        };
+        let turn = step.measurement.turn(watched, binding, &mut rates(events));
+        let turn = turn.map_err(|fault| fault.during(step.name, step.clients))?;
+        step.is_over = turn == Turn::Over;
+        Ok(())
+    }
+
+    /// Ends the load of a step and keeps what it has measured.
+    pub(crate) fn end_step(
+        &self,
+        course: &mut Course<'a>,
+        store: &mut Store,
+        events: &mut Events<'_>,
+    ) -> Result<(), Fault> {
+        let Some(CourseStep {
+            index,
+            name,
+            clients,
+            measurement,
+            ..
+        }) = course.step.take()
+        else {
+            return Ok(());
+        };
+        let (watched, binding) = (&mut course.watched, &mut course.binding);
+        let measured = measurement.end(watched, binding, &mut rates(events));
         let Measured {
             outcome,
             samples,
             placement,
-        } = measured;
-        self.store.record_step(self.id, index, &outcome)?;
-        self.store.record_samples(self.id, index, &samples)?;
+        } = measured.map_err(|fault| fault.during(name, clients))?;
+        store.record_step(self.id, index, &outcome)?;
+        store.record_samples(self.id, index, &samples)?;
         if let Some(placement) = &placement {
-            self.store.record_placement(self.id, index, placement)?;
+            store.record_placement(self.id, index, placement)?;
         }
         events(Event::StepDone {
-            step: &step.name,
-            clients: step.own().clients,
+            target: self.takes_turns.then_some(&self.target().name),
+            step: name,
+            clients,
             queries_per_second: outcome.groups.own().queries_per_second(),
         });
         Ok(())
@@ -284,6 +374,10 @@ impl Trial<'_> {
         Task::Drive(Box::new(DriveTask {
             warmup_operations,
             thread_cpus,
+            turn_ms: self
+                .plan
+                .turn_ms
+                .filter(|_| self.takes_turns && step.can_pause()),
             stall_ms: task.stall_ms.saturating_mul(slower.into()),
             ..task
         }))
@@ -291,9 +385,10 @@ impl Trial<'_> {
 
     /// Brings the engine to a quiet state where the step wants it, and keeps its debt.
     fn settle(
-        &mut self,
+        &self,
         server: &mut Server,
         index: usize,
+        store: &mut Store,
         events: &mut Events<'_>,
     ) -> Result<(), Fault> {
         let step = &self.plan.steps[index];
@@ -306,11 +401,22 @@ impl Trial<'_> {
                     unmet: &outcome.unmet,
                 });
             }
-            self.store.record_settle(self.id, index, &outcome)?;
+            store.record_settle(self.id, index, &outcome)?;
         }
         empty_binlog(server)?;
         let debt = debt(server, engine)?;
-        self.store.record_debt(self.id, index, &debt)?;
+        store.record_debt(self.id, index, &debt)?;
         Ok(())
+    }
+}
+
+/// Reports the rate of every interval.
+fn rates(events: &mut Events<'_>) -> impl FnMut(&Message) {
+    move |message| {
+        if let Message::Interval { interval, .. } = message {
+            let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
+            let queries_per_second = interval.queries as f64 / seconds.max(1e-9);
+            events(Event::Rate { queries_per_second });
+        }
     }
 }

@@ -253,16 +253,10 @@ impl TargetCheck<'_> {
             operations,
             seed,
         }));
-        drive(
-            self.start.lab,
-            server,
-            None,
-            task,
-            &mut |message, _| match message {
-                Message::Checked { outcome } => Ok(Some(*outcome)),
-                _ => Ok(None),
-            },
-        )
+        drive(self.start.lab, server, task, &mut |message| match message {
+            Message::Checked { outcome } => Some(*outcome),
+            _ => None,
+        })
     }
 
     /// Runs a step of one group. `known` are the tables' sums, where they are known; they are known
@@ -319,11 +313,10 @@ impl TargetCheck<'_> {
         drive(
             start.lab,
             server,
-            None,
             Task::Drive(Box::new(task)),
-            &mut |message, _| match message {
-                Message::Done { outcome } => Ok(Some(outcome)),
-                _ => Ok(None),
+            &mut |message| match message {
+                Message::Done { outcome } => Some(outcome),
+                _ => None,
             },
         )
     }

@@ -1,6 +1,7 @@
 //! Reading the cost of a server: sources are opened at its birth and read at the edges of each
 //! step.
 
+mod pauses;
 mod reader;
 
 use std::path::Path;
@@ -12,7 +13,7 @@ use prony_model::{
 use prony_probe::{Cgroup, Counters, Prober, Root, Sampler, ServerPlace, hardware_counters};
 use prony_servers::{Birth, Callgrind, Instance, Valgrind};
 
-use self::reader::{EdgeReader, Status};
+use self::reader::{EdgeReader, Status, System};
 use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::server::{Server, server_fault};
@@ -30,6 +31,8 @@ pub(crate) struct Wanted {
     pub(crate) counters: Option<CounterSet>,
     /// The server runs in valgrind.
     pub(crate) valgrind: bool,
+    /// The server is paused now and then.
+    pub(crate) pauses: bool,
 }
 
 impl Wanted {
@@ -45,6 +48,7 @@ impl Wanted {
             collect,
             counters,
             valgrind: false,
+            pauses: false,
         }
     }
 
@@ -54,6 +58,7 @@ impl Wanted {
             collect: Collect::default(),
             counters: (counting.by == CountedBy::Hardware).then_some(CounterSet::Hardware),
             valgrind: counting.by == CountedBy::Valgrind,
+            pauses: false,
         }
     }
 
@@ -67,6 +72,7 @@ impl Wanted {
             collect,
             counters: None,
             valgrind: false,
+            pauses: false,
         }
     }
 }
@@ -184,12 +190,15 @@ impl Readers {
         let mut readers: Vec<Box<dyn EdgeReader>> = Vec::new();
         if wanted.collect.status {
             let slower = if wanted.valgrind { SIMULATED_SLOWER } else { 1 };
-            readers.push(Box::new(Status::within(STATUS_LIMIT * slower)));
+            readers.push(Box::new(Status::within(
+                STATUS_LIMIT * slower,
+                wanted.pauses,
+            )));
         }
         if let Some(callgrind) = callgrind {
             readers.push(Box::new(callgrind));
         }
-        readers.push(Box::new(Sampler::start(prober, period)));
+        readers.push(Box::new(System::new(Sampler::start(prober, period))));
         Self { readers, absent }
     }
 
@@ -212,6 +221,20 @@ impl Readers {
             reader.read_start(&mut sample);
         }
         sample
+    }
+
+    /// The measured time pauses: what goes by until it [resumes](Self::resume) does not count.
+    pub(crate) fn pause(&mut self) {
+        for reader in self.readers.iter_mut().rev() {
+            reader.pause();
+        }
+    }
+
+    /// The measured time goes on.
+    pub(crate) fn resume(&mut self) {
+        for reader in &mut self.readers {
+            reader.resume();
+        }
     }
 
     /// The samples in between, and at last the one at the end of the measured time.

@@ -11,13 +11,14 @@ mod collect;
 mod gate;
 mod share;
 mod totals;
+mod turns;
 
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use prony_model::{Length, Pace, Scheduling, Timing, Tls};
+use prony_model::{Length, Pace, Scheduling, ThreadUse, Timing, Tls};
 
 use rustix::thread::set_current_timer_slack;
 
@@ -26,12 +27,13 @@ use crate::connection::Opener;
 use crate::drive::collect::{Collector, Report};
 use crate::drive::gate::Gate;
 use crate::drive::share::Share;
-use crate::drive::totals::Totals;
+use crate::drive::totals::{Spent, Totals};
+use crate::drive::turns::{Turn, Turns};
 use crate::limits::make_room;
 use crate::loops::{Phase, Shared};
 use crate::message::{IsClosed, Speaker};
 use crate::program::Program;
-use crate::recorder::Period;
+use crate::recorder::{Period, Recorder};
 use crate::scheduling::{bind_to, schedule_as, usual_scheduling};
 use crate::worker::Worker;
 use crate::{DriveTask, Job, JobError, LoadError, Message, choose_backend};
@@ -53,9 +55,9 @@ struct Run<'a> {
     opener: &'a Opener<'a>,
     is_abandoned: IsClosed<'a>,
     failed: AtomicBool,
-    /// Meeting point of all threads at the start of the measured time.
+    /// Meeting point of all threads at the start of the measured time, and after each turn.
     gate: Gate,
-    start_ns: AtomicU64,
+    turns: Turns,
     /// Threads of which own clients still work: in the warm-up, and in the measured time.
     own_left: [AtomicU32; 2],
 }
@@ -97,7 +99,7 @@ pub(crate) fn drive(
         is_abandoned: speaker.is_closed,
         failed: AtomicBool::new(false),
         gate: Gate::new(shares.len()),
-        start_ns: AtomicU64::new(0),
+        turns: Turns::default(),
         own_left: [AtomicU32::new(threads), AtomicU32::new(threads)],
     };
     let own = shares.swap_remove(0);
@@ -147,11 +149,7 @@ impl Run<'_> {
     fn work_here(&self, share: Share, collector: Collector<'_, '_>) -> Result<(), LoadError> {
         // Both closures below talk, at different times.
         let collector = std::cell::RefCell::new(collector);
-        let mut at_gate = || {
-            let start_ns = collector.borrow_mut().start_ns()?;
-            self.start_ns.store(start_ns, Ordering::Relaxed);
-            Ok(())
-        };
+        let mut at_gate = || collector.borrow_mut().at_gate();
         let mut hand_over = |period: Period| collector.borrow_mut().own_period(&period);
         let ended = self.work(0, share, &mut at_gate, &mut hand_over);
         collector.into_inner().finish(ended)
@@ -177,26 +175,68 @@ impl Run<'_> {
         let mut ready = (self.take_place(thread))
             .and_then(|()| self.be_punctual())
             .and_then(|()| self.warm_up(&mut worker));
-        // A thread that failed still comes to the gate, for the others wait there.
-        self.gate.wait();
-        if ready.is_ok() && !self.failed.load(Ordering::Relaxed) {
-            ready = at_gate();
-            if ready.is_err() {
-                self.failed.store(true, Ordering::Relaxed);
+        let mut measured = Measured::new(worker.new_records(&self.task.groups)?);
+        loop {
+            // A thread that failed still comes to the gate, for the others wait there.
+            self.gate.wait();
+            if ready.is_ok() && !self.failed.load(Ordering::Relaxed) {
+                ready = at_gate();
+                if ready.is_err() {
+                    self.failed.store(true, Ordering::Relaxed);
+                }
+            }
+            self.gate.wait();
+            ready?;
+            let Some(turn) = self.turns.current() else {
+                break;
+            };
+            if self.failed.load(Ordering::Relaxed) {
+                break;
+            }
+            let operations = share.operations.clone();
+            ready = self.take_turn(turn, &mut worker, operations, &mut measured, hand_over);
+            if self.task.turn_ms.is_none() {
+                ready?;
+                break;
             }
         }
-        self.gate.wait();
-        ready?;
-        let phase = self.measured(share.operations);
-        let before = ThreadTime::now();
-        let records = worker.run(&phase, hand_over)?;
-        let used = ThreadTime::now().since(before);
-        let mut totals = Totals::new(records, worker, used);
+        let mut totals = Totals::new(
+            measured.records,
+            measured.spent,
+            worker.links,
+            measured.used,
+        );
         if self.task.timing == Timing::WholeRun {
             totals.say_goodbye();
             totals.end_at(now_ns());
         }
         Ok(totals)
+    }
+
+    /// Runs the clients of a thread through a turn.
+    fn take_turn(
+        &self,
+        turn: Turn,
+        worker: &mut Worker<'_>,
+        operations: Vec<u64>,
+        measured: &mut Measured,
+        hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
+    ) -> Result<(), LoadError> {
+        let phase = self.measured(turn, operations, measured.periods);
+        let periods = &mut measured.periods;
+        let before = ThreadTime::now();
+        let records = std::mem::take(&mut measured.records);
+        measured.records = worker.run(&phase, records, &mut |period| {
+            *periods += 1;
+            hand_over(period)
+        })?;
+        let used = ThreadTime::now().since(before);
+        measured.used = Some(measured.used.map_or(used, |earlier| earlier.plus(used)));
+        for (group, spent) in measured.spent.iter_mut().enumerate() {
+            let last_ns = spent.add(worker.clients(group), turn);
+            self.turns.ended(last_ns);
+        }
+        Ok(())
     }
 
     /// Binds this thread to its processor, if it has one of its own.
@@ -216,12 +256,13 @@ impl Run<'_> {
             .map_err(LoadError::system("set the timer slack"))
     }
 
-    /// The measured time.
-    fn measured(&self, operations: Vec<u64>) -> Phase<'_> {
-        let start_ns = self.start_ns.load(Ordering::Relaxed);
+    /// A turn of the measured time, or all of it, of which `periods` were handed over before.
+    fn measured(&self, turn: Turn, operations: Vec<u64>, periods: u64) -> Phase<'_> {
+        let start_ns = turn.start;
         let (end_ns, over_ns) = match (self.task.length, self.task.groups.own().pace) {
             (Length::Time { ms }, _) => {
-                let end_ns = start_ns.saturating_add(ns(ms));
+                let turn_ns = self.task.turn_ms.map_or(u64::MAX, ns);
+                let end_ns = turn.end_ns(ns(ms)).min(start_ns.saturating_add(turn_ns));
                 (end_ns, end_ns)
             }
             (Length::Count { operations }, Pace::Open { rate, .. }) => {
@@ -239,6 +280,7 @@ impl Run<'_> {
             over_ns,
             operations,
             period_ns: ns(self.task.interval_ms),
+            period_start_ns: turn.end_ns(periods.saturating_mul(ns(self.task.interval_ms))),
             ramp_ns: 0,
             drain_ns: ns(self.task.drain_ms),
             own_left: Some(&self.own_left[1]),
@@ -271,12 +313,36 @@ impl Run<'_> {
             over_ns: end_ns,
             operations: vec![operations; worker.links.len()],
             period_ns: u64::MAX,
+            period_start_ns: start_ns,
             ramp_ns: ns(self.task.ramp_ms),
             drain_ns: 0,
             own_left: by_time.then_some(&self.own_left[0]),
             seed: WARMUP_SEED,
         };
-        worker.run(&phase, &mut |_| Ok(())).map(|_| ())
+        let records = worker.new_records(&self.task.groups)?;
+        worker.run(&phase, records, &mut |_| Ok(())).map(|_| ())
+    }
+}
+
+/// What a thread has measured.
+struct Measured {
+    /// Of each group.
+    records: Vec<Recorder>,
+    spent: Vec<Spent>,
+    /// Periods handed over.
+    periods: u64,
+    /// `None` before its first turn.
+    used: Option<ThreadUse>,
+}
+
+impl Measured {
+    fn new(records: Vec<Recorder>) -> Self {
+        Self {
+            spent: records.iter().map(|_| Spent::default()).collect(),
+            records,
+            periods: 0,
+            used: None,
+        }
     }
 }
 

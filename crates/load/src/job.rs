@@ -119,6 +119,15 @@ pub struct DriveTask {
     /// the one in force.
     #[serde(default)]
     pub scheduling: Option<Scheduling>,
+    /// Milliseconds of measured time after which it pauses; `None` where it has no pauses. All
+    /// clients then rest, the generator says [`TurnEnd`](crate::Message::TurnEnd), and goes on when
+    /// a line has come on its input. Times of the outcome and of its intervals count measured time
+    /// alone, as if there were no pauses. A turn ends with the operations that were begun in it; a
+    /// last one of less than a tenth is left out. Only where the job [holds](Self::hold), time ends
+    /// the task, operations alone are timed, and there is one group, whose clients begin an
+    /// operation as soon as the last is done.
+    #[serde(default)]
+    pub turn_ms: Option<u64>,
     /// `true` if interval messages carry their histogram.
     pub interval_histograms: bool,
     /// Whether the measured time waits for the controlling process: when all clients rest after the
@@ -261,6 +270,7 @@ impl DriveTask {
             drain_ms: 0,
             backend,
             scheduling: None,
+            turn_ms: None,
             interval_histograms: false,
             hold: false,
         }
@@ -318,7 +328,25 @@ impl DriveTask {
             }
             check_workload(&group.workload, &group.parameters)?;
         }
-        Ok(())
+        self.check_turns()
+    }
+
+    /// Checks that work which takes turns can pause.
+    fn check_turns(&self) -> Result<(), JobError> {
+        let Some(turn_ms) = self.turn_ms else {
+            return Ok(());
+        };
+        check_positive("turn_ms", turn_ms)?;
+        let can_pause = self.hold
+            && self.timing == Timing::Operations
+            && matches!(self.length, Length::Time { .. })
+            && self.groups.len() == 1
+            && !self.groups.own().pace.is_scheduled();
+        if can_pause {
+            Ok(())
+        } else {
+            Err(JobError::Turns)
+        }
     }
 }
 

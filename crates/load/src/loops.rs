@@ -40,6 +40,9 @@ pub(crate) struct Phase<'a> {
     pub(crate) operations: Vec<u64>,
     /// Length of a period, at whose end it is handed over.
     pub(crate) period_ns: u64,
+    /// The time when the first period began, or would have, had no pause come in between: that of
+    /// an earlier phase goes on.
+    pub(crate) period_start_ns: u64,
     /// Time over which load sets in.
     pub(crate) ramp_ns: u64,
     /// Time after the end in which a backlog is worked off.

@@ -52,12 +52,16 @@ pub enum Message {
         )]
         histogram: Vec<u8>,
     },
+    /// A turn ended where the job [takes turns](crate::DriveTask::turn_ms), and it is not the last:
+    /// all clients rest, no statement is under way, and the measured time goes on when a line comes
+    /// on the generator's input.
+    TurnEnd,
     /// The last measured operation ended; no statement is under way. The connections are still
     /// open, and where the job [holds](crate::DriveTask::hold) they are so until a line comes on
     /// the generator's input, or its end. Where the whole run is timed they are closed. After a fill
     /// that [holds](crate::FillTask::hold) the rows are checked when a line has come.
     MeasureEnd {
-        /// The instant, in nanoseconds of the host's monotonic clock.
+        /// The instant, in nanoseconds of the host's monotonic clock, less all pauses between turns.
         at_ns: u64,
     },
     /// The workload ran to its end.

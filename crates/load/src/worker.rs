@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use prony_model::ClientGroup;
+
 use crate::LoadError;
 use crate::client::{Client, Limit};
 use crate::clock::now_ns;
@@ -49,34 +51,41 @@ impl<'a> Worker<'a> {
             .filter(move |client| client.group() == group)
     }
 
-    /// Runs every client to its limit and returns what was recorded of each group; `hand_over` gets
-    /// each period of the first group but the last as it ends. Ends early, without an error, when
-    /// another thread failed.
+    /// A new record of each group.
+    pub(crate) fn new_records(&self, groups: &[ClientGroup]) -> Result<Vec<Recorder>, LoadError> {
+        let programs = self.programs.iter().zip(groups);
+        programs
+            .map(|(program, group)| Recorder::new(program.kinds_max(), group.pace.is_scheduled()))
+            .collect()
+    }
+
+    /// Runs every client to its limit and returns the groups' records, with what is new; `hand_over`
+    /// gets each period of the first group but the last as it ends. Ends early, without an error,
+    /// when another thread failed.
     ///
     /// # Errors
     /// When a statement fails fatally or the server goes away; other threads are then told.
     pub(crate) fn run(
         &mut self,
         phase: &Phase<'_>,
+        records: Vec<Recorder>,
         hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
     ) -> Result<Vec<Recorder>, LoadError> {
         let pacer = self.pacer(phase);
         let own = self.clients(0).count();
         self.limit(phase);
-        let groups = (self.programs.iter().zip(&mut self.values).enumerate())
-            .map(|(group, (program, values))| {
-                let scheduled = phase.pace(group).is_scheduled();
-                Ok(GroupState {
-                    program,
-                    values,
-                    recorder: Recorder::new(program.kinds_max(), scheduled)?,
-                    scheduled,
-                    is_open: phase.is_open(group),
-                    backlog: 0,
-                })
-            })
-            .collect::<Result<Vec<_>, LoadError>>()?;
-        let mut state = State::new(phase, groups, pacer, self.shared, hand_over);
+        let groups = (self.programs.iter().zip(&mut self.values))
+            .zip(records)
+            .enumerate();
+        let groups = groups.map(|(group, ((program, values), recorder))| GroupState {
+            program,
+            values,
+            recorder,
+            scheduled: phase.pace(group).is_scheduled(),
+            is_open: phase.is_open(group),
+            backlog: 0,
+        });
+        let mut state = State::new(phase, groups.collect(), pacer, self.shared, hand_over);
         state.count_own(own);
         let failed = self.shared.failed;
         // Nobody begins what another thread has no hope to end.

@@ -71,6 +71,7 @@ impl Plan {
             "collect": target.collect,
             "backend": self.backend,
             "counting": counting,
+            "turn_ms": self.turn_ms,
         })
     }
 }

@@ -103,6 +103,19 @@ pub struct ThreadUse {
     pub run_queue_ns: Option<u64>,
 }
 
+impl ThreadUse {
+    /// With that of another time of the same thread.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let run_queue_ns = self.run_queue_ns.zip(other.run_queue_ns);
+        Self {
+            wall_ns: self.wall_ns + other.wall_ns,
+            cpu_ns: self.cpu_ns + other.cpu_ns,
+            run_queue_ns: run_queue_ns.map(|(own, other)| own + other),
+        }
+    }
+}
+
 /// Counts of one kind of statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementOutcome {

@@ -65,6 +65,10 @@ pub struct Plan {
     /// between identical servers is measured. `None` where the experiment does without.
     #[serde(default)]
     pub twin: Option<usize>,
+    /// Milliseconds after which the targets of a block take turns within a step; `None` where each
+    /// runs its steps alone. Timed trials only, and steps that [can pause](Step::can_pause).
+    #[serde(default)]
+    pub turn_ms: Option<u64>,
     /// The rule by which blocks are added; `None` where their number is fixed.
     #[serde(default)]
     pub campaign: Option<Campaign>,
@@ -289,6 +293,15 @@ impl Step {
         f64::from(self.margin_percent.unwrap_or(usual).0) / 1e5
     }
 
+    /// True where its measured time can pause between any two operations: time ends it, operations
+    /// alone are timed, and all clients are its own and wait for nothing but answers.
+    pub fn can_pause(&self) -> bool {
+        self.timing == Timing::Operations
+            && matches!(self.length, Length::Time { .. })
+            && self.groups.len() == 1
+            && !self.own().pace.is_scheduled()
+    }
+
     /// True where the clients of all groups leave the tables as they are.
     pub fn only_reads(&self) -> bool {
         let mut groups = self.groups.iter();
@@ -376,6 +389,28 @@ impl Plan {
     pub fn contenders(&self) -> impl Iterator<Item = usize> + use<> {
         let (base, twin) = (self.base, self.twin);
         (0..self.targets.len()).filter(move |&target| target != base && Some(target) != twin)
+    }
+
+    /// True where a trial's server takes turns with the others of its block.
+    pub fn takes_turns(&self, trial: PlannedTrial) -> bool {
+        self.turn_ms.is_some() && trial.kind == TrialKind::Timed
+    }
+
+    /// True where two neighbouring trials run together: they take turns.
+    pub fn run_together(&self, one: PlannedTrial, next: PlannedTrial) -> bool {
+        self.takes_turns(one) && self.takes_turns(next) && one.block == next.block
+    }
+
+    /// Number of trials that run together with a trial, itself included: they share its time.
+    pub fn sharing(&self, trial: PlannedTrial) -> u32 {
+        if !self.takes_turns(trial) {
+            return 1;
+        }
+        let together = self
+            .trials
+            .iter()
+            .filter(|it| self.run_together(trial, **it));
+        together.map(|_| 1).sum()
     }
 
     /// Number of blocks.

@@ -21,6 +21,7 @@ mod refusal;
 mod sequence;
 mod setting;
 mod target;
+mod turn;
 mod twin;
 
 use std::path::Path;
@@ -184,6 +185,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         backend: backend?.and_then(|backend| backend.value),
         placement: placement?.map(|placement| placement.value),
         twin: design.twin,
+        turn_ms: design.turn_ms,
         campaign: design.campaign,
         without: Vec::new(),
         confirms: None,

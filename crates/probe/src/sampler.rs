@@ -10,11 +10,21 @@ use crate::draft::gap;
 use crate::prober::Prober;
 use crate::root::monotonic_ns;
 
+/// An instant at which a sample is to be taken.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    Start,
+    End,
+    /// The measured time pauses.
+    Pause,
+    /// It goes on.
+    Resume,
+}
+
 /// A thread that takes samples for one step after the other. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Sampler {
-    /// Edges at which a sample is to be taken.
-    orders: Option<Sender<Moment>>,
+    orders: Option<Sender<Order>>,
     samples: Receiver<Vec<Sample>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -38,22 +48,33 @@ impl Sampler {
 
     /// Takes the sample at the start of the measured time, and from then on one at each period.
     pub fn begin(&self) -> Sample {
-        self.order(Moment::Start).1
+        self.order(Order::Start).1
+    }
+
+    /// Takes a sample where the measured time pauses, and no more until it goes on; hands over
+    /// those since the last one that was asked for as well.
+    pub fn pause(&self) -> (Vec<Sample>, Sample) {
+        self.order(Order::Pause)
+    }
+
+    /// Takes a sample where the measured time goes on, and from then on one at each period.
+    pub fn resume(&self) -> Sample {
+        self.order(Order::Resume).1
     }
 
     /// Takes the sample at the end of the measured time, and hands over those in between as well.
     pub fn end(&self) -> (Vec<Sample>, Sample) {
-        self.order(Moment::End)
+        self.order(Order::End)
     }
 
     /// Has an order carried out: the samples since the last one, and the one that it asked for.
-    fn order(&self, order: Moment) -> (Vec<Sample>, Sample) {
+    fn order(&self, order: Order) -> (Vec<Sample>, Sample) {
         let orders = self.orders.as_ref();
         let sent = orders.and_then(|orders| orders.send(order).ok());
         let received = sent.and_then(|()| self.samples.recv().ok());
         let mut samples = received.unwrap_or_default();
         let last = samples.pop().unwrap_or_else(|| Sample {
-            moment: order,
+            moment: order.moment(),
             at_ns: monotonic_ns(),
             took_ns: 0,
             values: [].into(),
@@ -63,6 +84,17 @@ impl Sampler {
             )],
         });
         (samples, last)
+    }
+}
+
+impl Order {
+    /// The kind of its sample.
+    const fn moment(self) -> Moment {
+        match self {
+            Self::Start => Moment::Start,
+            Self::End => Moment::End,
+            Self::Pause | Self::Resume => Moment::Period,
+        }
     }
 }
 
@@ -79,7 +111,7 @@ impl Drop for Sampler {
 fn work(
     mut prober: Prober,
     period: Option<Duration>,
-    orders: &Receiver<Moment>,
+    orders: &Receiver<Order>,
     samples: &Sender<Vec<Sample>>,
 ) {
     let mut taken = Vec::new();
@@ -88,10 +120,12 @@ fn work(
     loop {
         match next(orders, due) {
             Ok(order) => {
-                taken.push(prober.sample(order));
+                taken.push(prober.sample(order.moment()));
                 due = match order {
-                    Moment::Start => period.and_then(|period| Instant::now().checked_add(period)),
-                    Moment::Period | Moment::End => None,
+                    Order::Start | Order::Resume => {
+                        period.and_then(|period| Instant::now().checked_add(period))
+                    }
+                    Order::Pause | Order::End => None,
                 };
                 if samples.send(std::mem::take(&mut taken)).is_err() {
                     return;
@@ -108,7 +142,7 @@ fn work(
     }
 }
 
-fn next(orders: &Receiver<Moment>, due: Option<Instant>) -> Result<Moment, RecvTimeoutError> {
+fn next(orders: &Receiver<Order>, due: Option<Instant>) -> Result<Order, RecvTimeoutError> {
     match due {
         Some(due) => orders.recv_timeout(due.saturating_duration_since(Instant::now())),
         None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),

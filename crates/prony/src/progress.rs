@@ -91,6 +91,8 @@ pub(crate) struct Clock {
     trials_done: u32,
     time_in_trials: Duration,
     trials_left: u64,
+    /// Trials that have begun and not ended: several where they run together.
+    running: u64,
 }
 
 impl Progress {
@@ -143,24 +145,31 @@ impl Clock {
             trials_done: 0,
             time_in_trials: Duration::ZERO,
             trials_left: trials,
+            running: 0,
         }
+    }
+
+    fn end_one(&mut self) {
+        self.trial_began = None;
+        self.running = self.running.saturating_sub(1);
     }
 
     fn observe(&mut self, event: &Event<'_>) {
         match event {
             Event::TrialStarted { number, total, .. } => {
                 self.trial_began = Some(Instant::now());
-                self.trials_left = (total + 1).saturating_sub(*number) as u64;
+                self.running += 1;
+                self.trials_left = total.saturating_sub(*number) as u64 + self.running;
             }
             Event::TrialDone { took, .. } => {
-                self.trial_began = None;
+                self.end_one();
                 self.trials_done += 1;
                 self.time_in_trials += *took;
                 self.trials_left = self.trials_left.saturating_sub(1);
             }
-            Event::TrialExcluded { .. } => self.trial_began = None,
+            Event::TrialExcluded { .. } => self.end_one(),
             Event::TrialFailed { .. } => {
-                self.trial_began = None;
+                self.end_one();
                 self.trials_left = self.trials_left.saturating_sub(1);
             }
             _ => {}

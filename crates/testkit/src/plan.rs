@@ -31,6 +31,7 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         counting_note: None,
         canary: CanaryRule::default(),
         twin: None,
+        turn_ms: None,
         campaign: None,
         without: Vec::new(),
         confirms: None,

@@ -14,7 +14,6 @@ const USUAL: u64 = 1000;
 /// A run of one target, and the canaries that its trials are going to have.
 struct Host {
     store: Store,
-    stop: StopFlag,
     rule: CanaryRule,
     canaries: VecDeque<Result<u64, String>>,
     events: Vec<String>,
@@ -34,7 +33,6 @@ impl Host {
         let folder = tempfile::tempdir().unwrap();
         Self {
             store: create(&folder, &plan),
-            stop: StopFlag::default(),
             rule: CanaryRule {
                 exclude,
                 ..CanaryRule::default()
@@ -51,30 +49,33 @@ impl Host {
         &mut self,
         planned: PlannedTrial,
         memory_ns: [u64; 2],
-        end: fn() -> Result<(), Fault>,
+        end: fn() -> Result<(), Failure>,
     ) -> Result<Next, Stop> {
         self.canaries.extend(memory_ns.map(Ok));
         let attempts = Attempts {
             planned,
             target: "mysql-5.7.22",
+            sharing: 1,
             rule: self.rule,
-            stop: &self.stop,
         };
         let (canaries, events) = (&mut self.canaries, &mut self.events);
         let mut canary = || canaries.pop_front().unwrap().map(reading);
-        attempts.run(
+        let begun = attempts.begin(&mut self.store, Some(&mut canary))?;
+        let recorded = self.store.canaries()?;
+        let own = recorded.iter().filter(|row| row.trial == begun.id);
+        let moments: Vec<_> = own.map(|row| row.moment).collect();
+        self.beside += u32::from(moments.contains(&CanaryMoment::After));
+        let ended = end();
+        if ended.is_ok() {
+            let outcome = testkit::group_outcome(1, 10, 1000, Vec::new());
+            let outcome = testkit::step_outcome(outcome);
+            self.store.record_step(begun.id, 0, &outcome)?;
+        }
+        attempts.end(
             &mut self.store,
             &mut |event| events.push(word(&event)),
             Some(&mut canary),
-            &mut |id, store, _| {
-                let recorded = store.canaries()?;
-                let own = recorded.iter().filter(|row| row.trial == id);
-                let moments: Vec<_> = own.map(|row| row.moment).collect();
-                self.beside += u32::from(moments.contains(&CanaryMoment::After));
-                end()?;
-                let outcome = testkit::group_outcome(1, 10, 1000, Vec::new());
-                Ok(store.record_step(id, 0, &testkit::step_outcome(outcome))?)
-            },
+            (begun, ended),
         )
     }
 
@@ -98,6 +99,13 @@ fn create(folder: &TempDir, plan: &Plan) -> Store {
         started_at: Timestamp::UNIX_EPOCH,
     };
     Store::create(&folder.path().join("run.sqlite"), &run).unwrap()
+}
+
+fn died() -> Failure {
+    Failure {
+        reason: "it died".to_owned(),
+        log_tail: String::new(),
+    }
 }
 
 fn reading(memory_ns: u64) -> CanaryReading {
@@ -223,7 +231,7 @@ fn counting_and_failed_trials_are_not_excluded() {
     let off = [5 * USUAL; 2];
     assert_eq!(host.attempt(counting, off, || Ok(())).unwrap(), Next::Trial);
     assert_eq!(host.last().state, TrialState::Done);
-    let failed = host.attempt(planned(5, 0), off, || Err(Fault::failed("it died")));
+    let failed = host.attempt(planned(5, 0), off, || Err(died()));
     assert_eq!(failed.unwrap(), Next::Trial);
     assert_eq!(host.last().state, TrialState::Failed);
     assert_eq!(host.store.canaries().unwrap().len(), 14);
@@ -232,11 +240,15 @@ fn counting_and_failed_trials_are_not_excluded() {
 #[test]
 fn an_interrupted_trial_has_no_second_canary() {
     let mut host = Host::new(true);
-    host.stop.request();
-    let end = host.attempt(planned(0, 0), [USUAL; 2], || {
-        Err(Fault::failed("cut short"))
-    });
-    assert!(matches!(end, Err(Stop::Interrupted)));
+    let attempts = Attempts {
+        planned: planned(0, 0),
+        target: "mysql-5.7.22",
+        sharing: 1,
+        rule: host.rule,
+    };
+    let mut canary = || Ok(reading(USUAL));
+    let begun = attempts.begin(&mut host.store, Some(&mut canary)).unwrap();
+    begun.interrupt(&mut host.store).unwrap();
     assert_eq!(host.last().state, TrialState::Discarded);
     assert_eq!(host.store.canaries().unwrap().len(), 1);
     assert_eq!(host.events, [""; 0]);

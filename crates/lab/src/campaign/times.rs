@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Step, TrialKind, TrialState};
+use prony_model::{Plan, Step, TrialKind, TrialState};
 use prony_store::{Store, StoreError, TrialRow};
 
 /// Times of a run's timed trials and of their steps.
@@ -47,10 +47,10 @@ impl BlockTimes {
         let fixed = whole.values().map(|trial| {
             let steps = (0..plan.steps.len()).filter(|step| plan.runs(trial.planned, *step));
             let in_steps: u64 = steps.map(|step| step_ms[step]).sum();
-            took_ms(trial).saturating_sub(in_steps)
+            took_ms(plan, trial).saturating_sub(in_steps)
         });
         Ok(Self {
-            spent_ms: attempts.iter().map(took_ms).sum(),
+            spent_ms: attempts.iter().map(|trial| took_ms(plan, trial)).sum(),
             trials: plan.targets.len() as u64,
             fixed_ms: mean(&fixed.collect::<Vec<_>>()),
             step_ms,
@@ -92,11 +92,12 @@ fn around_ms(step: &Step) -> u64 {
     step.warmup_ms.max(step.ramp_ms) + settle_ms
 }
 
-/// Milliseconds from the begin of an attempt to its end; 0 while that is not known.
-pub(crate) fn took_ms(trial: &TrialRow) -> u64 {
+/// Milliseconds from the begin of an attempt to its end, its share where trials run together; 0
+/// while that is not known.
+pub(crate) fn took_ms(plan: &Plan, trial: &TrialRow) -> u64 {
     let end = trial.ended_at.unwrap_or(trial.began_at);
     let took = end.as_millisecond() - trial.began_at.as_millisecond();
-    u64::try_from(took).unwrap_or(0)
+    u64::try_from(took).unwrap_or(0) / u64::from(plan.sharing(trial.planned)).max(1)
 }
 
 /// The mean of times; 0 of none.

@@ -129,12 +129,12 @@ impl Preparation<'_> {
     }
 
     /// Makes sure that there is room for the images that are still to be made, and for the largest
-    /// of all as a trial restores it and maybe loads it. Images that no trial of this run needs make way as far as
+    /// of all as a trial restores it and maybe loads it, or for all where trials run together. Images that no trial of this run needs make way as far as
     /// the limit of all images wants it.
     pub(crate) fn make_room(&self) -> Result<(), LabError> {
         let images = Images::new(self.lab.roots);
         let mut keep = Vec::new();
-        let (mut missing, mut largest) = (0, 0);
+        let (mut missing, mut in_use) = (0, Vec::new());
         for index in self.wanted {
             // The twin starts from the image of its base.
             let is_twin = self.plan.twin == Some(*index) && self.wanted.contains(&self.plan.base);
@@ -149,14 +149,22 @@ impl Preparation<'_> {
                 missing += bytes;
                 bytes
             };
-            largest = largest.max(bytes.saturating_add(maker.growth_estimate()));
+            in_use.push(bytes.saturating_add(maker.growth_estimate()));
+            if self.plan.base == *index && self.plan.twin.is_some() {
+                in_use.extend(in_use.last().copied());
+            }
         }
         let trim = |limit| {
             let trimmed = images.trim(limit, &keep);
             trimmed.map_err(|source| LabError::Images { source })
         };
         trim(self.lab.images_limit.saturating_sub(missing))?;
-        let needed = missing + largest;
+        let in_use: u64 = match self.plan.turn_ms {
+            // All of a block are there together.
+            Some(_) => in_use.iter().sum(),
+            None => in_use.into_iter().max().unwrap_or(0),
+        };
+        let needed = missing + in_use;
         if images.check_room(needed).is_err() {
             // Whatever this run does not need is made again when it is wanted.
             trim(0)?;

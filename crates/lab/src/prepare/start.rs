@@ -132,7 +132,7 @@ pub(crate) fn fill(
         own_server: target.external.is_none(),
         hold: readers.is_some(),
     });
-    let load = drive(lab, server, None, task, &mut |message, _| {
+    let load = drive(lab, server, task, &mut |message| {
         match (message, &mut readers) {
             (
                 Message::Filling {
@@ -147,10 +147,10 @@ pub(crate) fn fill(
             }),
             (Message::Ready, Some(readers)) => samples.push(readers.begin()),
             (Message::MeasureEnd { .. }, Some(readers)) => samples.extend(readers.end()),
-            (Message::Filled { outcome }, _) => return Ok(Some(outcome)),
+            (Message::Filled { outcome }, _) => return Some(outcome),
             _ => {}
         }
-        Ok(None)
+        None
     })?;
     say(Activity::Settle);
     let settle = settle(lab, server, target.engine, dataset, AFTER_LOAD)?;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use prony_client::Connection;
 use prony_model::{Counter, Gap, Sample, Source};
 use prony_probe::Sampler;
-use prony_servers::{Callgrind, ValgrindError};
+use prony_servers::{Callgrind, ValgrindError, admin};
 
+use super::pauses::Pauses;
 use crate::server::Server;
 
 /// The count of valgrind from the start of the measured time on.
@@ -21,19 +22,52 @@ pub(super) trait EdgeReader {
     /// Adds its readings to the sample at the start of the measured time.
     fn read_start(&mut self, start: &mut Sample);
 
+    /// The measured time pauses.
+    fn pause(&mut self) {}
+
+    /// It goes on.
+    fn resume(&mut self) {}
+
     /// Adds its readings to the sample at the end of the measured time, and returns its samples from
     /// in between.
     fn read_end(&mut self, end: &mut Sample) -> Vec<Sample>;
 }
 
 /// The operating system's counters of server and host, which also date the samples.
-impl EdgeReader for Sampler {
+pub(super) struct System {
+    sampler: Sampler,
+    /// Those of the current step.
+    pauses: Pauses,
+}
+
+impl System {
+    /// Those that a sampler reads.
+    pub(super) fn new(sampler: Sampler) -> Self {
+        Self {
+            sampler,
+            pauses: Pauses::default(),
+        }
+    }
+}
+
+impl EdgeReader for System {
     fn read_start(&mut self, start: &mut Sample) {
-        add_sample(start, self.begin());
+        self.pauses = Pauses::default();
+        add_sample(start, self.sampler.begin());
+    }
+
+    fn pause(&mut self) {
+        let (between, last) = self.sampler.pause();
+        self.pauses.begin(between, last);
+    }
+
+    fn resume(&mut self) {
+        self.pauses.end(&self.sampler.resume());
     }
 
     fn read_end(&mut self, end: &mut Sample) -> Vec<Sample> {
-        let (between, last) = self.end();
+        let (between, last) = self.sampler.end();
+        let (between, last) = std::mem::take(&mut self.pauses).finish(between, last);
         add_sample(end, last);
         between
     }
@@ -55,6 +89,8 @@ impl EdgeReader for Callgrind {
 pub(super) struct Status {
     /// Limit for the server to answer.
     limit: Duration,
+    /// The server is paused within steps.
+    pauses: bool,
     /// The connection of a step. It is open through the whole step, so that no thread of the server
     /// comes or goes for it, and closed between steps, where the server may be idle for longer than
     /// it keeps a connection.
@@ -62,18 +98,21 @@ pub(super) struct Status {
 }
 
 impl Status {
-    /// The status of a server that answers within `limit`.
-    pub(super) fn within(limit: Duration) -> Self {
+    /// The status of a server that answers within `limit`, and that is paused within steps where
+    /// `pauses` says so.
+    pub(super) fn within(limit: Duration, pauses: bool) -> Self {
         Self {
             limit,
+            pauses,
             connection: None,
         }
     }
 
     fn ask(&mut self) -> Result<BTreeMap<Counter, u64>, String> {
         match &mut self.connection {
-            Some(Ok(connection)) => prony_servers::admin::status(connection)
-                .map_err(|error| format!("failed to {error}")),
+            Some(Ok(connection)) => {
+                admin::status(connection).map_err(|error| format!("failed to {error}"))
+            }
             Some(Err(reason)) => Err(reason.clone()),
             None => Err("there is no connection for it".to_owned()),
         }
@@ -82,7 +121,14 @@ impl Status {
 
 impl EdgeReader for Status {
     fn prepare(&mut self, server: &Server) {
-        let connected = server.connect_within(self.limit);
+        let connected = server
+            .connect_within(self.limit)
+            .and_then(|mut connection| {
+                if self.pauses {
+                    admin::survive_pauses(&mut connection)?;
+                }
+                Ok(connection)
+            });
         self.connection = Some(connected.map_err(|error| format!("failed to {error}")));
     }
 

@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
-use prony_model::StepOutcome;
+use prony_model::{Length, StepOutcome};
 
+use crate::clock::now_ns;
 use crate::drive::totals::Totals;
 use crate::drive::{Run, Start, cpu_time, ns};
 use crate::message::Speaker;
@@ -59,15 +60,28 @@ impl<'a, 's> Collector<'a, 's> {
         }
     }
 
-    /// The start of the measured time, which is now, or on command, unless it has begun
-    /// already.
-    pub(super) fn start_ns(&mut self) -> Result<u64, LoadError> {
-        let start = match self.start {
-            Some(start) => start,
-            None => Start::now(self.run.task, self.speaker)?,
+    /// All threads rest. Begins the measured time, which is now, or on command, unless it has begun
+    /// already; after a turn the next one, on command, if there is one.
+    pub(super) fn at_gate(&mut self) -> Result<(), LoadError> {
+        let (task, turns) = (self.run.task, &self.run.turns);
+        if turns.current().is_none() {
+            let start = match self.start {
+                Some(start) => start,
+                None => Start::now(task, self.speaker)?,
+            };
+            self.start = Some(start);
+            turns.begin(start.at_ns);
+            return Ok(());
+        }
+        let (Length::Time { ms }, Some(turn_ms)) = (task.length, task.turn_ms) else {
+            return Ok(());
         };
-        self.start = Some(start);
-        Ok(start.at_ns)
+        if let Some(end_ns) = turns.end(ns(ms), ns(turn_ms)) {
+            self.speaker.say(&Message::TurnEnd)?;
+            self.speaker.wait()?;
+            turns.go_on(now_ns(), end_ns);
+        }
+        Ok(())
     }
 
     /// A period of the first thread is over: a good time to look at the others' reports.

@@ -4,10 +4,10 @@ use prony_model::{ClientGroup, GroupOutcome, Length, Pace, ThreadUse, Timing};
 
 use crate::client::Client;
 use crate::connection::Link;
+use crate::drive::turns::Turn;
 use crate::drive::{Run, ns};
 use crate::program::Program;
 use crate::recorder::{Recorder, serialise};
-use crate::worker::Worker;
 use crate::{DriveTask, LoadError};
 
 /// The figures of one or several threads, also of one that ended early because another failed.
@@ -21,24 +21,45 @@ pub(super) struct Totals {
 /// The figures of a group.
 struct GroupTotals {
     recorder: Recorder,
+    spent: Spent,
+}
+
+/// The time of a group's clients.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Spent {
+    /// From the first operation of each turn to its last, summed over clients and turns.
     busy_ns: u64,
+    /// When the last operation ended, less all pauses; 0 when there was none.
     last_ns: u64,
 }
 
+impl Spent {
+    /// Adds a turn of some clients. Returns when their last operation ended; 0 when there was none.
+    pub(super) fn add<'c>(&mut self, clients: impl Iterator<Item = &'c Client>, turn: Turn) -> u64 {
+        let mut last_ns = 0;
+        for client in clients {
+            self.busy_ns += client.busy_ns();
+            last_ns = last_ns.max(client.last_ns());
+        }
+        self.last_ns = self.last_ns.max(turn.without_pauses(last_ns));
+        last_ns
+    }
+}
+
 impl Totals {
-    pub(super) fn new(records: Vec<Recorder>, worker: Worker<'_>, used: ThreadUse) -> Self {
-        let groups = records.into_iter().enumerate().map(|(group, recorder)| {
-            let clients = || worker.clients(group);
-            GroupTotals {
-                recorder,
-                busy_ns: clients().map(Client::busy_ns).sum(),
-                last_ns: clients().map(Client::last_ns).max().unwrap_or(0),
-            }
-        });
+    pub(super) fn new(
+        records: Vec<Recorder>,
+        spent: Vec<Spent>,
+        links: Vec<Link>,
+        used: Option<ThreadUse>,
+    ) -> Self {
+        let groups = records.into_iter().zip(spent);
         Self {
-            groups: groups.collect(),
-            thread_use: vec![used],
-            links: worker.links,
+            groups: groups
+                .map(|(recorder, spent)| GroupTotals { recorder, spent })
+                .collect(),
+            thread_use: used.into_iter().collect(),
+            links,
         }
     }
 
@@ -50,7 +71,7 @@ impl Totals {
     /// Only now it is over.
     pub(super) fn end_at(&mut self, now_ns: u64) {
         for group in &mut self.groups {
-            group.last_ns = now_ns;
+            group.spent.last_ns = now_ns;
         }
     }
 
@@ -69,8 +90,8 @@ impl Totals {
 
     pub(super) fn add(&mut self, other: Self) -> Result<(), LoadError> {
         for (sum, part) in self.groups.iter_mut().zip(&other.groups) {
-            sum.busy_ns += part.busy_ns;
-            sum.last_ns = sum.last_ns.max(part.last_ns);
+            sum.spent.busy_ns += part.spent.busy_ns;
+            sum.spent.last_ns = sum.spent.last_ns.max(part.spent.last_ns);
             sum.recorder.merge(&part.recorder)?;
         }
         self.thread_use.extend(other.thread_use);
@@ -80,7 +101,7 @@ impl Totals {
 
     /// The time when the last operation of any group ended; 0 when there was none.
     pub(super) fn last_ns(&self) -> u64 {
-        let ends = self.groups.iter().map(|group| group.last_ns);
+        let ends = self.groups.iter().map(|group| group.spent.last_ns);
         ends.max().unwrap_or(0)
     }
 
@@ -101,7 +122,7 @@ impl Totals {
                 } else if is_open || group.pace.is_scheduled() && is_timed(run.task) {
                     clients * totals.whole_ns(run.task, start_ns)
                 } else {
-                    totals.busy_ns
+                    totals.spent.busy_ns
                 };
                 totals.outcome(group, busy_ns, program)
             })
@@ -113,7 +134,7 @@ impl GroupTotals {
     /// How long a group ran whose clients wait for their time: for the whole measured time, and
     /// longer where the last operations ended after it.
     fn whole_ns(&self, task: &DriveTask, start_ns: u64) -> u64 {
-        let ran_ns = self.last_ns.saturating_sub(start_ns);
+        let ran_ns = self.spent.last_ns.saturating_sub(start_ns);
         match task.length {
             Length::Time { ms } => ran_ns.max(ns(ms)),
             Length::Count { .. } => ran_ns,

@@ -27,6 +27,12 @@ pub enum JobError {
          and `ramp_ms`"
     )]
     TwoWarmups,
+    /// Turns in work that can't pause.
+    #[error(
+        "take turns: that takes a task that holds, that time ends, whose operations alone are timed, \
+         and one group of clients that wait for nothing but answers; leave out `turn_ms`"
+    )]
+    Turns,
     /// The workload makes no sense.
     #[error("compile workload `{workload}`: failed to {source}")]
     Workload {

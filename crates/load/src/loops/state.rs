@@ -75,7 +75,7 @@ impl<'a> State<'a> {
             beside_closed: false,
             hand_over,
             period_ns: phase.period_ns,
-            period_end_ns: phase.start_ns,
+            period_end_ns: phase.period_start_ns,
             end_ns: phase.end_ns,
             ramp_ns: phase.ramp_ns,
             drain_ns: phase.drain_ns,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
-use prony_load::{DriveTask, LoadError, Message, Task};
+use prony_load::{DriveTask, JobError, LoadError, Message, Task};
 use prony_model::{Length, Pace, Spacing, StepOutcome, Thousandths, Timing};
 use prony_probe::monotonic_ns;
 use rustix::time::{ClockId, clock_gettime};
@@ -26,6 +26,9 @@ crate::backend::behind_each_backend! {
     those_of_a_whole_run_are_closed_by_then,
     what_was_measured_is_kept_where_nobody_gives_the_last_word,
     a_client_that_fails_ends_everything,
+    turns_add_up_to_the_measured_time,
+    turns_ask_what_one_measured_time_asks,
+    a_client_that_fails_in_a_turn_ends_everything,
 }
 
 /// Longer than a client needs for a statement.
@@ -370,5 +373,144 @@ fn a_client_that_fails_ends_everything() {
         assert!(matches!(error, LoadError::Closed { .. }), "{error}");
         assert_eq!(input.given, 1);
         server.wait_for_ends(connections.load(Ordering::SeqCst));
+    }
+}
+
+/// A run that takes turns.
+struct Turned {
+    server: FakeServer,
+    /// Pauses in which the server was asked something.
+    asked_meanwhile: usize,
+    messages: Vec<Message>,
+    words: usize,
+}
+
+impl Turned {
+    /// Runs a task, and lets every turn begin after a pause.
+    fn run(task: DriveTask) -> Result<Self, LoadError> {
+        let server = FakeServer::start(Delivery::Whole, answer);
+        let said = Said::default();
+        let mut asked_meanwhile = 0;
+        let mut look = |_| {
+            let before = asked(&server);
+            sleep(PAUSE / 4);
+            asked_meanwhile += usize::from(asked(&server) != before);
+        };
+        let mut input = Words {
+            look: &mut look,
+            given: 0,
+            limit: usize::MAX,
+            line: b"",
+        };
+        let job = crate::job(&server, Task::Drive(Box::new(task)));
+        prony_load::run(&job, &mut input, &mut said.clone())?;
+        let words = input.given;
+        Ok(Self {
+            server,
+            asked_meanwhile,
+            messages: said.messages(),
+            words,
+        })
+    }
+
+    fn outcome(&self) -> &StepOutcome {
+        match self.messages.last() {
+            Some(Message::Done { outcome }) => outcome,
+            other => panic!("expected the outcome, got {other:?}"),
+        }
+    }
+}
+
+fn in_turns(clients: u32) -> DriveTask {
+    let mut task = task(mixed(true), clients, Length::Time { ms: 100 });
+    (task.hold, task.turn_ms, task.interval_ms) = (true, Some(20), 40);
+    task
+}
+
+fn turns_add_up_to_the_measured_time() {
+    for clients in [1, 6] {
+        let turned = Turned::run(in_turns(clients)).unwrap();
+        let ends = turned.messages.iter();
+        let ends = ends.filter(|message| **message == Message::TurnEnd).count();
+        // On a slow machine a turn takes longer than it should, and fewer are enough.
+        assert!((1..=4).contains(&ends), "{ends} pauses");
+        assert_eq!(turned.words, 1 + ends + 1);
+        assert_eq!(turned.asked_meanwhile, 0);
+        let outcome = turned.outcome();
+        let own = outcome.groups.own();
+        let measured_ns = outcome.end_ns - outcome.start_ns;
+        assert!(measured_ns >= 98_000_000, "{measured_ns}");
+        assert!(own.busy_ns <= measured_ns * u64::from(clients));
+        assert!(own.busy_ns >= measured_ns * u64::from(clients) / 2);
+        let intervals = &outcome.intervals;
+        let in_intervals: u64 = intervals.iter().map(|it| it.operations).sum();
+        assert_eq!(in_intervals, own.operations);
+        let edges: Vec<_> = intervals.iter().map(|it| it.start_ns).collect();
+        assert_eq!(edges[..3], [0, 40_000_000, 80_000_000]);
+        assert_eq!(intervals.last().unwrap().end_ns, measured_ns);
+        for used in &outcome.thread_use {
+            assert!(used.wall_ns <= measured_ns + 50_000_000);
+        }
+    }
+}
+
+fn turns_ask_what_one_measured_time_asks() {
+    let turned = Turned::run(in_turns(3)).unwrap();
+    let whole = hold(task(mixed(true), 3, Length::Time { ms: 100 }));
+    let (turned, whole) = (turned.server.record(), whole.end.unwrap().record);
+    assert_eq!(turned.len(), 3);
+    for (one, other) in turned.values().zip(whole.values()) {
+        let common = one.len().min(other.len());
+        assert!(common > 0);
+        assert_eq!(one[..common], other[..common]);
+    }
+}
+
+fn a_client_that_fails_in_a_turn_ends_everything() {
+    for clients in [1, 6] {
+        let hang_up = |request: &Request| match request.number {
+            0..30 => answer(request),
+            _ => Reply::HangUp,
+        };
+        let server = FakeServer::start(Delivery::Whole, hang_up);
+        let mut look = |_| ();
+        let mut input = Words {
+            look: &mut look,
+            given: 0,
+            limit: usize::MAX,
+            line: b"",
+        };
+        let task = DriveTask {
+            length: Length::Time { ms: 3_600_000 },
+            turn_ms: Some(1),
+            ..in_turns(clients)
+        };
+        let job = crate::job(&server, Task::Drive(Box::new(task)));
+        let error = prony_load::run(&job, &mut input, &mut std::io::sink()).unwrap_err();
+        assert!(matches!(error, LoadError::Closed { .. }), "{error}");
+    }
+}
+
+#[test]
+fn work_that_cannot_pause_takes_no_turns() {
+    let with = |change: fn(&mut DriveTask)| {
+        let mut task = in_turns(1);
+        change(&mut task);
+        Turned::run(task).err()
+    };
+    let changes: [fn(&mut DriveTask); 4] = [
+        |task| task.length = Length::Count { operations: 9 },
+        |task| task.timing = Timing::WholeRun,
+        |task| task.hold = false,
+        |task| {
+            task.groups.own_mut().pace = Pace::Open {
+                rate: Thousandths(1_000_000),
+                spacing: Spacing::Regular,
+            };
+        },
+    ];
+    for change in changes {
+        let error = with(change).unwrap();
+        assert!(matches!(error, LoadError::Job(JobError::Turns)), "{error}");
     }
 }

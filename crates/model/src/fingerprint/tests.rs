@@ -89,6 +89,7 @@ fn plan() -> Plan {
         counting_note: None,
         canary: crate::CanaryRule::default(),
         twin: None,
+        turn_ms: None,
         campaign: None,
         without: Vec::new(),
         confirms: None,

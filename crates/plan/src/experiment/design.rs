@@ -3,7 +3,7 @@
 use prony_model::{Campaign, CountedBy, Counting, PlannedTrial, Target};
 
 use super::blocks::{self, Blocks};
-use super::{DEFAULT_SEED, Knowledge, counting, order, read_seed, twin};
+use super::{DEFAULT_SEED, Knowledge, counting, order, read_seed, turn, twin};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Read};
 
@@ -11,6 +11,7 @@ use crate::invalid::{Document, Read};
 pub(super) struct Written {
     blocks: Blocks,
     aa: Option<Located<bool>>,
+    turn: Option<Located<u64>>,
     seed: u64,
     counting: counting::Written,
 }
@@ -21,6 +22,7 @@ pub(super) struct Design {
     /// The twin is the last one.
     pub(super) targets: Vec<Target>,
     pub(super) twin: Option<usize>,
+    pub(super) turn_ms: Option<u64>,
     pub(super) campaign: Option<Campaign>,
     pub(super) counting: counting::Decided,
     pub(super) trials: Vec<PlannedTrial>,
@@ -30,11 +32,13 @@ pub(super) struct Design {
 pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
     let blocks = blocks::read(fields);
     let aa = fields.optional("aa", Value::located_flag);
+    let turn = fields.optional("turn", |value| turn::read(&value));
     let seed = fields.optional("seed", read_seed);
     let counting = fields.optional("counting", counting::read);
     Ok(Written {
         blocks: blocks?,
         aa: aa?,
+        turn: turn?,
         seed: seed?.unwrap_or(DEFAULT_SEED),
         counting: counting?.unwrap_or_default(),
     })
@@ -51,6 +55,7 @@ pub(super) fn decide(
     let Written {
         blocks,
         aa,
+        turn,
         seed,
         counting,
     } = written;
@@ -60,6 +65,7 @@ pub(super) fn decide(
     let again = twin::decide(document, aa.as_ref(), planned, base, &targets)?;
     let twin = again.is_some().then_some(targets.len());
     targets.extend(again);
+    let turn_ms = turn::decide(document, turn, &targets)?;
     let countable = countable(&targets, twin, counting.counting);
     let counted = order::Counted {
         blocks: counting.counting.map_or(0, |counting| counting.blocks),
@@ -70,6 +76,7 @@ pub(super) fn decide(
         trials: order::trials(seed, planned, targets.len(), counted),
         targets,
         twin,
+        turn_ms,
         campaign,
         counting,
     })

@@ -11,11 +11,12 @@ use crate::suggest;
 
 /// Keys that a profile can change: the amount of measuring and counting, the memory and the
 /// backend.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "blocks",
     "precision",
     "budget",
     "aa",
+    "turn",
     "clients",
     "allow",
     "backend",

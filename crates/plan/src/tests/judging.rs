@@ -103,6 +103,37 @@ fn twins_that_can_not_be() {
 }
 
 #[test]
+fn turns_are_taken_by_servers_that_can_pause() {
+    let world = World::new();
+    assert_eq!(parsed(&world, RIGHT).turn_ms, None);
+    let with_turn = parsed(&world, &with("blocks = 3\nturn = \"100ms\""));
+    assert_eq!(with_turn.turn_ms, Some(100));
+    assert_says(
+        &world
+            .parse(&external_base(&with("blocks = 3\nturn = \"1s\"")))
+            .unwrap_err(),
+        "`mysql-5.0` can't take turns: Prony does not start its server, and can't pause it
+         | turn = «\"1s\"» asked for here
+         | remove `turn`",
+    );
+    assert_says(
+        &world
+            .parse(&alone(&with("blocks = 3\nturn = \"1s\"")))
+            .unwrap_err(),
+        "one target has nobody to take turns with
+         | turn = «\"1s\"» asked for here
+         | remove `turn`",
+    );
+    check(
+        "aa = false",
+        "turn = \"10ms\"",
+        "a turn lasts from 20ms to 10s
+         | turn = «\"10ms\"» out of range
+         | write `turn = \"100ms\"`, or remove `turn` to run one target after another",
+    );
+}
+
+#[test]
 fn the_most_specific_margin_counts() {
     let margins = |text: &str| -> Vec<Option<u32>> {
         let steps = parsed(&World::new(), text).steps;

@@ -36,7 +36,7 @@ fn unknown_keys() {
            | «»name = "small" `blocks` is missing
            × unknown key `block`
            | «block» = 3 an experiment has no such key
-           | did you mean `blocks`? known keys: name, question, base, blocks, precision, budget, aa,
+           | did you mean `blocks`? known keys: name, question, base, blocks, precision, budget, aa, turn,
            seed, counting, margin, clients, allow, backend, placement, dataset, defaults, target, sequence, step, section, canary, profile"#,
     );
     check(
@@ -53,7 +53,7 @@ fn unknown_keys() {
         "blocks = 3\nmood = 1",
         "unknown key `mood`
          | «mood» = 1 an experiment has no such key
-         | known keys: name, question, base, blocks, precision, budget, aa, seed, counting,
+         | known keys: name, question, base, blocks, precision, budget, aa, turn, seed, counting,
          margin, clients, allow, backend, placement,
          dataset, defaults, target, sequence, step, section, canary, profile",
     );

@@ -167,6 +167,7 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         | LabError::Generator(_)
         | LabError::BackendLost { .. }
         | LabError::Counting { .. }
+        | LabError::Memory { .. }
         | LabError::Processors { .. }
         | LabError::Artefact { .. }
         | LabError::Room(_)

@@ -48,6 +48,7 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
             whole(clock.remaining())
         ),
         Event::StepDone {
+            target,
             step,
             clients,
             queries_per_second,
@@ -55,7 +56,9 @@ fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
             let rate = queries_per_second.map_or("nothing done".to_owned(), |rate_| {
                 format!("{} queries/s", rate(rate_))
             });
-            format!("  {step}, {}: {rate}", plural((*clients).into(), "client"))
+            let target = target.map_or_else(String::new, |target| format!("{target}: "));
+            let clients = plural((*clients).into(), "client");
+            format!("  {target}{step}, {clients}: {rate}")
         }
         Event::Settling { step } => format!("  settling before {step}"),
         Event::NotSettled { unmet } => format!("  not settled: {}", unmet.join("; ")),
@@ -112,6 +115,7 @@ mod tests {
     fn a_step_says_its_rate() {
         let clock = Clock::new(1, 1);
         let event = Event::StepDone {
+            target: None,
             step: "point-query",
             clients: 4,
             queries_per_second: Some(12_345.6),

@@ -41,6 +41,19 @@ pub fn status(connection: &mut Connection) -> Result<BTreeMap<Counter, u64>, Cli
     Ok(counters)
 }
 
+/// Lets a connection survive that its server is paused while it waits for a statement. A server that
+/// waits for no longer than a limit is interrupted by each pause (signal(7), "Interruption of system
+/// calls and library functions by stop signals"), and drops a connection after `net_retry_count`
+/// interruptions.
+///
+/// # Errors
+/// When the server refuses, or is gone.
+pub fn survive_pauses(connection: &mut Connection) -> Result<(), ClientError> {
+    connection
+        .query("SET SESSION net_retry_count = 1000000")
+        .map(drop)
+}
+
 /// The numbers in an answer of names and values.
 fn values(source: Source, answer: Answer) -> impl Iterator<Item = (Counter, u64)> {
     pairs(answer).filter_map(move |(name, value)| {

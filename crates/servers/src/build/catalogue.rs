@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use prony_host::At;
-use prony_model::{BuildFacts, IntentFacts};
+use prony_model::{BuildFacts, Config, IntentFacts};
 
 pub use entry::{
     Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown, Source, Support,
@@ -106,6 +106,11 @@ impl Catalogue {
     /// The builds that experiments are checked against.
     pub fn facts(&self) -> Vec<BuildFacts> {
         self.entries.iter().map(Entry::facts).collect()
+    }
+
+    /// Bytes of memory that a configuration gives to a server, as far as intents say so.
+    pub fn memory(&self, config: &Config) -> u64 {
+        self.intents.memory(config)
     }
 
     /// The intents that experiments are checked against.

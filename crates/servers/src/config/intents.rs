@@ -53,6 +53,9 @@ pub(crate) struct Intent {
     /// `true` if its baseline holds for the shipped baseline too.
     #[serde(default)]
     always: bool,
+    /// `true` if its value is memory that a server has for itself, however much it uses of it.
+    #[serde(default)]
+    memory: bool,
     /// Engines whose plans show its value even if no target asks for one.
     #[serde(default)]
     summary: Vec<Engine>,
@@ -162,6 +165,20 @@ impl Intents {
     pub(crate) fn names(&self) -> Vec<String> {
         let names = self.intents.iter().map(|intent| intent.name.clone());
         names.collect()
+    }
+
+    /// Bytes of memory that a configuration gives to a server, as far as intents say so: what is
+    /// asked for, else the common baseline, which is near what servers take by themselves.
+    pub(crate) fn memory(&self, config: &Config) -> u64 {
+        let of = |intent: &Intent| {
+            let asked = config.intents.get(&intent.name).cloned();
+            match asked.or_else(|| intent.baseline()) {
+                Some(IntentValue::Bytes(bytes)) => bytes,
+                _ => 0,
+            }
+        };
+        let intents = self.intents.iter().filter(|intent| intent.memory);
+        intents.map(of).fold(0, u64::saturating_add)
     }
 
     /// The facts that experiments are checked against.

@@ -195,6 +195,17 @@ impl Running {
         self.instance.build()
     }
 
+    /// Stops it where it is, with all of its threads, until it [goes on](Self::go_on): it needs no
+    /// processor and answers nothing. For its clients it is slow, not gone.
+    pub fn pause(&mut self) {
+        self.process.pause();
+    }
+
+    /// Lets it go on after a [pause](Self::pause). Changes nothing where it was not paused.
+    pub fn go_on(&mut self) {
+        self.process.go_on();
+    }
+
     /// Checks that it still runs.
     ///
     /// # Errors
@@ -229,6 +240,7 @@ impl Running {
     /// When it was killed, refused, or ended with an error, or was gone already.
     pub fn stop(mut self, timeout: Duration) -> Result<Instance, StopError> {
         self.check()?;
+        self.go_on();
         match self.instance.build.shutdown {
             Shutdown::Signal => self.process.terminate(),
             Shutdown::Command => self.ask_to_stop()?,

@@ -324,6 +324,14 @@ fn trials(plan: &Plan) -> Vec<String> {
         };
         lines.push(format!("  block {}: {timed}{counting}", block + 1));
     }
+    if let Some(ms) = plan.turn_ms {
+        lines.push(format!(
+            "  The targets of a block take turns of {} within each step; {} servers are in memory \
+             together.",
+            duration(ms),
+            plan.targets.len()
+        ));
+    }
     lines
 }
 
