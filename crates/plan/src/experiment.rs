@@ -33,6 +33,7 @@ use prony_model::{
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
 use crate::percent;
+use optional::Targets;
 
 pub(crate) use fit::resolve as resolve_workload;
 pub use order::more_trials;
@@ -141,10 +142,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
     // What could not be read is reported; the steps are still read, for their own problems.
-    let unbound = targets
-        .as_ref()
-        .ok()
-        .and_then(|targets| unbound(&targets.all));
+    let unbound = targets.as_ref().ok().and_then(Targets::unbound);
     let surroundings = sequence::Surroundings {
         clients: clients.unwrap_or_default(),
         margin: margin
@@ -197,14 +195,6 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         targets: design.targets,
         steps: sequence.steps,
     })
-}
-
-/// The name of a target whose server can't be bound and which sets no placement itself.
-fn unbound(targets: &[Target]) -> Option<&str> {
-    let target = targets
-        .iter()
-        .find(|target| target.external.is_some() && target.placement.is_none())?;
-    Some(&target.name)
 }
 
 fn read_seed(value: Value<'_>) -> Read<u64> {

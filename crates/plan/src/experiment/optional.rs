@@ -18,6 +18,15 @@ pub(super) struct Targets {
     pub(super) left_out: Vec<String>,
 }
 
+impl Targets {
+    /// The name of a target whose server can't be bound and which sets no placement itself.
+    pub(super) fn unbound(&self) -> Option<&str> {
+        let mut all = self.all.iter();
+        let target = all.find(|target| target.external.is_some() && target.placement.is_none())?;
+        Some(&target.name)
+    }
+}
+
 /// Builds that are left out, each once, in the order of the file.
 pub(super) fn left_out(written: &[Written<'_>]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
