@@ -18,7 +18,7 @@ use std::thread;
 use prony_host::{Launcher, Roots};
 use prony_model::StopFlag;
 use prony_servers::{Catalogue, Depot};
-use support::{Finished, PRONY, finish, live, prony, write};
+use support::{EXAMPLE, Finished, PRONY, finish, live, prony, write};
 
 /// A folder for the user's catalogue and a cache, and a real server to add.
 struct Stage {
@@ -130,6 +130,14 @@ fn a_folder_is_added_and_used_in_place() {
     assert!(listed.stdout.contains("mine "));
     let verified = stage.run(&["servers", "verify", "mine"]).exits(0);
     assert!(verified.stdout.starts_with("mine: ok, 5.7.22"));
+    // An experiment has it where it is, and leaves out what is nowhere.
+    let target = |id: &str| format!("[[target]]\nbuild = \"{id}\"\noptional = true\n\n");
+    let targets = format!("{}{}[sequence]", target("mine"), target("nowhere"));
+    let experiment = EXAMPLE.replace("[sequence]", &targets);
+    write(stage.path(), "example.toml", &experiment);
+    let checked = stage.run(&["run", "example.toml", "--verify"]).exits(0);
+    assert!(checked.stdout.contains("answers of 2 targets"));
+    checked.says(&["nowhere is not on this machine: left out"]);
     // Nothing is replaced.
     stage
         .run(&["servers", "add", server, "--id", "mine"])

@@ -48,6 +48,109 @@ fn a_plan_starts_nothing() {
     assert!(!folder.path().join("runs").exists());
 }
 
+/// A catalogue entry of the user's for a build that nothing fetches.
+fn entry(id: &str, version: &str) -> String {
+    format!(
+        "[[build]]\nid = \"{id}\"\nfamily = \"mysql\"\nversion = \"{version}\"\n\
+         version_text = \"{version}\"\nengines = [\"innodb\", \"myisam\", \"memory\", \"rocksdb\"]\n\
+         engine_options = {{ rocksdb = [\"plugin-load-add=ha_rocksdb.so\"] }}\n\
+         allocators = \"allocators-debian-12-amd64\"\nprogram = \"bin/mysqld\"\n\
+         bootstrap = {{ template = \"data\" }}\n[[build.source]]\nfrom.path = \"/opt/none\"\n"
+    )
+}
+
+/// The builds that the studies measured and the catalogue lacks, each with a version that it can be.
+const MEASURED: [(&str, &[(&str, &str)]); 5] = [
+    (
+        "myisam-2017",
+        &[
+            ("mysql-5.0.96", "5.0.96"),
+            ("mysql-5.1.72", "5.1.72"),
+            ("mysql-5.5.51", "5.5.51"),
+            ("mysql-5.6.35", "5.6.35"),
+            ("mysql-5.7.17", "5.7.17"),
+            ("mysql-8.0.1", "8.0.1"),
+            ("mysql-8.0.2", "8.0.2"),
+            ("mysql-8.0.3", "8.0.3"),
+        ],
+    ),
+    (
+        "heap-updates-2014",
+        &[
+            ("mysql-5.0.85", "5.0.85"),
+            ("mysql-5.1", "5.1.73"),
+            ("mysql-5.7.5", "5.7.5"),
+        ],
+    ),
+    (
+        "myrocks-2021",
+        &[("fbmysql-5.6.35", "5.6.35"), ("fbmysql-8.0.17", "8.0.17")],
+    ),
+    (
+        "shootout-2011",
+        &[
+            ("mysql-5.1", "5.1.73"),
+            ("mysql-5.1-plugin", "5.1.73"),
+            ("mysql-5.6.2", "5.6.2"),
+            ("percona-server-5.5", "5.5.62"),
+        ],
+    ),
+    (
+        "pk-lookup-2016",
+        &[
+            ("mysql-5.6-without-ps", "5.6.29"),
+            ("mysql-5.7-without-ps", "5.7.11"),
+        ],
+    ),
+];
+
+#[test]
+fn studies_take_the_builds_that_were_measured() {
+    for (study, builds) in MEASURED {
+        let folder = tempfile::tempdir().unwrap();
+        let file = workspace().join(format!("experiments/{study}.toml"));
+        let own = folder.path().to_str().unwrap();
+        let arguments = ["plan", file.to_str().unwrap(), "--catalog", own];
+        let plan = || finish(prony(folder.path(), &arguments)).exits(0).stdout;
+        let without = plan();
+        let line = without
+            .lines()
+            .find(|line| line.contains("not on this machine: left out"));
+        assert!(builds.iter().all(|(id, _)| line.unwrap().contains(id)));
+        let entries = builds.iter().map(|(id, version)| entry(id, version));
+        write(folder.path(), "own.toml", &entries.collect::<String>());
+        let whole = plan();
+        assert!(!whole.contains("left out"), "{study}");
+        for (id, _) in builds {
+            assert!(whole.contains(&format!(" {id}")), "{study}: {id}");
+        }
+    }
+}
+
+#[test]
+fn optional_builds_take_part_where_the_catalogue_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let optional = "[[target]]\nbuild = \"mine-5.1.72\"\noptional = true\n\n[sequence]";
+    let experiment = EXAMPLE.replace("[sequence]", optional);
+    write(folder.path(), "example.toml", &experiment);
+    let own = folder.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    let plan = || {
+        let arguments = ["plan", "example.toml", "--catalog", own.to_str().unwrap()];
+        finish(prony(folder.path(), &arguments)).exits(0).stdout
+    };
+    let absent = plan();
+    assert!(absent.contains("Targets (1):"));
+    assert!(absent.contains(
+        "  mine-5.1.72 is not on this machine: left out; add a build with `prony servers add FOLDER --id \
+         mine-5.1.72`\n"
+    ));
+    write(&own, "mine.toml", &entry("mine-5.1.72", "5.1.72"));
+    let present = plan();
+    assert!(present.contains("Targets (2):"));
+    assert!(!present.contains("left out"));
+}
+
 #[test]
 fn a_plan_shows_what_all_targets_share() {
     let folder = tempfile::tempdir().unwrap();

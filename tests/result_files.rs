@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::{EXAMPLE, Finished, PRONY, finish, prony, write};
+use support::{EXAMPLE, Finished, PRONY, finish, prony, workspace, write};
 use tempfile::TempDir;
 
 /// A run that has begun and is without any trial.
@@ -52,6 +52,47 @@ impl Begun {
         let arguments = [command, self.run.to_str().unwrap()];
         finish(poor(self.folder.path(), &arguments))
     }
+}
+
+#[test]
+fn a_run_keeps_the_files_that_the_user_wrote_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::create_dir(path.join("mine")).unwrap();
+    let experiment = format!("# Ours.\r\n{EXAMPLE}\n[profile.small]\ndataset.rows = 10\n\n");
+    write(path, "mine/example.toml", &experiment);
+    let own = "[[workload]]\nname = \"own\"\ngroup = \"point\"\neffect = \"none\"\n\
+               description = \"One row\"\n\n\
+               [[workload.statement]]\nname = \"one\"\n\
+               sql = \"SELECT c FROM {table} WHERE id = 1\"\n";
+    write(path, "own.toml", own);
+    let arguments = "run mine/example.toml --workloads own.toml --profile small";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    finish(poor(path, &arguments)).exits(4);
+    let mut runs = fs::read_dir(path.join("runs")).unwrap();
+    let run = runs.next().unwrap().unwrap().path();
+    let report = |option| finish(poor(path, &["report", run.to_str().unwrap(), option]));
+    fs::remove_dir_all(path.join("mine")).unwrap();
+    assert_eq!(report("--experiment").exits(0).stdout, experiment);
+    assert_eq!(report("--experiment=own.toml").exits(0).stdout, own);
+    report("--experiment=other.toml")
+        .exits(2)
+        .says(&["other.toml", "its files are example.toml, own.toml"]);
+    let page = report("--format=html").exits(0).stdout;
+    let command = "prony run example.toml --profile small --workloads own.toml";
+    assert!(page.contains(command));
+}
+
+#[test]
+fn the_schema_of_reports_needs_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = finish(poor(folder.path(), &["report", "--schema"])).exits(0);
+    let published = workspace().join("docs/formats/report.schema.json");
+    assert_eq!(schema.stdout, fs::read_to_string(published).unwrap());
+    finish(poor(folder.path(), &["report"]))
+        .exits(2)
+        .says(&["<RUN>"]);
+    finish(poor(folder.path(), &["report", "x", "--schema"])).exits(2);
 }
 
 /// Runs `script` where a small file system can be mounted: in a mount namespace of its own, which ends

@@ -186,6 +186,7 @@ fn plan_of(work: &AdHoc) -> Plan {
         campaign: None,
         without: Vec::new(),
         confirms: None,
+        left_out: Vec::new(),
         trials: Vec::new(),
     }
 }

@@ -95,6 +95,10 @@ pub struct Plan {
     /// Id of the run whose verdicts this one tests again on data of its own; `None` for none.
     #[serde(default)]
     pub confirms: Option<String>,
+    /// Ids of the builds of optional targets that the catalogue did not have at the time of planning.
+    /// These targets are not in `targets`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// The trials in order of execution; block after block, each target once in each block, and
     /// after it, in the first blocks, each target once more to be counted.
     pub trials: Vec<PlannedTrial>,

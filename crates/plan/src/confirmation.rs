@@ -77,6 +77,7 @@ pub fn confirmation(plan: &Plan, run_id: &str, flagged: &[FlaggedCell]) -> Optio
         without: Vec::new(),
         confirms: Some(run_id.to_owned()),
         trials: Vec::new(),
+        left_out: Vec::new(),
         ..plan.clone()
     };
     let counting = plan.trials.iter().filter_map(|trial| {

@@ -12,6 +12,7 @@ mod external;
 mod fit;
 mod matrix;
 mod name;
+mod optional;
 mod order;
 mod placement;
 mod preload;
@@ -33,6 +34,7 @@ use prony_model::{
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
 use crate::percent;
+use optional::Targets;
 
 pub(crate) use fit::resolve as resolve_workload;
 pub use order::more_trials;
@@ -142,7 +144,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
     // What could not be read is reported; the steps are still read, for their own problems.
-    let unbound = targets.as_ref().ok().and_then(|targets| unbound(targets));
+    let unbound = targets.as_ref().ok().and_then(Targets::unbound);
     let surroundings = sequence::Surroundings {
         clients: clients.unwrap_or_default(),
         margin: margin
@@ -159,21 +161,17 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let profiles = fields.optional("profile", profile::check);
     let unknown = fields.finish();
 
-    let placement = placement.and_then(|placement| match (unbound, &placement) {
-        (Some(name), Some(wanted)) => {
-            let of_server = wanted.as_ref();
-            placement::check_without_server(document, name, &of_server).map(|()| placement)
-        }
-        _ => Ok(placement),
-    });
+    if let (Some(name), Ok(Some(wanted))) = (unbound, &placement) {
+        placement::check_without_server(document, name, &wanted.as_ref())?;
+    }
     let targets = targets?;
-    let base = base::decide(document, &base?, &targets)?;
+    let base = optional::find_base(document, &base?, &targets)?;
     unknown?;
     profiles?;
     margin?;
     let sequence = sequence?;
-    let canary = canary::decide(document, canary?, &targets)?;
-    let design = design::decide(document, design?, base, targets, knowledge)?;
+    let canary = canary::decide(document, canary?, &targets.all)?;
+    let design = design::decide(document, design?, base, targets.all, knowledge)?;
     Ok(Plan {
         name: name?.value.to_owned(),
         question: question?.map_or_else(String::new, |text| text.value.to_owned()),
@@ -193,6 +191,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         campaign: design.campaign,
         without: Vec::new(),
         confirms: None,
+        left_out: targets.left_out,
         trials: design.trials,
         counting: design.counting.counting,
         counting_note: design.counting.note,
@@ -200,14 +199,6 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         targets: design.targets,
         steps: sequence.steps,
     })
-}
-
-/// The name of a target whose server can't be bound and which sets no placement itself.
-fn unbound(targets: &[Target]) -> Option<&str> {
-    let target = targets
-        .iter()
-        .find(|target| target.external.is_some() && target.placement.is_none())?;
-    Some(&target.name)
 }
 
 fn read_seed(value: Value<'_>) -> Read<u64> {

@@ -11,6 +11,7 @@ mod fit_messages;
 mod judging;
 mod matrix;
 mod messages;
+mod optional;
 mod paces;
 mod placement;
 mod profile;

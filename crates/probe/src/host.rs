@@ -4,7 +4,7 @@ mod processor_times;
 mod processors;
 pub(crate) mod topology;
 
-use prony_model::{Gap, Moment, Source};
+use prony_model::{CpuSet, Gap, Moment, Source};
 use serde::{Deserialize, Serialize};
 
 use crate::draft::Draft;
@@ -13,6 +13,9 @@ use crate::text::{kibibytes, numbers, sum};
 use processors::Processors;
 
 pub use self::processor_times::ProcessorTimes;
+use self::topology::ProcessorPlace;
+
+const CPU: &str = "sys/devices/system/cpu";
 
 /// Facts of the host that do not change during a run. What can't be found out is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +24,17 @@ pub struct HostFacts {
     pub cpu_model: Option<String>,
     /// Processors that this program may use.
     pub cpus: u32,
+    /// Sockets with a running processor, as the kernel sees them; a hypervisor may make them up, as it
+    /// may the cores.
+    pub sockets: Option<u32>,
+    /// Cores with a running processor.
+    pub cores: Option<u32>,
+    /// Running processors of the machine: threads of its cores.
+    pub threads: Option<u32>,
+    /// `true` if cores run several threads at once.
+    pub smt: Option<bool>,
+    /// `true` if processors may exceed their nominal frequency.
+    pub turbo: Option<bool>,
     /// `true` if the kernel sees a hypervisor.
     pub virtual_machine: Option<bool>,
     /// Memory in bytes.
@@ -45,11 +59,25 @@ impl HostFacts {
             })
         };
         let meminfo = root.read("proc/meminfo").ok();
+        let running = running(root);
         let trimmed = |path: &str| root.read(path).ok().map(|text| text.trim().to_owned());
         Self {
             cpu_model: cpuinfo_value("model name"),
             cpus: std::thread::available_parallelism()
                 .map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
+            sockets: running
+                .as_deref()
+                .and_then(|all| topology::count(all, |place| place.package)),
+            cores: running
+                .as_deref()
+                .and_then(|all| topology::count(all, |place| place.core)),
+            threads: running
+                .as_deref()
+                .and_then(|all| topology::count(all, |place| place.cpu)),
+            smt: root
+                .number(format!("{CPU}/smt/active"))
+                .map(|active| active != 0),
+            turbo: turbo(root),
             virtual_machine: cpuinfo_value("flags")
                 .map(|flags| flags.split_ascii_whitespace().any(|f| f == "hypervisor")),
             memory_bytes: meminfo.and_then(|text| kibibytes(&text, "MemTotal:")),
@@ -60,6 +88,28 @@ impl HostFacts {
                 .and_then(bracketed),
         }
     }
+}
+
+/// The places of the running processors. `None` if the machine does not tell.
+fn running(root: &Root) -> Option<Vec<ProcessorPlace>> {
+    let running: CpuSet = root
+        .read(format!("{CPU}/online"))
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    let cpus = running.cpus().iter();
+    cpus.map(|cpu| topology::known_place(root, *cpu)).collect()
+}
+
+/// Boost of the processors. Source of the names: the kernel's documentation, admin-guide/pm/cpufreq and
+/// admin-guide/pm/intel_pstate.
+fn turbo(root: &Root) -> Option<bool> {
+    let boost = root.number(format!("{CPU}/cpufreq/boost"));
+    let no_turbo = || root.number(format!("{CPU}/intel_pstate/no_turbo"));
+    boost
+        .map(|on| on != 0)
+        .or_else(|| no_turbo().map(|off| off == 0))
 }
 
 /// Time in nanoseconds, since the host's start and summed over its processors, that any process ran
@@ -148,6 +198,47 @@ mod tests {
         assert_eq!(facts.kernel.as_deref(), Some("6.1.0"));
         assert_eq!(facts.governor, None);
         assert_eq!(facts.transparent_huge_pages.as_deref(), Some("madvise"));
+    }
+
+    #[test]
+    fn sockets_cores_threads_and_turbo() {
+        let topology = |cpu: u16, core: &str, package: &str| {
+            let file = |name| format!("{CPU}/cpu{cpu}/topology/{name}");
+            [
+                (file("core_cpus_list"), format!("{core}\n")),
+                (file("package_cpus_list"), format!("{package}\n")),
+            ]
+        };
+        let places = [
+            topology(0, "0,4", "0-1,4"),
+            topology(1, "1", "0-1,4"),
+            topology(2, "2", "2"),
+            topology(4, "0,4", "0-1,4"),
+        ];
+        let of = |settings: &[(&str, &str)], places: &[[(String, String); 2]]| {
+            let settings = settings
+                .iter()
+                .map(|(file, text)| (format!("{CPU}/{file}"), (*text).to_owned()));
+            let files: Vec<_> = settings.chain(places.iter().flatten().cloned()).collect();
+            let files: Vec<_> = files
+                .iter()
+                .map(|(file, text)| (file.as_str(), text.as_str()))
+                .collect();
+            let (_folder, root) = recorded(&files);
+            let facts = HostFacts::read(&root);
+            let counts = [facts.sockets, facts.cores, facts.threads];
+            (counts, facts.smt, facts.turbo)
+        };
+        let online = ("online", "0-2,4\n");
+        let all = [online, ("smt/active", "1\n"), ("cpufreq/boost", "0\n")];
+        let counts = [Some(2), Some(3), Some(4)];
+        assert_eq!(of(&all, &places), (counts, Some(true), Some(false)));
+        let off = [online, ("intel_pstate/no_turbo", "1\n")];
+        assert_eq!(of(&off, &places), (counts, None, Some(false)));
+        let on = [online, ("intel_pstate/no_turbo", "0\n")];
+        // One processor whose place is unknown makes all counts unknown.
+        assert_eq!(of(&on, &places[1..]), ([None; 3], None, Some(true)));
+        assert_eq!(of(&[], &places), ([None; 3], None, None));
     }
 
     #[test]

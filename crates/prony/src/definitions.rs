@@ -11,6 +11,7 @@ use prony_plan::{
     parse_definitions, parse_experiment,
 };
 use prony_servers::{Catalogue, RenderError, Wanted};
+use prony_store::{DefinitionFile, DefinitionKind};
 
 use crate::cli::{CatalogueArgs, DefinitionArgs, WorkloadFileArgs};
 use crate::failure::{ExitStatus, Failure};
@@ -39,18 +40,28 @@ pub(crate) fn own_catalogue_folder() -> Option<PathBuf> {
         .map(|folder| folder.join("prony/catalog"))
 }
 
+/// An experiment that was read.
+#[derive(Debug)]
+pub(crate) struct Experiment {
+    /// Everything that it asks for.
+    pub(crate) plan: Plan,
+    /// The files that it was read from: its own, then those of own workloads.
+    pub(crate) files: Vec<DefinitionFile>,
+}
+
 /// Reads an experiment and checks it against everything it names.
 pub(crate) fn experiment(
     path: &Path,
     args: &DefinitionArgs,
     catalogue: &Catalogue,
-) -> Result<Plan, Failure> {
-    let workloads: Vec<_> = workloads(&args.workloads)?
+) -> Result<Experiment, Failure> {
+    let own = own_workloads(&args.workloads)?;
+    let workloads: Vec<_> = with_embedded(&args.workloads, &own)?
         .into_iter()
         .map(|definition| definition.workload)
         .collect();
     let presets = presets()?;
-    let text = read(path)?;
+    let experiment = file(DefinitionKind::Experiment, path)?;
     let whole = std::path::absolute(path).map_err(|error| {
         Failure::usage(format!("find the folder of {}: {error}", path.display()))
     })?;
@@ -67,10 +78,13 @@ pub(crate) fn experiment(
         valgrind: valgrind_is_here(),
     };
     let name = path.display().to_string();
-    let plan = parse_experiment(&name, &text, args.profile.as_deref(), &knowledge)
+    let plan = parse_experiment(&name, &experiment.text, args.profile.as_deref(), &knowledge)
         .map_err(|error| invalid(&error))?;
     prony_lab::check(&plan, catalogue).map_err(Failure::invalid)?;
-    Ok(plan)
+    Ok(Experiment {
+        plan,
+        files: std::iter::once(experiment).chain(own).collect(),
+    })
 }
 
 /// Checks that this host has counters of the processor for us; else gives the reason.
@@ -144,6 +158,21 @@ pub(crate) fn presets() -> Result<Vec<Preset>, Failure> {
 
 /// The user's workloads, then the built-in ones whose names they do not take.
 pub(crate) fn workloads(args: &WorkloadFileArgs) -> Result<Vec<Definition>, Failure> {
+    with_embedded(args, &own_workloads(args)?)
+}
+
+/// The user's files of workloads.
+fn own_workloads(args: &WorkloadFileArgs) -> Result<Vec<DefinitionFile>, Failure> {
+    let paths = args.files.iter();
+    let files = paths.map(|path| file(DefinitionKind::Workloads, path));
+    files.collect()
+}
+
+/// The workloads of the user's files, whose paths are those of `args`, and the built-in ones.
+fn with_embedded(
+    args: &WorkloadFileArgs,
+    own: &[DefinitionFile],
+) -> Result<Vec<Definition>, Failure> {
     let mut all: Vec<Definition> = Vec::new();
     let mut add = |definitions: Vec<Definition>| {
         for definition in definitions {
@@ -153,17 +182,25 @@ pub(crate) fn workloads(args: &WorkloadFileArgs) -> Result<Vec<Definition>, Fail
             }
         }
     };
-    for path in &args.files {
-        let more = parse_definitions(&path.display().to_string(), &read(path)?);
+    for (path, file) in args.files.iter().zip(own) {
+        let more = parse_definitions(&path.display().to_string(), &file.text);
         add(more.map_err(|error| invalid(&error))?);
     }
     add(embedded_definitions().map_err(|error| invalid(&error))?);
     Ok(all)
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("read {}: {error}", path.display())))
+/// Reads a file of the user's.
+fn file(kind: DefinitionKind, path: &Path) -> Result<DefinitionFile, Failure> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("read {}: {error}", path.display())))?;
+    // Results are published, and the folders of a machine mean nothing elsewhere.
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    Ok(DefinitionFile {
+        kind,
+        name: name.to_string_lossy().into_owned(),
+        text,
+    })
 }
 
 /// The message of an invalid file, with the lines it points at.

@@ -2,7 +2,22 @@
 
 use std::time::Duration;
 
+use prony_model::Plan;
+
 pub(crate) use prony_report::words::{listed, plural, whole as rate};
+
+/// A line about the builds that are left out of a plan. `None` without one.
+pub(crate) fn left_out(plan: &Plan) -> Option<String> {
+    let (verb, id) = match plan.left_out.as_slice() {
+        [] => return None,
+        [id] => ("is", id.as_str()),
+        _ => ("are", "ID"),
+    };
+    Some(format!(
+        "{} {verb} not on this machine: left out; add a build with `prony servers add FOLDER --id {id}`",
+        listed(&plan.left_out)
+    ))
+}
 
 /// A time in words, to two units: `700 ms`, `2.5 s`, `4 min 10 s`, `3 h 20 min`.
 pub(crate) fn duration(ms: u64) -> String {

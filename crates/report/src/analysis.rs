@@ -43,7 +43,9 @@ mod warnings;
 use std::collections::BTreeSet;
 
 use prony_model::{AdditionReason, Calibration, Plan, RatioDisplay};
-use prony_store::{BuildRow, HostRow, RunRow, Store, StoreError, Subject, WarningRow};
+use prony_store::{
+    BuildRow, DefinitionFile, HostRow, RunRow, Store, StoreError, Subject, WarningRow,
+};
 
 use self::before_after::BeforeAfter;
 use self::canaries::Canaries;
@@ -81,6 +83,8 @@ pub(crate) struct Analysis<'a> {
     pub(crate) warnings: Vec<WarningRow>,
     pub(crate) settings: Settings,
     pub(crate) statements: Vec<ExplainedStatement>,
+    /// The files that the user wrote for the run; see [`Store::definitions`].
+    pub(crate) definitions: Vec<DefinitionFile>,
     /// Of each target, in the order of the plan.
     pub(crate) loads: Vec<Loads>,
     pub(crate) cells: Cells,
@@ -141,6 +145,7 @@ impl<'a> Analysis<'a> {
             run: store.run()?,
             appended: appended(store)?,
             builds: store.builds()?,
+            definitions: store.definitions()?,
             settings: Settings::of_run(store, &plan.by_base())?,
             statements: execution_plans::read(store)?,
             loads: loads::read(store, plan, &trials)?,

@@ -21,6 +21,9 @@ pub mod tidy;
 mod views;
 pub mod words;
 
+/// The schema of reports as JSON, in the words of JSON Schema.
+pub const JSON_SCHEMA: &str = include_str!("../../../docs/formats/report.schema.json");
+
 pub use analysis::settings::EffectiveTarget;
 pub use calibration::{calibration_json, calibration_text};
 pub use compare::{Question, SyntaxError, compare};

@@ -67,6 +67,7 @@ pub(crate) fn document(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     blocks.extend(warnings::warnings(analysis));
     blocks.extend(absences::blocks(analysis, detail));
     blocks.extend(warnings::missing_and_failed(analysis));
+    blocks.extend(web::reproduce::files(analysis));
     if is_done {
         blocks.push(Block::Heading("How to read this".into()));
         blocks.push(Block::List(legend::items(analysis, detail)));

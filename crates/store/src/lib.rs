@@ -15,6 +15,7 @@ mod calibrations;
 mod canaries;
 mod counting;
 mod database;
+mod definitions;
 mod error;
 mod header;
 mod lock;
@@ -34,6 +35,7 @@ mod warnings;
 
 pub use artefacts::Artefact;
 pub use canaries::CanaryRow;
+pub use definitions::{DefinitionFile, DefinitionKind};
 pub use error::StoreError;
 pub use outcomes::{ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
 pub use placements::PlacementRow;

@@ -46,8 +46,9 @@ pub struct NewRun<'a> {
     pub plan: &'a Plan,
     /// Version of the program that creates the run.
     pub prony_version: &'a str,
-    /// Facts of the host as a JSON object. Reports show `cpu_model` (text), `cpus` (number),
-    /// `memory_bytes` (number) and `kernel` (text) where they are there.
+    /// Facts of the host as a JSON object. Reports show `cpu_model` (text), `cpus`, `sockets`, `cores`,
+    /// `threads` (numbers), `turbo` (flag), `memory_bytes` (number) and `kernel` (text) where they are
+    /// there.
     pub host_json: &'a str,
     /// Wall clock.
     pub started_at: Timestamp,

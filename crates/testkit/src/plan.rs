@@ -37,6 +37,7 @@ pub fn plan(name: &str, targets: Vec<Target>, steps: Vec<Step>, blocks: u32) -> 
         campaign: None,
         without: Vec::new(),
         confirms: None,
+        left_out: Vec::new(),
         trials: (0..blocks)
             .flat_map(|block| (0..count).map(move |target| planned(block, target)))
             .collect(),

@@ -7,17 +7,17 @@ use prony_probe::{HostFacts, Root};
 
 /// Judges the governor and boost.
 pub(super) fn judge(root: &Root) -> Finding {
-    let Some(governor) = HostFacts::read(root).governor else {
+    let facts = HostFacts::read(root);
+    let Some(governor) = facts.governor else {
         let reason = "this machine does not report it, like most virtual machines";
         return Finding::new(Frequency, Unknown, reason);
     };
-    let boost = boost(root);
-    let seen = match boost {
+    let seen = match facts.turbo {
         Some(true) => format!("governor {governor}, boost on"),
         Some(false) => format!("governor {governor}, boost off"),
         None => format!("governor {governor}"),
     };
-    if governor == "performance" && boost != Some(true) {
+    if governor == "performance" && facts.turbo != Some(true) {
         return Finding::new(Frequency, Good, seen);
     }
     Finding::new(Frequency, Doubtful, seen)
@@ -27,16 +27,6 @@ pub(super) fn judge(root: &Root) -> Finding {
         .remedy(
             "`cpupower frequency-set -g performance`, and boost off (/sys/devices/system/cpu/cpufreq/boost, or intel_pstate/no_turbo)",
         )
-}
-
-/// `true` if processors may exceed their nominal frequency. `None` if the machine does not tell.
-fn boost(root: &Root) -> Option<bool> {
-    const CPU: &str = "sys/devices/system/cpu";
-    let boost = root.number(format!("{CPU}/cpufreq/boost"));
-    let no_turbo = || root.number(format!("{CPU}/intel_pstate/no_turbo"));
-    boost
-        .map(|on| on != 0)
-        .or_else(|| no_turbo().map(|off| off == 0))
 }
 
 #[cfg(test)]

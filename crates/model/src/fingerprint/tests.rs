@@ -95,6 +95,7 @@ fn plan() -> Plan {
         campaign: None,
         without: Vec::new(),
         confirms: None,
+        left_out: Vec::new(),
         trials: Vec::new(),
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Written<'k> {
     pub(super) external: Option<ExternalServer>,
     /// With a build, unless the server is external.
     pub(super) axes: Vec<Axis<'k>>,
+    /// Left out where the catalogue does not have the build.
+    pub(super) optional: bool,
     pub(super) place: Span,
 }
 
@@ -32,6 +34,7 @@ pub(super) struct Draft<'k> {
     pub(super) settings: Vec<Located<Setting<'k>>>,
     /// The name of its `[[target]]`, where that has one.
     pub(super) written: Option<String>,
+    pub(super) optional: bool,
     /// Index of its `[[target]]`, counted from 0.
     pub(super) table: usize,
     /// Place of its name, or else of its build.
@@ -62,7 +65,7 @@ pub(super) fn check_count(document: &Document<'_>, written: &[Written<'_>]) -> R
     Ok(())
 }
 
-/// The targets of one `[[target]]`.
+/// The targets of one `[[target]]`, without those whose build is left out.
 pub(super) fn expand<'k>(table: usize, written: &Written<'k>) -> Vec<Draft<'k>> {
     setting::combinations(&written.axes)
         .into_iter()
@@ -71,6 +74,7 @@ pub(super) fn expand<'k>(table: usize, written: &Written<'k>) -> Vec<Draft<'k>> 
                 target: build_target(written.external.as_ref(), &settings)?,
                 settings,
                 written: written.name.clone(),
+                optional: written.optional,
                 table,
                 place: written.place.clone(),
             })
@@ -92,6 +96,7 @@ fn build_target(
     let mut placement = None;
     for setting in settings {
         match &setting.value {
+            Setting::LeftOut(_) => return None,
             Setting::Build(facts) => build = Some((*facts).clone()),
             Setting::Engine(value) => engine = *value,
             Setting::Protocol(value) => protocol = *value,

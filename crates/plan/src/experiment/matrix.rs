@@ -20,13 +20,19 @@ const KEYS: [&str; 9] = [
 ];
 
 /// Reads `matrix`, in the order of the file.
-pub(super) fn read<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Axis<'k>>> {
+pub(super) fn read<'k>(
+    value: Value<'_>,
+    knowledge: &Knowledge<'k>,
+    optional: bool,
+) -> Read<Vec<Axis<'k>>> {
     let whole = value.clone();
     let entries = value.table("the matrix")?.entries();
     if entries.is_empty() {
         return Err(whole.report("must not be empty", "nothing varies"));
     }
-    let axes = read_each(entries, |(key, value)| read_entry(&key, value, knowledge))?;
+    let axes = read_each(entries, |(key, value)| {
+        read_entry(&key, value, knowledge, optional)
+    })?;
     Ok(axes.into_iter().flatten().collect())
 }
 
@@ -34,10 +40,11 @@ fn read_entry<'k>(
     key: &Located<&str>,
     value: Value<'_>,
     knowledge: &Knowledge<'k>,
+    optional: bool,
 ) -> Read<Vec<Axis<'k>>> {
     let axis = match key.value {
         "build" => axis(key, value, |value| {
-            setting::read_build(value, knowledge.builds)
+            setting::read_build(value, knowledge.builds, optional)
         }),
         "engine" => axis(key, value, setting::read_engine),
         "protocol" => axis(key, value, setting::read_protocol),

@@ -7,13 +7,15 @@ use prony_model::{
     Transport, WantedPlacement,
 };
 
-use crate::fields::{Located, Value, unknown};
+use crate::fields::{Located, Value, is_name, unknown};
 use crate::invalid::{Read, Span};
 
 /// One aspect of a target set to one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Setting<'k> {
     Build(&'k BuildFacts),
+    /// Id of a build that the catalogue does not have, of an optional target.
+    LeftOut(String),
     Engine(Engine),
     Protocol(Protocol),
     Transport(Transport),
@@ -43,7 +45,7 @@ impl Setting<'_> {
     /// servers take `-` and `_` for each other.
     pub(super) fn aspect(&self) -> Aspect {
         match self {
-            Self::Build(_) => Aspect::Build,
+            Self::Build(_) | Self::LeftOut(_) => Aspect::Build,
             Self::Engine(_) => Aspect::Engine,
             Self::Protocol(_) => Aspect::Protocol,
             Self::Transport(_) => Aspect::Transport,
@@ -62,6 +64,7 @@ impl fmt::Display for Setting<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Build(build) => f.write_str(&build.id),
+            Self::LeftOut(id) => f.write_str(id),
             Self::Engine(engine) => f.write_str(engine.name()),
             Self::Protocol(protocol) => f.write_str(protocol.name()),
             Self::Transport(transport) => f.write_str(transport.name()),
@@ -89,15 +92,19 @@ impl<'k> Axis<'k> {
     }
 }
 
-/// Reads a build of the catalogue.
+/// Reads a build of the catalogue. With `optional`, a build that it does not have is left out.
 pub(super) fn read_build<'k>(
     value: Value<'_>,
     builds: &'k [BuildFacts],
+    optional: bool,
 ) -> Read<Located<Setting<'k>>> {
     let document = value.document();
     let id = value.text()?;
     if let Some(build) = builds.iter().find(|build| build.id == id.value) {
         return Ok(id.map(|_| Setting::Build(build)));
+    }
+    if optional && is_name(id.value) {
+        return Ok(id.map(|id| Setting::LeftOut(id.to_owned())));
     }
     let known: Vec<_> = builds.iter().map(|build| build.id.as_str()).collect();
     unknown("build", &id, &known).fail(document)

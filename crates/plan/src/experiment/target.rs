@@ -2,9 +2,10 @@
 
 use std::slice;
 
-use prony_model::{Aspect, BuildFacts, Engine, Target};
+use prony_model::{Aspect, BuildFacts, Engine};
 
 use super::expand::{DEFAULT_ENGINE, Written, check_count, expand};
+use super::optional::{self, Targets};
 use super::setting::{self, Axis, Setting};
 use super::{Knowledge, collect, config, external, matrix, name, placement, preload, refusal};
 use crate::fields::{Fields, Located, Value, read_each};
@@ -15,7 +16,7 @@ pub(super) fn read_all(
     root: &mut Fields<'_>,
     knowledge: &Knowledge<'_>,
     allow: &[String],
-) -> Read<Vec<Target>> {
+) -> Read<Targets> {
     let document = root.document();
     let misplaced = root.refuse("matrix", |span| {
         Problem::new("`matrix` does not stand at the top of the file")
@@ -40,13 +41,17 @@ pub(super) fn read_all(
         .flat_map(|(table, written)| expand(table, written))
         .collect();
     refusal::check(document, &drafts, knowledge, allow)?;
-    name::name_all(document, drafts)
+    Ok(Targets {
+        optional: drafts.iter().map(|draft| draft.optional).collect(),
+        all: name::name_all(document, drafts)?,
+        left_out: optional::left_out(&written),
+    })
 }
 
 fn read_defaults<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Axis<'k>>> {
     let mut fields = value.table("the defaults")?;
     let document = fields.document();
-    let axes = read_settings(&mut fields, knowledge);
+    let axes = read_settings(&mut fields, knowledge, false);
     fields.finish()?;
     let axes = axes?;
     match axes.iter().find(|axis| axis.aspect == Aspect::Build) {
@@ -59,7 +64,11 @@ fn read_defaults<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Ax
 }
 
 /// Reads what both `[defaults]` and a `[[target]]` can set, in the order in which targets expand.
-fn read_settings<'k>(fields: &mut Fields<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Axis<'k>>> {
+fn read_settings<'k>(
+    fields: &mut Fields<'_>,
+    knowledge: &Knowledge<'k>,
+    optional: bool,
+) -> Read<Vec<Axis<'k>>> {
     let document = fields.document();
     let engine = read_one(fields, "engine", setting::read_engine);
     let protocol = read_one(fields, "protocol", setting::read_protocol);
@@ -72,7 +81,7 @@ fn read_settings<'k>(fields: &mut Fields<'_>, knowledge: &Knowledge<'k>) -> Read
         config::read_intents(value, knowledge.intents)
     });
     let options = fields.optional("options", config::read_options);
-    let matrix = fields.optional("matrix", |value| matrix::read(value, knowledge));
+    let matrix = fields.optional("matrix", |value| matrix::read(value, knowledge, optional));
 
     let single = [
         engine?, protocol?, transport?, preload?, baseline?, collect?, placement?,
@@ -137,11 +146,13 @@ fn read_started<'k>(
     knowledge: &Knowledge<'k>,
 ) -> Read<Written<'k>> {
     let document = fields.document();
+    let optional = fields.optional("optional", Value::flag);
+    let is_optional = matches!(optional, Ok(Some(true)));
     let build = read_one(&mut fields, "build", |value| {
-        setting::read_build(value, knowledge.builds)
+        setting::read_build(value, knowledge.builds, is_optional)
     });
     let name = fields.optional("name", Value::name);
-    let settings = read_settings(&mut fields, knowledge);
+    let settings = read_settings(&mut fields, knowledge, is_optional);
     let build = match (build, &settings) {
         (Ok(None), Ok(own)) if setting::values(own, &Aspect::Build).is_empty() => {
             Err(fields.missing("build"))
@@ -151,6 +162,7 @@ fn read_started<'k>(
     fields.finish()?;
 
     let (build, name, settings) = (build?, name?, settings?);
+    optional?;
     if let Some(build) = &build {
         check_distinct(document, slice::from_ref(build), &settings)?;
     }
@@ -165,6 +177,7 @@ fn read_started<'k>(
         name: name.map(|name| name.value.to_owned()),
         external: None,
         axes,
+        optional: is_optional,
         place,
     })
 }
@@ -184,11 +197,17 @@ fn read_external<'k>(
             .at(span, "a build is what Prony starts")
             .help("remove `build`, or make two targets of it")
     });
-    let settings = read_settings(&mut fields, knowledge);
+    let optional = fields.refuse("optional", |span| {
+        Problem::new("an external server can't be `optional`")
+            .at(span, "for builds that the catalogue may lack")
+            .help("remove `optional`; the server must run when the run begins")
+    });
+    let settings = read_settings(&mut fields, knowledge, false);
     fields.finish()?;
 
     let (name, server, own) = (name?, server?, settings?);
     build?;
+    optional?;
     let of_client = |axis: &Axis<'_>| {
         matches!(
             axis.aspect,
@@ -219,6 +238,7 @@ fn read_external<'k>(
         name: Some(name.value.to_owned()),
         external: Some(server),
         axes,
+        optional: false,
         place: name.span,
     })
 }

@@ -117,6 +117,7 @@ fn documented_targets_are_right() {
     assert_eq!(
         documented,
         [
+            ["mysql-5.7.22"].map(str::to_owned).to_vec(),
             [
                 "prepared-performance_schema-off",
                 "text-performance_schema-off",

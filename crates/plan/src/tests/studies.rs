@@ -30,6 +30,7 @@ fn world() -> World {
         ("rocksdb_dynamic_levels", IntentKind::Flag),
         ("rocksdb_filters_for_hits", IntentKind::Flag),
         ("native_aio", IntentKind::Flag),
+        ("slow_log", IntentKind::Flag),
         ("rocksdb_block_cache", IntentKind::Bytes),
         ("rocksdb_memtable", IntentKind::Bytes),
         ("rocksdb_l0_files", IntentKind::Number),

@@ -1,6 +1,14 @@
 //! Cores and packages of processors.
 
+use std::collections::BTreeSet;
+
 use crate::root::Root;
+
+/// Files with the processors of a core, new and old.
+const CORE: [&str; 2] = ["core_cpus_list", "thread_siblings_list"];
+
+/// Files with the processors of a package, new and old.
+const PACKAGE: [&str; 2] = ["package_cpus_list", "core_siblings_list"];
 
 /// The place of a processor in the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,17 +24,34 @@ pub struct ProcessorPlace {
 /// Reads the place of a processor. Source of the names: the kernel's documentation,
 /// ABI/stable/sysfs-devices-system-cpu. Kernels before 5.3 have the second ones only.
 pub fn processor_place(root: &Root, cpu: u16) -> ProcessorPlace {
-    let lowest = |names: [&str; 2]| {
-        names.iter().find_map(|name| {
-            let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/{name}");
-            lowest_of(&root.read(path).ok()?)
-        })
-    };
     ProcessorPlace {
         cpu,
-        core: lowest(["core_cpus_list", "thread_siblings_list"]).unwrap_or(cpu),
-        package: lowest(["package_cpus_list", "core_siblings_list"]).unwrap_or(0),
+        core: lowest(root, cpu, CORE).unwrap_or(cpu),
+        package: lowest(root, cpu, PACKAGE).unwrap_or(0),
     }
+}
+
+/// The same; `None` if core or package are unknown.
+pub(super) fn known_place(root: &Root, cpu: u16) -> Option<ProcessorPlace> {
+    Some(ProcessorPlace {
+        cpu,
+        core: lowest(root, cpu, CORE)?,
+        package: lowest(root, cpu, PACKAGE)?,
+    })
+}
+
+/// Number of different values of `part` among places; `None` if it does not fit.
+pub(super) fn count(places: &[ProcessorPlace], part: fn(&ProcessorPlace) -> u16) -> Option<u32> {
+    let different: BTreeSet<u16> = places.iter().map(part).collect();
+    u32::try_from(different.len()).ok()
+}
+
+/// The lowest number in the first of these lists of a processor that is there.
+fn lowest(root: &Root, cpu: u16, names: [&str; 2]) -> Option<u16> {
+    names.iter().find_map(|name| {
+        let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/{name}");
+        lowest_of(&root.read(path).ok()?)
+    })
 }
 
 /// The lowest number of an ascending list such as `0-3,6`.

@@ -1,11 +1,12 @@
 //! The options of `prony report`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use prony_report::{Extent, StepChoice};
 
 use super::{FormatArg, ViewArgs};
+use crate::failure::{ExitStatus, Failure};
 
 /// Title of the options that choose what is shown.
 const EXTENT: &str = "What is shown, as text or Markdown [default: findings and ratios]";
@@ -13,7 +14,8 @@ const EXTENT: &str = "What is shown, as text or Markdown [default: findings and 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// The run's folder
-    pub(crate) run: PathBuf,
+    #[arg(required_unless_present = "schema")]
+    run: Option<PathBuf>,
     /// Output format
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     pub(crate) format: FormatArg,
@@ -27,6 +29,16 @@ pub(crate) struct ReportArgs {
     /// are versions from old to new
     #[arg(long, conflicts_with_all = ["detail", "steps", "clients", "sections"])]
     pub(crate) lineage: bool,
+    /// Print the experiment's file as the run was begun with it, or the file of own workloads of
+    /// this name
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+        default_missing_value = "",
+        conflicts_with_all = ["format", "detail", "steps", "clients", "sections", "lineage", "view"])]
+    pub(crate) experiment: Option<String>,
+    /// Print the schema of reports as JSON, which needs no run
+    #[arg(long, conflicts_with_all = ["run", "format", "detail", "steps", "clients", "sections", "lineage",
+        "view", "experiment"])]
+    pub(crate) schema: bool,
     /// File to write to, in place of an older one; standard output without it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -41,6 +53,14 @@ pub(crate) enum DisplayArg {
     Throughput,
     /// Time of an operation ÷ that of the base: above 1 is slower
     Time,
+}
+
+impl ReportArgs {
+    /// The run's folder.
+    pub(crate) fn run(&self) -> Result<&Path, Failure> {
+        let missing = || Failure::new(ExitStatus::Usage, "name the folder of a run");
+        self.run.as_deref().ok_or_else(missing)
+    }
 }
 
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use prony_store::Store;
 use crate::cli::RunArgs;
 use crate::commands::report::result_file;
 use crate::commands::run::start;
-use crate::definitions;
+use crate::definitions::{self, Experiment};
 use crate::failure::Failure;
 use crate::output;
 use crate::signals::Signals;
@@ -29,6 +29,7 @@ pub(crate) fn confirm(run: &Path, args: &RunArgs, signals: &Signals) -> Result<(
         ));
         return Ok(());
     };
+    let files = first.definitions().map_err(Failure::usage)?;
     drop(first);
     let judged = plan.steps.iter().filter(|step| !step.warm_only).count() as u64;
     output::talk(&format!(
@@ -37,7 +38,7 @@ pub(crate) fn confirm(run: &Path, args: &RunArgs, signals: &Signals) -> Result<(
         plural(plan.contenders().count() as u64, "target"),
         plural(judged, "step")
     ));
-    start(&plan, args, &catalogue, signals)
+    start(&Experiment { plan, files }, args, &catalogue, signals)
 }
 
 /// The cells of contenders with a metric that is judged improved or regressed.

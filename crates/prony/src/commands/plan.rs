@@ -26,7 +26,7 @@ use crate::surroundings::Surroundings;
 /// Prints targets, steps, the order of the trials and the predicted time.
 pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
-    let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
+    let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?.plan;
     let calibration = recalled();
     let text = describe::describe(
         &plan,
@@ -62,7 +62,7 @@ fn recalled() -> Option<Calibration> {
 /// Starts every target's server once and prints what it was told and what it made of it.
 pub(crate) fn effective(args: &PlanArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
-    let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?;
+    let plan = definitions::experiment(&args.experiment, &args.definitions, &catalogue)?.plan;
     let surroundings = Surroundings::find()?;
     let lab = surroundings.lab(&catalogue, &signals.stop);
     let mut progress = Progress::start(0, 0);

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use prony_model::RatioDisplay;
-use prony_report::{Extent, Format, Screen, lineage, render_extent, render_relative, view};
-use prony_store::Store;
+use prony_report::{
+    Extent, Format, JSON_SCHEMA, Screen, lineage, render_extent, render_relative, view,
+};
+use prony_store::{DefinitionFile, DefinitionKind, Store};
 
 use crate::cli::{DisplayArg, FormatArg, ReportArgs};
 use crate::commands::page;
@@ -17,8 +19,14 @@ pub(crate) const RESULT_FILE: &str = "run.sqlite";
 /// Prints the report of a run, whatever state it is in, or writes it to a file. The page in the run's
 /// folder stays as it is.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
-    let store = Store::open_read_only(&result_file(&args.run)?).map_err(Failure::usage)?;
+    if args.schema {
+        return put(args, JSON_SCHEMA);
+    }
+    let store = Store::open_read_only(&result_file(args.run()?)?).map_err(Failure::usage)?;
     let format = args.format.into();
+    if let Some(name) = &args.experiment {
+        return put(args, &definition(&store, name)?);
+    }
     let text = if args.lineage {
         lineage(&store, format, output::screen())
     } else if let Some(name) = args.view.view {
@@ -43,11 +51,38 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
             }
         }
     };
-    let text = text.map_err(Failure::usage)?;
+    put(args, &text.map_err(Failure::usage)?)
+}
+
+fn put(args: &ReportArgs, text: &str) -> Result<(), Failure> {
     match &args.output {
-        Some(path) => page::replace(path, &text),
-        None => output::data(&text),
+        Some(path) => page::replace(path, text),
+        None => output::data(text),
     }
+}
+
+/// The text of the file of this name that the user wrote for the run; of the experiment's if the name is
+/// empty.
+fn definition(store: &Store, name: &str) -> Result<String, Failure> {
+    let files = store.definitions().map_err(Failure::usage)?;
+    if files.is_empty() {
+        let message = "the run does not have the text of its experiment's file";
+        return Err(Failure::new(ExitStatus::Usage, message).with_hint(
+            "the Prony that began the run did not keep it; `prony report RUN --format html` has \
+             everything that it asked for",
+        ));
+    }
+    let is_wanted = |file: &&DefinitionFile| match name {
+        "" => file.kind == DefinitionKind::Experiment,
+        _ => file.name == name,
+    };
+    let found = files.iter().find(is_wanted);
+    found.map(|file| file.text.clone()).ok_or_else(|| {
+        let known: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let message = format!("the run does not have the file `{name}`");
+        let hint = format!("its files are {}", known.join(", "));
+        Failure::new(ExitStatus::Usage, message).with_hint(&hint)
+    })
 }
 
 /// Prints an extent of the report of an open run.

@@ -5,39 +5,42 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use prony_model::Plan;
 use prony_servers::Catalogue;
 use prony_store::{NewRun, Store};
 
 use crate::cli::RunArgs;
 use crate::commands::complete::{Stopped, complete};
 use crate::commands::report::RESULT_FILE;
-use crate::definitions;
+use crate::definitions::{self, Experiment};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
+use crate::words::left_out;
 
 /// Runs an experiment and prints its report.
 pub(crate) fn run(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
-    let plan = definitions::experiment(args.experiment()?, &args.definitions, &catalogue)?;
-    start(&plan, args, &catalogue, signals)
+    let experiment = definitions::experiment(args.experiment()?, &args.definitions, &catalogue)?;
+    start(&experiment, args, &catalogue, signals)
 }
 
-/// Runs a plan in a folder of its own and prints its report.
+/// Runs an experiment in a folder of its own and prints its report.
 pub(crate) fn start(
-    plan: &Plan,
+    experiment: &Experiment,
     args: &RunArgs,
     catalogue: &Catalogue,
     signals: &Signals,
 ) -> Result<(), Failure> {
     let surroundings = Surroundings::find()?.with_limit(&args.images)?;
-    let (folder, mut store) = create(&args.runs, plan, &surroundings)?;
+    let (folder, mut store) = create(&args.runs, experiment, &surroundings)?;
     output::talk(&format!(
         "The results of this run are in {}.",
         folder.display()
     ));
+    if let Some(line) = left_out(&experiment.plan) {
+        output::notice(&line);
+    }
     let end = complete(&mut store, &folder, catalogue, &surroundings, signals);
     end.map_err(|stopped| {
         let Stopped {
@@ -62,9 +65,10 @@ pub(crate) fn start(
 /// Makes the run's folder and its result file.
 fn create(
     runs: &Path,
-    plan: &Plan,
+    experiment: &Experiment,
     surroundings: &Surroundings,
 ) -> Result<(PathBuf, Store), Failure> {
+    let Experiment { plan, files } = experiment;
     let now = Timestamp::now();
     let folder = new_folder(runs, &plan.name, now).map_err(|error| {
         let what = format!("make a folder for the run in {}: {error}", runs.display());
@@ -82,7 +86,8 @@ fn create(
         host_json: &host_json,
         started_at: now,
     };
-    let store = Store::create(&folder.join(RESULT_FILE), &run).map_err(Failure::host)?;
+    let mut store = Store::create(&folder.join(RESULT_FILE), &run).map_err(Failure::host)?;
+    store.record_definitions(files).map_err(Failure::host)?;
     Ok((folder, store))
 }
 

@@ -13,12 +13,15 @@ use crate::output;
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
-use crate::words::{plural, table};
+use crate::words::{left_out, plural, table};
 
 /// Checks every cell of an experiment once and prints what came out. No run is stored.
 pub(crate) fn verify(args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
     let catalogue = definitions::catalogue(&args.definitions.catalogue)?;
-    let plan = definitions::experiment(args.experiment()?, &args.definitions, &catalogue)?;
+    let plan = definitions::experiment(args.experiment()?, &args.definitions, &catalogue)?.plan;
+    if let Some(line) = left_out(&plan) {
+        output::notice(&line);
+    }
     let surroundings = Surroundings::find()?.with_limit(&args.images)?;
     let lab = surroundings.lab(&catalogue, &signals.stop);
     // Two starts, a generator for every cell, and the tables read several times for every entry:

@@ -45,6 +45,7 @@ pub(crate) fn write(analysis: &Analysis<'_>) -> Result<String, ReportError> {
             question: &plan.question,
             preset: &plan.preset,
             profile: &plan.profile,
+            left_out: &plan.left_out,
         },
         run: run(analysis),
         generator: generator::entry(analysis),

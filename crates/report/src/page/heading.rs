@@ -12,7 +12,7 @@ use crate::analysis::Analysis;
 use crate::analysis::findings::bad_properties;
 use crate::document::{Cell, Table};
 use crate::page::{canaries, generator, placement};
-use crate::words::{plural, seconds};
+use crate::words::{listed, plural, seconds};
 
 /// Facts of the run as a whole.
 pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
@@ -20,6 +20,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let mut facts = vec![run(analysis)];
     facts.extend(host(analysis));
     facts.extend(host_check(&analysis.hosts).map(|text| ("Check", text)));
+    facts.extend(left_out(analysis.plan).map(|text| ("Left out", text)));
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
     facts.extend(placement::line(analysis).map(|text| ("Placement", text)));
     facts.extend(sampling(analysis).map(|text| ("Sampling", text)));
@@ -47,8 +48,19 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
 
 /// The facts of the short page.
 pub(crate) fn brief(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
+    let left_out = left_out(analysis.plan).map(|text| ("Left out", text));
     let facts = std::iter::once(run(analysis)).chain(host(analysis));
-    facts.chain([work(analysis)]).collect()
+    facts.chain([work(analysis)]).chain(left_out).collect()
+}
+
+/// The builds of optional targets that the machine did not have. `None` without one.
+fn left_out(plan: &Plan) -> Option<String> {
+    (!plan.left_out.is_empty()).then(|| {
+        format!(
+            "{}, not on the machine when the run began; `prony servers add` adds builds",
+            listed(&plan.left_out)
+        )
+    })
 }
 
 fn run(analysis: &Analysis<'_>) -> (&'static str, String) {
@@ -168,16 +180,48 @@ fn settling(plan: &Plan) -> Option<String> {
 struct Host {
     cpu_model: Option<String>,
     cpus: Option<u64>,
+    sockets: Option<u64>,
+    cores: Option<u64>,
+    threads: Option<u64>,
+    turbo: Option<bool>,
     memory_bytes: Option<u64>,
     kernel: Option<String>,
+}
+
+impl Host {
+    /// Sockets, if there are several, cores, threads and turbo; the number of processors where these
+    /// are unknown.
+    fn processors(&self) -> Option<String> {
+        let usable = self.cpus.map(|cpus| plural(cpus, "processor"));
+        let (Some(cores), Some(threads)) = (self.cores, self.threads) else {
+            return usable;
+        };
+        let sockets = self.sockets.filter(|sockets| *sockets > 1);
+        let parts = [
+            sockets.map(|sockets| plural(sockets, "socket")),
+            Some(plural(cores, "core")),
+            Some(plural(threads, "thread")),
+            usable
+                .filter(|_| self.cpus != Some(threads))
+                .map(|usable| format!("{usable} usable")),
+            Some(match self.turbo {
+                Some(true) => "turbo on".to_owned(),
+                Some(false) => "turbo off".to_owned(),
+                None => "turbo unknown".to_owned(),
+            }),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        Some(parts.join(", "))
+    }
 }
 
 /// A host in one line.
 pub(crate) fn host_line(host: &HostRow) -> String {
     let host: Host = serde_json::from_str(&host.facts_json).unwrap_or_default();
+    let processors = host.processors();
     let known = [
         host.cpu_model,
-        host.cpus.map(|cpus| plural(cpus, "processor")),
+        processors,
         host.memory_bytes
             .map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))),
         host.kernel.map(|kernel| format!("kernel {kernel}")),
@@ -365,6 +409,26 @@ mod tests {
     use prony_model::{Finding, FindingState, HostProperty};
 
     use super::*;
+
+    #[test]
+    fn a_host_in_a_line() {
+        let line = |facts: &str| {
+            host_line(&HostRow {
+                recorded_at: Timestamp::UNIX_EPOCH,
+                facts_json: facts.to_owned(),
+                findings: Vec::new(),
+            })
+        };
+        assert_eq!(line(r#"{"cpus": 2, "turbo": null}"#), "2 processors");
+        assert_eq!(
+            line(r#"{"cpus": 24, "sockets": 1, "cores": 12, "threads": 24, "turbo": false}"#),
+            "12 cores, 24 threads, turbo off"
+        );
+        assert_eq!(
+            line(r#"{"cpus": 4, "sockets": 2, "cores": 8, "threads": 8, "turbo": null}"#),
+            "2 sockets, 8 cores, 8 threads, 4 processors usable, turbo unknown"
+        );
+    }
 
     #[test]
     fn bad_findings_of_every_host_are_shown_once() {

@@ -2,6 +2,7 @@
 
 use prony_model::{PlannedTrial, TrialKind, TrialState};
 use prony_store::TrialRow;
+use serde_json::{Map, Value};
 
 use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
@@ -81,11 +82,22 @@ fn of_cells(analysis: &Analysis<'_>) -> Vec<String> {
     items
 }
 
+/// Returns `true` if two hosts differ in a fact that both records have: a later Prony records more.
+fn differ(a: &str, b: &str) -> bool {
+    let facts = |json| serde_json::from_str::<Map<String, Value>>(json);
+    match (facts(a), facts(b)) {
+        (Ok(a), Ok(b)) => a
+            .iter()
+            .any(|(name, value)| b.get(name).is_some_and(|other| other != value)),
+        _ => a != b,
+    }
+}
+
 /// Warnings that belong to no cell with figures: of the run, of trials, of failed trials.
 fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
     let mut items = Vec::new();
     for pair in analysis.hosts.windows(2) {
-        if pair[0].facts_json != pair[1].facts_json {
+        if differ(&pair[0].facts_json, &pair[1].facts_json) {
             items.push(format!(
                 "The host changed before the run was resumed at {}: {}.",
                 pair[1].recorded_at.strftime("%Y-%m-%d %H:%M UTC"),
@@ -220,4 +232,20 @@ fn missing_line(analysis: &Analysis<'_>) -> String {
         plural(missing.len() as u64, "trial"),
         names.join("; ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_differ_in_facts_that_both_have() {
+        let old = r#"{"cpus": 2, "kernel": "6.1"}"#;
+        assert!(!differ(
+            old,
+            r#"{"cpus": 2, "kernel": "6.1", "turbo": true}"#
+        ));
+        assert!(differ(old, r#"{"cpus": 2, "kernel": "6.2"}"#));
+        assert!(differ(r#"{"turbo": null}"#, r#"{"turbo": true}"#));
+    }
 }

@@ -1,7 +1,7 @@
 //! A report as one page to browse: everything that it shows, with the places that lead to each other.
 
 pub(crate) mod map;
-mod reproduce;
+pub(crate) mod reproduce;
 mod scaling;
 pub(crate) mod steps;
 
@@ -159,7 +159,7 @@ fn place(analysis: &Analysis<'_>, cell: CellMetric) -> Option<String> {
 /// The facts that stand above everything else.
 fn head(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let facts = heading::facts(analysis).into_iter();
-    let is_first = |name: &str| matches!(name, "Run" | "Host" | "Work" | "Check");
+    let is_first = |name: &str| matches!(name, "Run" | "Host" | "Work" | "Check" | "Left out");
     facts.filter(|(name, _)| is_first(name)).collect()
 }
 

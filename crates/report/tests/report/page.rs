@@ -1,8 +1,8 @@
 //! The page of a run as a file: its figures, its safety, and odd runs.
 
 use prony_model::{Phase, Plan, Section};
-use prony_report::{Format, render};
-use prony_store::Subject;
+use prony_report::{Extent, Format, Screen, render, render_extent};
+use prony_store::{DefinitionFile, DefinitionKind, Subject};
 use prony_testkit::planned;
 use serde_json::Value;
 
@@ -33,6 +33,62 @@ fn complete_run_as_page() {
     // One tag in a line, so that a change shows where it is.
     let lines = main_part(&page(&sample)).replace("><", ">\n<");
     insta::assert_snapshot!(lines);
+}
+
+#[test]
+fn the_users_files_are_on_the_page_whole() {
+    let mut sample = Sample::new(&plan(2, &[1], 2));
+    let lacking = page(&sample);
+    assert!(lacking.contains("does not have the text of its experiment"));
+    let file = |kind, name: &str, text: &str| DefinitionFile {
+        kind,
+        name: name.to_owned(),
+        text: text.to_owned(),
+    };
+    let files = [
+        file(
+            DefinitionKind::Experiment,
+            "mine.toml",
+            "# <b>\nname = \"x\"\n\n[dataset]\n",
+        ),
+        file(
+            DefinitionKind::Workloads,
+            "own.toml",
+            "[[workload]]\nname = \"own\"\n",
+        ),
+    ];
+    sample.store.record_definitions(&files).unwrap();
+    let page = page(&sample);
+    let reproduce = &page[page.find("How to reproduce this run</h2>").unwrap()..];
+    assert!(reproduce.contains("prony run mine.toml --workloads own.toml\n"));
+    for text in [
+        "# &lt;b&gt;\nname = &quot;x&quot;\n\n[dataset]",
+        "name = &quot;own&quot;",
+    ] {
+        let before = &reproduce[..reproduce.find(text).unwrap()];
+        assert!(before.rfind("<details>") > before.rfind("</details>"));
+    }
+    let text = render(&sample.store, Format::Text).unwrap();
+    assert!(text.contains("Experiment file mine.toml"), "{text}");
+    assert!(text.contains("  name = \"x\"\n"), "{text}");
+}
+
+#[test]
+fn builds_that_were_left_out_are_named() {
+    let mut plan = plan(2, &[1], 2);
+    plan.left_out = vec!["mysql-5.1.72".to_owned(), "mine".to_owned()];
+    let mut sample = Sample::new(&plan);
+    sample.run(|_| true);
+    let fact = "mysql-5.1.72 and mine, not on the machine when the run began";
+    for (format, extent) in [
+        (Format::Text, Extent::Answer),
+        (Format::Text, Extent::Whole),
+        (Format::Html, Extent::Whole),
+    ] {
+        let text = render_extent(&sample.store, format, &extent, None, Screen::default()).unwrap();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains(fact), "{text}");
+    }
 }
 
 #[test]

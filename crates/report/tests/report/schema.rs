@@ -1,9 +1,8 @@
 //! The schema of JSON reports, `docs/formats/report.schema.json`, fits the reports and nothing else.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use prony_report::{Format, render};
+use prony_report::{Format, JSON_SCHEMA, render};
 use serde_json::Value;
 
 use crate::bases::of_each_configuration;
@@ -33,9 +32,7 @@ fn reports() -> Vec<Value> {
 }
 
 fn schema() -> Value {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = folder.join("../../docs/formats/report.schema.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    serde_json::from_str(JSON_SCHEMA).unwrap()
 }
 
 /// The part of JSON Schema that the file uses: `type`, `const`, `properties`, `required`,

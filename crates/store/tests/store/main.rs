@@ -5,6 +5,7 @@
 mod additions;
 mod canaries;
 mod counting;
+mod definitions;
 mod disk;
 mod documentation;
 mod killed;

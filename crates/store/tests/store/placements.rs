@@ -71,7 +71,8 @@ fn files_without_pairs_are_read_and_brought_up_to_date() {
         .and_then(|connection| {
             connection.execute_batch(
                 "DROP VIEW whole_sample_value;
-                 ALTER TABLE placement DROP COLUMN paired; DROP TABLE addition",
+                 ALTER TABLE placement DROP COLUMN paired; DROP TABLE addition;
+                 DROP TABLE definition",
             )?;
             connection.pragma_update(None, "user_version", 1)
         })

@@ -11,7 +11,7 @@ use prony_plan::{Assumptions, backlogs_ms, predicted_block_ms, predicted_ms};
 use super::accuracy::accuracy;
 use super::pace;
 use super::shared;
-use crate::words::{duration, listed, plural};
+use crate::words::{duration, left_out, listed, plural};
 
 /// Targets, steps, their placement as given in lines, the order of the trials and the predicted
 /// time, on a host that has counters of the processor or says why not.
@@ -33,6 +33,7 @@ pub(super) fn describe(
     lines.push(dataset(plan));
     lines.extend(backend(plan));
     lines.extend(targets(plan));
+    lines.extend(left_out(plan).map(|line| format!("  {line}")));
     lines.extend(shared::lines(plan, intents));
     lines.extend(collected(plan));
     lines.extend(

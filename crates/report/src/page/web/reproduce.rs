@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use prony_model::{Baseline, Config, Length, Pace, Plan, Step, Workload};
+use prony_store::{DefinitionFile, DefinitionKind};
 
 use crate::analysis::Analysis;
 use crate::document::{Block, Cell, Table};
@@ -17,8 +18,10 @@ pub(crate) fn parts(analysis: &Analysis<'_>) -> Vec<Part> {
         blocks,
         ..Part::default()
     };
-    vec![
-        part("How to reproduce this run", false, commands(analysis)),
+    let reproduce = part("How to reproduce this run", false, commands(analysis));
+    let files = analysis.definitions.iter();
+    let files = files.map(|file| part(&title(file), true, vec![verbatim(file)]));
+    let tables = [
         part(
             "Server builds and what was asked of them",
             false,
@@ -26,13 +29,55 @@ pub(crate) fn parts(analysis: &Analysis<'_>) -> Vec<Part> {
         ),
         part("Steps of a trial", true, steps(analysis.plan)),
         part("Statements", true, statements(analysis.plan)),
-    ]
+    ];
+    std::iter::once(reproduce)
+        .chain(files)
+        .chain(tables)
+        .collect()
+}
+
+/// The files that the user wrote for the run, each below a heading.
+pub(crate) fn files(analysis: &Analysis<'_>) -> Vec<Block> {
+    let files = analysis.definitions.iter();
+    let blocks = files.flat_map(|file| [Block::Heading(title(file)), verbatim(file)]);
+    blocks.collect()
+}
+
+fn title(file: &DefinitionFile) -> String {
+    let kind = match file.kind {
+        DefinitionKind::Experiment => "Experiment file",
+        DefinitionKind::Workloads => "File of own workloads",
+    };
+    format!("{kind} {}", file.name)
+}
+
+fn verbatim(file: &DefinitionFile) -> Block {
+    Block::Verbatim(file.text.lines().map(str::to_owned).collect())
+}
+
+/// The command that runs the experiment again.
+fn run_command(analysis: &Analysis<'_>) -> String {
+    let plan = analysis.plan;
+    if let Some(run) = &plan.confirms {
+        return format!("prony run --confirm runs/{run}");
+    }
+    let name_of = |kind| {
+        let files = analysis.definitions.iter();
+        files
+            .filter(move |file| file.kind == kind)
+            .map(|file| file.name.as_str())
+    };
+    let stated = format!("experiments/{}.toml", plan.name);
+    let experiment = name_of(DefinitionKind::Experiment).next();
+    let profile = plan.profile.iter().map(|name| format!(" --profile {name}"));
+    let workloads = name_of(DefinitionKind::Workloads);
+    let workloads = workloads.map(|name| format!(" --workloads {name}"));
+    let options: String = profile.chain(workloads).collect();
+    format!("prony run {}{options}", experiment.unwrap_or(&stated))
 }
 
 fn commands(analysis: &Analysis<'_>) -> Vec<Block> {
     let (plan, run) = (analysis.plan, &analysis.run);
-    let profile = plan.profile.as_ref();
-    let profile = profile.map_or_else(String::new, |name| format!(" --profile {name}"));
     let data = &plan.dataset;
     let key = if data.primary_key {
         ""
@@ -55,6 +100,13 @@ fn commands(analysis: &Analysis<'_>) -> Vec<Block> {
     ];
     facts.extend(plan.preset.clone().map(|name| ("Sequence", name)));
     facts.extend(plan.confirms.clone().map(|id| ("Confirms", id)));
+    let files = if analysis.definitions.is_empty() {
+        "The run does not have the text of its experiment's file, because the Prony that began it did \
+         not keep it."
+    } else {
+        "The files that the user wrote for the run are below, whole; `prony report RUN --experiment` \
+         prints the experiment's."
+    };
     vec![
         Block::Paragraph(
             "Prony of the same version runs the experiment's file again, on this or another host, \
@@ -62,9 +114,10 @@ fn commands(analysis: &Analysis<'_>) -> Vec<Block> {
                 .into(),
         ),
         Block::Verbatim(vec![
-            format!("prony run experiments/{}.toml{profile}", plan.name),
+            run_command(analysis),
             format!("prony report runs/{} --format html -o report.html", run.id),
         ]),
+        Block::Paragraph(files.into()),
         Block::Paragraph(
             "The tables below say what the file asks for. All readings, the effective variables of \
              every server, the order of the trials and the plan as a whole are in run.sqlite in the \
