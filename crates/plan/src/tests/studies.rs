@@ -90,7 +90,7 @@ fn studies_have_a_small_profile_of_minutes() {
             .unwrap();
         let small = plan(&file, &text, Some("small"));
         assert_eq!(small.preset.as_deref(), Some(preset), "{name}");
-        assert_eq!(small.contenders().count() + 1, targets, "{name}");
+        assert_eq!(small.by_base().len(), targets, "{name}");
         let last = small.steps.last().unwrap().entry;
         let found: Vec<_> = small
             .steps
