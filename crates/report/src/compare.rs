@@ -14,6 +14,7 @@ mod runs;
 mod syntax;
 mod works;
 
+use prony_model::Metric;
 use prony_store::Store;
 
 use self::filter::Filter;
@@ -40,10 +41,13 @@ pub struct Question<'a> {
     pub column: &'a str,
     /// Name of the target whose column comes first; `None` for the base of the first run.
     pub base: Option<&'a str>,
+    /// What is compared.
+    pub metric: Metric,
 }
 
 /// All tables, with what is to be said before them.
 struct Comparison {
+    metric: Metric,
     layout: Layout,
     /// A line about each run.
     runs: Vec<String>,
@@ -51,7 +55,7 @@ struct Comparison {
     grids: Vec<Grid>,
 }
 
-/// Compares the throughput of runs, each with the name that the user gave it; ends with a line feed.
+/// Compares a metric of runs, each with the name that the user gave it; ends with a line feed.
 ///
 /// # Errors
 /// When a filter or projection can't be understood, no run has the base, and when a result file can't
@@ -69,7 +73,7 @@ pub fn compare(
         base: question.base.map(str::to_owned),
     };
     let runs = stores.iter();
-    let runs = runs.map(|(label, store)| Run::read(store, label.as_deref()));
+    let runs = runs.map(|(label, store)| Run::read(store, label.as_deref(), question.metric));
     let mut runs: Vec<Run> = runs.collect::<Result<_, _>>()?;
     check_base(&runs, &layout)?;
     let notes = notes(&runs);
@@ -77,7 +81,8 @@ pub fn compare(
     let works = Works::of(&runs);
     let comparison = Comparison {
         runs: runs.iter().map(about).collect(),
-        grids: grid::grids(&runs, &works, &layout),
+        grids: grid::grids(&runs, &works, &layout, question.metric),
+        metric: question.metric,
         notes,
         layout,
     };

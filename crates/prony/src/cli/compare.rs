@@ -1,6 +1,8 @@
 //! The arguments of `prony compare`.
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use prony_model::Metric;
 
 use super::FormatArg;
 
@@ -27,6 +29,15 @@ pub(crate) struct CompareArgs {
         allow_hyphen_values = true
     )]
     pub(crate) filter: String,
+    /// Metric to compare, by its name in docs/metrics.md, such as server_cpu_us or service_time_p99_us
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = Metric::Operations.facts().id,
+        value_parser = metrics(),
+        hide_possible_values = true
+    )]
+    pub(crate) metric: Metric,
     /// Keys of the rows
     #[arg(long, value_name = "KEYS", default_value = "step,clients,beside")]
     pub(crate) row: String,
@@ -39,4 +50,14 @@ pub(crate) struct CompareArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     pub(crate) format: FormatArg,
+}
+
+/// A metric by its name in CSV and JSON.
+fn metrics() -> impl TypedValueParser<Value = Metric> {
+    let names = Metric::all().map(|metric| metric.facts().id);
+    PossibleValuesParser::new(names).map(|name| {
+        let mut all = Metric::all();
+        let named = all.find(|metric| metric.facts().id == name);
+        named.unwrap_or(Metric::Operations)
+    })
 }

@@ -1,6 +1,6 @@
 //! The canaries of a run: how steady the host was, and the trials that they cast doubt on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{CanaryChange, CanaryPart, CanaryReading, CanaryRule, TrialKind, TrialState};
 use prony_store::{CanaryRow, Store, StoreError, Subject, TrialRow, WarningRow};
@@ -12,6 +12,8 @@ use crate::words::listed;
 #[derive(Debug)]
 pub(crate) struct Canaries {
     pub(crate) rule: CanaryRule,
+    /// The targets of a block took turns: what hit the host hit all of them alike.
+    shared: bool,
     /// In the order in which they ran, of trials in any state.
     pub(crate) all: Vec<Canary>,
 }
@@ -40,6 +42,7 @@ impl Canaries {
         };
         Ok(Self {
             rule: store.plan().canary,
+            shared: store.plan().turn_ms.is_some(),
             all: rows
                 .into_iter()
                 .map(|row| Canary {
@@ -60,22 +63,42 @@ impl Canaries {
         Some([*changes().min_by(by_share)?, *changes().max_by(by_share)?])
     }
 
-    /// A warning for each trial whose figures count and whose canaries exceed the bound. Times of
+    /// The trials whose figures count and whose canaries exceed the bound, and by what. Times of
     /// counting trials are never used.
-    pub(crate) fn warnings(&self, trials: &Trials) -> Vec<WarningRow> {
+    fn off<'t>(&self, trials: &'t Trials) -> impl Iterator<Item = (&'t TrialRow, String)> {
         let done = trials.in_state(TrialState::Done);
         let timed = done.filter(|trial| trial.planned.kind == TrialKind::Timed);
-        let warning = |trial: &TrialRow| {
+        timed.filter_map(|trial| Some((trial, self.excess(trial)?)))
+    }
+
+    /// Number of trials whose figures count and whose canaries exceed the bound.
+    pub(crate) fn off_count(&self, trials: &Trials) -> u64 {
+        self.off(trials).map(|_| 1).sum()
+    }
+
+    /// A warning for each trial whose figures count and whose canaries exceed the bound. Where targets
+    /// took turns it is one for each block, and of the whole run: ratios share the state of the host.
+    pub(crate) fn warnings(&self, trials: &Trials) -> Vec<WarningRow> {
+        let mut blocks = BTreeSet::new();
+        let warning = |(trial, excess): (&TrialRow, String)| {
+            let relative = "relative to the run's median: the host was not as in other";
+            let (subject, text) = if self.shared {
+                let block = trial.planned.block;
+                let first = blocks.insert(block).then_some(block + 1)?;
+                let shared = "for all targets alike, which took turns";
+                let text = format!("block {first}: {excess}, {relative} blocks, {shared}");
+                (Subject::Run, text)
+            } else {
+                let text = format!("{excess}, {relative} trials");
+                (Subject::Trial(trial.id), text)
+            };
             Some(WarningRow {
-                subject: Subject::Trial(trial.id),
+                subject,
                 code: "canary".to_owned(),
-                text: format!(
-                    "{}, relative to the run's median: the host was not as in other trials",
-                    self.excess(trial)?
-                ),
+                text,
             })
         };
-        timed.filter_map(warning).collect()
+        self.off(trials).filter_map(warning).collect()
     }
 
     /// The changes of a trial's canaries that exceed the bound, in words.

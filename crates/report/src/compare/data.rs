@@ -1,5 +1,7 @@
 //! A comparison for programs: CSV with a line for each figure, and JSON.
 
+use prony_model::Metric;
+
 use crate::compare::Comparison;
 use crate::compare::grid::{Figure, Labels, Mean, Ratio};
 use crate::compare::ladder::Kind;
@@ -35,7 +37,7 @@ pub(super) fn csv(comparison: &Comparison) -> String {
             for (column, figure) in grid.columns.iter().zip(&row.figures) {
                 let Some(figure) = figure else { continue };
                 let labels = grid.labels.iter().chain(&row.labels).chain(column).cloned();
-                lines.push(labels.chain(fields(figure)).collect());
+                lines.push(labels.chain(fields(figure, comparison.metric)).collect());
             }
         }
     }
@@ -46,7 +48,7 @@ pub(super) fn csv(comparison: &Comparison) -> String {
     lines.into_iter().map(line).collect()
 }
 
-fn fields(figure: &Figure) -> [String; 10] {
+fn fields(figure: &Figure, metric: Metric) -> [String; 10] {
     let text = |value: Option<f64>| value.map_or(String::new(), |v| rounded(v, 6).to_string());
     let relation = match &figure.ratio {
         Ratio::Of(relation) => Some(relation),
@@ -63,7 +65,7 @@ fn fields(figure: &Figure) -> [String; 10] {
         text(interval.map(|interval| interval.high)),
         relation.map_or(String::new(), |relation| relation.n.to_string()),
         way(&figure.ratio).unwrap_or_default().to_owned(),
-        figure.sign.word().to_owned(),
+        figure.sign.word(metric).to_owned(),
         figure.is_doubtful.to_string(),
         figure.notes.join("; "),
     ]
@@ -89,7 +91,7 @@ pub(super) fn json(comparison: &Comparison) -> Result<String, ReportError> {
         let rows = grid.rows.iter().map(|row| {
             let figures = grid.columns.iter().zip(&row.figures);
             let figures = figures.filter_map(|(column, figure)| {
-                Some(figure_object(&layout.column, column, figure.as_ref()?))
+                Some(figure_object(comparison, column, figure.as_ref()?))
             });
             object! {
                 row: named(&layout.row, &row.labels),
@@ -105,10 +107,15 @@ pub(super) fn json(comparison: &Comparison) -> Result<String, ReportError> {
             geometric_means: means.collect::<Vec<_>>(),
         }
     });
+    let metric = match comparison.metric {
+        Metric::Operations => ("operations", "1/s"),
+        metric => (metric.facts().id, metric.facts().unit),
+    };
     pretty(&object! {
         format: FORMAT,
-        metric: "operations",
-        unit: "1/s",
+        metric: metric.0,
+        unit: metric.1,
+        better: comparison.metric.facts().better.name(),
         filter: layout.filter.to_string(),
         notes: &comparison.notes,
         tables: tables.collect::<Vec<_>>(),
@@ -122,7 +129,7 @@ fn named(projection: &Projection, labels: &Labels) -> serde_json::Map<String, se
 }
 
 fn figure_object(
-    columns: &Projection,
+    comparison: &Comparison,
     column: &Labels,
     figure: &Figure,
 ) -> impl serde::Serialize + use<> {
@@ -132,7 +139,7 @@ fn figure_object(
     };
     let interval = relation.and_then(|relation| relation.interval);
     object! {
-        col: named(columns, column),
+        col: named(&comparison.layout.column, column),
         mean: figure.summary.map(|summary| rounded(summary.mean, 6)),
         blocks: figure.summary.map(|summary| summary.n),
         ratio: relation.map(|relation| rounded(relation.ratio, 6)),
@@ -140,7 +147,7 @@ fn figure_object(
         high: interval.map(|interval| rounded(interval.high, 6)),
         pairs: relation.map(|relation| relation.n),
         way: way(&figure.ratio),
-        sign: figure.sign.word(),
+        sign: figure.sign.word(comparison.metric),
         doubtful: figure.is_doubtful,
         notes: figure.notes.clone(),
     }

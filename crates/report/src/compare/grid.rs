@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use prony_model::{Better, Metric};
 use prony_stats::{Interval, LogRatio, Summary, benjamini_hochberg, row_means};
 
 use crate::analysis::estimate::LEVEL;
 use crate::compare::filter::Filter;
 use crate::compare::key::Key;
-use crate::compare::ladder::{Kind, Of, Refusal, Relation, relate};
+use crate::compare::ladder::{Kind, Of, Refusal, Relation, is_speed, relate};
 use crate::compare::projection::{Order, Projection, numbers};
 use crate::compare::runs::{Place, Run};
 use crate::compare::works::Works;
@@ -69,11 +70,11 @@ pub(crate) enum Ratio {
 /// What is known of a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
-    Faster,
-    Slower,
+    Better,
+    Worse,
     Equivalent,
     NotShown,
-    /// Too few blocks, or no ratio.
+    /// Too few blocks, no ratio, or a metric that is neither good nor bad.
     Untested,
 }
 
@@ -88,10 +89,12 @@ pub(crate) struct Mean {
 
 impl Sign {
     /// The word for programs.
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn word(self, metric: Metric) -> &'static str {
         match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
+            Self::Better if is_speed(metric) => "faster",
+            Self::Worse if is_speed(metric) => "slower",
+            Self::Better => "better",
+            Self::Worse => "worse",
             Self::Equivalent => "equivalent",
             Self::NotShown => "not-shown",
             Self::Untested => "untested",
@@ -110,7 +113,7 @@ struct Placed {
 }
 
 /// All tables.
-pub(crate) fn grids(runs: &[Run], works: &Works, layout: &Layout) -> Vec<Grid> {
+pub(crate) fn grids(runs: &[Run], works: &Works, layout: &Layout, metric: Metric) -> Vec<Grid> {
     let placed = placed(runs, works, layout);
     let tables = ordered(placed.iter().map(|cell| &cell.table), &layout.table);
     let mut grids: Vec<Grid> = tables
@@ -120,7 +123,7 @@ pub(crate) fn grids(runs: &[Run], works: &Works, layout: &Layout) -> Vec<Grid> {
             grid(runs, works, layout, labels, &cells)
         })
         .collect();
-    sign(&mut grids);
+    sign(&mut grids, metric.facts().better);
     grids
 }
 
@@ -373,7 +376,7 @@ fn group(parts: &[&crate::compare::ladder::Logs]) -> Option<prony_stats::LogRati
 }
 
 /// Decides the signs, with p-values adjusted for each other over all tables.
-fn sign(grids: &mut [Grid]) {
+fn sign(grids: &mut [Grid], better: Better) {
     let rows = grids.iter_mut().flat_map(|grid| &mut grid.rows);
     let figures = rows.flat_map(|row| row.figures.iter_mut().flatten());
     let tested = figures.filter_map(|figure| match &figure.ratio {
@@ -392,10 +395,13 @@ fn sign(grids: &mut [Grid]) {
             Sign::Equivalent
         } else if p >= ALPHA {
             Sign::NotShown
-        } else if ratio > 1.0 {
-            Sign::Faster
         } else {
-            Sign::Slower
+            match better {
+                Better::Neither => Sign::Untested,
+                Better::Higher if ratio > 1.0 => Sign::Better,
+                Better::Lower if ratio < 1.0 => Sign::Better,
+                Better::Higher | Better::Lower => Sign::Worse,
+            }
         };
     }
 }

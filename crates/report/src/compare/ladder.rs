@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use prony_model::Target;
+use prony_model::{Metric, Target};
 use prony_stats::{Interval, LogRatio};
 
 use crate::analysis::estimate::{Estimate, LEVEL};
@@ -66,10 +66,8 @@ pub(crate) fn relate(works: &Works, cell: Of<'_>, base: Of<'_>) -> Result<Relati
     if work(cell) != work(base) {
         return Err(Refusal::OtherWork);
     }
-    if [cell, base]
-        .iter()
-        .any(|of| of.1.clients(of.2).pace.is_scheduled())
-    {
+    let is_at_a_rate = |of: &Of<'_>| of.1.clients(of.2).pace.is_scheduled();
+    if is_speed(cell.1.metric) && [cell, base].iter().any(is_at_a_rate) {
         return Err(Refusal::AtARate);
     }
     let mut relation = if cell.0 == base.0 {
@@ -83,6 +81,14 @@ pub(crate) fn relate(works: &Works, cell: Of<'_>, base: Of<'_>) -> Result<Relati
     let runs = if cell.0 == base.0 { &both[..1] } else { &both };
     relation.doubts.extend(runs.iter().filter_map(unfit));
     Ok(relation)
+}
+
+/// Returns `true` for metrics that say how much is done in a time: clients that keep a pace decide it.
+pub(crate) const fn is_speed(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::Operations | Metric::Queries | Metric::Rate
+    )
 }
 
 /// The doubt about a step at which identical servers of its run differ by more than the margin.

@@ -1,7 +1,10 @@
 //! A comparison as a page.
 
+use prony_model::{Better, Metric};
+
 use crate::compare::Comparison;
 use crate::compare::grid::{Figure, Grid, Labels, Mean, Ratio, Sign};
+use crate::compare::ladder::is_speed;
 use crate::compare::projection::Projection;
 use crate::document::{Block, Cell, Table};
 use crate::figures;
@@ -24,8 +27,7 @@ impl Footnotes {
 
 /// The whole page.
 pub(super) fn document(comparison: &Comparison) -> Vec<Block> {
-    let title = "Comparison of throughput, operations per second, more is better";
-    let mut blocks = vec![Block::Title(title.into())];
+    let mut blocks = vec![Block::Title(title(comparison.metric))];
     blocks.push(Block::List(comparison.runs.clone()));
     if !comparison.notes.is_empty() {
         blocks.push(Block::List(comparison.notes.clone()));
@@ -51,15 +53,45 @@ pub(super) fn document(comparison: &Comparison) -> Vec<Block> {
         blocks.push(Block::List(notes.collect()));
     }
     blocks.push(Block::Heading("How to read this".into()));
-    blocks.push(Block::List(LEGEND.map(str::to_owned).into()));
+    blocks.push(Block::List(legend(comparison.metric)));
     blocks
 }
 
-const LEGEND: [&str; 5] = [
+fn title(metric: Metric) -> String {
+    let facts = metric.facts();
+    let better = match facts.better {
+        Better::Higher => ", more is better",
+        Better::Lower => ", less is better",
+        Better::Neither => "",
+    };
+    match metric {
+        Metric::Operations => format!("Comparison of throughput, operations per second{better}"),
+        _ => format!("Comparison of {}, {}{better}", facts.name, facts.unit),
+    }
+}
+
+fn legend(metric: Metric) -> Vec<String> {
+    let (above, better, worse) = match metric.facts().better {
+        _ if is_speed(metric) => (" is faster", "faster", "slower"),
+        Better::Higher => (" is better", "better", "worse"),
+        Better::Lower => (" is worse", "better", "worse"),
+        Better::Neither => (" is more", "better", "worse"),
+    };
+    let ratios = format!(
+        "Other figures are ratios to it with their 95 % interval: above 1{above}. ▲ {better} and ▼ \
+         {worse} (adjusted for the number of comparisons), = equivalent within the step's margin, ~ \
+         no difference shown, no sign: too few blocks for a test."
+    );
+    let mut legend: Vec<String> = LEGEND.map(str::to_owned).into();
+    legend.insert(1, ratios);
+    if !is_speed(metric) {
+        legend[3] = legend[3].replacen("A rate", "A figure", 1);
+    }
+    legend
+}
+
+const LEGEND: [&str; 4] = [
     "The first column of figures is the reference: mean over the blocks, with half of their range.",
-    "Other figures are ratios to it with their 95 % interval: above 1 is faster. ▲ faster and ▼ \
-     slower (adjusted for the number of comparisons), = equivalent within the step's margin, \
-     ~ no difference shown, no sign: too few blocks for a test.",
     "Ratios within a run are paired within its blocks. Between runs, each figure is divided by a \
      build that both runs measured, and the variances are added.",
     "A rate in place of a ratio is not comparable with the reference; its note says why.",
@@ -144,8 +176,8 @@ fn cell(figure: &Figure, footnotes: &mut Footnotes) -> Cell {
 
 fn signed(sign: Sign, ratio: &str) -> String {
     match sign {
-        Sign::Faster => format!("{ratio} ▲"),
-        Sign::Slower => format!("{ratio} ▼"),
+        Sign::Better => format!("{ratio} ▲"),
+        Sign::Worse => format!("{ratio} ▼"),
         Sign::Equivalent => format!("{ratio} ="),
         Sign::NotShown => format!("{ratio} ~"),
         Sign::Untested => ratio.to_owned(),

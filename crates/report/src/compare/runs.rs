@@ -1,13 +1,17 @@
-//! The runs that are compared, from the parts of their result files that throughput needs.
+//! The runs that are compared: throughput from the parts of their result files that it needs, other
+//! metrics from all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Aspect, CalibratedHost, ClientGroup, Plan, Step, Target};
+use prony_model::{Aspect, Backend, CalibratedHost, ClientGroup, Metric, Plan, Step, Target};
 use prony_store::{RunRow, Store, Subject, TrialId};
 use serde_json::Value;
 
+use crate::analysis::Analysis;
 use crate::analysis::canaries::Canaries;
 use crate::analysis::estimate::PlannedLooks;
+use crate::analysis::group::GroupId;
+use crate::analysis::measurement::Measurement;
 use crate::analysis::sections::{self, Section};
 use crate::analysis::trials::Trials;
 use crate::compare::key::Key;
@@ -29,6 +33,8 @@ pub(crate) struct Run {
     pub(crate) fingerprints: BTreeMap<(usize, usize), String>,
     /// By target, step and group; those with a figure.
     pub(crate) cells: BTreeMap<Place, Cell>,
+    /// What is compared.
+    pub(crate) metric: Metric,
     sections: Vec<Section>,
 }
 
@@ -47,10 +53,10 @@ pub(crate) struct Place {
     pub(crate) group: usize,
 }
 
-/// The throughput of a group of clients of a cell.
+/// What was measured of a group of clients of a cell.
 #[derive(Debug, Default)]
 pub(crate) struct Cell {
-    /// Operations per second by block, from 0.
+    /// Values of the metric by block, from 0. All are positive.
     pub(crate) values: BTreeMap<u32, f64>,
     /// Backend by block.
     pub(crate) backends: BTreeMap<u32, String>,
@@ -59,11 +65,15 @@ pub(crate) struct Cell {
 }
 
 impl Run {
-    /// Reads a run.
+    /// Reads the values of a metric of a run.
     ///
     /// # Errors
     /// When the result file can't be read.
-    pub(crate) fn read(store: &Store, label: Option<&str>) -> Result<Self, ReportError> {
+    pub(crate) fn read(
+        store: &Store,
+        label: Option<&str>,
+        metric: Metric,
+    ) -> Result<Self, ReportError> {
         let row = store.run()?;
         let plan = store.plan().clone();
         let builds = store.builds()?.into_iter();
@@ -76,7 +86,11 @@ impl Run {
             fingerprints: fingerprints
                 .map(|cell| ((cell.target, cell.step), cell.fingerprint))
                 .collect(),
-            cells: cells(store)?,
+            cells: match metric {
+                Metric::Operations => cells(store)?,
+                metric => of_metric(store, metric, cells(store)?)?,
+            },
+            metric,
             sections: sections::of(&plan),
             plan,
             row,
@@ -256,4 +270,61 @@ fn cells(store: &Store) -> Result<BTreeMap<Place, Cell>, ReportError> {
         }
     }
     Ok(cells)
+}
+
+/// Cells of throughput with the values of another metric in place of it, and their backends. Cells
+/// without any value are left out, and amounts that are too small for a ratio.
+fn of_metric(
+    store: &Store,
+    metric: Metric,
+    cells: BTreeMap<Place, Cell>,
+) -> Result<BTreeMap<Place, Cell>, ReportError> {
+    let analysis = Analysis::of(store)?;
+    let least = metric.facts().least.max(f64::MIN_POSITIVE);
+    let of_cell = |(place, cell): (Place, Cell)| {
+        let mut cell = Cell {
+            values: BTreeMap::new(),
+            backends: BTreeMap::new(),
+            ..cell
+        };
+        for (block, backend, value) in values(&analysis, metric, place) {
+            if value >= least {
+                cell.values.insert(block - 1, value);
+                cell.backends.insert(block - 1, backend.to_string());
+            }
+        }
+        let blocks: BTreeSet<u32> = cell.values.keys().copied().collect();
+        let costs = analysis.costs.cell(place.step, place.target);
+        if place.group == 0 && costs.is_doubtful(metric) {
+            let code = "doubtful-cost".to_owned();
+            cell.warnings.insert(code, blocks.clone());
+        }
+        for concerned in cell.warnings.values_mut() {
+            concerned.retain(|block| blocks.contains(block));
+        }
+        cell.warnings.retain(|_, concerned| !concerned.is_empty());
+        (!blocks.is_empty()).then_some((place, cell))
+    };
+    Ok(cells.into_iter().filter_map(of_cell).collect())
+}
+
+/// The values of a metric in the trials of a cell, with their blocks, from 1, and backends: figures of
+/// the load generator are those of the group, costs those of the step.
+fn values(analysis: &Analysis<'_>, metric: Metric, place: Place) -> Vec<(u32, Backend, f64)> {
+    let group = GroupId {
+        step: place.step,
+        position: place.group,
+    };
+    if Metric::figures().any(|figure| figure == metric) {
+        let measured = analysis.cells.at(group, place.target).measurements.iter();
+        let value = |of: &Measurement| {
+            let value = of.value(metric)?;
+            Some((of.block_number(), of.row().backend, value))
+        };
+        return measured.filter_map(value).collect();
+    }
+    let trials = &analysis.costs.cell(place.step, place.target).trials;
+    let own = trials.values(metric).filter(|_| group.is_own());
+    own.map(|(trial, value)| (trial.block, trial.backend(), value.amount))
+        .collect()
 }

@@ -18,7 +18,7 @@ pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
     if ranges.is_empty() {
         return None;
     }
-    let off = canaries.warnings(&analysis.trials).len() as u64;
+    let off = canaries.off_count(&analysis.trials);
     let of = plural(analysis.trials.timed_done(), "timed trial");
     Some(format!(
         "{}; {off} of {of} off by more than {}",

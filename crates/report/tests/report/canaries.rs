@@ -1,6 +1,6 @@
 //! Canaries in reports: the range over the run, trials that are off, excluded ones.
 
-use prony_model::{CanaryMoment, CanaryReading, CanaryRule, PlannedTrial, TrialKind};
+use prony_model::{CanaryMoment, CanaryReading, CanaryRule, Plan, PlannedTrial, TrialKind};
 use prony_report::{Format, render};
 use prony_testkit::planned;
 use serde_json::{Value, json};
@@ -9,7 +9,10 @@ use crate::sample::{Sample, at, plan};
 
 /// A run of two targets in three blocks whose memory was slow after the last trial.
 fn canaries(exclude: bool) -> Sample {
-    let mut plan = plan(2, &[1], 3);
+    canaries_of(plan(2, &[1], 3), exclude)
+}
+
+fn canaries_of(mut plan: Plan, exclude: bool) -> Sample {
     plan.canary = CanaryRule {
         exclude,
         ..plan.canary
@@ -77,6 +80,28 @@ fn the_heading_has_the_range_of_each_part() {
             "longer, relative to the run's median: the host was not as in other trials.",
         ]
     );
+}
+
+#[test]
+fn targets_that_take_turns_share_what_a_canary_shows() {
+    let alone = canaries(false);
+    let plan = Plan {
+        turn_ms: Some(100),
+        ..plan(2, &[1], 3)
+    };
+    let in_turns = canaries_of(plan, false);
+    assert_eq!(
+        part(&text(&in_turns), "Warnings"),
+        [
+            "Warnings",
+            "- block 3: in the canary after it, processor took 24.0 % longer and memory took 25.0 % longer,",
+            "relative to the run's median: the host was not as in other blocks, for all targets alike, which",
+            "took turns.",
+        ]
+    );
+    // Ratios of that block are not marked.
+    let marks = |sample: &Sample| text(sample).matches("! ").count();
+    assert!(marks(&alone) > marks(&in_turns));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Comparisons of cells in one run and between runs.
 
-use prony_model::{Dataset, Plan};
+use prony_model::{Dataset, Metric, Plan};
 use prony_report::{Format, Question, compare};
 use prony_store::Store;
 use serde_json::Value;
 
+use crate::costs;
 use crate::sample::{Sample, plan};
 
 const QUESTION: Question<'static> = Question {
@@ -13,6 +14,7 @@ const QUESTION: Question<'static> = Question {
     row: "step,clients,beside",
     column: "run,target",
     base: None,
+    metric: Metric::Operations,
 };
 
 fn measured(plan: &Plan) -> Sample {
@@ -111,6 +113,36 @@ fn runs_without_a_common_build_stand_side_by_side() {
         let note = figure["notes"][0].as_str().unwrap();
         assert!(note.contains("protocol differs"), "{note}");
     }
+}
+
+#[test]
+fn a_cost_is_compared_in_its_own_direction() {
+    let sample = costs::complete();
+    let question = Question {
+        column: "target",
+        metric: Metric::ServerCpu,
+        ..QUESTION
+    };
+    let compared = json(&[&sample], &question);
+    assert_eq!(compared["metric"], Metric::ServerCpu.facts().id);
+    assert_eq!(compared["better"], "lower");
+    let rows = compared["tables"][0]["rows"].as_array().unwrap();
+    assert!(!rows.is_empty());
+    for row in rows {
+        let number = |figure: &Value, key: &str| figure[key].as_f64().unwrap();
+        let [reference, others @ ..] = row["figures"].as_array().unwrap().as_slice() else {
+            panic!("a row without figures");
+        };
+        assert_eq!(reference["way"], "reference");
+        for other in others {
+            let quotient = number(other, "mean") / number(reference, "mean");
+            assert!((number(other, "ratio") / quotient - 1.0).abs() < 0.05, "{other}");
+            assert_ne!(other["sign"], "faster");
+        }
+    }
+    let text = compare(&named(&[&sample]), &question, Format::Text).unwrap();
+    assert!(text.contains("less is better"), "{text}");
+    assert!(text.contains("above 1 is worse"), "{text}");
 }
 
 #[test]
