@@ -1,5 +1,7 @@
 //! The accuracy of ratios that the noise of a host permits.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use prony_model::{Calibration, Length, NoisePoint, Plan, PlannedTrial, Step, TrialKind};
 use prony_stats::Fluctuation;
 
@@ -111,8 +113,7 @@ fn compared_ms(step: &Step) -> Option<u64> {
 impl Group<'_> {
     /// `None` where the windows tell nothing.
     fn accuracy(self, plan: &Plan, assumptions: &Assumptions, wanted: &[f64]) -> Option<Accuracy> {
-        let window_s = self.noise.window_ms as f64 / 1e3;
-        let fluctuation = Fluctuation::of(&self.noise.rates(), window_s).ok()?;
+        let fluctuation = self.fluctuation(plan.turn_ms)?;
         let seconds = self.time_ms as f64 / 1e3;
         let half_width = fluctuation.half_width(seconds, plan.blocks());
         let change = |wanted: &f64| match half_width {
@@ -127,6 +128,35 @@ impl Group<'_> {
             half_width,
         })
     }
+}
+
+impl Group<'_> {
+    /// The fluctuation between two means over a measured time. `None` where the windows tell nothing.
+    fn fluctuation(&self, turn_ms: Option<u64>) -> Option<Fluctuation> {
+        let NoisePoint { window_ms, .. } = *self.noise;
+        let rates = self.noise.rates();
+        let Some(turn_ms) = turn_ms else {
+            return Fluctuation::of(&rates, window_ms as f64 / 1e3).ok();
+        };
+        // Shorter turns than a window are taken to be as long, which is too pessimistic, and longer
+        // ones to be as short as leaves pairs enough.
+        let longest = rates.len() / (2 * Fluctuation::WINDOWS_MIN);
+        let windows = usize::try_from(turn_ms / window_ms.max(1)).ok()?;
+        let windows = windows.min(longest).max(1);
+        let turn_s = (windows as u64 * window_ms) as f64 / 1e3;
+        Fluctuation::of(&between_turns(&rates, windows), turn_s).ok()
+    }
+}
+
+/// Ratios of neighbouring turns of so many windows, as a series whose independent means differ as much as
+/// the means of two targets that take turns: the logarithm of a quotient of two of them has twice their
+/// variance, so that each is the ratio's root of order √2.
+fn between_turns(rates: &[f64], windows: usize) -> Vec<f64> {
+    let mean = |turn: &[f64]| turn.iter().sum::<f64>() / windows as f64;
+    let ratio = |two: &[f64]| mean(&two[..windows]) / mean(&two[windows..]);
+    let neighbours = rates.chunks_exact(2 * windows);
+    let ratios = neighbours.map(|two| ratio(two).powf(FRAC_1_SQRT_2));
+    ratios.filter(|ratio| ratio.is_finite()).collect()
 }
 
 /// The cheaper change that reaches a half-width which the plan does not reach.

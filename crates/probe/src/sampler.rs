@@ -115,15 +115,21 @@ fn work(
     samples: &Sender<Vec<Sample>>,
 ) {
     let mut taken = Vec::new();
-    // When the next sample within a measured time is due.
+    // When the next sample within a measured time is due, and while it pauses, after how long.
     let mut due: Option<Instant> = None;
+    let mut left: Option<Duration> = None;
     loop {
         match next(orders, due) {
             Ok(order) => {
                 taken.push(prober.sample(order.moment()));
+                left = match order {
+                    Order::Start => period,
+                    Order::Pause => due.map(|due| due.saturating_duration_since(Instant::now())),
+                    Order::Resume | Order::End => left,
+                };
                 due = match order {
                     Order::Start | Order::Resume => {
-                        period.and_then(|period| Instant::now().checked_add(period))
+                        left.and_then(|left| Instant::now().checked_add(left))
                     }
                     Order::Pause | Order::End => None,
                 };

@@ -11,6 +11,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use prony_model::{Collect, Counter, CounterSet, IDENTITY, Moment, Sample, Source};
@@ -270,6 +271,25 @@ fn a_sampler_serves_one_step_after_the_other() {
         println!("{}: {}", gap.source, gap.reason);
     }
     held.end();
+}
+
+#[test]
+fn a_pause_has_no_samples_and_does_not_bring_the_next_one_nearer() {
+    let period = Duration::from_millis(50);
+    let prober = Prober::new(Root::live(), None, &Collect::NOTHING);
+    let sampler = Sampler::start(prober, Some(period));
+    sampler.begin();
+    sleep(period * 3 / 2);
+    let (before, pause) = sampler.pause();
+    assert!(!before.is_empty());
+    sleep(period * 2);
+    let resumed = sampler.resume();
+    // Less than half of a period is left.
+    sleep(period * 3 / 4);
+    let (after, _) = sampler.end();
+    assert!(!after.is_empty());
+    assert!(before.iter().all(|sample| sample.at_ns < pause.at_ns));
+    assert!(after.iter().all(|sample| sample.at_ns > resumed.at_ns));
 }
 
 #[test]

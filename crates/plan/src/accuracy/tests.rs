@@ -57,6 +57,39 @@ fn steps_with_the_same_noise_are_one_group() {
 }
 
 #[test]
+fn neighbouring_turns_share_the_state_of_the_host() {
+    let calibration = calibration(&[(1, [900, 1_100])]);
+    let width = |turn_ms| {
+        let plan = Plan {
+            turn_ms,
+            ..plan(vec![testkit::step("one", 1)], 5)
+        };
+        expected(&plan, &calibration)[0].half_width.unwrap()
+    };
+    // Of five pairs of windows one has both rates.
+    assert!(width(Some(100)) < width(None) / 2.0);
+    assert_eq!(width(Some(100)).to_bits(), width(Some(250)).to_bits());
+    // Longer turns meet both rates more often.
+    assert!(width(Some(500)) > width(Some(250)));
+    assert_eq!(width(Some(10_000)).to_bits(), width(Some(500)).to_bits());
+}
+
+/// The means of two targets differ by as much as their turns say: with ratios of independent turns whose
+/// logarithm has a standard deviation of 0.02, a step of a hundred turns has 0.002.
+#[test]
+fn turns_average_out() {
+    let rate = |index: u32| {
+        // Quadratic residues: uniform, and without correlation of neighbours.
+        let share = (f64::from(index * index % 1_999) + 0.5) / 1_999.0;
+        (0.02 * 12.0_f64.sqrt() * (share - 0.5)).exp()
+    };
+    let rates: Vec<f64> = (0..2_000).flat_map(|index| [rate(index), 1.0]).collect();
+    let fluctuation = Fluctuation::of(&between_turns(&rates, 1), 0.1).unwrap();
+    let of_ratio = fluctuation.log_deviation(0.1) * 2.0_f64.sqrt();
+    assert!((of_ratio / 0.02 - 1.0).abs() < 0.05, "{of_ratio}");
+}
+
+#[test]
 fn steps_without_a_comparable_time_are_left_out() {
     let calibration = calibration(&[(1, [900, 1_100])]);
     let change = |change: fn(&mut Step)| {
