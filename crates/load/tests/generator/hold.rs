@@ -422,7 +422,7 @@ impl Turned {
 }
 
 fn in_turns(clients: u32) -> DriveTask {
-    let mut task = task(mixed(true), clients, Length::Time { ms: 100 });
+    let mut task = task(mixed(true), clients, Length::Time { ms: 200 });
     (task.hold, task.turn_ms, task.interval_ms) = (true, Some(20), 40);
     task
 }
@@ -433,15 +433,15 @@ fn turns_add_up_to_the_measured_time() {
         let ends = turned.messages.iter();
         let ends = ends.filter(|message| **message == Message::TurnEnd).count();
         // On a slow machine a turn takes longer than it should, and fewer are enough.
-        assert!((1..=4).contains(&ends), "{ends} pauses");
+        assert!((1..=9).contains(&ends), "{ends} pauses");
         assert_eq!(turned.words, 1 + ends + 1);
         assert_eq!(turned.asked_meanwhile, 0);
         let outcome = turned.outcome();
         let own = outcome.groups.own();
         let measured_ns = outcome.end_ns - outcome.start_ns;
-        assert!(measured_ns >= 98_000_000, "{measured_ns}");
+        assert!(measured_ns >= 198_000_000, "{measured_ns}");
         assert!(own.busy_ns <= measured_ns * u64::from(clients));
-        assert!(own.busy_ns >= measured_ns * u64::from(clients) / 2);
+        assert!(own.busy_ns >= measured_ns * u64::from(clients) / 4);
         let intervals = &outcome.intervals;
         let in_intervals: u64 = intervals.iter().map(|it| it.operations).sum();
         assert_eq!(in_intervals, own.operations);
@@ -449,14 +449,14 @@ fn turns_add_up_to_the_measured_time() {
         assert_eq!(edges[..3], [0, 40_000_000, 80_000_000]);
         assert_eq!(intervals.last().unwrap().end_ns, measured_ns);
         for used in &outcome.thread_use {
-            assert!(used.wall_ns <= measured_ns + 50_000_000);
+            assert!(used.wall_ns <= measured_ns + 100_000_000);
         }
     }
 }
 
 fn turns_ask_what_one_measured_time_asks() {
     let turned = Turned::run(in_turns(3)).unwrap();
-    let whole = hold(task(mixed(true), 3, Length::Time { ms: 100 }));
+    let whole = hold(task(mixed(true), 3, Length::Time { ms: 200 }));
     let (turned, whole) = (turned.server.record(), whole.end.unwrap().record);
     assert_eq!(turned.len(), 3);
     for (one, other) in turned.values().zip(whole.values()) {
