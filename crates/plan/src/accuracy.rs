@@ -143,8 +143,8 @@ impl Group<'_> {
         let longest = rates.len() / (2 * Fluctuation::WINDOWS_MIN);
         let windows = usize::try_from(turn_ms / window_ms.max(1)).ok()?;
         let windows = windows.min(longest).max(1);
-        let turn_s = (windows as u64 * window_ms) as f64 / 1e3;
-        Fluctuation::of(&between_turns(&rates, windows), turn_s).ok()
+        let seconds = (windows as u64 * window_ms) as f64 / 1e3;
+        Fluctuation::of(&between_turns(&rates, windows), seconds).ok()
     }
 }
 

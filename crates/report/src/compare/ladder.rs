@@ -85,10 +85,7 @@ pub(crate) fn relate(works: &Works, cell: Of<'_>, base: Of<'_>) -> Result<Relati
 
 /// Returns `true` for metrics that say how much is done in a time: clients that keep a pace decide it.
 pub(crate) const fn is_speed(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::Operations | Metric::Queries | Metric::Rate
-    )
+    matches!(metric, Metric::Operations | Metric::Queries | Metric::Rate)
 }
 
 /// The doubt about a step at which identical servers of its run differ by more than the margin.

@@ -136,7 +136,10 @@ fn a_cost_is_compared_in_its_own_direction() {
         assert_eq!(reference["way"], "reference");
         for other in others {
             let quotient = number(other, "mean") / number(reference, "mean");
-            assert!((number(other, "ratio") / quotient - 1.0).abs() < 0.05, "{other}");
+            assert!(
+                (number(other, "ratio") / quotient - 1.0).abs() < 0.05,
+                "{other}"
+            );
             assert_ne!(other["sign"], "faster");
         }
     }
