@@ -264,7 +264,7 @@ impl Busy {
         let busy = Self { server, engine };
         let mut connection = busy.connect().unwrap();
         for index in 0..DATASET.tables {
-            let [_, secondary] = DATASET.indexes(index);
+            let secondary = DATASET.secondary_indexes(index).next().unwrap();
             let (table, k) = (DATASET.table_name(index), secondary.name);
             let engine = engine.sql_name();
             for statement in [

@@ -2,6 +2,8 @@
 
 pub(crate) mod checksum;
 pub(crate) mod fill;
+#[cfg(test)]
+mod golden;
 mod rows;
 pub(crate) mod sums;
 

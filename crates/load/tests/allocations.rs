@@ -167,7 +167,7 @@ fn workload() -> Workload {
         name: "test".into(),
         group: Group::Mixed,
         effect: Effect::None,
-        schema: Schema::Sbtest,
+        schema: Schema::SBTEST,
         description: String::new(),
         parameters: BTreeMap::new(),
         transaction: true,

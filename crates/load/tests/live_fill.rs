@@ -18,7 +18,7 @@ use prony_client::{Connection, Login};
 use prony_host::{Launcher, Roots};
 use prony_load::{FillTask, Job, Message, Task};
 use prony_model::{
-    Config, Dataset, Engine, IntentValue, LoadMethod, LoadOutcome, Schema, StopFlag,
+    Config, Dataset, Engine, IntentValue, LoadMethod, LoadOutcome, Schema, StopFlag, TableIndex,
 };
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
@@ -34,17 +34,29 @@ const DATASETS: [Dataset; 5] = [
         ..SBTEST
     },
     Dataset {
-        schema: Schema::Sbtest04,
+        schema: Schema::SBTEST_04,
         ..SBTEST
     },
     Dataset {
-        schema: Schema::Foo,
+        schema: Schema::FOO,
         ..SBTEST
     },
 ];
 const CONNECTIONS: u32 = 2;
 /// What a fill may change for its time.
 const GLOBALS: [&str; 2] = ["local_infile", "innodb_flush_log_at_trx_commit"];
+
+/// The example of the documentation, which has every kind of column.
+fn own() -> Dataset {
+    let page = include_str!("../../../docs/formats/schema.md");
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let workloads = prony_plan::parse_workloads("schema.md", example).unwrap();
+    Dataset {
+        schema: workloads[0].schema,
+        ..SBTEST
+    }
+}
 
 struct Filler {
     server: Running,
@@ -119,17 +131,25 @@ impl Filler {
     /// The secondary index has what the table has: bulk loading makes them apart.
     fn check_index(&self, dataset: &Dataset, table: u32) {
         let name = dataset.table_name(table);
-        let sums = |from: &str| {
-            self.ask(&format!("SELECT COUNT(*), SUM(k) FROM {name} {from}"))
-                .remove(0)
-        };
-        let index = Dataset::secondary_index_name(table);
         let key = &dataset.indexes(table)[0].name;
-        assert_eq!(
-            sums(&format!("FORCE INDEX ({index}) WHERE k >= 0")),
-            sums(&format!("FORCE INDEX ({key})")),
-            "{dataset:?}"
-        );
+        for index in dataset.secondary_indexes(table) {
+            let column = &index.columns[0].name;
+            let lowest = if index.columns[0].kind.is_number() {
+                "0"
+            } else {
+                "''"
+            };
+            let sums = |from: &str| {
+                let sql = format!("SELECT COUNT(*), SUM(CRC32({column})) FROM {name} {from}");
+                self.ask(&sql).remove(0)
+            };
+            let index = index.name;
+            assert_eq!(
+                sums(&format!("FORCE INDEX ({index}) WHERE {column} >= {lowest}")),
+                sums(&format!("FORCE INDEX ({key})")),
+                "{dataset:?}"
+            );
+        }
     }
 
     /// Bytes of the binary log.
@@ -150,15 +170,16 @@ impl Filler {
         };
         let outcome = self.fill(dataset, engine);
         assert_eq!(outcome.rows, dataset.rows_total());
-        let is_indexed_after = dataset.schema != Schema::Sbtest04;
+        let is_indexed_after = !dataset.schema.index_first;
         assert!(outcome.rows_ns > 0);
         assert_eq!(outcome.index_ns > 0, is_indexed_after);
         assert_eq!(outcome.method, "INSERT of 512 KiB, 1 connection");
         // The values of a row are longer in statements and as long in row events, except its numbers.
-        let texts: u64 = match dataset.schema {
-            Schema::Sbtest => 119 + 59,
-            Schema::Sbtest04 => 50,
-            Schema::Foo => 3,
+        let texts: u64 = match dataset.schema.name() {
+            "sbtest" => 119 + 59,
+            "sbtest-0.4" => 50,
+            "foo" => 3,
+            _ => 10 + 9 + 11,
         };
         let grown = self.log_bytes() - before.1;
         assert!(
@@ -192,7 +213,7 @@ fn fills(build: &str, engines: &[Engine], method: &str) {
     let filler = Filler::start(build, engines[0]);
     let before = filler.globals();
     for (place, engine) in engines.iter().enumerate() {
-        for dataset in DATASETS {
+        for dataset in DATASETS.into_iter().chain([own()]) {
             let log_bytes = filler.log_bytes();
             let outcome = filler.fill(dataset, *engine);
             let logged = filler.log_bytes() - log_bytes;
@@ -205,7 +226,7 @@ fn fills(build: &str, engines: &[Engine], method: &str) {
             if place == 0 && dataset == SBTEST {
                 assert_eq!(outcome.method, method);
             }
-            let ranges = *engine != Engine::Memory || dataset.schema != Schema::Foo;
+            let ranges = *engine != Engine::Memory || dataset.schema != Schema::FOO;
             for table in 0..dataset.tables {
                 let found = filler.indexes(&dataset.table_name(table));
                 // The index on the key of MEMORY tables is a tree only where its keys can't repeat.
@@ -213,10 +234,15 @@ fn fills(build: &str, engines: &[Engine], method: &str) {
                     let hashed = *engine == Engine::Memory && name == Dataset::KEY_INDEX;
                     if ranges && !hashed { "BTREE" } else { "HASH" }
                 };
-                let mut expected = dataset.indexes(table).map(|index| {
-                    let kind = kind(&index.name).to_owned();
-                    [index.name, index.column.to_owned(), kind]
-                });
+                let of_index = |index: &TableIndex| {
+                    let kind = kind(&index.name);
+                    let columns = index.columns.iter();
+                    let rows = columns
+                        .map(|column| [index.name.as_str(), &column.name, kind].map(str::to_owned));
+                    rows.collect::<Vec<_>>()
+                };
+                let mut expected: Vec<_> =
+                    dataset.indexes(table).iter().flat_map(of_index).collect();
                 expected.sort();
                 // MyRocks calls its trees by another name in some versions.
                 let shown = found.iter().map(|[name, column, _]| (name, column));

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Engine;
 use crate::words::words;
+use crate::{Column, Engine, Expr, ExprError, Schema};
 
 /// Data to load: `tables` tables of `rows` rows each. Its logical content is a pure function of
 /// this value and [`Dataset::VERSION`].
@@ -46,92 +46,33 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-words! {
-    /// Definitions of tables.
-    #[derive(Default)]
-    pub enum Schema {
-        /// `id` (the key), `k` (indexed), `c` of 119 characters, `pad` of 59.
-        #[default]
-        Sbtest = "sbtest",
-        /// The columns of `sbtest` with the rows of sysbench 0.4: `k` is 0 in all of them, `c` and `pad`
-        /// have one value each, and the index on `k` is made before the rows.
-        Sbtest04 = "sbtest-0.4",
-        /// `i` (the key), `k` (indexed), `l`: three numbers.
-        Foo = "foo",
-    }
-}
-
 /// An index of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableIndex {
     /// Its name; `PRIMARY` for a primary key.
     pub name: String,
-    /// Its only column.
-    pub column: &'static str,
+    /// Its columns, at least one.
+    pub columns: Vec<&'static Column>,
+    /// True where no two rows have the same values in them.
+    pub unique: bool,
 }
 
 const fn yes() -> bool {
     true
 }
 
-impl Schema {
-    /// The beginning of the names of its tables.
-    pub const fn table_prefix(self) -> &'static str {
-        match self {
-            Self::Sbtest | Self::Sbtest04 => "sbtest",
-            Self::Foo => "foo",
-        }
-    }
-
-    /// Returns `true` if statements over tables of this schema can run on those of `other`: the columns
-    /// are the same.
-    pub fn has_columns_of(self, other: Self) -> bool {
-        self.table_prefix() == other.table_prefix()
-    }
-
-    /// The column that identifies a row.
-    pub const fn key_column(self) -> &'static str {
-        match self {
-            Self::Sbtest | Self::Sbtest04 => "id",
-            Self::Foo => "i",
-        }
-    }
-
-    /// Columns of numbers, the key first.
-    pub const fn number_columns(self) -> &'static [&'static str] {
-        match self {
-            Self::Sbtest | Self::Sbtest04 => &["id", "k"],
-            Self::Foo => &["i", "k", "l"],
-        }
-    }
-
-    /// Bytes of the values of a row, without anything that an engine adds: 4 for an INTEGER, 8 for
-    /// a BIGINT, 1 for each character.
-    pub const fn row_bytes(self) -> u64 {
-        match self {
-            Self::Sbtest => 4 + 4 + 119 + 59,
-            Self::Sbtest04 => 4 + 4 + 50,
-            Self::Foo => 3 * 8,
-        }
-    }
-
-    /// Columns of text.
-    pub const fn text_columns(self) -> &'static [&'static str] {
-        match self {
-            Self::Sbtest | Self::Sbtest04 => &["c", "pad"],
-            Self::Foo => &[],
-        }
-    }
-}
-
 impl Dataset {
     /// Version of the definition: changes whenever the same value would give other rows.
     pub const VERSION: u32 = 1;
 
+    /// From this many rows on, a column of type `number` is 64 bits wide. Below it a table may still grow
+    /// by 147 million rows before keys of 31 bits end.
+    pub const BIG_ROWS: u64 = 2_000_000_000;
+
     /// The sbtest dataset with its primary key.
     pub const fn sbtest(tables: u32, rows: u64, seed: u64) -> Self {
         Self {
-            schema: Schema::Sbtest,
+            schema: Schema::SBTEST,
             tables,
             rows,
             seed,
@@ -161,31 +102,68 @@ impl Dataset {
         (0..self.tables).map(|index| self.table_name(index))
     }
 
-    /// The name of the secondary index on `k` of table `index`, counted from 0.
-    pub fn secondary_index_name(index: u32) -> String {
-        format!("k_{}", index + 1)
-    }
-
     /// The name of the index on the key, where it is not the primary key.
     pub const KEY_INDEX: &'static str = "xid";
 
-    /// Both indexes of table `index`, counted from 0: that of the key, and that on `k`.
-    pub fn indexes(&self, index: u32) -> [TableIndex; 2] {
-        let key = if self.primary_key {
-            "PRIMARY"
-        } else {
-            Self::KEY_INDEX
+    /// All indexes of table `index`, counted from 0: that of the key, and the secondary ones.
+    pub fn indexes(&self, index: u32) -> Vec<TableIndex> {
+        let definition = self.schema.definition();
+        let key = TableIndex {
+            name: if self.primary_key {
+                "PRIMARY"
+            } else {
+                Self::KEY_INDEX
+            }
+            .to_owned(),
+            columns: self.schema.column(&definition.key).into_iter().collect(),
+            unique: self.primary_key,
         };
-        [
+        std::iter::once(key)
+            .chain(self.secondary_indexes(index))
+            .collect()
+    }
+
+    /// The secondary indexes of table `index`, counted from 0.
+    pub fn secondary_indexes(&self, index: u32) -> impl Iterator<Item = TableIndex> + use<> {
+        let schema = self.schema;
+        let number = (index + 1).to_string();
+        schema.definition().indexes.iter().map(move |defined| {
+            let columns = defined.columns.iter();
             TableIndex {
-                name: key.to_owned(),
-                column: self.schema.key_column(),
-            },
-            TableIndex {
-                name: Self::secondary_index_name(index),
-                column: "k",
-            },
-        ]
+                name: defined.name.replace("{number}", &number),
+                columns: columns.filter_map(|name| schema.column(name)).collect(),
+                unique: defined.unique,
+            }
+        })
+    }
+
+    /// A column that is in no index, the last one of them; where there is none, the last column.
+    pub fn unindexed_column(&self) -> Option<&'static Column> {
+        let definition = self.schema.definition();
+        let is_indexed = |column: &&Column| {
+            let mut indexes = definition.indexes.iter();
+            column.name == definition.key
+                || indexes.any(|index| index.columns.contains(&column.name))
+        };
+        let mut columns = definition.columns.iter().rev();
+        columns
+            .clone()
+            .find(|column| !is_indexed(column))
+            .or_else(|| columns.next())
+    }
+
+    /// Computes an expression of `rows` and `tables`, and of `row` for the row of that number.
+    ///
+    /// # Errors
+    /// When it has other names, or does not fit 64 bits.
+    pub fn eval(&self, expr: &Expr, row: u64) -> Result<i64, ExprError> {
+        let number = |count: u64| i64::try_from(count).ok();
+        expr.eval(&|name: &str| match name {
+            "rows" => number(self.rows),
+            "tables" => Some(i64::from(self.tables)),
+            "row" => number(row),
+            _ => None,
+        })
     }
 }
 

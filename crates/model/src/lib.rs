@@ -32,6 +32,7 @@ mod plan;
 mod process;
 mod sample;
 mod scheduling_group;
+mod schema;
 mod status;
 mod stop;
 mod template;
@@ -54,7 +55,7 @@ pub use collect::{
     Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
 };
 pub use config::{Baseline, Config, IntentFacts, IntentKind, IntentValue, IntentValueError};
-pub use dataset::{Dataset, LoadMethod, Schema, TableIndex};
+pub use dataset::{Dataset, LoadMethod, TableIndex};
 pub use debt::{Debt, DebtKind, Level, SettleOutcome};
 pub use distribution::{Distribution, Hot, Thousandths};
 pub use endpoint::{Address, External, PasswordSource, Tls, Transport};
@@ -88,6 +89,11 @@ pub use sample::{
     StepSamples, THREADS_LOST,
 };
 pub use scheduling_group::{SchedulingGroup, SchedulingGroups};
+pub use schema::{
+    Column, ColumnError, ColumnType, ColumnTypeError, ColumnValue, DatasetError, DateTime,
+    DateTimeError, IndexDefinition, Lengths, LengthsError, NumberRule, NumberedText, Schema,
+    SchemaDefinition, WrittenColumn,
+};
 pub use status::{EXPLAINING, StatusFacts, StatusUnit};
 pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};

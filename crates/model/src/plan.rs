@@ -475,7 +475,7 @@ pub(crate) mod tests {
             name: "w".into(),
             group: Group::Point,
             effect: Effect::None,
-            schema: Schema::Sbtest,
+            schema: Schema::SBTEST,
             description: String::new(),
             parameters: BTreeMap::new(),
             transaction: false,

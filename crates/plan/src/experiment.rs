@@ -34,6 +34,7 @@ use prony_model::{
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
 use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
 use crate::percent;
+use crate::schema;
 use optional::Targets;
 
 pub(crate) use fit::resolve as resolve_workload;
@@ -139,7 +140,10 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let allow = fields.optional("allow", read_allow);
     let backend = fields.optional("backend", |value| value.choice(&BACKENDS));
     let placement = fields.optional("placement", placement::read);
-    let dataset = fields.required("dataset", read_dataset);
+    // What could not be read is reported; the dataset is still read, for its own problems.
+    let schemas = schema::read_all(&mut fields);
+    let known = schemas.as_deref().unwrap_or_default();
+    let dataset = fields.required("dataset", |value| read_dataset(value, known, knowledge));
     // What could not be read is reported and allows nothing.
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
@@ -164,6 +168,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     if let (Some(name), Ok(Some(wanted))) = (unbound, &placement) {
         placement::check_without_server(document, name, &wanted.as_ref())?;
     }
+    schemas.as_ref().map_err(|reported| *reported)?;
     let targets = targets?;
     let base = optional::find_base(document, &base?, &targets)?;
     unknown?;
@@ -205,9 +210,18 @@ fn read_seed(value: Value<'_>) -> Read<u64> {
     value.count(0..=i64::MAX).map(|seed| seed.value)
 }
 
-fn read_dataset(value: Value<'_>) -> Read<DatasetRead> {
+/// Reads the dataset. It can name the schemas of the experiment, those of its workloads, and those that
+/// come with Prony.
+fn read_dataset(
+    value: Value<'_>,
+    schemas: &[Schema],
+    knowledge: &Knowledge<'_>,
+) -> Read<DatasetRead> {
+    let document = value.document();
+    let of_workloads = knowledge.workloads.iter().map(|workload| workload.schema);
+    let known: Vec<Schema> = schemas.iter().copied().chain(of_workloads).collect();
     let mut fields = value.table("the dataset")?;
-    let schema = fields.optional("schema", |value| value.choice(&Schema::NAMED));
+    let schema = fields.optional("schema", |value| schema::named(value, &known));
     let tables = fields.optional("tables", |value| value.count(1..=TABLES_MAX));
     let rows = fields.required("rows", |value| value.count(1..=ROWS_MAX));
     let seed = fields.optional("seed", read_seed);
@@ -215,15 +229,23 @@ fn read_dataset(value: Value<'_>) -> Read<DatasetRead> {
     let load = fields.optional("load", |value| value.choice(&LoadMethod::NAMED));
     fields.finish()?;
     let rows = rows?;
+    let dataset = Dataset {
+        schema: schema?.map_or(Schema::default(), |schema| schema.value),
+        tables: tables?.map_or(1, |tables| tables.value),
+        rows: rows.value,
+        seed: seed?.unwrap_or(DEFAULT_SEED),
+        primary_key: primary_key?.unwrap_or(true),
+        load: load?.map_or(LoadMethod::default(), |load| load.value),
+    };
+    if let Err(error) = dataset.check() {
+        let name = dataset.schema.name();
+        return Problem::new(format!("`{name}` can't have these rows: {error}"))
+            .at(&rows.span, format!("with {} rows", dataset.rows))
+            .help("choose another number of rows, or other values or another type of the column")
+            .fail(document);
+    }
     Ok(DatasetRead {
-        dataset: Dataset {
-            schema: schema?.map_or(Schema::default(), |schema| schema.value),
-            tables: tables?.map_or(1, |tables| tables.value),
-            rows: rows.value,
-            seed: seed?.unwrap_or(DEFAULT_SEED),
-            primary_key: primary_key?.unwrap_or(true),
-            load: load?.map_or(LoadMethod::default(), |load| load.value),
-        },
+        dataset,
         rows: rows.span,
     })
 }

@@ -15,6 +15,7 @@ mod fields;
 mod invalid;
 mod percent;
 mod predict;
+mod schema;
 mod suggest;
 mod workload;
 

@@ -15,6 +15,7 @@ mod optional;
 mod paces;
 mod placement;
 mod profile;
+mod schemas;
 mod sequence;
 mod studies;
 mod target_messages;

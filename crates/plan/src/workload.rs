@@ -1,7 +1,7 @@
 //! Workload files: `[[workload]]` tables with their `[[workload.statement]]` tables.
 
 mod change;
-mod distribution;
+pub(crate) mod distribution;
 mod expect;
 mod param;
 mod statement;
@@ -13,6 +13,7 @@ use prony_model::{Change, Display, Effect, Expr, Generator, Group, Schema, State
 use self::param::{Scope, Uses, read_expr};
 use crate::fields::{Fields, Located, Value, read_each, twice};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
+use crate::schema;
 
 /// Names with a value in every workload.
 const BUILT_IN: [&str; 2] = ["rows", "tables"];
@@ -88,22 +89,24 @@ fn start_of_comments(text: &str, at: usize) -> usize {
 fn read_workloads(file_name: &str, text: &str) -> Result<Vec<Found>, Invalid> {
     read_toml(file_name, text, |document, table| {
         let mut root = Fields::root(document, "a workload file", table);
+        let schemas = schema::read_all(&mut root);
         let tables = root.tables("workload", "a workload");
         let unknown = root.finish();
-        let workloads = read_each(tables?, read_workload)?;
+        let schemas = schemas?;
+        let workloads = read_each(tables?, |fields| read_workload(fields, &schemas))?;
         check_unique(document, &workloads)?;
         unknown?;
         Ok(workloads)
     })
 }
 
-fn read_workload(mut fields: Fields<'_>) -> Read<Found> {
+fn read_workload(mut fields: Fields<'_>, schemas: &[Schema]) -> Read<Found> {
     let document = fields.document();
     let span = fields.span();
     let name = fields.required("name", Value::name);
     let group = fields.required("group", |value| value.choice(&Group::NAMED));
     let effect = fields.required("effect", |value| value.choice(&Effect::NAMED));
-    let schema = fields.optional("schema", |value| value.choice(&Schema::NAMED));
+    let schema = fields.optional("schema", |value| schema::named(value, schemas));
     let description = fields.required("description", Value::text);
     let transaction = fields.optional("transaction", Value::flag);
     let display = fields.optional("display", |value| value.choice(&Display::NAMED));
@@ -118,7 +121,7 @@ fn read_workload(mut fields: Fields<'_>) -> Read<Found> {
         .into_iter()
         .chain(parameters.iter().map(name_of))
         .collect();
-    let schema = schema?.map_or(Schema::Sbtest, |schema| schema.value);
+    let schema = schema?.map_or(Schema::SBTEST, |schema| schema.value);
     let statements = read_statements(document, &span, statements?, &constants, schema)?;
     check_used(document, &parameters, &statements)?;
     unknown?;

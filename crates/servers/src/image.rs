@@ -16,7 +16,9 @@ use prony_host::{
     At, FileLock, OwnedFolder, Roots, STAGING, remove_abandoned, retire, sync_filesystem,
     write_private,
 };
-use prony_model::{Dataset, Engine, LoadMethod, LoadOutcome, SettleOutcome};
+use prony_model::{
+    Dataset, Engine, LoadMethod, LoadOutcome, Schema, SchemaDefinition, SettleOutcome,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::admin::settle;
@@ -111,10 +113,31 @@ fn described(dataset: &Dataset) -> String {
         LoadMethod::Bulk => "",
         LoadMethod::Inserts => " inserts",
     };
+    let schema = words_of(*schema);
     format!(
-        "Dataset {{ schema: {schema:?}, tables: {tables}, rows: {rows}, seed: {seed}, \
+        "Dataset {{ schema: {schema}, tables: {tables}, rows: {rows}, seed: {seed}, \
          primary_key: {primary_key} }}{load}"
     )
+}
+
+/// A schema in keys: a word that has stood there since schemas were few, or the definition, of which
+/// everything decides the tables but its name and description.
+fn words_of(schema: Schema) -> String {
+    if schema == Schema::SBTEST {
+        return "Sbtest".to_owned();
+    }
+    if schema == Schema::SBTEST_04 {
+        return "Sbtest04".to_owned();
+    }
+    if schema == Schema::FOO {
+        return "Foo".to_owned();
+    }
+    let definition = SchemaDefinition {
+        name: String::new(),
+        description: String::new(),
+        ..schema.definition().clone()
+    };
+    serde_json::to_string(&definition).unwrap_or_default()
 }
 
 impl<'a> Images<'a> {
@@ -238,5 +261,25 @@ mod tests {
             ..bulk
         };
         assert_eq!(described(&inserts), format!("{words} inserts"));
+        for (schema, word) in [(Schema::SBTEST_04, "Sbtest04"), (Schema::FOO, "Foo")] {
+            let words = words.replace("Sbtest", word);
+            assert_eq!(described(&Dataset { schema, ..bulk }), words);
+        }
+    }
+
+    #[test]
+    fn own_schemas_are_described_by_all_that_decides_their_rows() {
+        let own = |change: fn(&mut SchemaDefinition)| {
+            let mut definition = Schema::FOO.definition().clone();
+            definition.name = "own".into();
+            change(&mut definition);
+            words_of(Schema::own(definition))
+        };
+        let words = own(|_| {});
+        assert!(words.contains("1..rows"), "{words}");
+        assert_eq!(own(|schema| schema.name = "other".into()), words);
+        assert_eq!(own(|schema| schema.description = "other".into()), words);
+        assert_ne!(own(|schema| schema.indexes[0].unique = true), words);
+        assert_ne!(own(|schema| schema.columns[2].name = "m".into()), words);
     }
 }

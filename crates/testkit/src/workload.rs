@@ -13,7 +13,7 @@ pub fn workload(name: &str) -> Workload {
         name: name.into(),
         group: Group::Point,
         effect: Effect::None,
-        schema: Schema::Sbtest,
+        schema: Schema::SBTEST,
         description: String::new(),
         parameters: BTreeMap::new(),
         transaction: false,

@@ -1,7 +1,7 @@
 //! Checking a table against its dataset, by sums that both sides can compute.
 
 use prony_client::{Answer, Connection};
-use prony_model::{Dataset, Schema};
+use prony_model::{ColumnValue, Dataset, NumberRule, Schema};
 
 use crate::LoadError;
 use crate::dataset::ask;
@@ -11,11 +11,11 @@ use crate::dataset::rows::{Row, Rows};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableChecksum {
     /// Number of rows.
-    pub rows: u128,
+    pub rows: i128,
     /// Sums of the columns of numbers, in the schema's order.
-    pub numbers: Vec<u128>,
-    /// Sums of the CRC-32 (as SQL has it: IEEE) of the columns of text, in the schema's order.
-    pub crcs: Vec<u128>,
+    pub numbers: Vec<i128>,
+    /// Sums of the CRC-32 (as SQL has it: IEEE) of the other columns, in the schema's order.
+    pub crcs: Vec<i128>,
 }
 
 /// Rows summed at once: so few that every sum is below 2^53 and exact in the floating-point numbers
@@ -24,6 +24,9 @@ pub struct TableChecksum {
 const CHUNK_ROWS: u64 = 1 << 18;
 const CHUNK_ROWS_WITHOUT_KEY: u64 = 1 << 21;
 
+/// The numbers below which floating-point numbers are exact.
+const EXACT: u64 = 1 << 53;
+
 /// Consecutive rows, from the first key to the last.
 pub(crate) type Chunk = (u64, u64);
 
@@ -31,32 +34,32 @@ impl TableChecksum {
     fn new(schema: Schema) -> Self {
         Self {
             rows: 0,
-            numbers: vec![0; schema.number_columns().len()],
-            crcs: vec![0; schema.text_columns().len()],
+            numbers: vec![0; schema.numbers().count()],
+            crcs: vec![0; schema.texts().count()],
         }
     }
 
     fn add(&mut self, row: &Row) {
         self.rows += 1;
         for (sum, number) in self.numbers.iter_mut().zip(&row.numbers) {
-            *sum += u128::from(*number);
+            *sum += i128::from(*number);
         }
         for (sum, text) in self.crcs.iter_mut().zip(&row.texts) {
-            *sum += u128::from(crc32fast::hash(text));
+            *sum += i128::from(crc32fast::hash(text));
         }
     }
 
     /// All sums, in the order of the SQL that asks for them.
-    pub fn sums(&self) -> impl Iterator<Item = u128> + '_ {
+    pub fn sums(&self) -> impl Iterator<Item = i128> + '_ {
         let columns = self.numbers.iter().chain(&self.crcs).copied();
         std::iter::once(self.rows).chain(columns)
     }
 }
 
-/// The sums of a schema's tables as SQL expressions: rows, columns of numbers, columns of text.
+/// The sums of a schema's tables as SQL expressions: rows, columns of numbers, all others.
 pub(crate) fn sums_sql(schema: Schema) -> Vec<String> {
-    let numbers = schema.number_columns().iter();
-    let texts = schema.text_columns().iter();
+    let numbers = schema.numbers().map(|column| &column.name);
+    let texts = schema.texts().map(|column| &column.name);
     std::iter::once("COUNT(*)".to_owned())
         .chain(numbers.map(|column| format!("SUM({column})")))
         .chain(texts.map(|column| format!("SUM(CRC32({column}))")))
@@ -71,9 +74,25 @@ pub(crate) fn chunks(dataset: &Dataset) -> impl Iterator<Item = Chunk> + use<> {
     } else {
         CHUNK_ROWS_WITHOUT_KEY
     };
+    let size = size.min(EXACT / largest(dataset)).max(1);
     std::iter::successors(Some(1), move |first| Some(first + size))
         .take_while(move |first| *first <= rows)
         .map(move |first| (first, rows.min(first + (size - 1))))
+}
+
+/// The greatest number in a column, without its sign; at least 1.
+fn largest(dataset: &Dataset) -> u64 {
+    let numbers = dataset
+        .schema
+        .numbers()
+        .filter_map(|column| column.value.number());
+    let ends = numbers.flat_map(|rule| match rule {
+        NumberRule::Computed(expr) => [(expr, 1), (expr, dataset.rows)],
+        NumberRule::Drawn { range, .. } => [(&range.low, 0), (&range.high, 0)],
+    });
+    // What can't be computed was refused before.
+    let sizes = ends.map(|(expr, row)| dataset.eval(expr, row).unwrap_or(0).unsigned_abs());
+    sizes.max().unwrap_or(0).max(1)
 }
 
 /// The sums of table `table`, counted from 0, as the dataset defines it.
@@ -127,11 +146,28 @@ pub(crate) fn verify_chunk(
 /// that should not be there, too.
 pub(crate) fn condition(dataset: &Dataset, first: u64, last: u64) -> String {
     let key = dataset.schema.key_column();
+    let of_row = |row| key_of(dataset, row);
     match (first > 1, last < dataset.rows) {
         (false, false) => String::new(),
-        (false, true) => format!(" WHERE {key} <= {last}"),
-        (true, true) => format!(" WHERE {key} >= {first} AND {key} <= {last}"),
-        (true, false) => format!(" WHERE {key} >= {first}"),
+        (false, true) => format!(" WHERE {key} <= {}", of_row(last)),
+        (true, true) => format!(
+            " WHERE {key} >= {} AND {key} <= {}",
+            of_row(first),
+            of_row(last)
+        ),
+        (true, false) => format!(" WHERE {key} >= {}", of_row(first)),
+    }
+}
+
+/// The key of a row as SQL writes it. Keys follow each other as the numbers of rows do.
+fn key_of(dataset: &Dataset, row: u64) -> String {
+    let key = dataset.schema.column(dataset.schema.key_column());
+    match key.map(|column| &column.value) {
+        Some(ColumnValue::Numbered(text, _)) => {
+            let width = text.digits as usize;
+            format!("'{}{row:0width$}{}'", text.before, text.after)
+        }
+        _ => row.to_string(),
     }
 }
 
@@ -169,7 +205,7 @@ mod tests {
 
     const SBTEST: Dataset = Dataset::sbtest(1, 100, 1);
     const FOO: Dataset = Dataset {
-        schema: Schema::Foo,
+        schema: Schema::FOO,
         ..SBTEST
     };
 
@@ -183,7 +219,7 @@ mod tests {
                 sum.sums().collect::<Vec<_>>()
             });
             for (column, sum) in whole.iter().enumerate() {
-                assert_eq!(chunks.iter().map(|chunk| chunk[column]).sum::<u128>(), *sum);
+                assert_eq!(chunks.iter().map(|chunk| chunk[column]).sum::<i128>(), *sum);
             }
             assert_eq!(whole[..2], [100, 5050]);
             assert_eq!(whole.len(), sums_sql(dataset.schema).len());
@@ -208,7 +244,7 @@ mod tests {
     #[test]
     fn both_sides_are_named() {
         let expected = dataset_checksums(&SBTEST, 0);
-        let answer = |sums: &[u128]| Answer {
+        let answer = |sums: &[i128]| Answer {
             rows: vec![sums.iter().map(|sum| Some(sum.to_string())).collect()],
             ..Answer::default()
         };

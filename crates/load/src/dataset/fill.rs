@@ -1,4 +1,4 @@
-//! Filling a dataset: tables, rows, secondary index, check.
+//! Filling a dataset: tables, rows, secondary indexes, check.
 
 mod insert;
 mod method;
@@ -25,7 +25,13 @@ use crate::message::Speaker;
 use crate::{FillTask, Job, LoadError, Message};
 
 /// More than a row of the dataset takes in a MEMORY table, in any character set, indexes included.
-const MEMORY_ROW_SIZE: u64 = 2048;
+fn memory_row_size(dataset: &Dataset) -> u64 {
+    let texts = dataset.schema.texts();
+    let characters: u64 = texts
+        .map(|column| u64::from(column.kind.characters().unwrap_or(8)))
+        .sum();
+    (512 + 8 * characters).max(2048)
+}
 
 /// A fill under way.
 struct Fill<'a, 's> {
@@ -56,7 +62,10 @@ fn open(job: &Job, task: &FillTask, index: u32) -> Result<Connection, LoadError>
     let mut connection = job.connect(index, task.connections)?;
     if task.engine == Engine::Memory {
         // The limit of the session that creates or alters a table becomes the table's own.
-        let size = task.dataset.rows.saturating_mul(MEMORY_ROW_SIZE);
+        let size = task
+            .dataset
+            .rows
+            .saturating_mul(memory_row_size(&task.dataset));
         let sql = format!("SET SESSION max_heap_table_size = {size}");
         ask(&mut connection, &sql, || {
             "make room for MEMORY tables".to_owned()
@@ -179,7 +188,7 @@ impl Fill<'_, '_> {
         let (dataset, engine) = (self.dataset, self.engine);
         let tables: Vec<u32> = (0..dataset.tables).collect();
         self.share("indexes", &tables, &|connection, table| {
-            let sql = schema::create_index(&dataset, engine, *table);
+            let sql = schema::create_indexes(&dataset, engine, *table);
             let action = || format!("index {}", dataset.table_name(*table));
             ask(connection, &sql, action).map(drop)
         })

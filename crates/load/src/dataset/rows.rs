@@ -1,36 +1,29 @@
-//! The rows of a dataset: each a pure function of version, seed, table and key.
+//! The rows of a dataset: each a pure function of version, seed, table and number.
 
-use prony_model::{Dataset, Schema};
+mod number;
+mod text;
 
-use crate::values::digits::DigitPattern;
-use crate::values::random::{KeyedRandom, below, scatter};
+use prony_model::Dataset;
 
-/// `c`: ten groups of eleven random digits.
-const C_PATTERN: &[u8] = b"###########-###########-###########-###########-###########-\
-    ###########-###########-###########-###########-###########";
-/// `pad`: five such groups.
-const PAD_PATTERN: &[u8] = b"###########-###########-###########-###########-###########";
-
-/// `pad` in sysbench 0.4. Its `c` is a blank, of which CHAR keeps nothing.
-const PAD_04: &[u8] = b"qqqqqqqqqqwwwwwwwwwweeeeeeeeeerrrrrrrrrrtttttttttt";
+use crate::dataset::rows::number::NumberMaker;
+use crate::dataset::rows::text::TextMaker;
+use crate::values::random::{KeyedRandom, scatter};
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Values of the schema's columns of numbers: the key, then values uniform in `1..=rows`, or 0 in
-    /// sysbench 0.4.
-    pub(crate) numbers: Vec<u64>,
-    /// Values of its columns of text.
+    /// Values of the schema's columns of numbers, in its order.
+    pub(crate) numbers: Vec<i64>,
+    /// Values of all its other columns, in its order.
     pub(crate) texts: Vec<Vec<u8>>,
 }
 
 /// The rows of one table.
 #[derive(Debug)]
 pub(crate) struct Rows {
-    schema: Schema,
     key: u64,
-    count: u64,
-    patterns: Vec<DigitPattern>,
+    numbers: Vec<NumberMaker>,
+    texts: Vec<TextMaker>,
 }
 
 impl Rows {
@@ -38,55 +31,51 @@ impl Rows {
     pub(crate) fn new(dataset: &Dataset, table: u32) -> Self {
         let seeded = scatter(dataset.seed).wrapping_add(u64::from(Dataset::VERSION));
         let key = scatter(scatter(seeded).wrapping_add(u64::from(table)));
-        let patterns: &[&[u8]] = match dataset.schema {
-            Schema::Sbtest => &[C_PATTERN, PAD_PATTERN],
-            Schema::Sbtest04 => &[b"", PAD_04],
-            Schema::Foo => &[],
-        };
+        let schema = dataset.schema;
+        // Orders that a column goes through are its own.
+        let order = |column: usize| scatter(key ^ scatter(column as u64));
         Self {
-            schema: dataset.schema,
             key,
-            count: dataset.rows,
-            patterns: patterns
-                .iter()
-                .map(|text| DigitPattern::new(text))
+            numbers: (schema.numbers().enumerate())
+                .map(|(index, column)| NumberMaker::of(dataset, &column.value, order(index)))
+                .collect(),
+            texts: (schema.texts().enumerate())
+                .map(|(index, column)| {
+                    TextMaker::new(dataset, &column.value, order(usize::MAX - index))
+                })
                 .collect(),
         }
     }
 
-    /// Room for a row.
+    /// Room for a row: no text gets longer than it is here.
     pub(crate) fn new_row(&self) -> Row {
         Row {
-            numbers: vec![0; self.schema.number_columns().len()],
-            texts: self.patterns.iter().map(|p| p.text().to_vec()).collect(),
+            numbers: vec![0; self.numbers.len()],
+            texts: self.texts.iter().map(TextMaker::longest).collect(),
         }
     }
 
-    /// Makes the row with this key, in `1..=rows`.
-    pub(crate) fn make(&self, key: u64, row: &mut Row) {
-        let mut random = KeyedRandom::new(scatter(self.key.wrapping_add(key)));
-        if let Some((first, others)) = row.numbers.split_first_mut() {
-            *first = key;
-            if self.schema == Schema::Sbtest04 {
-                return;
-            }
-            for number in others {
-                *number = 1 + below(random.next(), self.count);
-            }
+    /// Makes the row with this number, in `1..=rows`. Allocates nothing.
+    pub(crate) fn make(&self, number: u64, row: &mut Row) {
+        let mut random = KeyedRandom::new(scatter(self.key.wrapping_add(number)));
+        for (maker, value) in self.numbers.iter().zip(&mut row.numbers) {
+            *value = maker.make(number, &mut random);
         }
-        for (pattern, text) in self.patterns.iter().zip(&mut row.texts) {
-            pattern.fill(text, || random.next());
+        for (maker, value) in self.texts.iter().zip(&mut row.texts) {
+            maker.make(number, &mut random, value);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use prony_model::Schema;
+
     use super::*;
 
     const SBTEST: Dataset = Dataset::sbtest(2, 1000, 42);
     const FOO: Dataset = Dataset {
-        schema: Schema::Foo,
+        schema: Schema::FOO,
         ..SBTEST
     };
 
@@ -123,7 +112,7 @@ mod tests {
     #[test]
     fn rows_of_sysbench_0_4_differ_in_their_key_alone() {
         let dataset = Dataset {
-            schema: Schema::Sbtest04,
+            schema: Schema::SBTEST_04,
             ..SBTEST
         };
         let of_key = row(&dataset, 1, 7);
@@ -157,8 +146,8 @@ mod tests {
             for key in 1..=dataset.rows {
                 rows.make(key, &mut row);
                 assert_eq!(row.numbers.len(), dataset.schema.number_columns().len());
-                assert_eq!(row.numbers[0], key);
-                assert!(row.numbers.iter().all(|n| (1..=dataset.rows).contains(n)));
+                assert_eq!(row.numbers[0], i64::try_from(key).unwrap());
+                assert!(row.numbers.iter().all(|n| (1..=1000).contains(n)));
             }
         }
         let sbtest = row(&SBTEST, 1, 1);
@@ -173,14 +162,14 @@ mod tests {
         let rows = Rows::new(&FOO, 0);
         let mut row = rows.new_row();
         for column in [1, 2] {
-            let sum: u64 = (1..=FOO.rows)
+            let sum: i64 = (1..=FOO.rows)
                 .map(|key| {
                     rows.make(key, &mut row);
                     row.numbers[column]
                 })
                 .sum();
             // Within four standard deviations of the mean of uniform numbers.
-            assert!((sum / FOO.rows).abs_diff(500) < 4 * 289 / 31, "{sum}");
+            assert!((sum / 1000).abs_diff(500) < 4 * 289 / 31, "{sum}");
         }
     }
 }

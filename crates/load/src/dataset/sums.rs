@@ -50,12 +50,12 @@ pub fn table_sums(
             })?;
         }
     }
-    let columns = schema.number_columns().iter().chain(schema.text_columns());
+    let columns = schema.numbers().chain(schema.texts());
     Ok(TableSums {
         table: name,
         rows: u64::try_from(totals[0]).unwrap_or(0),
         sums: columns
-            .map(|column| (*column).to_owned())
+            .map(|column| column.name.clone())
             .zip(totals[1..].iter().copied())
             .collect(),
     })

@@ -98,6 +98,19 @@ impl Sampler {
         )
     }
 
+    /// The number at a position, counted from 0, of a distribution that goes through its range in an
+    /// order; 0 of another.
+    pub(crate) fn nth(&self, position: u64) -> u64 {
+        let position = around(position, self.count);
+        match &self.method {
+            Method::Sequential => position,
+            Method::Unique {
+                permutation, key, ..
+            } => permutation.apply(*key, position),
+            _ => 0,
+        }
+    }
+
     /// Draws a number. `place` is that of the parameter in `draws`, for one that goes through its
     /// range in an order; others have none.
     #[inline]

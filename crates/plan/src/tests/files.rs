@@ -357,7 +357,7 @@ fn random_texts_fill_their_columns() {
         {
             // Those of sysbench 0.4 have no digits.
             if let Digits(pattern) = &param.generator
-                && workload.schema != Schema::Sbtest04
+                && workload.schema != Schema::SBTEST_04
             {
                 let groups = if param.name == "c" { 10 } else { 5 };
                 let expected = vec!["#".repeat(11); groups].join("-");

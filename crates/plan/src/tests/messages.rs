@@ -37,7 +37,7 @@ fn unknown_keys() {
            × unknown key `block`
            | «block» = 3 an experiment has no such key
            | did you mean `blocks`? known keys: name, question, base, blocks, precision, budget, aa, turn,
-           seed, counting, margin, display, clients, allow, backend, placement, dataset, defaults, target, sequence, step, section, canary, profile"#,
+           seed, counting, margin, display, clients, allow, backend, placement, schema, dataset, defaults, target, sequence, step, section, canary, profile"#,
     );
     check(
         "parameters.range",
@@ -55,7 +55,7 @@ fn unknown_keys() {
          | «mood» = 1 an experiment has no such key
          | known keys: name, question, base, blocks, precision, budget, aa, turn, seed, counting,
          margin, display, clients, allow, backend, placement,
-         dataset, defaults, target, sequence, step, section, canary, profile",
+         schema, dataset, defaults, target, sequence, step, section, canary, profile",
     );
 }
 

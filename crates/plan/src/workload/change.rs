@@ -40,8 +40,8 @@ fn read_sum(name: &Located<&str>, value: Value<'_>, schema: Schema) -> Read<i64>
     if !numbers.contains(&name.value) && !texts.contains(&name.value) {
         let known: Vec<_> = ["rows"]
             .iter()
-            .chain(numbers)
-            .chain(texts)
+            .chain(&numbers)
+            .chain(&texts)
             .copied()
             .collect();
         return Problem::new(format!(

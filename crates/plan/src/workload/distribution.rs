@@ -39,7 +39,7 @@ const DEFAULT_HOT_SHARE: u32 = 75;
 
 /// Keys of distributions, as far as they are written.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(crate) struct Written {
     shape: Option<Located<Shape>>,
     exponent: Option<Located<Thousandths>>,
     hot: Option<Located<Hot>>,
@@ -49,7 +49,7 @@ pub(super) struct Written {
 }
 
 /// Reads the keys of a parameter that are about its distribution.
-pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
+pub(crate) fn read(fields: &mut Fields<'_>) -> Read<Written> {
     let shapes = SHAPES.map(|(name, shape, _)| (name, shape));
     let shape = fields.optional("distribution", |value| value.choice(&shapes));
     let exponent = fields.optional("exponent", |value| {
@@ -73,12 +73,12 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<Written> {
 
 impl Written {
     /// True where nothing was said of a distribution.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.shape.is_none() && self.keys().next().is_none()
     }
 
     /// The distribution, once every key is known to belong to it.
-    pub(super) fn finish(self, document: &Document<'_>) -> Read<Distribution> {
+    pub(crate) fn finish(self, document: &Document<'_>) -> Read<Distribution> {
         let shape = self.shape.as_ref().map_or(Shape::Uniform, |s| s.value);
         if let Some((key, place)) = self.keys().find(|(key, _)| !own_keys(shape).contains(key)) {
             return misplaced(key, shape)

@@ -224,7 +224,7 @@ fn sweep_as_text() {
 fn heap() -> Sample {
     let mut plan = plan(2, &[], 2);
     plan.dataset = Dataset {
-        schema: Schema::Foo,
+        schema: Schema::FOO,
         ..Dataset::sbtest(1, 64_000, 1)
     };
     for target in &mut plan.targets {

@@ -1,7 +1,7 @@
 //! The database and the tables of a dataset.
 
 use prony_client::Connection;
-use prony_model::{Dataset, Schema};
+use prony_model::{ColumnType, Dataset, TableIndex};
 
 use super::statement::{StatementError, run};
 
@@ -29,7 +29,7 @@ pub fn check_table(
     run(connection, &format!("SELECT {key} FROM {table} LIMIT 1")).map(drop)
 }
 
-/// Reads both indexes of every table of the dataset once, so that the first step that needs one
+/// Reads all indexes of every table of the dataset once, so that the first step that needs one
 /// does not pay for bringing it into memory.
 ///
 /// # Errors
@@ -37,18 +37,86 @@ pub fn check_table(
 pub fn warm(connection: &mut Connection, dataset: &Dataset) -> Result<(), StatementError> {
     for index in 0..dataset.tables {
         let table = dataset.table_name(index);
-        let [key, secondary] = dataset.indexes(index).map(|index| index.name);
-        // A column that is in no index makes the server read whole rows.
-        let other = match dataset.schema {
-            Schema::Sbtest | Schema::Sbtest04 => "LENGTH(pad)",
-            Schema::Foo => "l",
-        };
-        for statement in [
-            format!("SELECT COUNT(*) FROM {table} FORCE INDEX ({key}) WHERE {other} < 0"),
-            format!("SELECT SUM(k) FROM {table} FORCE INDEX ({secondary}) WHERE k >= 0"),
-        ] {
+        if let Some(statement) = read_rows(dataset, index) {
             run(connection, &statement)?;
+        }
+        for index in dataset.secondary_indexes(index) {
+            if let Some(statement) = read_index(&table, &index) {
+                run(connection, &statement)?;
+            }
         }
     }
     Ok(())
+}
+
+/// The statement that reads all rows of table `index` by its key.
+fn read_rows(dataset: &Dataset, index: u32) -> Option<String> {
+    let table = dataset.table_name(index);
+    let key = dataset.indexes(index).into_iter().next()?.name;
+    // A column that is in no index makes the server read whole rows.
+    let column = dataset.unindexed_column()?;
+    let other = if column.kind.is_number() {
+        column.name.clone()
+    } else {
+        format!("LENGTH({})", column.name)
+    };
+    Some(format!(
+        "SELECT COUNT(*) FROM {table} FORCE INDEX ({key}) WHERE {other} < 0"
+    ))
+}
+
+/// The statement that reads all of an index, and not the rows that it leads to.
+pub(super) fn read_index(table: &str, index: &TableIndex) -> Option<String> {
+    let column = index.columns.first()?;
+    let name = &column.name;
+    // No text is below the empty one, and no date below this one.
+    let (read, lowest) = match column.kind {
+        ColumnType::Datetime => ("COUNT", "'1000-01-01'"),
+        ColumnType::Char(_) | ColumnType::Varchar(_) => ("COUNT", "''"),
+        kind if kind.is_number() && column.value.is_natural() => ("SUM", "0"),
+        _ => ("SUM", "-9223372036854775807"),
+    };
+    Some(format!(
+        "SELECT {read}({name}) FROM {table} FORCE INDEX ({index}) WHERE {name} >= {lowest}",
+        index = index.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use prony_model::Schema;
+
+    use super::*;
+
+    #[test]
+    fn every_index_is_read_by_its_name() {
+        let sbtest = Dataset::sbtest(2, 10, 1);
+        let foo = Dataset {
+            schema: Schema::FOO,
+            primary_key: false,
+            ..sbtest
+        };
+        let reads = |dataset: &Dataset| {
+            let index = dataset.secondary_indexes(1).next().unwrap();
+            let table = dataset.table_name(1);
+            (
+                read_rows(dataset, 1).unwrap(),
+                read_index(&table, &index).unwrap(),
+            )
+        };
+        let (rows, index) = reads(&sbtest);
+        assert_eq!(
+            rows,
+            "SELECT COUNT(*) FROM sbtest2 FORCE INDEX (PRIMARY) WHERE LENGTH(pad) < 0"
+        );
+        assert_eq!(
+            index,
+            "SELECT SUM(k) FROM sbtest2 FORCE INDEX (k_2) WHERE k >= 0"
+        );
+        let (rows, _) = reads(&foo);
+        assert_eq!(
+            rows,
+            "SELECT COUNT(*) FROM foo2 FORCE INDEX (xid) WHERE l < 0"
+        );
+    }
 }

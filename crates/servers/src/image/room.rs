@@ -1,7 +1,7 @@
 //! The room that images take, and the room that there is.
 
 use prony_host::{At, IoError, create_private};
-use prony_model::{Dataset, Engine, LoadMethod, Schema};
+use prony_model::{ColumnType, Dataset, Engine, LoadMethod, Schema};
 
 use super::{Images, RoomError};
 use crate::config::render::Rendered;
@@ -45,6 +45,9 @@ const LARGEST_DEFAULT_LOG: u64 = 100 * MIB;
 const ARIA_LOG: u64 = 1024 * MIB;
 /// Bytes that a row adds to Aria's log.
 const ARIA_LOG_ROW: u64 = 300;
+/// Bytes of an entry of an index besides its columns, the key among them: half of it is room that trees
+/// leave.
+const INDEX_ENTRY: u64 = 46;
 /// Bytes of a row in the binary log besides its values at most: lengths in row events, or quotes and
 /// digits in statements.
 const LOGGED_ROW: u64 = 50;
@@ -86,13 +89,26 @@ pub fn load_growth_estimate(engine: Engine, dataset: &Dataset, rendered: &Render
 }
 
 fn row_bytes(engine: Engine, schema: Schema, rendered: &Rendered) -> u64 {
-    match (schema, engine) {
-        // Three numbers and two indexes.
-        (Schema::Foo, _) => 80,
-        (Schema::Sbtest | Schema::Sbtest04, Engine::Innodb) => 320,
-        (Schema::Sbtest | Schema::Sbtest04, Engine::Rocksdb) => 270,
-        // Rows of a fixed length, with room for the longest form of each of 180 characters.
-        (Schema::Sbtest | Schema::Sbtest04, _) => 280 + 180 * (character_bytes(rendered) - 1),
+    let values = schema.row_bytes();
+    let columns = schema.definition().columns.iter();
+    let room = |kind: ColumnType| u64::from(kind.characters().unwrap_or(8));
+    let indexes = schema.indexes.iter();
+    let indexed: u64 = indexes
+        .flat_map(|index| &index.columns)
+        .filter_map(|name| schema.column(name))
+        .map(|column| column.value_bytes())
+        .sum();
+    // Each index has the key, too, and what an engine adds.
+    let indexes = indexed + (1 + schema.indexes.len() as u64) * INDEX_ENTRY;
+    match engine {
+        Engine::Innodb => values + values / 5 + indexes,
+        Engine::Rocksdb => values + values / 10 + indexes,
+        // Rows of a fixed length, with room for the longest form of each character.
+        _ => {
+            let texts: u64 = schema.texts().map(|column| room(column.kind)).sum();
+            let numbers = 8 * columns.filter(|column| column.kind.is_number()).count() as u64;
+            numbers + texts * character_bytes(rendered) + indexes
+        }
     }
 }
 

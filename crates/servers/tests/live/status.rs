@@ -124,7 +124,7 @@ fn administrators_read_facts_plans_and_tables() {
 
         let mut connection = admin(Some("own"));
         let dataset = Dataset::sbtest(1, 1, 1);
-        let [_, secondary] = dataset.indexes(0);
+        let secondary = dataset.secondary_indexes(0).next().unwrap();
         connection
             .query(format!(
                 "CREATE TABLE {} (id INT PRIMARY KEY, k INT, pad CHAR(60), KEY {} (k))",

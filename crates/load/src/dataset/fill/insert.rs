@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prony_client::{ClientError, Connection, PreparedStatement};
-use prony_model::{Dataset, Schema};
+use prony_model::{Dataset, LoadMethod};
 use prony_wire::{ExecuteTemplate, ParamShape, Types};
 
 use super::ask;
@@ -14,7 +14,7 @@ use super::text::append_rows;
 use super::threads::Halt;
 use crate::LoadError;
 use crate::dataset::rows::Row;
-use crate::values::digits::append_natural;
+use crate::values::digits::append_integer;
 
 /// Rows of one INSERT: some 100 KB and 2000 parameters, of which a statement has 65535 at most.
 const BATCH_ROWS: u64 = 500;
@@ -34,11 +34,15 @@ pub(super) struct Filler<'a> {
 impl<'a> Filler<'a> {
     pub(super) fn new(dataset: &'a Dataset, method: Method, connections: u32) -> Self {
         let schema = dataset.schema;
-        let numbers = &schema.number_columns()[left_to_server(method, schema)..];
+        let numbers = schema.numbers().skip(left_to_server(dataset));
+        let columns = numbers.chain(schema.texts());
         Self {
             dataset,
             method,
-            columns: [numbers, schema.text_columns()].concat().join(", "),
+            columns: columns
+                .map(|column| column.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
             ranges: Ranges::new(dataset, connections, method.writers),
             done: AtomicU64::new(0),
         }
@@ -113,7 +117,7 @@ impl<'a> Filler<'a> {
         halt: &Halt,
     ) -> Result<(), LoadError> {
         let head = self.insert_head(range.table);
-        let skipped = left_to_server(self.method, self.dataset.schema);
+        let skipped = left_to_server(self.dataset);
         let mut source = Source::new(self.dataset, range);
         let mut sql = Vec::new();
         while !halt.requested() && source.left() > 0 {
@@ -179,13 +183,10 @@ impl<'a> Filler<'a> {
     }
 }
 
-/// Columns of numbers, from the first on, whose values the server counts. Text leaves out the key if
-/// this is an `AUTO_INCREMENT` column, as sysbench does.
-const fn left_to_server(method: Method, schema: Schema) -> usize {
-    match (method.statement, schema) {
-        (Statement::TextInsert, Schema::Sbtest | Schema::Sbtest04) => 1,
-        (Statement::TextInsert, Schema::Foo) | (Statement::Insert | Statement::LoadData, _) => 0,
-    }
+/// Columns of numbers, from the first on, whose values the server counts. A load by inserts leaves
+/// out the key if this is an `AUTO_INCREMENT` column, as sysbench does.
+fn left_to_server(dataset: &Dataset) -> usize {
+    usize::from(dataset.load == LoadMethod::Inserts && dataset.schema.counted)
 }
 
 /// A prepared INSERT of a number of rows.
@@ -250,7 +251,7 @@ fn close(connection: &mut Connection, batch: Option<Batch>) -> Result<(), Client
 /// Appends a row as `LOAD DATA` reads it by default. No value needs escaping.
 fn append_line(lines: &mut Vec<u8>, row: &Row) {
     for number in &row.numbers {
-        append_natural(lines, *number);
+        append_integer(lines, *number);
         lines.push(b'\t');
     }
     for text in &row.texts {

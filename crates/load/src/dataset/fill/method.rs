@@ -2,7 +2,7 @@
 //! (`docs/benchmarks.md`), or that of any client.
 
 use prony_client::Connection;
-use prony_model::{Dataset, Engine, LoadMethod, Schema};
+use prony_model::{ColumnValue, Dataset, Engine, LoadMethod};
 
 use super::ask;
 use super::ranges::Writers;
@@ -20,12 +20,12 @@ pub(super) enum Statement {
     LoadData,
 }
 
-/// Time of building the secondary index.
+/// Time of building the secondary indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Index {
-    /// It is there before the rows.
+    /// They are there before the rows.
     WithRows,
-    /// It is built when all rows are in.
+    /// They are built when all rows are in.
     Afterwards,
 }
 
@@ -71,7 +71,11 @@ impl Method {
 
     fn by(server: Offers, dataset: &Dataset, engine: Engine, connections: u32) -> Self {
         let insert = Self {
-            statement: Statement::Insert,
+            statement: if has_fixed_lengths(dataset) {
+                Statement::Insert
+            } else {
+                Statement::TextInsert
+            },
             index: index_of(dataset),
             writers: Writers::Many,
             bulk: None,
@@ -89,7 +93,7 @@ impl Method {
             return insert;
         }
         // InnoDB locks the counter of an AUTO_INCREMENT column until a LOAD DATA ends.
-        let counts = dataset.schema != Schema::Foo && dataset.tables < connections;
+        let counts = dataset.schema.counted && dataset.tables < connections;
         match engine {
             Engine::Innodb if !server.fast_index => alone,
             Engine::Innodb if counts => insert,
@@ -106,12 +110,22 @@ impl Method {
     }
 }
 
-/// When the secondary index is best made; sysbench 0.4 made it before the rows.
-const fn index_of(dataset: &Dataset) -> Index {
-    match dataset.schema {
-        Schema::Sbtest04 => Index::WithRows,
-        Schema::Sbtest | Schema::Foo => Index::Afterwards,
+/// When the secondary indexes are best made; sysbench 0.4 made its one before the rows.
+fn index_of(dataset: &Dataset) -> Index {
+    if dataset.schema.index_first || dataset.schema.indexes.is_empty() {
+        Index::WithRows
+    } else {
+        Index::Afterwards
     }
+}
+
+/// True where all values of a column have the same length: prepared statements of many rows are made
+/// for one.
+fn has_fixed_lengths(dataset: &Dataset) -> bool {
+    dataset.schema.texts().all(|column| match &column.value {
+        ColumnValue::Letters { lengths, .. } => lengths.min == lengths.max,
+        _ => true,
+    })
 }
 
 /// Features of a server for loading.
@@ -133,6 +147,8 @@ fn takes_local_rows(connection: &mut Connection) -> Result<bool, LoadError> {
 
 #[cfg(test)]
 mod tests {
+    use prony_model::Schema;
+
     use super::*;
 
     const CURRENT: Offers = Offers {
@@ -152,7 +168,7 @@ mod tests {
     #[test]
     fn every_engine_has_its_way() {
         let foo = Dataset {
-            schema: Schema::Foo,
+            schema: Schema::FOO,
             ..SBTEST
         };
         let two = Dataset {

@@ -1,32 +1,18 @@
 //! The statements that make a dataset's tables.
 
-use prony_model::{Dataset, Engine, Schema};
+use prony_model::{Column, ColumnType, Dataset, Engine, Schema, TableIndex};
 
 use super::method::Index;
 
-/// From this many rows on, keys are 64 bits wide. Below it a table may still grow by 147 million
-/// rows before keys of 31 bits end.
-const BIG_ROWS: u64 = 2_000_000_000;
-
-/// Makes table `table`, counted from 0, with its index on the key and, if wanted, that on `k`.
+/// Makes table `table`, counted from 0, with its index on the key and, if wanted, the others.
 pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index: Index) -> String {
     let name = dataset.table_name(table);
-    let integer = if dataset.rows < BIG_ROWS {
-        "INTEGER"
-    } else {
-        "BIGINT"
-    };
-    let columns = match dataset.schema {
-        Schema::Sbtest | Schema::Sbtest04 => format!(
-            "id {integer} NOT NULL AUTO_INCREMENT, \
-             k {integer} NOT NULL DEFAULT 0, \
-             c CHAR(120) NOT NULL DEFAULT '', \
-             pad CHAR(60) NOT NULL DEFAULT ''"
-        ),
-        Schema::Foo => {
-            format!("i {integer} NOT NULL, k {integer} NOT NULL, l {integer} NOT NULL")
-        }
-    };
+    let schema = dataset.schema.definition();
+    let columns: Vec<_> = schema
+        .columns
+        .iter()
+        .map(|column| column_sql(dataset, column))
+        .collect();
     let key = if dataset.primary_key {
         "PRIMARY KEY".to_owned()
     } else {
@@ -36,36 +22,90 @@ pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index:
     // MySQL 5.0 never ends an UPDATE that finds its row by a B-tree of a MEMORY table whose keys
     // may repeat.
     let key_using = if dataset.primary_key { using } else { "" };
-    let second = match index {
-        Index::WithRows => {
-            let index = Dataset::secondary_index_name(table);
-            format!(", KEY {index}{using} (k)")
-        }
-        Index::Afterwards => String::new(),
+    let others: Vec<_> = match index {
+        Index::WithRows => dataset.secondary_indexes(table).collect(),
+        Index::Afterwards => Vec::new(),
     };
+    let others: String = others
+        .iter()
+        .map(|index| {
+            let unique = if index.unique { "UNIQUE " } else { "" };
+            format!(", {unique}KEY {}{using} ({})", index.name, names(index))
+        })
+        .collect();
     format!(
-        "CREATE TABLE {name} ({columns}, {key}{key_using} ({column}){second}) ENGINE={engine}",
-        column = dataset.schema.key_column(),
+        "CREATE TABLE {name} ({columns}, {key}{key_using} ({column}){others}) ENGINE={engine}",
+        columns = columns.join(", "),
+        column = schema.key,
         engine = engine.sql_name()
     )
 }
 
-/// Makes the secondary index of table `table`, counted from 0.
-pub(super) fn create_index(dataset: &Dataset, engine: Engine, table: u32) -> String {
-    format!(
-        "CREATE INDEX {index}{using} ON {name} (k)",
-        index = Dataset::secondary_index_name(table),
-        using = index_type(dataset.schema, engine),
-        name = dataset.table_name(table)
-    )
+/// A column with its type as every server knows it.
+fn column_sql(dataset: &Dataset, column: &Column) -> String {
+    let kind = match column.kind {
+        ColumnType::Number if dataset.rows < Dataset::BIG_ROWS => "INTEGER".to_owned(),
+        ColumnType::Integer => "INTEGER".to_owned(),
+        ColumnType::Number | ColumnType::Bigint => "BIGINT".to_owned(),
+        ColumnType::Char(length) => format!("CHAR({length})"),
+        ColumnType::Varchar(length) => format!("VARCHAR({length})"),
+        ColumnType::Datetime => "DATETIME".to_owned(),
+    };
+    let schema = dataset.schema.definition();
+    let counted = if schema.counted && column.name == schema.key {
+        " AUTO_INCREMENT"
+    } else {
+        ""
+    };
+    let default = match &column.default {
+        Some(default) if column.kind.is_number() => format!(" DEFAULT {default}"),
+        Some(default) => format!(" DEFAULT '{default}'"),
+        None => String::new(),
+    };
+    format!("{} {kind} NOT NULL{counted}{default}", column.name)
 }
 
-/// MEMORY hashes by default, which no range can be read from. Workloads over sbtest read ranges;
-/// those over foo don't, and the study that it comes from had the default.
-const fn index_type(schema: Schema, engine: Engine) -> &'static str {
-    match (schema, engine) {
-        (Schema::Sbtest | Schema::Sbtest04, Engine::Memory) => " USING BTREE",
-        _ => "",
+/// Makes the secondary indexes of table `table`, counted from 0, of which there is one at least.
+/// Several are made by one statement, so that old versions copy the table once.
+pub(super) fn create_indexes(dataset: &Dataset, engine: Engine, table: u32) -> String {
+    let name = dataset.table_name(table);
+    let using = index_type(dataset.schema, engine);
+    let unique = |index: &TableIndex| if index.unique { "UNIQUE " } else { "" };
+    let indexes: Vec<_> = dataset.secondary_indexes(table).collect();
+    if let [index] = &indexes[..] {
+        let (unique, columns) = (unique(index), names(index));
+        return format!(
+            "CREATE {unique}INDEX {}{using} ON {name} ({columns})",
+            index.name
+        );
+    }
+    let added: Vec<_> = indexes
+        .iter()
+        .map(|index| {
+            let (unique, columns) = (unique(index), names(index));
+            format!("ADD {unique}INDEX {}{using} ({columns})", index.name)
+        })
+        .collect();
+    format!("ALTER TABLE {name} {}", added.join(", "))
+}
+
+/// The columns of an index, with commas between them.
+fn names(index: &TableIndex) -> String {
+    let names: Vec<_> = index
+        .columns
+        .iter()
+        .map(|column| column.name.as_str())
+        .collect();
+    names.join(", ")
+}
+
+/// MEMORY hashes by default, which no range can be read from. Workloads over most schemas read
+/// ranges; those over foo don't, and the study that it comes from had the default.
+fn index_type(schema: Schema, engine: Engine) -> &'static str {
+    if engine == Engine::Memory && !schema.hashed {
+        " USING BTREE"
+    } else {
+        ""
     }
 }
 
@@ -84,8 +124,8 @@ mod tests {
              pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id)) ENGINE=InnoDB"
         );
         let foo = Dataset {
-            schema: Schema::Foo,
-            rows: BIG_ROWS,
+            schema: Schema::FOO,
+            rows: Dataset::BIG_ROWS,
             primary_key: false,
             ..SBTEST
         };
@@ -111,11 +151,11 @@ mod tests {
             "{memory}"
         );
         assert_eq!(
-            create_index(&SBTEST, Engine::Memory, 0),
+            create_indexes(&SBTEST, Engine::Memory, 0),
             "CREATE INDEX k_1 USING BTREE ON sbtest1 (k)"
         );
         assert_eq!(
-            create_index(&SBTEST, Engine::Myisam, 0),
+            create_indexes(&SBTEST, Engine::Myisam, 0),
             "CREATE INDEX k_1 ON sbtest1 (k)"
         );
     }

@@ -3,12 +3,15 @@
 use prony_model::Dataset;
 
 use super::ranges::KeyRange;
+use super::text::size_max;
 use crate::dataset::rows::{Row, Rows};
 
 /// The rows of a range, one after the other.
 pub(super) struct Source {
     rows: Rows,
     pub(super) row: Row,
+    /// Bytes of a row in a statement at most.
+    pub(super) row_size_max: usize,
     /// The key of the next row.
     pub(super) next: u64,
     last: u64,
@@ -17,8 +20,10 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn new(dataset: &Dataset, range: KeyRange) -> Self {
         let rows = Rows::new(dataset, range.table);
+        let row = rows.new_row();
         Self {
-            row: rows.new_row(),
+            row_size_max: size_max(&row),
+            row,
             rows,
             next: range.first,
             last: range.last,

@@ -2,18 +2,18 @@
 
 use super::source::Source;
 use crate::dataset::rows::Row;
-use crate::values::digits::append_natural;
+use crate::values::digits::append_integer;
 
 /// Bytes of a statement at most, if more than one row fits: sysbench's `prepare` collects as many.
 const STATEMENT_SIZE: usize = 512 << 10;
 
-/// Digits of the largest number.
+/// Characters of the longest number.
 const DIGITS: usize = 20;
 
 /// Appends rows of `source` to the beginning of a statement, without the first `skipped` columns of
 /// numbers: as many rows as fit, and one at least if any is left.
 pub(super) fn append_rows(sql: &mut Vec<u8>, source: &mut Source, skipped: usize) {
-    let room = size_max(&source.row);
+    let room = source.row_size_max;
     let begin = sql.len();
     while let Some(row) = source.row() {
         if sql.len() > begin {
@@ -30,7 +30,7 @@ pub(super) fn append_rows(sql: &mut Vec<u8>, source: &mut Source, skipped: usize
 fn append_row(sql: &mut Vec<u8>, row: &Row, skipped: usize) {
     sql.push(b'(');
     for number in row.numbers.iter().skip(skipped) {
-        append_natural(sql, *number);
+        append_integer(sql, *number);
         sql.push(b',');
     }
     for text in &row.texts {
@@ -42,8 +42,8 @@ fn append_row(sql: &mut Vec<u8>, row: &Row, skipped: usize) {
     sql.push(b')');
 }
 
-/// Bytes that a row takes at most, with what stands between its values and before it.
-fn size_max(row: &Row) -> usize {
+/// Bytes that a row takes, whose texts are as long as they get, with what stands between its values and before it.
+pub(super) fn size_max(row: &Row) -> usize {
     let texts: usize = row.texts.iter().map(|text| text.len() + 3).sum();
     row.numbers.len() * (DIGITS + 1) + texts + 2
 }

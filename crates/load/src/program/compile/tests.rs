@@ -38,7 +38,7 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
         name: "w".into(),
         group: Group::Point,
         effect: Effect::None,
-        schema: prony_model::Schema::Sbtest,
+        schema: prony_model::Schema::SBTEST,
         description: String::new(),
         parameters: BTreeMap::from([("range".into(), 100)]),
         transaction: false,

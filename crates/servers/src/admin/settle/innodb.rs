@@ -6,6 +6,7 @@ use prony_model::{Dataset, DebtKind, Engine};
 use super::changed::Changed;
 use super::control::ControlConnection;
 use super::error::SettleError;
+use crate::admin::tables::read_index;
 
 /// Variables that make the server write back and purge all it can, where a version has them, in an
 /// order in which no server refuses one: the low-water mark is never above the mark, and the
@@ -43,14 +44,10 @@ pub(super) fn merge_change_buffer(
     if buffered.is_none_or(|debt| debt.value == 0) {
         return Ok(Vec::new());
     }
-    let statements = (0..dataset.tables).map(|table| {
+    let statements = (0..dataset.tables).flat_map(|table| {
         let name = dataset.table_name(table);
-        let [_, secondary] = dataset.indexes(table);
-        format!(
-            "SELECT SUM({column}) FROM {name} FORCE INDEX ({index}) WHERE {column} >= 0",
-            column = secondary.column,
-            index = secondary.name,
-        )
+        let indexes = dataset.secondary_indexes(table);
+        indexes.filter_map(move |index| read_index(&name, &index))
     });
     server.run("merge of the change buffer", statements.collect())
 }

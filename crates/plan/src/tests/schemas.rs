@@ -1,0 +1,164 @@
+//! Schemas in files: the built-in ones, the documentation's, and messages about wrong ones.
+
+use prony_model::Schema;
+
+use super::{RIGHT, World, assert_says};
+use crate::fields::Fields;
+use crate::invalid::read_toml;
+use crate::parse_workloads;
+
+/// The example of the documentation.
+fn example() -> &'static str {
+    let page = include_str!("../../../../docs/formats/schema.md");
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[track_caller]
+fn check(from: &str, to: &str, expected: &str) {
+    assert!(example().contains(from), "{from}");
+    let text = example().replacen(from, to, 1);
+    assert_says(&parse_workloads("mine.toml", &text).unwrap_err(), expected);
+}
+
+#[test]
+fn the_schemas_that_come_with_prony_are_read_as_a_users() {
+    let mut read = 0;
+    for (name, text) in Schema::FILES {
+        let schemas = read_toml(name, text, |document, table| {
+            let mut root = Fields::root(document, "a file", table);
+            let tables = root.tables("schema", "a schema")?;
+            tables
+                .into_iter()
+                .map(crate::schema::read)
+                .collect::<Result<Vec<_>, _>>()
+        });
+        for schema in schemas.unwrap() {
+            let built_in = Schema::built_in(&schema.value.name).unwrap();
+            assert_eq!(*built_in.definition(), schema.value);
+            read += 1;
+        }
+    }
+    assert_eq!(read, Schema::BUILT_IN.len());
+}
+
+/// From a file with a schema and a workload to a plan over its tables.
+#[test]
+fn the_example_runs_in_an_experiment() {
+    let mut world = World::new();
+    world
+        .workloads
+        .extend(parse_workloads("mine.toml", example()).unwrap());
+    let text = RIGHT
+        .replace("[dataset]", "[dataset]\nschema = \"purchases\"")
+        .replace(
+            "workload = \"read-only\"\nparameters.range = 10\n",
+            "workload = \"purchase-by-receipt\"\n",
+        );
+    let steps = text.find("[[step]]").unwrap();
+    let text = format!(
+        "{}[[step]]\nworkload = \"purchase-by-receipt\"\n",
+        &text[..steps]
+    );
+    let plan = world.parse(&text).unwrap();
+    assert_eq!(plan.dataset.schema.name(), "purchases");
+    assert_eq!(plan.dataset.indexes(1)[1].name, "by_receipt_2");
+}
+
+#[test]
+fn a_schema_in_the_experiment_serves_workloads_of_its_columns() {
+    let own = Schema::FILES[0]
+        .1
+        .replacen("name = \"sbtest\"", "name = \"mine\"", 1);
+    let own = own.split("# Its `c`").next().unwrap();
+    let text = RIGHT.replace("[dataset]", "[dataset]\nschema = \"mine\"");
+    let plan = World::new().parse(&format!("{text}\n{own}")).unwrap();
+    assert_eq!(plan.dataset.schema.name(), "mine");
+}
+
+#[test]
+fn columns() {
+    check(
+        "\"bigint\"",
+        "\"int\"",
+        r#"`int` is not a type: write number, integer, bigint, char(n) with n up to 255, varchar(n) with n up to 4000, or datetime
+           | type = «"int"» can't be read"#,
+    );
+    check(
+        "type = \"varchar(40)\"",
+        "type = \"integer\"",
+        r#"a integer column can't hold texts
+           | type = «"integer"» in this column
+           | numbers go into number, integer or bigint; texts into char(n) or varchar(n); `since` into datetime"#,
+    );
+    check(
+        "value = \"10 * row\"",
+        "value = \"10 * rwo\"",
+        r#"`rwo` is not defined
+           | value = "10 * «rwo»" can't be used here
+           | did you mean `row`? known names at this place: row, rows, tables"#,
+    );
+    check(
+        "value = \"row\"",
+        "value = \"row + 1\"",
+        r#"the values of the key `id` are not those of a key
+           | name = «"id"» must follow from the row
+           | write value = "row"; a key of text has `text` beside it, such as text = "user{number:12}""#,
+    );
+}
+
+#[test]
+fn indexes() {
+    check(
+        "columns = [\"customer\", \"bought\"]",
+        "columns = [\"custmer\", \"bought\"]",
+        r#"unknown column `custmer`
+           | columns = [«"custmer"», "bought"] no such column
+           | did you mean `customer`? known columns: id, receipt, customer, bought, paid, card, note"#,
+    );
+    check(
+        "distribution = \"unique\"",
+        "distribution = \"uniform\"",
+        r#"nothing fills the unique index `by_receipt_{number}`
+           | «[[schema.index]]» rows may have the same values
+           | give one of its columns values that differ in all rows: value = "row", or distribution = "unique" beside `from`"#,
+    );
+    let long = example()
+        .replace("varchar(40)", "varchar(800)")
+        .replace("\"bought\"]", "\"note\"]");
+    assert_says(
+        &parse_workloads("mine.toml", &long).unwrap_err(),
+        r#"a column of an index has at most 767 bytes in InnoDB before 5.7
+           | columns = ["customer", «"note"»] a varchar(800)
+           | make the text shorter, or leave it out of the index"#,
+    );
+}
+
+#[test]
+fn names_that_are_taken() {
+    check(
+        "name = \"purchases\"",
+        "name = \"foo\"",
+        r#"the name `foo` is taken
+           | name = «"foo"» a schema that comes with Prony
+           | choose another name: reports and images know schemas by it"#,
+    );
+}
+
+#[test]
+fn generators_that_can_not_fill_the_rows() {
+    let text = example().replace("1..2 * rows", "1..50");
+    let mut world = World::new();
+    world
+        .workloads
+        .extend(parse_workloads("mine.toml", &text).unwrap());
+    let experiment = RIGHT.replace("[dataset]", "[dataset]\nschema = \"purchases\"");
+    let said = world.parse(&experiment).unwrap_err();
+    assert_says(
+        &said,
+        "`purchases` can't have these rows: column `receipt` has 50 values, and the unique index \
+         `by_receipt_{number}` needs 10000
+           | rows = «10_000» with 10000 rows
+           | choose another number of rows, or other values or another type of the column",
+    );
+}
