@@ -1,6 +1,8 @@
 //! The rows of a dataset: each a pure function of version, seed, table and number.
 
 mod number;
+#[cfg(test)]
+mod own;
 mod text;
 
 use prony_model::Dataset;

@@ -202,9 +202,9 @@ mod tests {
         let empty = 296 * MIB;
         let log = 236_000_000;
         for (dataset, engine, with_log, expected) in [
-            (bulk, Engine::Innodb, true, (empty + 320_000_000, 0)),
-            (inserts, Engine::Innodb, false, (empty, 640_000_000)),
-            (inserts, Engine::Innodb, true, (empty, 640_000_000 + log)),
+            (bulk, Engine::Innodb, true, (empty + 319_000_000, 0)),
+            (inserts, Engine::Innodb, false, (empty, 638_000_000)),
+            (inserts, Engine::Innodb, true, (empty, 638_000_000 + log)),
             (inserts, Engine::Memory, true, (empty, log)),
         ] {
             assert_eq!(estimates(dataset, engine, with_log), expected, "{engine}");
