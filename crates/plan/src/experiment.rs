@@ -140,10 +140,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let allow = fields.optional("allow", read_allow);
     let backend = fields.optional("backend", |value| value.choice(&BACKENDS));
     let placement = fields.optional("placement", placement::read);
-    // What could not be read is reported; the dataset is still read, for its own problems.
-    let schemas = schema::read_all(&mut fields);
-    let known = schemas.as_deref().unwrap_or_default();
-    let dataset = fields.required("dataset", |value| read_dataset(value, known, knowledge));
+    let dataset = read_data(&mut fields, knowledge);
     // What could not be read is reported and allows nothing.
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
@@ -168,7 +165,6 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     if let (Some(name), Ok(Some(wanted))) = (unbound, &placement) {
         placement::check_without_server(document, name, &wanted.as_ref())?;
     }
-    schemas.as_ref().map_err(|reported| *reported)?;
     let targets = targets?;
     let base = optional::find_base(document, &base?, &targets)?;
     unknown?;
@@ -208,6 +204,16 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
 
 fn read_seed(value: Value<'_>) -> Read<u64> {
     value.count(0..=i64::MAX).map(|seed| seed.value)
+}
+
+/// Reads the dataset, and the schemas beside it.
+fn read_data(fields: &mut Fields<'_>, knowledge: &Knowledge<'_>) -> Read<DatasetRead> {
+    let schemas = schema::read_all(fields);
+    // What could not be read is reported; the dataset is still read, for its own problems.
+    let own = schemas.as_deref().unwrap_or_default();
+    let dataset = fields.required("dataset", |value| read_dataset(value, own, knowledge));
+    schemas?;
+    dataset
 }
 
 /// Reads the dataset. It can name the schemas of the experiment, those of its workloads, and those that

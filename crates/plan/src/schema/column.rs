@@ -29,7 +29,7 @@ pub(super) fn read(mut fields: Fields<'_>) -> Read<Located<Column>> {
     let kind = fields.required("type", parsed::<ColumnType>);
     let default = fields.optional("default", Value::text_or_integer);
     let value = fields.optional("value", |value| {
-        read_expr(value, &["row", "rows", "tables"])
+        read_expr(&value, &["row", "rows", "tables"])
     });
     let from = fields.optional("from", read_range);
     let distribution = distribution::read(&mut fields);
@@ -141,7 +141,7 @@ fn read_range(value: Value<'_>) -> Read<ExprRange> {
     Ok(range.value)
 }
 
-fn read_expr(value: Value<'_>, names: &[&str]) -> Read<Expr> {
+fn read_expr(value: &Value<'_>, names: &[&str]) -> Read<Expr> {
     let expr: Located<Expr> = parsed_or_number(value.clone())?;
     check_expr(value.document(), &expr.as_ref(), names)?;
     Ok(expr.value)

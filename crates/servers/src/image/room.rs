@@ -1,7 +1,7 @@
 //! The room that images take, and the room that there is.
 
 use prony_host::{At, IoError, create_private};
-use prony_model::{ColumnType, Dataset, Engine, LoadMethod, Schema};
+use prony_model::{Column, ColumnType, Dataset, Engine, LoadMethod, Schema};
 
 use super::{Images, RoomError};
 use crate::config::render::Rendered;
@@ -92,14 +92,13 @@ fn row_bytes(engine: Engine, schema: Schema, rendered: &Rendered) -> u64 {
     let values = schema.row_bytes();
     let columns = schema.definition().columns.iter();
     let room = |kind: ColumnType| u64::from(kind.characters().unwrap_or(8));
-    let indexes = schema.indexes.iter();
-    let indexed: u64 = indexes
+    let in_indexes: u64 = (schema.indexes.iter())
         .flat_map(|index| &index.columns)
         .filter_map(|name| schema.column(name))
-        .map(|column| column.value_bytes())
+        .map(Column::value_bytes)
         .sum();
     // Each index has the key, too, and what an engine adds.
-    let indexes = indexed + (1 + schema.indexes.len() as u64) * INDEX_ENTRY;
+    let indexes = in_indexes + (1 + schema.indexes.len() as u64) * INDEX_ENTRY;
     match engine {
         Engine::Innodb => values + values / 5 + indexes,
         Engine::Rocksdb => values + values / 10 + indexes,

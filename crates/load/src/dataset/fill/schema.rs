@@ -26,7 +26,7 @@ pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index:
         Index::WithRows => dataset.secondary_indexes(table).collect(),
         Index::Afterwards => Vec::new(),
     };
-    let others: String = others
+    let others: Vec<_> = others
         .iter()
         .map(|index| {
             let unique = if index.unique { "UNIQUE " } else { "" };
@@ -37,6 +37,7 @@ pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index:
         "CREATE TABLE {name} ({columns}, {key}{key_using} ({column}){others}) ENGINE={engine}",
         columns = columns.join(", "),
         column = schema.key,
+        others = others.concat(),
         engine = engine.sql_name()
     )
 }

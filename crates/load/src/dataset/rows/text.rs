@@ -94,8 +94,9 @@ impl TextMaker {
                 max,
                 random: share,
             } => {
-                let length = u64::from(*min) + below(random.next(), u64::from(max - min) + 1);
-                let letters = length * u64::from(*share) / 1000;
+                let more = below(random.next(), u64::from(max - min) + 1);
+                let length = min + u32::try_from(more).unwrap_or(0);
+                let letters = length * share / 1000;
                 text.resize(length as usize, b'a');
                 let (drawn, same) = text.split_at_mut(letters as usize);
                 draw_letters(drawn, random);
@@ -109,7 +110,8 @@ fn draw_letters(text: &mut [u8], random: &mut KeyedRandom) {
     for part in text.chunks_mut(LETTERS) {
         let mut bits = random.next();
         for letter in part {
-            *letter = b'a' + (((bits & 0xffff) * 26) >> 16) as u8;
+            let index = ((bits & 0xffff) * 26) >> 16;
+            *letter = b'a' + u8::try_from(index).unwrap_or(0);
             bits >>= 16;
         }
     }
