@@ -38,6 +38,9 @@ pub(crate) struct CompareArgs {
         hide_possible_values = true
     )]
     pub(crate) metric: Metric,
+    /// Show the compared figures themselves beside their ratios
+    #[arg(long)]
+    pub(crate) values: bool,
     /// Keys of the rows
     #[arg(long, value_name = "KEYS", default_value = "step,clients,beside")]
     pub(crate) row: String,

@@ -12,6 +12,7 @@ use crate::compare::ladder::{Kind, Of, Refusal, Relation, is_speed, relate};
 use crate::compare::projection::{Order, Projection, numbers};
 use crate::compare::runs::{Place, Run};
 use crate::compare::works::Works;
+use crate::words::plural;
 
 /// Level of significance of signs, over all cells of a comparison.
 const ALPHA: f64 = 0.05;
@@ -41,8 +42,18 @@ pub(crate) struct Grid {
 /// One row.
 pub(crate) struct Row {
     pub(crate) labels: Labels,
+    /// The work that all its cells do; `None` where rows are not about steps.
+    pub(crate) work: Option<RowWork>,
     /// One for each column; `None` where nothing was measured.
     pub(crate) figures: Vec<Option<Figure>>,
+}
+
+/// The work of a row, in words.
+pub(crate) struct RowWork {
+    /// The first run that does it.
+    pub(crate) run: String,
+    /// Tables and rows.
+    pub(crate) dataset: String,
 }
 
 /// What a cell of a table shows.
@@ -213,7 +224,7 @@ fn grid(runs: &[Run], works: &Works, layout: &Layout, labels: Labels, cells: &[&
     keys.sort_by_key(|(_, labels)| order.iter().position(|other| other == labels));
     let rows: Vec<Row> = keys
         .iter()
-        .map(|key| row(runs, works, &columns, key.1.clone(), &by_row[key]))
+        .map(|key| row(runs, works, &columns, key, &by_row[key]))
         .collect();
     let means = (0..columns.len())
         .map(|column| mean(&rows, column))
@@ -226,7 +237,13 @@ fn grid(runs: &[Run], works: &Works, layout: &Layout, labels: Labels, cells: &[&
     }
 }
 
-fn row(runs: &[Run], works: &Works, columns: &[Labels], labels: Labels, cells: &[&Placed]) -> Row {
+fn row(
+    runs: &[Run],
+    works: &Works,
+    columns: &[Labels],
+    (work, labels): &(Option<usize>, Labels),
+    cells: &[&Placed],
+) -> Row {
     let of_column = |column: &Labels| -> Vec<&Placed> {
         let cells = cells.iter().copied();
         cells.filter(|cell| cell.column == *column).collect()
@@ -250,9 +267,23 @@ fn row(runs: &[Run], works: &Works, columns: &[Labels], labels: Labels, cells: &
             is_doubtful: false,
         }),
     });
+    let first = cells.first().filter(|_| work.is_some());
+    let work = first.map(|cell| {
+        let run = &runs[cell.run];
+        let dataset = &run.plan.dataset;
+        RowWork {
+            run: run.label.clone(),
+            dataset: format!(
+                "{} of {}",
+                plural(u64::from(dataset.tables), "table"),
+                plural(dataset.rows, "row")
+            ),
+        }
+    });
     Row {
         figures: figures.collect(),
-        labels,
+        labels: labels.clone(),
+        work,
     }
 }
 

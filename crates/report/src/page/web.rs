@@ -10,7 +10,6 @@ use prony_model::Aspect;
 use self::map::HeatMap;
 use self::steps::StepPart;
 use crate::analysis::Analysis;
-use crate::analysis::course::CoursePoint;
 use crate::analysis::findings::{self, CellMetric};
 use crate::analysis::group::GroupId;
 use crate::chart::Chart;
@@ -20,9 +19,6 @@ use crate::page::{
     Detail, absences, before_after, debt, execution_plans, heading, identical, legend, loads,
     lsm_levels, response_time, round_trip, sizes, throughput, verdicts, view, warnings,
 };
-
-/// The courses of a step's own clients, by step and target.
-pub(crate) type Courses = Vec<Vec<Vec<CoursePoint>>>;
 
 /// Everything that a page shows, in reading order.
 #[derive(Debug)]
@@ -90,13 +86,13 @@ pub(crate) struct Part {
 }
 
 /// The page of a run.
-pub(crate) fn page(analysis: &Analysis<'_>, courses: &Courses) -> WebPage {
+pub(crate) fn page(analysis: &Analysis<'_>) -> WebPage {
     let plan = analysis.plan;
     let is_done = analysis.trials.counts.done > 0;
     let sections = if is_done {
         let sections = analysis.sections.iter();
         sections
-            .map(|section| steps::section(analysis, section, courses))
+            .map(|section| steps::section(analysis, section))
             .collect()
     } else {
         Vec::new()
