@@ -242,6 +242,7 @@ impl DriveTask {
             clients,
             pace: Pace::default(),
             reconnect_every: None,
+            sla_percent: None,
         };
         Self::new(Groups::new(own), dataset, length, backend)
     }

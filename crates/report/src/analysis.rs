@@ -27,6 +27,7 @@ pub(crate) mod overall;
 mod pairing;
 pub(crate) mod periods;
 pub(crate) mod placement;
+pub(crate) mod promises;
 mod ratio_display;
 mod readings;
 pub(crate) mod scheduling_groups;

@@ -372,6 +372,7 @@ impl<'a> Reader<'a> {
             pace: clients.pace,
             accompanied: rows.plan.steps[group.step].groups.len() > 1,
             stretches: Vec::new(),
+            kept: true,
             row: row.clone(),
         })
     }

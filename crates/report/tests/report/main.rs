@@ -21,6 +21,7 @@ mod paces;
 mod page;
 mod pairs;
 mod placement;
+mod promises;
 mod sample;
 mod schema;
 mod studies;
