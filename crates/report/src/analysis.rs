@@ -12,6 +12,7 @@ pub(crate) mod course;
 pub(crate) mod crossings;
 pub(crate) mod debt;
 pub(crate) mod estimate;
+pub(crate) mod evenness;
 pub(crate) mod execution_plans;
 pub(crate) mod figure;
 pub(crate) mod findings;

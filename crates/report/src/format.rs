@@ -88,9 +88,9 @@ fn render_plan(
     screen: Screen,
 ) -> Result<String, ReportError> {
     let within = match format {
-        Format::Text | Format::Markdown => Within::Nothing,
         Format::Csv | Format::Json => Within::Periods,
-        Format::Html => Within::Operations,
+        Format::Text | Format::Markdown if matches!(extent, Extent::Answer) => Within::Nothing,
+        Format::Text | Format::Markdown | Format::Html => Within::Operations,
     };
     let mut analysis = Analysis::read(store, plan, within)?;
     analysis.asked_display = display;

@@ -125,4 +125,6 @@ pub struct Stretch {
     pub end_ns: u64,
     /// Operations completed in it.
     pub operations: u64,
+    /// The longest service time of these, in nanoseconds; 0 without operations.
+    pub longest_ns: u64,
 }

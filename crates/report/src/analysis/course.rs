@@ -28,7 +28,7 @@ pub(crate) fn of(cell: &Cell) -> Vec<CoursePoint> {
 }
 
 /// Without a last interval that is much shorter than the first: its rate is that of a few operations.
-fn whole(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
+pub(super) fn whole(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
     let length = |stretch: &Stretch| stretch.end_ns.saturating_sub(stretch.start_ns);
     let first = stretches.first().map_or(0, length);
     stretches.retain(|stretch| length(stretch) > 0);
@@ -76,6 +76,7 @@ mod tests {
                 start_ns: index * second,
                 end_ns: (index + 1) * second,
                 operations,
+                longest_ns: 0,
             })
             .collect()
     }

@@ -213,7 +213,7 @@ impl Store {
         )
     }
 
-    /// Start, end and operations of all intervals of a trial, by step and in order: what throughput
+    /// Start, end, operations and longest operation of all intervals of a trial, by step and in order: what throughput
     /// within the steps is made of.
     ///
     /// # Errors
@@ -222,11 +222,12 @@ impl Store {
         rows(
             &self.connection,
             "read the intervals",
-            "SELECT step_id, start_ns, end_ns, operations FROM interval
+            "SELECT step_id, start_ns, end_ns, operations, latency_ns_max FROM interval
              WHERE trial_id = ?1 ORDER BY step_id, position",
             [trial],
             |row| {
-                let stretch = read_row! { row, 1 => Stretch { start_ns, end_ns, operations } }?;
+                let stretch =
+                    read_row! { row, 1 => Stretch { start_ns, end_ns, operations, longest_ns } }?;
                 Ok((row.get(0)?, stretch))
             },
         )

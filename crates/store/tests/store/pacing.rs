@@ -118,6 +118,7 @@ fn what_a_paced_step_yields_comes_back() {
         start_ns: interval.start_ns,
         end_ns: interval.end_ns,
         operations: interval.operations,
+        longest_ns: interval.latency_ns_max,
     };
     let expected: Vec<Stretch> = intervals.iter().map(stretch).collect();
     assert_eq!(of_step, expected);

@@ -18,7 +18,7 @@ use crate::figures;
 use crate::page::view::{by_target, column_name};
 use crate::page::web::map::{Sign, unit};
 use crate::page::web::{SectionPart, anchor, step_anchor};
-use crate::page::{Detail, cost, section_summaries, server_counters};
+use crate::page::{Detail, cost, evenness, section_summaries, server_counters};
 use crate::words::{count, plural};
 
 /// Lines of a graph over targets: more can't be told apart.
@@ -162,6 +162,7 @@ fn folds(analysis: &Analysis<'_>, group: GroupId) -> Vec<Fold> {
     let mut graphs = Vec::new();
     if group.is_own() {
         graphs.extend(course(analysis, group.step));
+        graphs.extend(evenness::table(analysis, group.step).into_iter().flatten());
     }
     graphs.extend(latencies(analysis, group));
     fold("Time within the step, and latency", graphs);
