@@ -13,6 +13,7 @@ mod compare;
 mod costs;
 mod documentation;
 mod effective;
+mod evenness;
 mod golden;
 mod lineage;
 mod loads;
