@@ -248,13 +248,15 @@ fn row(
         let cells = cells.iter().copied();
         cells.filter(|cell| cell.column == *column).collect()
     };
-    let reference = match columns.first().map(of_column).as_deref() {
-        Some([only]) => Some(*only),
-        _ => None,
+    // Where the first column has nothing, cells are compared with the base of their own run.
+    let (reference, own) = match columns.first().map(of_column).as_deref() {
+        Some([only]) => (Some(*only), cells),
+        Some([]) => (None, cells),
+        _ => (None, &[][..]),
     };
     let figures = columns.iter().map(|column| match of_column(column)[..] {
         [] => None,
-        [only] => Some(figure(runs, works, only, reference, cells)),
+        [only] => Some(figure(runs, works, only, reference, own)),
         ref several => Some(Figure {
             summary: None,
             ratio: Ratio::None,
@@ -304,25 +306,27 @@ fn figure(
         .collect();
     let mut is_doubtful = !notes.is_empty();
     let of = |placed: &Placed| -> Of<'_> { (placed.run, &runs[placed.run], placed.place) };
+    let to_own = |notes: &mut Vec<String>| {
+        let own = own_base(run, cell, row);
+        let relation = own.and_then(|own| relate(works, of(cell), of(own)).ok());
+        let Some(relation) = relation else {
+            return Ratio::None;
+        };
+        let base = run.plan.base_of(cell.place.target).unwrap_or(run.plan.base);
+        let base = &run.plan.targets[base].name;
+        notes.push(format!("relative to {base} of its own run {}", run.label));
+        Ratio::Of(relation)
+    };
     let ratio = match reference {
-        None => Ratio::None,
+        None => to_own(&mut notes),
         Some(reference) if same(reference, cell) => Ratio::Reference,
         Some(reference) => match relate(works, of(cell), of(reference)) {
             Ok(relation) => Ratio::Of(relation),
             Err(refusal) => {
-                let own = matches!(refusal, Refusal::OtherHost(_))
-                    .then(|| own_base(run, cell, row))
-                    .flatten();
-                let relation = own.and_then(|own| relate(works, of(cell), of(own)).ok());
                 notes.push(refusal.to_string());
-                match relation {
-                    Some(relation) => {
-                        let base = run.plan.base_of(cell.place.target).unwrap_or(run.plan.base);
-                        let base = &run.plan.targets[base].name;
-                        notes.push(format!("relative to {base} of its own run {}", run.label));
-                        Ratio::Of(relation)
-                    }
-                    None => Ratio::None,
+                match refusal {
+                    Refusal::OtherHost(_) => to_own(&mut notes),
+                    _ => Ratio::None,
                 }
             }
         },

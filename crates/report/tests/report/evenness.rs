@@ -57,5 +57,5 @@ fn a_stall_is_seen_that_the_mean_hides() {
     );
     let text = text.unwrap();
     let table = text.split("Evenness of point-query").nth(1).unwrap();
-    insta::assert_snapshot!(table.split("\n\n").take(3).collect::<Vec<_>>().join("\n\n"));
+    insta::assert_snapshot!(table.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n"));
 }

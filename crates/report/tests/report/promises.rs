@@ -9,8 +9,10 @@ use crate::paces::{paced_of, paced_plan};
 use crate::sample::Sample;
 
 /// Writers beside a step promise this share of their rate. The base does all, the other target 97.9 %.
-fn promising(percent: u32) -> Plan {
+pub(crate) fn promising(percent: u32) -> Plan {
     let mut plan = paced_plan();
+    // Kept by both.
+    plan.steps[0].groups.own_mut().sla_percent = Some(Thousandths(50_000));
     plan.steps[1].groups[1].sla_percent = Some(Thousandths(percent * 1000));
     plan
 }
