@@ -149,9 +149,10 @@ fn not_compared(
         breach.group.step == group.step && concerns
     });
     of_step.map(move |breach| {
-        let by = match breach.target == target {
-            true => String::new(),
-            false => format!(" by {}", plan.targets[breach.target].name),
+        let by = if breach.target == target {
+            String::new()
+        } else {
+            format!(" by {}", plan.targets[breach.target].name)
         };
         let of = match &breach.group.of(plan).name {
             Some(name) if breach.group != group => format!(" of {name}"),

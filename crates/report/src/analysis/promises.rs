@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use prony_model::{ClientGroup, Length, Pace, Plan, Step};
+use prony_model::{ClientGroup, Length, Pace, Plan, Step, Thousandths};
 use prony_store::OutcomeRow;
 
 use crate::analysis::group::GroupId;
@@ -100,13 +100,9 @@ impl Breach {
     pub(crate) fn words(&self, plan: &Plan) -> String {
         let clients = self.group.of(plan);
         let rate = match clients.pace {
-            Pace::Open { rate, .. } => rate.as_f64(),
-            Pace::Closed { .. } => 0.0,
-        };
-        let rate = if rate.fract() == 0.0 {
-            count(rate as u64)
-        } else {
-            rate.to_string()
+            Pace::Open { rate, .. } if rate.0 % 1000 == 0 => count(u64::from(rate.0 / 1000)),
+            Pace::Open { rate, .. } => rate.to_string(),
+            Pace::Closed { .. } => String::new(),
         };
         let (least, greatest) = (share(*self.done.start()), share(*self.done.end()));
         let done = if least == greatest {
@@ -121,7 +117,7 @@ impl Breach {
             let noun = if blocks.len() == 1 { "block" } else { "blocks" };
             format!("{noun} {} of {}", listed(&blocks), self.of)
         };
-        let promised = clients.sla_percent.map_or(0.0, |percent| percent.as_f64());
+        let promised = clients.sla_percent.map_or(0.0, Thousandths::as_f64);
         format!("{done} of {rate} operations/s in {blocks} ({promised} % promised)")
     }
 }

@@ -241,7 +241,7 @@ fn broken(store: &Store) -> Result<BTreeSet<(usize, usize)>, ReportError> {
     for row in store.outcomes()? {
         let step = &steps[row.step];
         let planned = schedules.get(&(row.trial, row.step, row.group));
-        let group = step.groups.iter().nth(row.group);
+        let group = step.groups.get(row.group);
         if let (Some(&planned), Some(group)) = (planned, group)
             && let Some(done) = promises::done(step, group, &row, planned)
             && promises::is_broken(group, done)
