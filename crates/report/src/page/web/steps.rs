@@ -15,6 +15,7 @@ use crate::analysis::times::Times;
 use crate::chart::{Axis, Chart, Line, Point, Scale};
 use crate::document::{Block, Cell};
 use crate::figures;
+use crate::halves;
 use crate::page::view::{by_target, column_name};
 use crate::page::web::map::{Sign, unit};
 use crate::page::web::{SectionPart, anchor, step_anchor};
@@ -80,11 +81,12 @@ pub(crate) struct Fold {
 pub(crate) fn section(analysis: &Analysis<'_>, section: &Section) -> SectionPart {
     let groups = section.steps.iter();
     let groups = groups.flat_map(|&step| GroupId::of_step(analysis.plan, step));
+    let groups: Vec<GroupId> = groups.collect();
     SectionPart {
         title: section.title.clone().unwrap_or_else(|| "Steps".into()),
         summary: section_summaries::blocks(analysis, section, Block::Subheading),
         charts: over_targets(analysis, section),
-        steps: groups.map(|group| part(analysis, group)).collect(),
+        steps: halves::map(&groups, |&group| part(analysis, group)),
     }
 }
 
