@@ -21,6 +21,7 @@ use crate::chart::Chart;
 use crate::document::Block;
 use crate::halves;
 use crate::page::web::{AnswerPart, Part, SectionPart, TargetKey, WebPage};
+use crate::words::plural;
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
@@ -139,9 +140,21 @@ fn answer(page: &WebPage) -> Markup {
                     p { "There is one target only, so nothing is compared." }
                 }
             } @else {
-                ul { @for sentence in &page.answer { li { @for part in sentence { (answer_part(part)) } } } }
+                (findings(&page.answer))
+                @if !page.more.is_empty() {
+                    details {
+                        summary { (plural(page.more.len() as u64, "more finding")) }
+                        (findings(&page.more))
+                    }
+                }
             }
         }
+    }
+}
+
+fn findings(sentences: &[Vec<AnswerPart>]) -> Markup {
+    html! {
+        ul { @for sentence in sentences { li { @for part in sentence { (answer_part(part)) } } } }
     }
 }
 
@@ -321,6 +334,7 @@ mod tests {
             question: text.to_owned(),
             head: vec![("Run", text.to_owned())],
             answer: vec![[None, Some(1.0)].map(of_answer).into()],
+            more: vec![[None, Some(1.0)].map(of_answer).into()],
             targets: vec![TargetKey {
                 index: 0,
                 name: text.to_owned(),
