@@ -1,5 +1,7 @@
 //! How evenly a server worked within the measured time: its seconds, and not their mean.
 
+use prony_stats::Summary;
+
 use crate::analysis::cell::Cell;
 use crate::analysis::course::whole;
 
@@ -45,13 +47,13 @@ pub(crate) fn of(cell: &Cell) -> Option<Evenness> {
         return None;
     }
     rates.sort_by(f64::total_cmp);
-    let middle = [rates[(intervals - 1) / 2], rates[intervals / 2]];
+    let summary = Summary::of_amounts(&rates).ok()?;
     Some(Evenness {
         seconds: seconds / intervals as f64,
         intervals,
-        median: f64::midpoint(middle[0], middle[1]),
+        median: summary.median,
         hundredth: (intervals >= HUNDREDTH_FROM).then(|| rates[intervals / 100]),
-        slowest: rates[0],
+        slowest: summary.min,
         idle,
         longest_ms: longest_ns as f64 / 1e6,
     })
