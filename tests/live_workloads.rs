@@ -112,10 +112,10 @@ fn every_workload_is_answered_alike(builds: &[&str], more: &str) {
         }
     }
     let count = targets.matches("[[target]]").count();
-    let text = experiment("answers", "mysql-5.0.21-innodb", &targets, Schema::Sbtest);
+    let text = experiment("answers", "mysql-5.0.21-innodb", &targets, Schema::SBTEST);
     let finished = verified(folder.path(), &text);
     let workloads = embedded_workloads().unwrap();
-    let sbtest = workloads.iter().filter(|w| w.schema == Schema::Sbtest);
+    let sbtest = workloads.iter().filter(|w| w.schema == Schema::SBTEST);
     for workload in sbtest {
         let line = finished
             .stdout
@@ -137,7 +137,7 @@ fn hot_rows_count_every_update() {
         targets += &target(build, "memory", "text");
         targets += &target(build, "innodb", "prepared");
     }
-    let text = experiment("hot", "mysql-5.0.21-memory", &targets, Schema::Foo);
+    let text = experiment("hot", "mysql-5.0.21-memory", &targets, Schema::FOO);
     verified(folder.path(), &text);
 }
 
@@ -154,7 +154,7 @@ fn work_of_published_studies_is_answered_alike_in_every_series() {
         "originals",
         "mysql-4.1.13-innodb",
         &targets.concat(),
-        Schema::Sbtest04,
+        Schema::SBTEST_04,
     );
     text = text.replace(
         "buffer_pool =",
@@ -177,7 +177,7 @@ fn tables_without_a_primary_key_are_answered_alike() {
         target(MYROCKS, "rocksdb", "prepared"),
     ]
     .concat();
-    let text = experiment("nokey", "mysql-5.0.21-myisam", &targets, Schema::Sbtest)
+    let text = experiment("nokey", "mysql-5.0.21-myisam", &targets, Schema::SBTEST)
         .replace("rows = 3_000", "rows = 3_000\nprimary_key = false");
     verified(folder.path(), &text);
 }

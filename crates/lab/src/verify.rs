@@ -329,6 +329,7 @@ fn alone(step: &Step, group: &ClientGroup) -> Step {
         groups: Groups::new(ClientGroup {
             pace: Pace::default(),
             reconnect_every: None,
+            sla_percent: None,
             ..group.clone()
         }),
         length: Length::Count {

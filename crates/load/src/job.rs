@@ -242,6 +242,7 @@ impl DriveTask {
             clients,
             pace: Pace::default(),
             reconnect_every: None,
+            sla_percent: None,
         };
         Self::new(Groups::new(own), dataset, length, backend)
     }
@@ -383,7 +384,8 @@ pub(crate) fn check_parameters(
 
 pub(crate) fn check_dataset(dataset: &Dataset) -> Result<(), JobError> {
     check_positive("dataset.tables", dataset.tables.into())?;
-    check_positive("dataset.rows", dataset.rows)
+    check_positive("dataset.rows", dataset.rows)?;
+    Ok(dataset.check()?)
 }
 
 fn check_positive(field: &'static str, value: u64) -> Result<(), JobError> {

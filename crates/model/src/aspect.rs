@@ -113,6 +113,11 @@ impl Plan {
 }
 
 impl Target {
+    /// Returns `true` if the target asks for no value of `aspect`, which then is that of the baseline.
+    pub fn is_default(&self, aspect: &Aspect) -> bool {
+        self.aspect(aspect) == DEFAULT
+    }
+
     /// The target's value of `aspect`, as people read it: `mysql-8.0.31`, `innodb`, `text`, `on`,
     /// `512M`. A setting that the target leaves to the baseline is `default`; one of a server that
     /// Prony does not start is `its own`.

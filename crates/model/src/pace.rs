@@ -78,6 +78,10 @@ pub struct ClientGroup {
     pub pace: Pace,
     /// Number of operations after which a client reconnects, at least 1; `None` for never.
     pub reconnect_every: Option<u64>,
+    /// Percent of the operations planned by its rate that must be done, or else no figure of the step is
+    /// compared; `None` for no such promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sla_percent: Option<Thousandths>,
 }
 
 words! {

@@ -494,6 +494,7 @@ pub(crate) mod tests {
                 clients: 2,
                 pace,
                 reconnect_every: None,
+                sla_percent: None,
             }),
             warmup_ms: 0,
             length,
@@ -528,6 +529,7 @@ pub(crate) mod tests {
             clients: 3,
             pace: rate(1),
             reconnect_every: Some(1),
+            sla_percent: None,
             ..mixed.own().clone()
         });
         assert_eq!(mixed.connections_max(), 8);

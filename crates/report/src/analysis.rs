@@ -12,6 +12,7 @@ pub(crate) mod course;
 pub(crate) mod crossings;
 pub(crate) mod debt;
 pub(crate) mod estimate;
+pub(crate) mod evenness;
 pub(crate) mod execution_plans;
 pub(crate) mod figure;
 pub(crate) mod findings;
@@ -20,13 +21,14 @@ mod histogram;
 pub(crate) mod identical;
 pub(crate) mod lineage;
 pub(crate) mod loads;
-mod measured;
+pub(crate) mod measured;
 pub(crate) mod measurement;
 mod missed_rows;
 pub(crate) mod overall;
 mod pairing;
 pub(crate) mod periods;
 pub(crate) mod placement;
+pub(crate) mod promises;
 mod ratio_display;
 mod readings;
 pub(crate) mod scheduling_groups;
@@ -55,7 +57,7 @@ use self::costs::Costs;
 use self::execution_plans::ExplainedStatement;
 use self::group::GroupId;
 use self::loads::Loads;
-use self::measured::MeasuredTrials;
+use self::measured::{MeasuredTrials, Within};
 use self::overall::Overall;
 use self::placement::Placements;
 use self::section_summaries::SectionSummary;
@@ -110,15 +112,15 @@ pub(crate) struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     /// Reads the run and derives its figures, without what happened within the steps.
     pub(crate) fn of(store: &'a Store) -> Result<Self, ReportError> {
-        Self::read(store, store.plan(), false)
+        Self::read(store, store.plan(), Within::Nothing)
     }
 
     /// Reads the run and derives its figures, relative to the bases of `plan`, which differs from the
-    /// stored plan in nothing else; with the periods between samples if `periods` is set.
+    /// stored plan in nothing else.
     pub(crate) fn read(
         store: &'a Store,
         plan: &'a Plan,
-        periods: bool,
+        within: Within,
     ) -> Result<Self, ReportError> {
         let hosts = store.hosts()?;
         let last_host = hosts.last();
@@ -127,7 +129,7 @@ impl<'a> Analysis<'a> {
             calibration.filter(|known| last_host.is_some_and(|host| is_of(known, host)));
         let trials = Trials::read(store)?;
         let placements = Placements::read(store, &trials)?;
-        let measured = MeasuredTrials::read(store, &trials, &placements, &hosts, periods)?;
+        let measured = MeasuredTrials::read(store, &trials, &placements, &hosts, within)?;
         let struck = calibration.as_ref().map_or_else(Struck::default, |known| {
             Struck::of(known, &measured.all, &trials, &hosts)
         });

@@ -43,14 +43,17 @@ pub struct Question<'a> {
     pub base: Option<&'a str>,
     /// What is compared.
     pub metric: Metric,
+    /// Ratios stand beside the figures that they are made of.
+    pub values: bool,
 }
 
 /// All tables, with what is to be said before them.
 struct Comparison {
     metric: Metric,
+    values: bool,
     layout: Layout,
-    /// A line about each run.
-    runs: Vec<String>,
+    /// Of each run its name, and a line about it.
+    runs: Vec<(String, String)>,
     notes: Vec<String>,
     grids: Vec<Grid>,
 }
@@ -83,6 +86,7 @@ pub fn compare(
         runs: runs.iter().map(about).collect(),
         grids: grid::grids(&runs, &works, &layout, question.metric),
         metric: question.metric,
+        values: question.values,
         notes,
         layout,
     };
@@ -156,7 +160,7 @@ fn notes(runs: &[Run]) -> Vec<String> {
     notes
 }
 
-fn about(run: &Run) -> String {
+fn about(run: &Run) -> (String, String) {
     let host = run.host.as_ref().map_or_else(
         || "unknown host, or several".to_owned(),
         |host| {
@@ -165,5 +169,6 @@ fn about(run: &Run) -> String {
         },
     );
     let blocks = plural(u64::from(run.plan.blocks()), "block");
-    format!("{}: {}, {blocks}, {host}", run.label, run.plan.name)
+    let about = format!("{}, {blocks}, {host}", run.plan.name);
+    (run.label.clone(), about)
 }

@@ -13,12 +13,12 @@ pub use self::text::Screen;
 use prony_model::{Plan, RatioDisplay};
 use prony_store::Store;
 
+use crate::analysis::Analysis;
+use crate::analysis::measured::Within;
 use crate::analysis::settings::{EffectiveTarget, Settings};
-use crate::analysis::{Analysis, course};
 use crate::document::Block;
 use crate::error::ReportError;
 use crate::extent::Extent;
-use crate::page::web::Courses;
 use crate::page::{self, Detail};
 use crate::views::{self, View, ViewOptions};
 
@@ -87,8 +87,12 @@ fn render_plan(
     display: Option<RatioDisplay>,
     screen: Screen,
 ) -> Result<String, ReportError> {
-    let periods = matches!(format, Format::Csv | Format::Json);
-    let mut analysis = Analysis::read(store, plan, periods)?;
+    let within = match format {
+        Format::Csv | Format::Json => Within::Periods,
+        Format::Text | Format::Markdown if matches!(extent, Extent::Answer) => Within::Nothing,
+        Format::Text | Format::Markdown | Format::Html => Within::Operations,
+    };
+    let mut analysis = Analysis::read(store, plan, within)?;
     analysis.asked_display = display;
     let detail = match format {
         Format::Text => Detail::Brief,
@@ -98,10 +102,7 @@ fn render_plan(
         }
         Format::Csv => return csv::write(&analysis),
         Format::Json => return json::write(&analysis),
-        Format::Html => {
-            let courses = courses(store, &analysis)?;
-            return Ok(html::write(&page::web::page(&analysis, &courses)));
-        }
+        Format::Html => return Ok(html::write(&page::web::page(&analysis))),
     };
     let blocks = match extent {
         Extent::Answer => page::answer::page(&analysis),
@@ -113,23 +114,6 @@ fn render_plan(
         }
     };
     Ok(for_people(&blocks, format, screen))
-}
-
-/// Throughput within the steps that are shown, by step and target.
-fn courses(store: &Store, analysis: &Analysis<'_>) -> Result<Courses, ReportError> {
-    let plan = analysis.plan;
-    let of_step = |step: usize| {
-        let targets = 0..plan.targets.len();
-        let course = |target| {
-            if plan.steps[step].warm_only {
-                return Ok(Vec::new());
-            }
-            course::of(store, analysis.cell(step, target))
-        };
-        targets.map(course).collect::<Result<Vec<_>, _>>()
-    };
-    let courses = (0..plan.steps.len()).map(of_step).collect::<Result<_, _>>();
-    Ok(courses?)
 }
 
 /// Renders the large changes over the versions of `store`, in the order of its targets; ends with a line

@@ -15,6 +15,7 @@ mod error;
 mod extent;
 mod figures;
 mod format;
+mod halves;
 mod judgement;
 mod page;
 pub mod tidy;

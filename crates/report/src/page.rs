@@ -7,6 +7,7 @@ mod canaries;
 pub(crate) mod cost;
 mod debt;
 mod differences;
+mod evenness;
 mod execution_plans;
 pub(crate) mod findings;
 mod generator;
@@ -129,6 +130,7 @@ fn figures(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     blocks.extend(verdicts::of_metrics(analysis, detail));
     blocks.extend(identical::table(analysis, detail));
     blocks.extend(response_time::blocks(analysis));
+    blocks.extend(evenness::blocks(analysis));
     blocks.extend(before_after::blocks(analysis));
     if analysis.is_whole {
         blocks.extend(sizes::blocks(analysis));

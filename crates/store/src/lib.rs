@@ -37,7 +37,9 @@ pub use artefacts::Artefact;
 pub use canaries::CanaryRow;
 pub use definitions::{DefinitionFile, DefinitionKind};
 pub use error::StoreError;
-pub use outcomes::{ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
+pub use outcomes::{
+    ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, Stretch, ThreadUseRow,
+};
 pub use placements::PlacementRow;
 pub use run::{BuildRecord, BuildRow, CellRow, HostRow, RunRow};
 pub use samples::{Counters, FlatSample};

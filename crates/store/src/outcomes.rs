@@ -115,3 +115,16 @@ pub struct ThreadUseRow {
     /// Its time, by use.
     pub used: ThreadUse,
 }
+
+/// Operations of a step's own clients in one interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// Begin, in nanoseconds after the start of the measured time.
+    pub start_ns: u64,
+    /// End, likewise.
+    pub end_ns: u64,
+    /// Operations completed in it.
+    pub operations: u64,
+    /// The longest service time of these, in nanoseconds; 0 without operations.
+    pub longest_ns: u64,
+}

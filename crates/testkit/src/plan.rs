@@ -110,5 +110,6 @@ pub fn group(workload: Workload, clients: u32) -> ClientGroup {
         clients,
         pace: Pace::default(),
         reconnect_every: None,
+        sla_percent: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of a job before anything is connected.
 
-use prony_model::Workload;
+use prony_model::{DatasetError, Workload};
 
 use crate::StatementError;
 
@@ -13,6 +13,9 @@ pub enum JobError {
         /// The field of the job.
         field: &'static str,
     },
+    /// Rows that the schema can't have.
+    #[error("make the rows: {0}")]
+    Dataset(#[from] DatasetError),
     /// A value for a parameter that the workload does not have.
     #[error("set parameter `{name}`: workload `{workload}` does not define it")]
     UnknownParameter {

@@ -116,6 +116,7 @@ fn groups_beside_do_as_many() {
             clients: 4,
             pace,
             reconnect_every: None,
+            sla_percent: None,
         });
         let held = crate::hold::hold_with(warm(task, 6), 2, 5);
         assert_eq!(done(&held.ready.record), [6; 5]);

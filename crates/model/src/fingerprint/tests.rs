@@ -51,6 +51,7 @@ fn plan() -> Plan {
         clients: 2,
         pace: Pace::default(),
         reconnect_every: None,
+        sla_percent: None,
     };
     let step = Step {
         name: "s".into(),

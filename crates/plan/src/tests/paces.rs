@@ -56,6 +56,32 @@ fn ramps_and_reconnecting() {
     assert!(plan.steps.iter().all(|step| step.ramp_ms == 2000));
 }
 
+#[test]
+fn a_share_of_a_rate_is_promised() {
+    let promised = |keys: &str| {
+        World::new().parse(&with(keys)).unwrap().steps[2]
+            .own()
+            .sla_percent
+    };
+    assert_eq!(promised("rate = 500"), None);
+    assert_eq!(
+        promised("rate = 500\nsla = \"95 %\""),
+        Some(Thousandths(95_000))
+    );
+    refused(
+        "sla = \"95 %\"",
+        "`sla` needs `rate` beside it
+         | sla = «\"95 %\"» of what?
+         | write `rate`, the operations per second that are planned, or remove `sla`",
+    );
+    refused(
+        "rate = 500\nsla = \"101 %\"",
+        "`101 %` is out of range
+         | sla = «\"101 %\"» this can't be used
+         | write a number from 1 to 100 with at most three decimals and its sign, such as \"95 %\"",
+    );
+}
+
 const GROUPS: &str = "
 [[step.beside]]
 workload = \"update-index\"
@@ -245,7 +271,7 @@ fn groups_that_are_wrong() {
         &group(r#"time = "5s""#),
         r#"unknown key `time`
            | «time» = "5s" a group of clients has no such key
-           | known keys: workload, name, parameters, rate, arrivals, think, think_spacing,
+           | known keys: workload, name, parameters, rate, arrivals, think, think_spacing, sla,
            reconnect_every, clients"#,
     );
     refused(

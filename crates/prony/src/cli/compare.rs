@@ -29,7 +29,7 @@ pub(crate) struct CompareArgs {
         allow_hyphen_values = true
     )]
     pub(crate) filter: String,
-    /// Metric to compare, by its name in docs/metrics.md, such as server_cpu_us or service_time_p99_us
+    /// Metric to compare, by its name in docs/metrics.md
     #[arg(
         long,
         value_name = "NAME",
@@ -38,6 +38,9 @@ pub(crate) struct CompareArgs {
         hide_possible_values = true
     )]
     pub(crate) metric: Metric,
+    /// Show the compared figures themselves beside their ratios
+    #[arg(long)]
+    pub(crate) values: bool,
     /// Keys of the rows
     #[arg(long, value_name = "KEYS", default_value = "step,clients,beside")]
     pub(crate) row: String,
@@ -54,10 +57,10 @@ pub(crate) struct CompareArgs {
 
 /// A metric by its name in CSV and JSON.
 fn metrics() -> impl TypedValueParser<Value = Metric> {
-    let names = Metric::all().map(|metric| metric.facts().id);
-    PossibleValuesParser::new(names).map(|name| {
+    let ids = Metric::all().map(|metric| metric.facts().id);
+    PossibleValuesParser::new(ids).map(|id| {
         let mut all = Metric::all();
-        let named = all.find(|metric| metric.facts().id == name);
-        named.unwrap_or(Metric::Operations)
+        let chosen = all.find(|metric| metric.facts().id == id);
+        chosen.unwrap_or(Metric::Operations)
     })
 }

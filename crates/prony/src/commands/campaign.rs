@@ -116,6 +116,9 @@ fn is_decisive(plan: &Plan, judgement: &Judgement) -> bool {
     is_own && plan.contenders().any(|target| target == judgement.target)
 }
 
+/// Steps that are not precise enough and that the end of a campaign names: those furthest from it.
+const OPEN_NAMED_MAX: usize = 3;
+
 /// What was reached, in lines.
 fn summary(plan: &Plan, campaign: &Campaign, end: CampaignEnd, steps: &[StepPrecision]) -> String {
     let wanted = f64::from(campaign.precision_percent.0) / 1e3;
@@ -132,13 +135,18 @@ fn summary(plan: &Plan, campaign: &Campaign, end: CampaignEnd, steps: &[StepPrec
     let blocks = plural(plan.blocks().into(), "block");
     let mut lines = vec![format!("The campaign ended after {blocks}: {reason}.")];
     let settled = steps.iter().filter(|step| step.is_settled).count();
-    let open = steps.iter().filter(|step| !step.is_settled);
-    let open: Vec<String> = open.map(|step| open_words(plan, step)).collect();
-    if !open.is_empty() {
+    let mut open: Vec<&StepPrecision> = steps.iter().filter(|step| !step.is_settled).collect();
+    let width = |step: &StepPrecision| step.worst.half_width.unwrap_or(f64::INFINITY);
+    open.sort_by(|one, other| width(other).total_cmp(&width(one)));
+    let named = open.iter().take(OPEN_NAMED_MAX);
+    let mut named: Vec<String> = named.map(|step| open_words(plan, step)).collect();
+    let more = open.len() - named.len();
+    named.extend((more > 0).then(|| format!("{more} more, which came closer")));
+    if !named.is_empty() {
         lines.push(format!(
             "± {wanted} % was reached at {settled} of {}, and not at {}.",
             plural(steps.len() as u64, "step"),
-            listed(&open)
+            listed(&named)
         ));
     }
     let (measured, all) = step_counts(plan);

@@ -31,6 +31,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
         column: args.col.as_deref().unwrap_or(columns),
         base: args.base.as_deref(),
         metric: args.metric,
+        values: args.values,
     };
     let text = prony_report::compare(&stores, &question, args.format.into());
     output::data(&text.map_err(Failure::usage)?)

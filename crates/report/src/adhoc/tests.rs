@@ -45,6 +45,7 @@ fn step(pace: Pace) -> Step {
     let own = ClientGroup {
         pace,
         reconnect_every: Some(1_000),
+        sla_percent: None,
         ..testkit::group(workload, 64)
     };
     Step {

@@ -98,8 +98,8 @@ impl Cell {
     }
 }
 
-/// A metric ÷ that of `base`, from the blocks in which both were measured over the same backend: what
-/// carries the connections moves cost between client and server.
+/// A metric ÷ that of `base`, from the blocks in which both were measured over the same backend, as what
+/// carries the connections moves cost between client and server. `None` where one broke a promised rate.
 pub(crate) fn ratio(
     metric: Metric,
     measurements: &[Measurement],
@@ -143,7 +143,7 @@ fn is_scheduled(measurements: &[Measurement]) -> bool {
 }
 
 fn figures(metric: Metric, mine: &Measurement, other: &Measurement) -> Option<(f64, f64)> {
-    let alike = mine.row().backend == other.row().backend;
+    let alike = mine.row().backend == other.row().backend && mine.kept && other.kept;
     let values = || Some((mine.value(metric)?, other.value(metric)?));
     alike.then(values).flatten()
 }

@@ -185,7 +185,12 @@ fn of_step(
         }
         let planned = &plan.steps[step];
         let base = plan.other_base_of(target).map(|base| &bases[&base]);
-        let mut cell = CellCosts::of(trials, base.filter(|_| !planned.warm_only), has_queries);
+        let kept = [Some(target), plan.other_base_of(target)]
+            .into_iter()
+            .flatten();
+        let are_kept = kept.into_iter().all(|target| cells.kept(step, target));
+        let base = base.filter(|_| !planned.warm_only && are_kept);
+        let mut cell = CellCosts::of(trials, base, has_queries);
         if planned.own().workload.effect != Effect::None {
             cell.doubt_simulated("a step that writes");
         }

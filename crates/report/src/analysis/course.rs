@@ -1,7 +1,7 @@
 //! Throughput within the measured time of a step.
 
 use prony_stats::Summary;
-use prony_store::{Store, StoreError};
+use prony_store::Stretch;
 
 use crate::analysis::cell::Cell;
 
@@ -19,35 +19,16 @@ pub(crate) struct CoursePoint {
     pub(crate) high: f64,
 }
 
-/// A part of one block.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Stretch {
-    start_ns: u64,
-    end_ns: u64,
-    operations: u64,
-}
-
-/// The course of a step's own clients at one target, with all done blocks.
-///
-/// # Errors
-/// If the result file can't be read.
-pub(crate) fn of(store: &Store, cell: &Cell) -> Result<Vec<CoursePoint>, StoreError> {
-    let mut blocks: Vec<Vec<Stretch>> = Vec::new();
-    for measurement in &cell.measurements {
-        let row = measurement.row();
-        let intervals = store.intervals(row.trial, row.step)?;
-        let stretches = intervals.iter().map(|interval| Stretch {
-            start_ns: interval.start_ns,
-            end_ns: interval.end_ns,
-            operations: interval.operations,
-        });
-        blocks.push(whole(stretches.collect()));
-    }
-    Ok(over_blocks(&blocks))
+/// The course of a step's own clients at one target, with all done blocks; empty if the intervals were not
+/// read ([`Within::Operations`](crate::analysis::measured::Within)).
+pub(crate) fn of(cell: &Cell) -> Vec<CoursePoint> {
+    let blocks = cell.measurements.iter();
+    let blocks: Vec<Vec<Stretch>> = blocks.map(|block| whole(block.stretches.clone())).collect();
+    over_blocks(&blocks)
 }
 
 /// Without a last interval that is much shorter than the first: its rate is that of a few operations.
-fn whole(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
+pub(super) fn whole(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
     let length = |stretch: &Stretch| stretch.end_ns.saturating_sub(stretch.start_ns);
     let first = stretches.first().map_or(0, length);
     stretches.retain(|stretch| length(stretch) > 0);
@@ -95,6 +76,7 @@ mod tests {
                 start_ns: index * second,
                 end_ns: (index + 1) * second,
                 operations,
+                longest_ns: 0,
             })
             .collect()
     }

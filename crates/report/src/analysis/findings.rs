@@ -12,6 +12,7 @@ use crate::analysis::group::GroupId;
 use crate::analysis::identical::Comparison;
 use crate::analysis::lineage;
 use crate::analysis::overall::OverallRatio;
+use crate::analysis::promises::Breach;
 use crate::analysis::verdicts::{Disagreement, Doubt, Judged};
 use crate::analysis::{Analysis, CAUTION};
 
@@ -41,6 +42,8 @@ pub(crate) enum Finding<'a> {
     Largest(Largest<'a>),
     /// Throughput and cost of a step that have different verdicts.
     Disagreement(Disagreement<'a>),
+    /// Promised rates that were not kept; never empty.
+    Broken(&'a [Breach]),
     /// The differences between identical servers.
     Identical(Identical<'a>),
     /// Steps whose margin is smaller than the difference between identical servers in throughput, the
@@ -157,6 +160,7 @@ impl Finding<'_> {
             }
             Self::Largest(_) => "largest-regression",
             Self::Disagreement(_) => "disagreement",
+            Self::Broken(_) => "broken-promises",
             Self::Identical(_) => "identical-servers",
             Self::Unfit(_) => "unfit-host",
             Self::Doubtful { .. } => "doubtful",
@@ -185,6 +189,14 @@ impl Finding<'_> {
                 judged.map(CellMetric::from).collect()
             }
             Self::Disagreement(found) => all(&[found.throughput, found.cost]),
+            Self::Broken(breaches) => {
+                let of = |breach: &Breach| CellMetric {
+                    group: breach.group,
+                    target: breach.target,
+                    metric: Metric::Operations,
+                };
+                breaches.iter().map(of).collect()
+            }
             Self::Identical(identical) => identical.largest.and_then(of_twin).into_iter().collect(),
             Self::Unfit(comparisons) => comparisons.iter().filter_map(|one| of_twin(one)).collect(),
             Self::Doubtful { marked, .. } => all(marked),
@@ -209,6 +221,8 @@ pub(crate) fn of<'a>(analysis: &'a Analysis<'_>) -> Vec<Finding<'a>> {
     if has_contenders {
         found.extend(of_contenders(analysis));
     }
+    let broken = &analysis.cells.breaches[..];
+    found.extend((!broken.is_empty()).then_some(Finding::Broken(broken)));
     if has_contenders || plan.twin.is_some() {
         found.push(identical(analysis));
         found.extend(unfit(analysis));

@@ -72,8 +72,23 @@ struct Rows<'a> {
     /// Processors of each host.
     processors: Vec<Option<u32>>,
     counters: &'a CounterTable,
-    /// The periods between the samples of a step are wanted too.
-    periods: bool,
+    within: Within,
+}
+
+/// What is read of the time within steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Within {
+    Nothing,
+    /// The counters of each period between two samples.
+    Periods,
+    /// The operations of each interval.
+    Operations,
+}
+
+impl Within {
+    fn periods(self) -> bool {
+        self == Self::Periods
+    }
 }
 
 /// Everything of some trials.
@@ -95,18 +110,18 @@ struct Reader<'a> {
 }
 
 impl MeasuredTrials {
-    /// Reads all done trials, with the `periods` within their steps if these are wanted.
+    /// Reads all done trials, with what is wanted of the time within their steps.
     pub(crate) fn read(
         store: &Store,
         trials: &Trials,
         placements: &Placements,
         hosts: &[HostRow],
-        periods: bool,
+        within: Within,
     ) -> Result<Self, ReportError> {
         let mut warnings = store.warnings()?;
         let counters = CounterTable::of(store.counters()?);
         let mut rows = Rows::read(store, (trials, placements, &counters), hosts, &warnings)?;
-        rows.periods = periods;
+        rows.within = within;
         let outcomes = store.outcomes()?;
         let middle = if outcomes.len() < SHARED_FROM {
             outcomes.len()
@@ -172,13 +187,13 @@ fn counted(store: &Store, rows: &Rows<'_>) -> Result<CountedCosts, StoreError> {
     let mut loads = Vec::new();
     for of_trial in own.chunk_by(|one, other| one.trial == other.trial) {
         let trial = of_trial[0].trial;
-        let samples = store.flat_samples(trial, &rows.counters.counters, rows.periods)?;
+        let samples = store.flat_samples(trial, &rows.counters.counters, rows.within.periods())?;
         let statements = Statements::read(store, trial)?;
         loads.extend(load_costs(rows, &of_trial[0], &samples));
         for row in of_trial {
             let readings = Readings::of(rows.counters, of_step(&samples, Some(row.step)));
             let counts = counts(rows.plan, row, (&[], None), statements.of(row));
-            let of_row = TrialCosts::of(row, &counts, &readings, rows.periods);
+            let of_row = TrialCosts::of(row, &counts, &readings, rows.within.periods());
             costs.push((row.step, row.planned.target, of_row));
         }
     }
@@ -246,13 +261,17 @@ impl<'a> Reader<'a> {
         let rows = self.rows;
         let trial = outcomes[0].trial;
         let host = rows.trials.get(trial).map(|trial| trial.host);
-        let samples = self
-            .store
-            .flat_samples(trial, &rows.counters.counters, rows.periods)?;
+        let samples =
+            self.store
+                .flat_samples(trial, &rows.counters.counters, rows.within.periods())?;
         let of_load = load_costs(rows, &outcomes[0], &samples);
         self.part.loads.extend(of_load);
         let mut statements = Statements::read(self.store, trial)?;
         let histograms = self.store.histograms(trial)?;
+        let stretches = match rows.within {
+            Within::Operations => self.store.stretches(trial)?,
+            Within::Nothing | Within::Periods => Vec::new(),
+        };
         let mut warnings: Vec<WarningRow> = Vec::new();
         for row in outcomes {
             let group = GroupId {
@@ -269,7 +288,7 @@ impl<'a> Reader<'a> {
                 let processors = host.and_then(|host| *rows.processors.get(host)?);
                 let used = (rows.threads(row), processors);
                 let counts = counts(rows.plan, row, used, statements.of(row));
-                let costs = TrialCosts::of(row, &counts, &readings, rows.periods);
+                let costs = TrialCosts::of(row, &counts, &readings, rows.within.periods());
                 self.part.costs.push((row.step, row.planned.target, costs));
             }
             let place = histograms.binary_search_by_key(&(row.step, row.group), |histogram| {
@@ -278,7 +297,13 @@ impl<'a> Reader<'a> {
             let histogram = place.map_or(&[][..], |place| &histograms[place].hdr);
             let statements = statements.0.remove(&(row.step, row.group));
             let statements = statements.unwrap_or_default();
-            let measurement = self.measurement(group, row, histogram, statements, &warnings)?;
+            let mut measurement = self.measurement(group, row, histogram, statements, &warnings)?;
+            if group.is_own() {
+                let begin = stretches.partition_point(|&(step, _)| step < row.step);
+                let of_step = stretches[begin..].iter();
+                let of_step = of_step.take_while(|&&(step, _)| step == row.step);
+                measurement.stretches = of_step.map(|&(_, stretch)| stretch).collect();
+            }
             self.part.all.push((group, measurement));
         }
         Ok(())
@@ -346,6 +371,8 @@ impl<'a> Reader<'a> {
             values,
             pace: clients.pace,
             accompanied: rows.plan.steps[group.step].groups.len() > 1,
+            stretches: Vec::new(),
+            kept: true,
             row: row.clone(),
         })
     }
@@ -411,7 +438,7 @@ impl<'a> Rows<'a> {
             trials,
             warnings,
             counters,
-            periods: false,
+            within: Within::Nothing,
             debts,
             settles: settles
                 .map(|row| ((row.trial, row.step, 0), row.outcome))

@@ -6,7 +6,7 @@ use prony_model::{
     DebtKind, Metric, NoDifference, NoValue, Pace, Placement, PlacementReading, SettleOutcome,
     ThreadUse,
 };
-use prony_store::{ErrorRow, OutcomeRow, StatementRow};
+use prony_store::{ErrorRow, OutcomeRow, StatementRow, Stretch};
 use serde::Serialize;
 
 use crate::analysis::pairing::InBlock;
@@ -41,6 +41,11 @@ pub(crate) struct Measurement {
     pub(super) pace: Pace,
     /// `true` if other clients shared the generator with these.
     pub(super) accompanied: bool,
+    /// All promised rates of the step were kept in all blocks: else nothing of it is compared.
+    pub(super) kept: bool,
+    /// Operations within the measured time, of a step's own clients; empty where they were not asked
+    /// for.
+    pub(crate) stretches: Vec<Stretch>,
 }
 
 /// The schedule of one block as it was kept.

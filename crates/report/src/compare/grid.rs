@@ -12,6 +12,7 @@ use crate::compare::ladder::{Kind, Of, Refusal, Relation, is_speed, relate};
 use crate::compare::projection::{Order, Projection, numbers};
 use crate::compare::runs::{Place, Run};
 use crate::compare::works::Works;
+use crate::words::plural;
 
 /// Level of significance of signs, over all cells of a comparison.
 const ALPHA: f64 = 0.05;
@@ -41,8 +42,18 @@ pub(crate) struct Grid {
 /// One row.
 pub(crate) struct Row {
     pub(crate) labels: Labels,
+    /// The work that all its cells do; `None` where rows are not about steps.
+    pub(crate) work: Option<RowWork>,
     /// One for each column; `None` where nothing was measured.
     pub(crate) figures: Vec<Option<Figure>>,
+}
+
+/// The work of a row, in words.
+pub(crate) struct RowWork {
+    /// The first run that does it.
+    pub(crate) run: String,
+    /// Tables and rows.
+    pub(crate) dataset: String,
 }
 
 /// What a cell of a table shows.
@@ -213,7 +224,7 @@ fn grid(runs: &[Run], works: &Works, layout: &Layout, labels: Labels, cells: &[&
     keys.sort_by_key(|(_, labels)| order.iter().position(|other| other == labels));
     let rows: Vec<Row> = keys
         .iter()
-        .map(|key| row(runs, works, &columns, key.1.clone(), &by_row[key]))
+        .map(|key| row(runs, works, &columns, key, &by_row[key]))
         .collect();
     let means = (0..columns.len())
         .map(|column| mean(&rows, column))
@@ -226,18 +237,26 @@ fn grid(runs: &[Run], works: &Works, layout: &Layout, labels: Labels, cells: &[&
     }
 }
 
-fn row(runs: &[Run], works: &Works, columns: &[Labels], labels: Labels, cells: &[&Placed]) -> Row {
+fn row(
+    runs: &[Run],
+    works: &Works,
+    columns: &[Labels],
+    (work, labels): &(Option<usize>, Labels),
+    cells: &[&Placed],
+) -> Row {
     let of_column = |column: &Labels| -> Vec<&Placed> {
         let cells = cells.iter().copied();
         cells.filter(|cell| cell.column == *column).collect()
     };
-    let reference = match columns.first().map(of_column).as_deref() {
-        Some([only]) => Some(*only),
-        _ => None,
+    // Where the first column has nothing, cells are compared with the base of their own run.
+    let (reference, own) = match columns.first().map(of_column).as_deref() {
+        Some([only]) => (Some(*only), cells),
+        Some([]) => (None, cells),
+        _ => (None, &[][..]),
     };
     let figures = columns.iter().map(|column| match of_column(column)[..] {
         [] => None,
-        [only] => Some(figure(runs, works, only, reference, cells)),
+        [only] => Some(figure(runs, works, only, reference, own)),
         ref several => Some(Figure {
             summary: None,
             ratio: Ratio::None,
@@ -250,9 +269,23 @@ fn row(runs: &[Run], works: &Works, columns: &[Labels], labels: Labels, cells: &
             is_doubtful: false,
         }),
     });
+    let first = cells.first().filter(|_| work.is_some());
+    let work = first.map(|cell| {
+        let run = &runs[cell.run];
+        let dataset = &run.plan.dataset;
+        RowWork {
+            run: run.label.clone(),
+            dataset: format!(
+                "{} of {}",
+                plural(u64::from(dataset.tables), "table"),
+                plural(dataset.rows, "row")
+            ),
+        }
+    });
     Row {
         figures: figures.collect(),
-        labels,
+        labels: labels.clone(),
+        work,
     }
 }
 
@@ -273,25 +306,27 @@ fn figure(
         .collect();
     let mut is_doubtful = !notes.is_empty();
     let of = |placed: &Placed| -> Of<'_> { (placed.run, &runs[placed.run], placed.place) };
+    let to_own = |notes: &mut Vec<String>| {
+        let own = own_base(run, cell, row);
+        let relation = own.and_then(|own| relate(works, of(cell), of(own)).ok());
+        let Some(relation) = relation else {
+            return Ratio::None;
+        };
+        let base = run.plan.base_of(cell.place.target).unwrap_or(run.plan.base);
+        let base = &run.plan.targets[base].name;
+        notes.push(format!("relative to {base} of its own run {}", run.label));
+        Ratio::Of(relation)
+    };
     let ratio = match reference {
-        None => Ratio::None,
+        None => to_own(&mut notes),
         Some(reference) if same(reference, cell) => Ratio::Reference,
         Some(reference) => match relate(works, of(cell), of(reference)) {
             Ok(relation) => Ratio::Of(relation),
             Err(refusal) => {
-                let own = matches!(refusal, Refusal::OtherHost(_))
-                    .then(|| own_base(run, cell, row))
-                    .flatten();
-                let relation = own.and_then(|own| relate(works, of(cell), of(own)).ok());
                 notes.push(refusal.to_string());
-                match relation {
-                    Some(relation) => {
-                        let base = run.plan.base_of(cell.place.target).unwrap_or(run.plan.base);
-                        let base = &run.plan.targets[base].name;
-                        notes.push(format!("relative to {base} of its own run {}", run.label));
-                        Ratio::Of(relation)
-                    }
-                    None => Ratio::None,
+                match refusal {
+                    Refusal::OtherHost(_) => to_own(&mut notes),
+                    _ => Ratio::None,
                 }
             }
         },

@@ -51,6 +51,7 @@ pub(crate) enum Refusal {
     Differs(&'static str, String, String),
     OtherWork,
     AtARate,
+    Broken,
     NoCommonBlock,
 }
 
@@ -69,6 +70,10 @@ pub(crate) fn relate(works: &Works, cell: Of<'_>, base: Of<'_>) -> Result<Relati
     let is_at_a_rate = |of: &Of<'_>| of.1.clients(of.2).pace.is_scheduled();
     if is_speed(cell.1.metric) && [cell, base].iter().any(is_at_a_rate) {
         return Err(Refusal::AtARate);
+    }
+    let is_broken = |of: &Of<'_>| of.1.broken.contains(&(of.2.target, of.2.step));
+    if [cell, base].iter().any(is_broken) {
+        return Err(Refusal::Broken);
     }
     let mut relation = if cell.0 == base.0 {
         let logs = paired(cell.1, cell.2, base.2)?;
@@ -349,6 +354,7 @@ impl fmt::Display for Refusal {
             Self::AtARate => {
                 f.write_str("not compared: operations arrive at a rate that no server decides")
             }
+            Self::Broken => f.write_str("not compared: a promised rate was not kept"),
             Self::NoCommonBlock => f.write_str("not compared: no block has both"),
         }
     }

@@ -3,7 +3,8 @@
 use prony_model::{Better, Metric};
 
 use crate::compare::Comparison;
-use crate::compare::grid::{Figure, Grid, Labels, Mean, Ratio, Sign};
+use crate::compare::grid::{Figure, Grid, Labels, Mean, Ratio, Row, Sign};
+use crate::compare::key::Key;
 use crate::compare::ladder::is_speed;
 use crate::compare::projection::Projection;
 use crate::document::{Block, Cell, Table};
@@ -28,7 +29,15 @@ impl Footnotes {
 /// The whole page.
 pub(super) fn document(comparison: &Comparison) -> Vec<Block> {
     let mut blocks = vec![Block::Title(title(comparison.metric))];
-    blocks.push(Block::List(comparison.runs.clone()));
+    let runs = comparison.runs.iter().enumerate();
+    let line = |(index, (label, about)): (usize, &(String, String))| {
+        let label = match letter(comparison, index) {
+            Some(letter) => format!("{letter} = {label}"),
+            None => label.clone(),
+        };
+        format!("{label}: {about}")
+    };
+    blocks.push(Block::List(runs.map(line).collect()));
     if !comparison.notes.is_empty() {
         blocks.push(Block::List(comparison.notes.clone()));
     }
@@ -53,8 +62,39 @@ pub(super) fn document(comparison: &Comparison) -> Vec<Block> {
         blocks.push(Block::List(notes.collect()));
     }
     blocks.push(Block::Heading("How to read this".into()));
-    blocks.push(Block::List(legend(comparison.metric)));
+    blocks.push(Block::List(legend(comparison)));
     blocks
+}
+
+/// The letter that stands for a run in the heads of columns, where names of runs would make these wide.
+fn letter(comparison: &Comparison, run: usize) -> Option<char> {
+    let mut keys = comparison.layout.column.keys.iter();
+    let are_shown = keys.any(|(key, _)| *key == Key::Named("run"));
+    let mut labels = comparison
+        .runs
+        .iter()
+        .map(|(label, _)| label.chars().count());
+    let are_wide = labels.any(|width| width > RUN_WIDTH_MAX);
+    let letter = u8::try_from(run)
+        .ok()
+        .and_then(|run| b'A'.checked_add(run))?;
+    (are_shown && are_wide && comparison.runs.len() > 1 && letter.is_ascii_uppercase())
+        .then_some(char::from(letter))
+}
+
+/// The head of a column.
+fn column_head(comparison: &Comparison, labels: &Labels) -> String {
+    let keys = comparison.layout.column.keys.iter();
+    let parts = keys.zip(labels).map(|((key, _), label)| {
+        let mut runs = comparison.runs.iter();
+        let run = runs.position(|(name, _)| name == label);
+        let run = run.filter(|_| *key == Key::Named("run"));
+        match run.and_then(|run| letter(comparison, run)) {
+            Some(letter) => letter.to_string(),
+            None => label.clone(),
+        }
+    });
+    label(&parts.collect())
 }
 
 fn title(metric: Metric) -> String {
@@ -70,7 +110,8 @@ fn title(metric: Metric) -> String {
     }
 }
 
-fn legend(metric: Metric) -> Vec<String> {
+fn legend(comparison: &Comparison) -> Vec<String> {
+    let metric = comparison.metric;
     let (above, better, worse) = match metric.facts().better {
         _ if is_speed(metric) => (" is faster", "faster", "slower"),
         Better::Higher => (" is better", "better", "worse"),
@@ -84,11 +125,17 @@ fn legend(metric: Metric) -> Vec<String> {
     );
     let mut legend: Vec<String> = LEGEND.map(str::to_owned).into();
     legend.insert(1, ratios);
+    if comparison.values {
+        legend[0].push_str(" In the other columns the mean stands before the ratio.");
+    }
     if !is_speed(metric) {
         legend[3] = legend[3].replacen("A rate", "A figure", 1);
     }
     legend
 }
+
+/// Characters of the name of a run that may stand in the head of each of its columns.
+const RUN_WIDTH_MAX: usize = 12;
 
 const LEGEND: [&str; 4] = [
     "The first column of figures is the reference: mean over the blocks, with half of their range.",
@@ -113,13 +160,17 @@ fn table(comparison: &Comparison, grid: &Grid, footnotes: &mut Footnotes) -> Tab
         .iter()
         .map(|&key| comparison.layout.row.keys[key].0.to_string());
     let mut header: Vec<Cell> = names.map(Cell::from).collect();
-    header.extend(grid.columns.iter().map(|labels| Cell::from(label(labels))));
+    let columns = grid.columns.iter();
+    header.extend(columns.map(|labels| Cell::from(column_head(comparison, labels))));
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for row in &grid.rows {
         let mut cells: Vec<Cell> = keys.iter().map(|&k| row.labels[k].clone().into()).collect();
+        if let Some(note) = other_work(grid, row) {
+            cells[0] = format!("{} {}", row.labels[keys[0]], footnotes.mark(&note)).into();
+        }
         let figures = row.figures.iter();
         cells.extend(figures.map(|figure| match figure {
-            Some(figure) => cell(figure, footnotes),
+            Some(figure) => cell(figure, comparison.values, footnotes),
             None => Cell::none(),
         }));
         rows.push(cells);
@@ -140,13 +191,25 @@ fn table(comparison: &Comparison, grid: &Grid, footnotes: &mut Footnotes) -> Tab
     }
 }
 
+/// What is to be said of a row beside which another has the same name and does other work.
+fn other_work(grid: &Grid, row: &Row) -> Option<String> {
+    let mut namesakes = grid.rows.iter().filter(|other| other.labels == row.labels);
+    let is_alone = namesakes.nth(1).is_none();
+    let work = row.work.as_ref().filter(|_| !is_alone)?;
+    Some(format!(
+        "the work of {}, with {}; the row of the same name does other work (dataset, statements, \
+         parameters, pace or the time that counts)",
+        work.run, work.dataset
+    ))
+}
+
 /// Positions of the row keys that have a value anywhere; the first always.
 fn shown_keys(row: &Projection, grid: &Grid) -> Vec<usize> {
     let has = |&key: &usize| key == 0 || grid.rows.iter().any(|row| !row.labels[key].is_empty());
     (0..row.keys.len()).filter(has).collect()
 }
 
-fn cell(figure: &Figure, footnotes: &mut Footnotes) -> Cell {
+fn cell(figure: &Figure, values: bool, footnotes: &mut Footnotes) -> Cell {
     let rate = || {
         figure
             .summary
@@ -156,7 +219,12 @@ fn cell(figure: &Figure, footnotes: &mut Footnotes) -> Cell {
     let (text, value) = match &figure.ratio {
         Ratio::Of(relation) => {
             let ratio = figures::with_interval(relation.ratio, relation.interval);
-            (signed(figure.sign, &ratio), Some(relation.ratio))
+            let ratio = signed(figure.sign, &ratio);
+            let text = match (&figure.summary, values) {
+                (Some(_), true) => format!("{}, {ratio}", rate()),
+                _ => ratio,
+            };
+            (text, Some(relation.ratio))
         }
         _ => (rate(), figure.summary.map(|summary| summary.mean)),
     };

@@ -12,6 +12,7 @@ use crate::analysis::canaries::Canaries;
 use crate::analysis::estimate::PlannedLooks;
 use crate::analysis::group::GroupId;
 use crate::analysis::measurement::Measurement;
+use crate::analysis::promises::{self, Planned};
 use crate::analysis::sections::{self, Section};
 use crate::analysis::trials::Trials;
 use crate::compare::key::Key;
@@ -33,6 +34,8 @@ pub(crate) struct Run {
     pub(crate) fingerprints: BTreeMap<(usize, usize), String>,
     /// By target, step and group; those with a figure.
     pub(crate) cells: BTreeMap<Place, Cell>,
+    /// Targets and steps that broke a promised rate.
+    pub(crate) broken: BTreeSet<(usize, usize)>,
     /// What is compared.
     pub(crate) metric: Metric,
     sections: Vec<Section>,
@@ -90,6 +93,7 @@ impl Run {
                 Metric::Operations => cells(store)?,
                 metric => of_metric(store, metric, cells(store)?)?,
             },
+            broken: broken(store)?,
             metric,
             sections: sections::of(&plan),
             plan,
@@ -216,6 +220,36 @@ fn host(store: &Store) -> Result<Option<Host>, ReportError> {
             .then_some(first)
     });
     Ok(one)
+}
+
+/// The targets and steps that broke a promised rate in any block.
+fn broken(store: &Store) -> Result<BTreeSet<(usize, usize)>, ReportError> {
+    let steps = &store.plan().steps;
+    let mut groups = steps.iter().flat_map(|step| step.groups.iter());
+    if groups.all(|group| group.sla_percent.is_none()) {
+        return Ok(BTreeSet::new());
+    }
+    let schedules = store.schedules()?.into_iter().map(|row| {
+        let planned = Planned {
+            operations: row.schedule.planned,
+            backlog: row.schedule.backlog,
+        };
+        ((row.trial, row.step, row.group), planned)
+    });
+    let schedules: BTreeMap<_, Planned> = schedules.collect();
+    let mut broken = BTreeSet::new();
+    for row in store.outcomes()? {
+        let step = &steps[row.step];
+        let planned = schedules.get(&(row.trial, row.step, row.group));
+        let group = step.groups.get(row.group);
+        if let (Some(&planned), Some(group)) = (planned, group)
+            && let Some(done) = promises::done(step, group, &row, planned)
+            && promises::is_broken(group, done)
+        {
+            broken.insert((row.planned.target, row.step));
+        }
+    }
+    Ok(broken)
 }
 
 fn cells(store: &Store) -> Result<BTreeMap<Place, Cell>, ReportError> {

@@ -19,7 +19,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::chart::Chart;
 use crate::document::Block;
+use crate::halves;
 use crate::page::web::{AnswerPart, Part, SectionPart, TargetKey, WebPage};
+use crate::words::plural;
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
@@ -69,7 +71,7 @@ fn whole(title: &str, colours: &str, body: Markup) -> String {
             }
         }
     };
-    let mut text = shown(&page.into_string());
+    let mut text = shown(page.into_string());
     text.push('\n');
     text
 }
@@ -84,7 +86,14 @@ fn policy() -> String {
 }
 
 /// Control characters, which HTML can't hold, as the pictures that Unicode has of them.
-fn shown(text: &str) -> String {
+fn shown(text: String) -> String {
+    // Almost no page has any, and pages can have millions of characters.
+    let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t');
+    let is_later_control = |two: &[u8]| two[0] == 0xc2 && two[1] < 0xa0;
+    let bytes = text.as_bytes();
+    if !bytes.iter().any(is_control) && !bytes.windows(2).any(is_later_control) {
+        return text;
+    }
     let picture = |character: char| match character {
         '\n' | '\t' => character,
         '\u{7f}' => '\u{2421}',
@@ -131,9 +140,21 @@ fn answer(page: &WebPage) -> Markup {
                     p { "There is one target only, so nothing is compared." }
                 }
             } @else {
-                ul { @for sentence in &page.answer { li { @for part in sentence { (answer_part(part)) } } } }
+                (findings(&page.answer))
+                @if !page.more.is_empty() {
+                    details {
+                        summary { (plural(page.more.len() as u64, "more finding")) }
+                        (findings(&page.more))
+                    }
+                }
             }
         }
+    }
+}
+
+fn findings(sentences: &[Vec<AnswerPart>]) -> Markup {
+    html! {
+        ul { @for sentence in sentences { li { @for part in sentence { (answer_part(part)) } } } }
     }
 }
 
@@ -218,7 +239,7 @@ fn section(section: &SectionPart, index: usize, page: &WebPage) -> Markup {
                     div.charts { @for chart in &section.charts { (chart::draw(chart, page.base)) } }
                 }
             }
-            @for step in &section.steps { (rows::step(step, &axis, page)) }
+            @for step in halves::map(&section.steps, |step| rows::step(step, &axis, page)) { (step) }
         }
     }
 }
@@ -260,7 +281,8 @@ mod tests {
 
     #[test]
     fn control_characters_are_shown() {
-        assert_eq!(shown("a\u{0}b\rc\n\u{7f}\u{9b}"), "a␀b␍c\n␡\u{fffd}");
+        assert_eq!(shown("a\u{0}b\rc\n\u{7f}\u{9b}".into()), "a␀b␍c\n␡\u{fffd}");
+        assert_eq!(shown("a ± b".into()), "a ± b");
     }
 
     /// A page with a text in every place where one may be.
@@ -312,6 +334,7 @@ mod tests {
             question: text.to_owned(),
             head: vec![("Run", text.to_owned())],
             answer: vec![[None, Some(1.0)].map(of_answer).into()],
+            more: vec![[None, Some(1.0)].map(of_answer).into()],
             targets: vec![TargetKey {
                 index: 0,
                 name: text.to_owned(),

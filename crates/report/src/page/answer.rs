@@ -23,7 +23,7 @@ pub(crate) fn page(analysis: &Analysis<'_>) -> Vec<Block> {
     let mut hidden = 0;
     if analysis.trials.counts.done > 0 {
         let (shown, more) = brief(&found);
-        hidden = more;
+        hidden = more.len();
         blocks.extend(of_findings(analysis, shown.into_iter()));
         blocks.extend(ratios::blocks(analysis));
     } else {
@@ -44,17 +44,17 @@ fn most(kind: &str) -> usize {
     }
 }
 
-/// The findings of the short page, and the number of the others.
-fn brief<'f, 'a>(found: &'f [Finding<'a>]) -> (Vec<&'f Finding<'a>>, usize) {
+/// The findings that are shown first, and the others.
+pub(crate) fn brief<'f, 'a>(
+    found: &'f [Finding<'a>],
+) -> (Vec<&'f Finding<'a>>, Vec<&'f Finding<'a>>) {
     let mut of_kind: BTreeMap<&str, usize> = BTreeMap::new();
     let is_shown = |finding: &&Finding<'_>| {
         let shown = of_kind.entry(finding.kind()).or_default();
         *shown += 1;
         *shown <= most(finding.kind())
     };
-    let shown: Vec<&Finding<'_>> = found.iter().filter(is_shown).collect();
-    let hidden = found.len() - shown.len();
-    (shown, hidden)
+    found.iter().partition(is_shown)
 }
 
 fn of_findings<'f>(

@@ -11,6 +11,7 @@ use crate::analysis::findings::{
     Beginning, CellMetric, Counts, Finding, Identical, Largest, by_doubt,
 };
 use crate::analysis::identical::Comparison;
+use crate::analysis::promises::Breach;
 use crate::analysis::verdicts::{Disagreement, Judged};
 use crate::document::MARK;
 use crate::figures;
@@ -141,6 +142,7 @@ pub(crate) fn sentence(analysis: &Analysis<'_>, finding: &Finding<'_>) -> Senten
         Finding::Counts(counts) => of_counts(analysis, counts),
         Finding::Largest(largest) => of_largest(analysis, largest),
         Finding::Disagreement(found) => of_disagreement(analysis, found),
+        Finding::Broken(breaches) => of_broken(analysis, breaches),
         Finding::Identical(identical) => of_identical(analysis, identical),
         Finding::Unfit(comparisons) => of_unfit(analysis, comparisons),
         Finding::Doubtful { marked, all } => of_doubts(marked, *all),
@@ -313,6 +315,26 @@ fn of_disagreement(analysis: &Analysis<'_>, found: &Disagreement<'_>) -> Sentenc
     throughput
         .judged(analysis, cost)
         .text(format!(": {reason}"))
+}
+
+fn of_broken(analysis: &Analysis<'_>, breaches: &[Breach]) -> Sentence {
+    let plan = analysis.plan;
+    let named = breaches.iter().take(NAMED_MAX).map(|breach| {
+        let (step, target) = (step_name(analysis, breach.group), breach.target);
+        let target = &plan.targets[target].name;
+        format!("{step}, {target}: {}", breach.words(plan))
+    });
+    let named: Vec<String> = named.collect();
+    let more = breaches.len() - named.len();
+    let more = if more > 0 {
+        format!("; and {more} more")
+    } else {
+        String::new()
+    };
+    Sentence::default().text(format!(
+        "Promised rates not kept, so that these steps are not compared: {}{more}",
+        named.join("; ")
+    ))
 }
 
 fn of_identical(analysis: &Analysis<'_>, identical: &Identical<'_>) -> Sentence {

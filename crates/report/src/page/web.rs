@@ -10,19 +10,15 @@ use prony_model::Aspect;
 use self::map::HeatMap;
 use self::steps::StepPart;
 use crate::analysis::Analysis;
-use crate::analysis::course::CoursePoint;
-use crate::analysis::findings::{self, CellMetric};
+use crate::analysis::findings::{self, CellMetric, Finding};
 use crate::analysis::group::GroupId;
 use crate::chart::Chart;
 use crate::document::Block;
 use crate::page::findings::{Part as SentencePart, sentence};
 use crate::page::{
-    Detail, absences, before_after, debt, execution_plans, heading, identical, legend, loads,
-    lsm_levels, response_time, round_trip, sizes, throughput, verdicts, view, warnings,
+    Detail, absences, answer, before_after, debt, execution_plans, heading, identical, legend,
+    loads, lsm_levels, response_time, round_trip, sizes, throughput, verdicts, view, warnings,
 };
-
-/// The courses of a step's own clients, by step and target.
-pub(crate) type Courses = Vec<Vec<Vec<CoursePoint>>>;
 
 /// Everything that a page shows, in reading order.
 #[derive(Debug)]
@@ -34,6 +30,8 @@ pub(crate) struct WebPage {
     pub(crate) head: Vec<(&'static str, String)>,
     /// One sentence for each finding.
     pub(crate) answer: Vec<Vec<AnswerPart>>,
+    /// Findings for those who ask for more.
+    pub(crate) more: Vec<Vec<AnswerPart>>,
     pub(crate) targets: Vec<TargetKey>,
     /// Index of the base.
     pub(crate) base: usize,
@@ -90,26 +88,29 @@ pub(crate) struct Part {
 }
 
 /// The page of a run.
-pub(crate) fn page(analysis: &Analysis<'_>, courses: &Courses) -> WebPage {
+pub(crate) fn page(analysis: &Analysis<'_>) -> WebPage {
     let plan = analysis.plan;
     let is_done = analysis.trials.counts.done > 0;
     let sections = if is_done {
         let sections = analysis.sections.iter();
         sections
-            .map(|section| steps::section(analysis, section, courses))
+            .map(|section| steps::section(analysis, section))
             .collect()
     } else {
         Vec::new()
     };
+    let found = if is_done {
+        findings::of(analysis)
+    } else {
+        Vec::new()
+    };
+    let (shown, more) = answer::brief(&found);
     WebPage {
         title: plan.name.clone(),
         question: plan.question.clone(),
         head: head(analysis),
-        answer: if is_done {
-            answer(analysis)
-        } else {
-            Vec::new()
-        },
+        answer: sentences(analysis, &shown),
+        more: sentences(analysis, &more),
         targets: targets(analysis),
         base: plan.base,
         ordered: plan.varying().iter().all(|aspect| *aspect == Aspect::Build),
@@ -124,9 +125,8 @@ pub(crate) fn page(analysis: &Analysis<'_>, courses: &Courses) -> WebPage {
     }
 }
 
-/// The findings, whose figures lead to their cells.
-fn answer(analysis: &Analysis<'_>) -> Vec<Vec<AnswerPart>> {
-    let found = findings::of(analysis);
+/// Findings as sentences, whose figures lead to their cells.
+fn sentences(analysis: &Analysis<'_>, found: &[&Finding<'_>]) -> Vec<Vec<AnswerPart>> {
     let shown = found.iter().map(|finding| sentence(analysis, finding).0);
     let part = |part| match part {
         SentencePart::Text(text) => AnswerPart {

@@ -82,7 +82,9 @@ impl Tables<'_> {
             min: summary.min,
             max: summary.max,
             variation: summary.variation,
-            base: ratio.map(|_| self.target_name(self.plan().base)),
+            base: ratio
+                .and_then(|_| self.plan().base_of(target))
+                .map(|base| self.target_name(base)),
             ratio: estimate.as_ref().map(Estimate::ratio),
             ratio_low: interval.map(|interval| interval.low),
             ratio_high: interval.map(|interval| interval.high),

@@ -1,6 +1,9 @@
 //! Bases: another one for a report, one for each value of a key, and the target before.
 
+use std::collections::BTreeSet;
+
 use prony_model::{Bases, Plan};
+use prony_report::tidy::Tables;
 use prony_report::{Extent, Format, ReportError, Screen, View, render, render_relative};
 use serde_json::Value;
 
@@ -53,6 +56,29 @@ fn bases_of_each_configuration_in_the_answer() {
     let (extent, screen) = (Extent::Answer, Screen::default());
     let report = prony_report::render_extent(&sample.store, Format::Text, &extent, None, screen);
     insta::assert_snapshot!(report.unwrap());
+}
+
+/// Exported ratios name the base that they are relative to.
+#[test]
+fn exported_cells_name_their_own_base() {
+    let sample = of_each_configuration();
+    let tables = Tables::of(&sample.store).unwrap();
+    let names: Vec<String> = (sample.store.plan().targets.iter())
+        .map(|target| target.name.clone())
+        .collect();
+    let cells = tables.cells().unwrap();
+    let relative = cells.iter().filter(|cell| cell.ratio.is_some());
+    let bases: BTreeSet<(String, String)> = relative
+        .map(|cell| {
+            (
+                cell.target.to_string(),
+                cell.base.as_ref().unwrap().to_string(),
+            )
+        })
+        .collect();
+    let expected =
+        [(2, 0), (3, 1)].map(|(target, base)| (names[target].clone(), names[base].clone()));
+    assert_eq!(bases, expected.into());
 }
 
 /// One base for all, written either way, gives the same bytes.

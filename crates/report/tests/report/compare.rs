@@ -15,6 +15,7 @@ const QUESTION: Question<'static> = Question {
     column: "run,target",
     base: None,
     metric: Metric::Operations,
+    values: false,
 };
 
 fn measured(plan: &Plan) -> Sample {
@@ -190,4 +191,24 @@ fn two_runs() {
     let later = measured(&later);
     let text = compare(&named(&[&first, &later]), &QUESTION, Format::Text).unwrap();
     insta::assert_snapshot!("compare_two_runs", text);
+}
+
+#[test]
+fn values_stand_beside_ratios_and_long_names_of_runs_become_letters() {
+    let first = measured(&plan(2, &[1], 6));
+    let mut other = plan(2, &[1], 6);
+    other.dataset = Dataset::sbtest(4, 1000, 1);
+    let other = measured(&other);
+    let runs = [
+        ("first-of-november", &first),
+        ("second-of-november", &other),
+    ];
+    let runs = runs.map(|(name, sample)| (Some(name.to_owned()), &sample.store));
+    let question = Question {
+        filter: "step:point-query",
+        values: true,
+        ..QUESTION
+    };
+    let text = compare(&runs, &question, Format::Text).unwrap();
+    insta::assert_snapshot!("compare_two_datasets_with_values", text);
 }

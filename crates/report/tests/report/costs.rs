@@ -582,6 +582,7 @@ fn groups_beside_a_step_leave_no_costs_of_its_own() {
                 clients: 1,
                 pace: prony_model::Pace::default(),
                 reconnect_every: None,
+                sla_percent: None,
             });
         },
     );

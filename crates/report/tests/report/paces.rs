@@ -27,6 +27,7 @@ pub(crate) fn paced_plan() -> Plan {
         clients: 2,
         pace: rate(200),
         reconnect_every: None,
+        sla_percent: None,
     };
     let lookups = ClientGroup {
         name: Some("lookups".into()),

@@ -44,6 +44,7 @@ fn beside(step: &mut Step) {
         clients: 1,
         pace: Pace::default(),
         reconnect_every: None,
+        sla_percent: None,
     });
 }
 

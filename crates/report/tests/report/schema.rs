@@ -9,7 +9,8 @@ use crate::bases::of_each_configuration;
 use crate::costs::complete;
 use crate::documentation::{full, sampled};
 use crate::loads::by_inserts;
-use crate::paces::paced;
+use crate::paces::{paced, paced_of};
+use crate::promises::promising;
 use crate::verdicts::{twins, waiting};
 
 /// Reports that have every key together.
@@ -23,6 +24,7 @@ fn reports() -> Vec<Value> {
         twins(0.03),
         waiting(),
         of_each_configuration(),
+        paced_of(&promising(98)),
     ];
     let reports = samples.iter().map(|sample| {
         let text = render(&sample.store, Format::Json).unwrap();

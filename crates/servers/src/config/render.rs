@@ -32,6 +32,8 @@ const OPEN_TABLES_MIN: u32 = 2_000;
 const OPEN_TABLES_MAX: u32 = 500_000;
 /// Open tables are rounded up to a multiple of this.
 const OPEN_TABLES_STEP: u32 = 1_000;
+/// Files of InnoDB beside those of the dataset's tables: system tables, logs, undo.
+const FILES_BESIDE_TABLES: u32 = 100;
 
 /// Options that an instance sets itself, or that would move its files out of its folder, in the
 /// form of [`bare_name`]; their beginnings are reserved as well.
@@ -161,6 +163,13 @@ impl Catalogue {
             .clamp(OPEN_TABLES_MIN, OPEN_TABLES_MAX)
             .next_multiple_of(OPEN_TABLES_STEP)
             .to_string();
+        // InnoDB opens the file of a table once for all clients. Where the limit of files makes the
+        // cache of tables smaller, some versions would lower a greater number with it, and others not.
+        let files = wanted.tables.saturating_add(FILES_BESIDE_TABLES);
+        let files = files
+            .clamp(OPEN_TABLES_MIN, OPEN_TABLES_MAX)
+            .next_multiple_of(OPEN_TABLES_STEP)
+            .to_string();
         let shipped = wanted.config.baseline == Baseline::Shipped;
         let least = if shipped { CONNECTIONS_SHIPPED } else { 0 };
         let connections = connections.max(least).to_string();
@@ -171,6 +180,7 @@ impl Catalogue {
                 let text = text
                     .replace("{connections}", &connections)
                     .replace("{tables}", &tables)
+                    .replace("{files}", &files)
                     .replace("{engine}", wanted.engine.sql_name());
                 RenderedOption::new(&text, OptionOrigin::Baseline, None, &fixed.why)
             }));

@@ -3,7 +3,7 @@
 use prony_model::{Interval, PlannedTrial, Schedule, ThreadUse, TrialKind};
 use rusqlite::params;
 
-use super::{ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, ThreadUseRow};
+use super::{ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, Stretch, ThreadUseRow};
 use crate::database::{first, read_row, rows};
 use crate::trials::DONE_TIMED;
 use crate::values::{Parsed, Word};
@@ -209,6 +209,26 @@ impl Store {
             |row| {
                 let used = read_row! { row, 3 => ThreadUse { wall_ns, cpu_ns, run_queue_ns } }?;
                 read_row! { row, 0 => ThreadUseRow { trial, step, thread } with { used: used } }
+            },
+        )
+    }
+
+    /// Start, end, operations and longest operation of all intervals of a trial, by step and in order: what throughput
+    /// within the steps is made of.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn stretches(&self, trial: TrialId) -> Result<Vec<(usize, Stretch)>, StoreError> {
+        rows(
+            &self.connection,
+            "read the intervals",
+            "SELECT step_id, start_ns, end_ns, operations, latency_ns_max FROM interval
+             WHERE trial_id = ?1 ORDER BY step_id, position",
+            [trial],
+            |row| {
+                let stretch =
+                    read_row! { row, 1 => Stretch { start_ns, end_ns, operations, longest_ns } }?;
+                Ok((row.get(0)?, stretch))
             },
         )
     }

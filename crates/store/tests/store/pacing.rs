@@ -1,10 +1,10 @@
 //! Schedules, threads, groups of clients, backends and calibrations.
 
 use prony_model::{
-    Backend, Calibration, ErrorClass, ErrorCount, GroupOutcome, Schedule, Scheduling,
+    Backend, Calibration, ErrorClass, ErrorCount, GroupOutcome, Interval, Schedule, Scheduling,
     SchedulingGroups, StatementOutcome, StepOutcome, ThreadUse,
 };
-use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, ThreadUseRow};
+use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, Stretch, ThreadUseRow};
 use prony_testkit::{self as testkit, planned};
 
 use crate::sample::{Sample, assert_whole, at, beside, create_with, outcome, plan};
@@ -108,7 +108,20 @@ fn what_a_paced_step_yields_comes_back() {
         used: paced().thread_use[thread],
     };
     assert_eq!(store.thread_uses().unwrap(), [thread(0), thread(1)]);
-    assert_eq!(store.intervals(trial, 0).unwrap(), paced().intervals);
+    let intervals = store.intervals(trial, 0).unwrap();
+    assert_eq!(intervals, paced().intervals);
+    let stretches = store.stretches(trial).unwrap().into_iter();
+    let of_step: Vec<Stretch> = stretches
+        .filter_map(|(step, stretch)| (step == 0).then_some(stretch))
+        .collect();
+    let stretch = |interval: &Interval| Stretch {
+        start_ns: interval.start_ns,
+        end_ns: interval.end_ns,
+        operations: interval.operations,
+        longest_ns: interval.latency_ns_max,
+    };
+    let expected: Vec<Stretch> = intervals.iter().map(stretch).collect();
+    assert_eq!(of_step, expected);
     let outcomes = store.outcomes().unwrap();
     let backends: Vec<_> = outcomes
         .iter()

@@ -265,6 +265,7 @@ fn counted_steps_do_fixed_work_at_no_pace() {
         clients: 16,
         pace,
         reconnect_every: Some(100),
+        sla_percent: None,
         ..own.clone()
     };
     let beside = ClientGroup {

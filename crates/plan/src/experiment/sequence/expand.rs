@@ -309,6 +309,7 @@ impl Expansion<'_> {
             clients: 1,
             pace: work.pace.pace,
             reconnect_every: work.pace.reconnect_every,
+            sla_percent: work.pace.sla_percent,
         })
     }
 

@@ -5,10 +5,14 @@ use prony_model::{Pace, Spacing, Think, Thousandths};
 use crate::duration::Microseconds;
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Problem, Read, Span};
+use crate::percent;
 
 /// Least and most operations per second: a million are more than any generator sends from one
 /// machine.
 const RATES: (Thousandths, Thousandths) = (Thousandths(1), Thousandths(1_000_000_000));
+
+/// Least and most of the planned operations that can be promised, in percent.
+const SLA: (Thousandths, Thousandths) = (Thousandths(1_000), Thousandths(100_000));
 
 /// Most operations between two connections.
 const RECONNECT_MAX: i64 = 1_000_000_000_000;
@@ -21,6 +25,7 @@ const THINK_RULE: &str = "write a whole number and a unit: \"500us\", \"10ms\", 
 pub(super) struct WrittenPace {
     pub(super) pace: Pace,
     pub(super) reconnect_every: Option<u64>,
+    pub(super) sla_percent: Option<Thousandths>,
 }
 
 /// Reads the keys of a step, or of a group of clients, that say when operations begin.
@@ -29,6 +34,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<WrittenPace> {
     let arrivals = fields.optional("arrivals", read_spacing);
     let think = fields.optional("think", |value| read_think(&value));
     let think_spacing = fields.optional("think_spacing", read_spacing);
+    let sla = fields.optional("sla", |value| percent::read(value, SLA.0..=SLA.1, "95 %"));
     let reconnect = fields.optional("reconnect_every", |value| value.count(1..=RECONNECT_MAX));
     let rate = rate?;
     let open = with_spacing(
@@ -56,8 +62,16 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<WrittenPace> {
             think: thinking.map(|(mean_us, spacing)| Think { mean_us, spacing }),
         },
     };
+    let sla = sla?;
+    if let (Some(sla), Pace::Closed { .. }) = (&sla, pace) {
+        return Problem::new("`sla` needs `rate` beside it")
+            .at(&sla.span, "of what?")
+            .help("write `rate`, the operations per second that are planned, or remove `sla`")
+            .fail(fields.document());
+    }
     Ok(WrittenPace {
         pace,
+        sla_percent: sla.map(|sla| sla.value),
         reconnect_every: reconnect?.map(|every| every.value),
     })
 }

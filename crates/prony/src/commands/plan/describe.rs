@@ -177,14 +177,15 @@ fn uncollected(plan: &Plan, why: &str) -> Option<String> {
     ))
 }
 
-/// Build and engine, and whatever else differs between the targets.
+/// Build and engine, and whatever the target asks for that others have not, or have otherwise.
 fn summary(target: &Target, varying: &[Aspect]) -> String {
     let mut words = vec![
         target.aspect(&Aspect::Build),
         target.aspect(&Aspect::Engine),
     ];
     for aspect in varying {
-        if !matches!(aspect, Aspect::Build | Aspect::Engine) {
+        let is_named = matches!(aspect, Aspect::Build | Aspect::Engine);
+        if !is_named && !target.is_default(aspect) {
             words.push(format!("{aspect} {}", target.aspect(aspect)));
         }
     }

@@ -56,7 +56,7 @@ const WORDS: [&str; 45] = [
 
 /// The entries whose words are on the page, with their meaning.
 pub(super) fn section(body: &str) -> Markup {
-    let body = body.to_lowercase();
+    let body = body.to_ascii_lowercase();
     let entries = WORDS.iter().filter(|word| is_used(word, &body));
     let entries = entries.filter_map(|word| Some((*word, meaning(word)?)));
     html! {
@@ -75,7 +75,7 @@ pub(super) fn section(body: &str) -> Markup {
 fn is_used(entry: &str, body: &str) -> bool {
     let mut words = entry
         .split([',', '/'])
-        .map(|word| word.trim().to_lowercase());
+        .map(|word| word.trim().to_ascii_lowercase());
     words.any(|word| body.contains(&word))
 }
 

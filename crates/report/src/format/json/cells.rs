@@ -80,6 +80,8 @@ fn work(clients: &ClientGroup) -> impl Serialize {
             think_us: think_us,
             spacing: spacing,
             reconnect_every: clients.reconnect_every,
+            #[serde(flatten)]
+            sla: clients.sla_percent.map(|percent| object! { sla_percent: percent.as_f64() }),
         },
     }
 }

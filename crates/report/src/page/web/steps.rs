@@ -7,7 +7,7 @@ use prony_stats::Summary;
 
 use crate::analysis::Analysis;
 use crate::analysis::cell;
-use crate::analysis::course::CoursePoint;
+use crate::analysis::course::{self, CoursePoint};
 use crate::analysis::group::GroupId;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::sections::Section;
@@ -15,10 +15,11 @@ use crate::analysis::times::Times;
 use crate::chart::{Axis, Chart, Line, Point, Scale};
 use crate::document::{Block, Cell};
 use crate::figures;
+use crate::halves;
 use crate::page::view::{by_target, column_name};
 use crate::page::web::map::{Sign, unit};
-use crate::page::web::{Courses, SectionPart, anchor, step_anchor};
-use crate::page::{Detail, cost, section_summaries, server_counters};
+use crate::page::web::{SectionPart, anchor, step_anchor};
+use crate::page::{Detail, cost, evenness, section_summaries, server_counters};
 use crate::words::{count, plural};
 
 /// Lines of a graph over targets: more can't be told apart.
@@ -77,22 +78,19 @@ pub(crate) struct Fold {
 }
 
 /// The steps of a section with their details.
-pub(crate) fn section(
-    analysis: &Analysis<'_>,
-    section: &Section,
-    courses: &Courses,
-) -> SectionPart {
+pub(crate) fn section(analysis: &Analysis<'_>, section: &Section) -> SectionPart {
     let groups = section.steps.iter();
     let groups = groups.flat_map(|&step| GroupId::of_step(analysis.plan, step));
+    let groups: Vec<GroupId> = groups.collect();
     SectionPart {
         title: section.title.clone().unwrap_or_else(|| "Steps".into()),
         summary: section_summaries::blocks(analysis, section, Block::Subheading),
         charts: over_targets(analysis, section),
-        steps: groups.map(|group| part(analysis, group, courses)).collect(),
+        steps: halves::map(&groups, |&group| part(analysis, group)),
     }
 }
 
-fn part(analysis: &Analysis<'_>, group: GroupId, courses: &Courses) -> StepPart {
+fn part(analysis: &Analysis<'_>, group: GroupId) -> StepPart {
     let plan = analysis.plan;
     let step = &plan.steps[group.step];
     let targets = analysis.columns().into_iter();
@@ -105,7 +103,7 @@ fn part(analysis: &Analysis<'_>, group: GroupId, courses: &Courses) -> StepPart 
         is_time: analysis.shows_time(group.step),
         margin: step.margin(),
         rows,
-        folds: folds(analysis, group, courses),
+        folds: folds(analysis, group),
     }
 }
 
@@ -154,7 +152,7 @@ fn row(analysis: &Analysis<'_>, group: GroupId, target: usize) -> TargetRow {
 }
 
 /// Everything that explains the rows of a step.
-fn folds(analysis: &Analysis<'_>, group: GroupId, courses: &Courses) -> Vec<Fold> {
+fn folds(analysis: &Analysis<'_>, group: GroupId) -> Vec<Fold> {
     let mut folds = Vec::new();
     let mut fold = |summary: &str, blocks: Vec<Block>| {
         if !blocks.is_empty() {
@@ -165,7 +163,8 @@ fn folds(analysis: &Analysis<'_>, group: GroupId, courses: &Courses) -> Vec<Fold
     fold("Every block", every_block(analysis, group));
     let mut graphs = Vec::new();
     if group.is_own() {
-        graphs.extend(course(analysis, group.step, courses));
+        graphs.extend(course(analysis, group.step));
+        graphs.extend(evenness::table(analysis, group.step).into_iter().flatten());
     }
     graphs.extend(latencies(analysis, group));
     fold("Time within the step, and latency", graphs);
@@ -239,9 +238,9 @@ fn every_block(analysis: &Analysis<'_>, group: GroupId) -> Vec<Block> {
 }
 
 /// Throughput within the measured time.
-fn course(analysis: &Analysis<'_>, step: usize, courses: &Courses) -> Option<Block> {
+fn course(analysis: &Analysis<'_>, step: usize) -> Option<Block> {
     let line = |target: usize| {
-        let points = courses.get(step)?.get(target)?;
+        let points = course::of(analysis.cell(step, target));
         let point = |point: &CoursePoint| Point {
             x: point.at_s,
             y: point.median,

@@ -421,7 +421,7 @@ fn the_table_of_variables_names_intents_that_there_are() {
 fn open_tables_grow_with_clients_and_tables() {
     let catalogue = Catalogue::embedded().unwrap();
     let facts = catalogue.get("mysql-8.0.31").unwrap().facts();
-    let size = |clients_max: u32, tables: u32| {
+    let size_of = |name: &str, clients_max: u32, tables: u32| {
         let plain = Config::default();
         let wanted = Wanted {
             tables,
@@ -429,12 +429,17 @@ fn open_tables_grow_with_clients_and_tables() {
         };
         let rendered = catalogue.render(&facts, wanted).unwrap();
         let mut options = rendered.options.into_iter();
-        let option = options.find(|option| option.name == "table_open_cache");
+        let option = options.find(|option| option.name == name);
         option.unwrap().value.unwrap()
     };
+    let size = |clients_max, tables| size_of("table_open_cache", clients_max, tables);
     assert_eq!(size(8, 8), "2000");
     assert_eq!(size(1_000, 8), "9000");
     assert_eq!(size(100_000, 10_000), "500000");
+    // A file is open once for all clients.
+    let files = |clients_max, tables| size_of("innodb_open_files", clients_max, tables);
+    assert_eq!(files(1_000, 100), "2000");
+    assert_eq!(files(8, 5_000), "6000");
 }
 
 /// A published study could not run its old versions, because they refuse a redo log of the size
