@@ -9,8 +9,8 @@ use prony_model::{Dataset, Expect};
 pub use outcome::{CheckOutcome, CheckedStatement};
 
 use crate::choices::Choices;
-use crate::dataset::ask;
 use crate::dataset::sums::{TableSums, table_sums};
+use crate::dataset::{ask, marks};
 use crate::job::CheckTask;
 use crate::message::Speaker;
 use crate::program::{Encoding, Program, Scope, append_sql};
@@ -32,10 +32,14 @@ pub(crate) fn check(
 ) -> Result<(), LoadError> {
     task.check()?;
     let workload = &task.workload;
-    let program = Scope::of_text(workload, &task.parameters, &task.dataset, task.seed)
+    let mut connection = job.connect(0, 1)?;
+    let mut scope = Scope::of_text(workload, &task.parameters, &task.dataset, task.seed);
+    if workload.uses_marks() {
+        scope = scope.with_marks(marks::read(&mut connection, &task.dataset)?);
+    }
+    let program = scope
         .compile(task.transactional)
         .map_err(JobError::compiling(workload))?;
-    let mut connection = job.connect(0, 1)?;
     let before = all_sums(&mut connection, &task.dataset)?;
     let mut checker = Checker::new(connection, &program);
     for _ in 0..task.operations {
@@ -102,6 +106,7 @@ impl<'a> Checker<'a> {
         for repetition in 0..statement.repeat {
             let sql = self.text(index, repetition);
             let answer = self.ask(&statement.name, &sql)?;
+            program.note_change(index, self.choices.table(), answer.affected);
             self.statements[index].take(&sql, &answer, statement.expect);
         }
         Ok(())

@@ -72,6 +72,11 @@ impl Choices {
         } else if program.repeats_values {
             self.statement.go_to(&self.draws);
         }
+        if statement.uses_marks
+            && let Some(marks) = &program.marks
+        {
+            values.integers[..2].copy_from_slice(&marks.of(self.table));
+        }
         statement.draw(&mut self.draws, values);
     }
 
@@ -81,6 +86,11 @@ impl Choices {
         let index = match choice {
             Some(TableChoice::Random) => self.draws.below(tables),
             Some(TableChoice::ByClient) => u64::from(self.draws.client()) % tables,
+            Some(TableChoice::Each) => {
+                let before = self.draws.advance(program.table_place);
+                let turn = before.wrapping_mul(program.clients.into());
+                turn.wrapping_add(self.draws.client().into()) % tables
+            }
             Some(TableChoice::Previous) => return,
             None => 0,
         };

@@ -4,6 +4,7 @@ pub(crate) mod checksum;
 pub(crate) mod fill;
 #[cfg(test)]
 mod golden;
+pub(crate) mod marks;
 mod rows;
 pub(crate) mod sums;
 

@@ -14,6 +14,7 @@ mod totals;
 mod turns;
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -24,6 +25,7 @@ use rustix::thread::set_current_timer_slack;
 
 use crate::clock::{CpuTime, ThreadTime, now_ns};
 use crate::connection::Opener;
+use crate::dataset::marks;
 use crate::drive::collect::{Collector, Report};
 use crate::drive::gate::Gate;
 use crate::drive::share::Share;
@@ -70,7 +72,7 @@ pub(crate) fn drive(
 ) -> Result<(), LoadError> {
     task.check()?;
     choose_backend(Some(task.backend), job.tls != Tls::Off)?;
-    let programs = compile(task)?;
+    let programs = compile(job, task)?;
     let connections = task.connections();
     let threads = task.threads();
     make_room(connections, threads)?;
@@ -119,12 +121,17 @@ pub(crate) fn drive(
     })
 }
 
-fn compile(task: &DriveTask) -> Result<Vec<Program>, JobError> {
+/// The programs of all groups, which share the marks of the tables.
+fn compile(job: &Job, task: &DriveTask) -> Result<Vec<Program>, LoadError> {
+    let uses_marks = task.groups.iter().any(|group| group.workload.uses_marks());
+    let marks = uses_marks.then(|| marks::of_tables(job, &task.dataset).map(Arc::new));
+    let marks = marks.transpose()?;
     let compile = |group: usize| {
         let workload = &task.groups[group].workload;
-        Program::compile(task, group).map_err(JobError::compiling(workload))
+        Program::compile(task, group, marks.as_ref()).map_err(JobError::compiling(workload))
     };
-    (0..task.groups.len()).map(compile).collect()
+    let programs: Result<_, JobError> = (0..task.groups.len()).map(compile).collect();
+    Ok(programs?)
 }
 
 impl Run<'_> {

@@ -192,6 +192,15 @@ pub enum LoadError {
         /// The server's answer.
         found: String,
     },
+    /// The keys of a table are no numbers.
+    #[error(
+        "read the keys of {table}: the lowest and the highest are no whole numbers, which \
+         `lowest_key` and `highest_key` of a workload need"
+    )]
+    Keys {
+        /// The table.
+        table: String,
+    },
     /// A table's rows are not those of the dataset.
     #[error(
         "verify {table}: {sum} of rows {first} to {last} is {found} on the server, expected \

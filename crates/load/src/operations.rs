@@ -178,7 +178,7 @@ impl Operations for Statements {
     #[inline]
     fn next(
         &mut self,
-        _: Tally,
+        answer: Tally,
         request: &mut Request,
         resources: &mut StatementResources<'_>,
     ) -> Step {
@@ -186,6 +186,7 @@ impl Operations for Statements {
         match self.position {
             Position::Begin => self.ask_first_statement(request, resources),
             Position::Statement { index, turn } => {
+                program.note_change(index, self.choices.table(), answer.affected);
                 if turn + 1 < program.statements[index].repeat {
                     self.ask_statement(index, turn + 1, request, resources);
                 } else if program.goes_on_after(index) {

@@ -4,21 +4,24 @@
 mod compile;
 mod encode;
 mod linear;
+mod text;
 
 pub use compile::{CompileError, StatementError};
 pub(crate) use compile::{Scope, tables_of_client};
 pub(crate) use encode::{Encoding, append_sql};
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use prony_model::{Expect, TableChoice};
 
 use crate::program::linear::Linear;
+use crate::program::text::TextRule;
 use crate::protocol::Wire;
 use crate::values::Values;
-use crate::values::digits::DigitPattern;
 use crate::values::distribution::Sampler;
 use crate::values::draws::Draws;
+use crate::values::marks::{Mark, Marks};
 
 /// A compiled workload.
 #[derive(Debug)]
@@ -41,6 +44,13 @@ pub(crate) struct Program {
     /// Sums of the weights up to each statement, if an operation is one statement of a mix. Empty
     /// where an operation runs all statements.
     pub(crate) mix: Vec<u64>,
+    /// The marks of all tables, which all groups share; `None` where no statement uses one.
+    pub(crate) marks: Option<Arc<Marks>>,
+    /// The place of the next table, where statements go through the tables: its number of operations
+    /// before.
+    pub(crate) table_place: usize,
+    /// Clients that share the tables.
+    pub(crate) clients: u32,
 }
 
 /// A compiled statement.
@@ -52,11 +62,15 @@ pub(crate) struct Statement {
     pub(crate) table: Option<TableChoice>,
     /// `true` if its values begin with those of the statement before.
     pub(crate) repeats_values: bool,
+    /// `true` if the first two of its integers are the marks of its table.
+    pub(crate) uses_marks: bool,
+    /// The mark of its table that each row moves which it changes.
+    pub(crate) moves: Option<Mark>,
     pub(crate) expect: Expect,
     pub(crate) encoding: Encoding,
     /// In the order in which values are drawn.
     params: Vec<Param>,
-    texts: Vec<DigitPattern>,
+    texts: Vec<TextRule>,
     /// Number of integers among `params`.
     integers: usize,
 }
@@ -75,7 +89,7 @@ enum Param {
     /// Integers by another distribution, from `low` on.
     Drawn {
         slots: Range<usize>,
-        low: i64,
+        low: Linear,
         sampler: Sampler,
         /// Its place among the program's parameters that go through their range in an order.
         place: usize,
@@ -83,7 +97,7 @@ enum Param {
     /// An integer, computed.
     Derived { slot: usize, sum: Linear },
     /// A text.
-    Digits { index: usize },
+    Text { index: usize },
 }
 
 impl Program {
@@ -136,11 +150,21 @@ impl Program {
     }
 }
 
+impl Program {
+    /// Notes the rows that a statement has changed in a table, by its index.
+    #[inline]
+    pub(crate) fn note_change(&self, statement: usize, table: usize, rows: u64) {
+        if let (Some(marks), Some(mark)) = (&self.marks, self.statements[statement].moves) {
+            marks.advance(table, mark, rows);
+        }
+    }
+}
+
 impl Statement {
     fn new_values(&self) -> Values {
         Values {
             integers: vec![0; self.integers],
-            texts: self.texts.iter().map(|p| p.text().to_vec()).collect(),
+            texts: self.texts.iter().map(TextRule::longest).collect(),
         }
     }
 
@@ -153,7 +177,8 @@ impl Statement {
                     values.integers[*slot] = low.wrapping_add(draws.below(*count).cast_signed());
                 }
                 Param::Uniform { slots, low, count } => {
-                    let count = count.eval(&values.integers).cast_unsigned();
+                    // Between marks there may be nothing, if all rows of a table are gone.
+                    let count = count.eval(&values.integers).max(1).cast_unsigned();
                     let low = low.eval(&values.integers);
                     for value in &mut values.integers[slots.clone()] {
                         *value = low.wrapping_add(draws.below(count).cast_signed());
@@ -165,6 +190,7 @@ impl Statement {
                     sampler,
                     place,
                 } => {
+                    let low = low.eval(&values.integers);
                     for value in &mut values.integers[slots.clone()] {
                         let step = sampler.sample(draws, *place).cast_signed();
                         *value = low.wrapping_add(step);
@@ -173,8 +199,9 @@ impl Statement {
                 Param::Derived { slot, sum } => {
                     values.integers[*slot] = sum.eval(&values.integers);
                 }
-                Param::Digits { index } => {
-                    self.texts[*index].fill(&mut values.texts[*index], || draws.next());
+                Param::Text { index } => {
+                    let Values { integers, texts } = values;
+                    self.texts[*index].make(integers, draws, &mut texts[*index]);
                 }
             }
         }

@@ -80,7 +80,8 @@ pub(crate) enum Execution {
 }
 
 impl Execution {
-    /// Lays it out for values in these holes, texts being of the given sizes.
+    /// Lays it out for values in these holes, texts being of the given sizes; of these at most, if
+    /// they are `varying`.
     ///
     /// # Errors
     /// When the values do not fit a request.
@@ -88,9 +89,12 @@ impl Execution {
         wire: Wire,
         holes: &[Hole],
         text_sizes: &[usize],
+        varying: bool,
     ) -> Result<Self, ProtocolError> {
         match wire {
-            Wire::Mysql => Ok(Self::Mysql(mysql::Execution::new(holes, text_sizes)?)),
+            Wire::Mysql => Ok(Self::Mysql(mysql::Execution::new(
+                holes, text_sizes, varying,
+            )?)),
         }
     }
 }
@@ -153,7 +157,7 @@ impl Request {
                 } else {
                     self.bytes.clear();
                     execution.append(&mut self.bytes, prepared.id, is_executed, values);
-                    self.laid_out = is_executed.then_some(number);
+                    self.laid_out = (is_executed && execution.is_fixed()).then_some(number);
                     prepared.is_executed = true;
                 }
             }

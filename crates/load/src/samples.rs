@@ -28,6 +28,7 @@ pub fn sample_statements(
     check_dataset(dataset)?;
     check_parameters(workload, parameters)?;
     let program = Scope::of_text(workload, parameters, dataset, seed)
+        .with_marks_of_load()
         .compile(false)
         .map_err(JobError::compiling(workload))?;
     let mut choices = Choices::new(&program, CLIENT);

@@ -3,6 +3,8 @@
 pub(crate) mod digits;
 pub(crate) mod distribution;
 pub(crate) mod draws;
+pub(crate) mod letters;
+pub(crate) mod marks;
 pub(crate) mod random;
 
 /// The values of one statement's parameters. Made once for each thread and reused.

@@ -145,6 +145,7 @@ fn statement(name: &str, sql: &str, text: Option<&str>) -> Statement {
         weight: None,
         name: name.into(),
         sql: sql.parse().unwrap(),
+        row: None,
         repeat: 1,
         table: TableChoice::Random,
         params: params

@@ -51,6 +51,8 @@ words! {
         Adjacent = "adjacent",
         /// All over the range.
         Scattered = "scattered",
+        /// Side by side at the high end of the range: the newest of growing keys.
+        Highest = "highest",
     }
 }
 

@@ -91,8 +91,8 @@ pub use sample::{
 pub use scheduling_group::{SchedulingGroup, SchedulingGroups};
 pub use schema::{
     Column, ColumnError, ColumnType, ColumnTypeError, ColumnValue, DatasetError, DateTime,
-    DateTimeError, IndexDefinition, Lengths, LengthsError, NumberRule, NumberedText, Schema,
-    SchemaDefinition, WrittenColumn,
+    DateTimeError, IndexDefinition, Lengths, LengthsError, NumberRule, NumberedText,
+    NumberedTextError, Schema, SchemaDefinition, WrittenColumn,
 };
 pub use status::{EXPLAINING, StatusFacts, StatusUnit};
 pub use stop::StopFlag;
@@ -102,5 +102,5 @@ pub use version::{Family, UnknownFamily, Version, VersionError};
 pub use wake_ups::{FreeWakeUps, WakeUpPrice, WakeUpWindow, WakeUps};
 pub use workload::{
     Change, CountRange, CountRangeError, Display, Effect, Expect, ExprRange, Generator, Group,
-    Param, Statement, TableChoice, Workload,
+    Param, RowList, Statement, TableChoice, Workload,
 };

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use check::DatasetError;
 pub use column::{
     Column, ColumnError, ColumnType, ColumnTypeError, ColumnValue, Lengths, LengthsError,
-    NumberRule, NumberedText, WrittenColumn,
+    NumberRule, NumberedText, NumberedTextError, WrittenColumn,
 };
 pub use date_time::{DateTime, DateTimeError};
 

@@ -25,6 +25,8 @@ pub enum Piece {
     Param(String),
     /// `{name:list}`: the values of a parameter that is a list, separated by commas.
     List(String),
+    /// `{row:list}`: the rows of the statement, separated by commas.
+    Rows,
 }
 
 /// The reason why a template can't be read.
@@ -56,7 +58,7 @@ impl SqlTemplate {
     pub fn params(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Param(name) | Piece::List(name) => Some(name.as_str()),
-            Piece::Text(_) | Piece::Table => None,
+            Piece::Text(_) | Piece::Table | Piece::Rows => None,
         })
     }
 }
@@ -104,6 +106,7 @@ fn parse_hole(hole: &str) -> Result<Piece, TemplateError> {
     match (name, kind) {
         ("table", None) => Ok(Piece::Table),
         (_, None) if is_name => Ok(Piece::Param(name.to_owned())),
+        ("row", Some("list")) => Ok(Piece::Rows),
         (_, Some("list")) if is_name && name != "table" => Ok(Piece::List(name.to_owned())),
         _ => Err(TemplateError::BadName(hole.to_owned())),
     }
@@ -118,6 +121,7 @@ impl fmt::Display for SqlTemplate {
             Piece::Table => f.write_str("{table}"),
             Piece::Param(name) => write!(f, "{{{name}}}"),
             Piece::List(name) => write!(f, "{{{name}:list}}"),
+            Piece::Rows => f.write_str("{row:list}"),
         })
     }
 }
@@ -140,6 +144,15 @@ mod tests {
         let sql = "SELECT c FROM {table} WHERE id IN ({ids:list})";
         let template: SqlTemplate = sql.parse().unwrap();
         assert_eq!(template.pieces()[3], Piece::List("ids".into()));
+        assert_eq!(template.to_string(), sql);
+    }
+
+    #[test]
+    fn rows_are_a_hole_of_their_own() {
+        let sql = "INSERT INTO {table} (k) VALUES {row:list}";
+        let template: SqlTemplate = sql.parse().unwrap();
+        assert_eq!(template.pieces()[3], Piece::Rows);
+        assert_eq!(template.params().next(), None);
         assert_eq!(template.to_string(), sql);
     }
 

@@ -1,6 +1,6 @@
 //! Workloads: named kinds of statement or transaction, with their parameters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::written_as_text;
 use crate::words::words;
-use crate::{Distribution, Expr, ExprError, Schema, SqlTemplate};
+use crate::{
+    Distribution, Expr, ExprError, Lengths, NumberedText, Schema, SqlTemplate, Thousandths,
+};
 
 /// A named kind of load. One **operation** of it runs every statement in order, `repeat` times
 /// each, inside one transaction where `transaction` is set and the engine has them.
@@ -47,6 +49,17 @@ impl Workload {
     pub fn is_mix(&self) -> bool {
         let mut statements = self.statements.iter();
         statements.any(|statement| statement.weight.is_some())
+    }
+
+    /// True where a statement uses the marks of its table.
+    pub fn uses_marks(&self) -> bool {
+        self.statements.iter().any(Statement::uses_marks)
+    }
+
+    /// True where operations go through the tables, each of them once.
+    pub fn goes_through_tables(&self) -> bool {
+        let mut statements = self.statements.iter();
+        statements.any(|statement| statement.table == TableChoice::Each)
     }
 
     /// Rows that an operation reads by going through whole tables of `rows` rows, where that is all
@@ -128,6 +141,9 @@ pub struct Statement {
     pub name: String,
     /// The text with its holes.
     pub sql: SqlTemplate,
+    /// The rows that stand at `{row:list}` in `sql`; `None` where it has no such hole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<RowList>,
     /// Number of times that an operation runs it, at least 1, each with new parameter values on the
     /// same table.
     pub repeat: u32,
@@ -154,6 +170,46 @@ pub struct Statement {
     pub weight: Option<u32>,
 }
 
+/// Rows of a statement, such as those that an `INSERT` adds, with commas between them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowList {
+    /// One row with its holes, such as `({k}, {c})`.
+    pub sql: SqlTemplate,
+    /// Number of rows: made of the workload's parameters, `rows` and `tables`; at least 1.
+    pub count: Expr,
+}
+
+impl Statement {
+    /// The names, in expressions of its parameters, of the lowest and the highest key of the table
+    /// that it goes to, which move as clients insert and delete.
+    pub const MARKS: [&str; 2] = ["lowest_key", "highest_key"];
+
+    /// True where it uses the marks of its table.
+    pub fn uses_marks(&self) -> bool {
+        let mut names = self.params.iter().flat_map(|param| param.generator.names());
+        names.any(|name| Self::MARKS.contains(&name))
+    }
+
+    /// The values of its parameters that are made once for it, in order: those in `sql`, and those
+    /// that these are computed from. All others are made for each of its rows.
+    pub fn fixed_params(&self) -> Vec<&Param> {
+        if self.row.is_none() {
+            return self.params.iter().collect();
+        }
+        let mut fixed: BTreeSet<&str> = self.sql.params().collect();
+        // An expression uses earlier parameters only.
+        for param in self.params.iter().rev() {
+            if fixed.contains(param.name.as_str()) {
+                fixed.extend(param.generator.names());
+            }
+        }
+        let params = self.params.iter();
+        params
+            .filter(|param| fixed.contains(param.name.as_str()))
+            .collect()
+    }
+}
+
 /// The amounts that every row that a statement changes adds to its table, so that work can be
 /// counted in the table afterwards.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,6 +229,9 @@ words! {
         Random = "random",
         /// Client number modulo number of tables.
         ByClient = "by-client",
+        /// Each table in turn, over all clients of a step together: with as many operations as there
+        /// are tables, every table once.
+        Each = "each",
         /// The table of the statement before in the same operation, and also its values: this
         /// statement's `params` begin with those of the one before, and they get what they got
         /// there, in its last repetition. Never on the first statement; `repeat` is then 1.
@@ -211,6 +270,39 @@ pub enum Generator {
     Derived(Expr),
     /// A text in which every `#` becomes a random digit.
     Digits(String),
+    /// A text of a random length, whose first part is random letters; the others are `a`.
+    Letters {
+        /// The lengths, all equally likely.
+        lengths: Lengths,
+        /// The share of random letters.
+        random: Thousandths,
+    },
+    /// A text that is made from a number, which is computed as [`Derived`](Self::Derived).
+    Numbered {
+        /// The text with a place for the number.
+        text: NumberedText,
+        /// The number. Of a negative one the sign is left out, of one that is too long the front.
+        number: Expr,
+    },
+}
+
+impl Generator {
+    /// The names in its expressions.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.expressions().flat_map(Expr::names)
+    }
+
+    /// Its expressions.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let exprs = match self {
+            Self::Draw {
+                low, high, count, ..
+            } => [Some(low), Some(high), count.as_ref()],
+            Self::Derived(expr) | Self::Numbered { number: expr, .. } => [Some(expr), None, None],
+            Self::Digits(_) | Self::Letters { .. } => [None; 3],
+        };
+        exprs.into_iter().flatten()
+    }
 }
 
 /// The counts of a right answer; `None` leaves that count open.
@@ -346,6 +438,40 @@ mod tests {
             generator: Generator::Digits("###".into()),
         });
         assert_eq!(part.scanned_rows(1000), None);
+    }
+
+    #[test]
+    fn what_stands_outside_of_rows_is_made_once() {
+        let derived = |text: &str| Generator::Derived(text.parse().unwrap());
+        let param = |name: &str, generator| Param {
+            name: name.into(),
+            generator,
+        };
+        let statement = Statement {
+            name: "s".into(),
+            sql: "INSERT INTO {table} /* {b} */ VALUES {row:list}"
+                .parse()
+                .unwrap(),
+            row: Some(RowList {
+                sql: "({b}, {d})".parse().unwrap(),
+                count: "2".parse().unwrap(),
+            }),
+            repeat: 1,
+            table: TableChoice::Random,
+            params: vec![
+                param("a", Generator::Digits("#".into())),
+                param("b", derived("1")),
+                param("c", derived("b")),
+                param("d", derived("b + c")),
+            ],
+            expect: Expect::default(),
+            expect_rows: None,
+            expect_affected: None,
+            change: Change::default(),
+            weight: None,
+        };
+        let fixed: Vec<_> = statement.fixed_params().iter().map(|p| &p.name).collect();
+        assert_eq!(fixed, ["b"]);
     }
 
     #[test]

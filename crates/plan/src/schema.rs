@@ -1,6 +1,6 @@
 //! Schemas in files: `[[schema]]` tables with their `[[schema.column]]` and `[[schema.index]]` tables.
 
-mod column;
+pub(crate) mod column;
 
 use prony_model::{Column, IndexDefinition, Schema, SchemaDefinition};
 

@@ -8,7 +8,7 @@ mod statement;
 
 use std::collections::BTreeMap;
 
-use prony_model::{Change, Display, Effect, Expr, Generator, Group, Schema, Statement, Workload};
+use prony_model::{Change, Display, Effect, Expr, Group, Schema, Statement, Workload};
 
 use self::param::{Scope, Uses, read_expr};
 use crate::fields::{Fields, Located, Value, read_each, twice};
@@ -188,10 +188,16 @@ fn check_parameter_name(document: &Document<'_>, name: &Located<&str>) -> Read<(
         Problem::new(format!("`{}` can't be the name of a parameter", name.value))
             .at(&name.span, "not a name")
             .help("such a name has letters, digits and `_`, and begins with a letter")
-    } else if name.value == "table" || BUILT_IN.contains(&name.value) {
+    } else if name.value == "table"
+        || BUILT_IN.contains(&name.value)
+        || Statement::MARKS.contains(&name.value)
+    {
         Problem::new(format!("the name `{}` is reserved", name.value))
             .at(&name.span, "taken")
-            .help("`table`, `tables` and `rows` are set by the dataset: choose another name")
+            .help(
+                "`table`, `tables`, `rows`, `lowest_key` and `highest_key` come from the dataset: \
+                 choose another name",
+            )
     } else {
         return Ok(());
     };
@@ -306,19 +312,10 @@ fn check_effect(
 
 /// The expressions of a statement that decide what it does.
 fn expressions(statement: &Statement) -> impl Iterator<Item = &Expr> {
-    statement
-        .params
-        .iter()
-        .flat_map(|param| match &param.generator {
-            Generator::Draw {
-                low, high, count, ..
-            } => [Some(low), Some(high), count.as_ref()]
-                .into_iter()
-                .flatten()
-                .collect(),
-            Generator::Derived(expr) => vec![expr],
-            Generator::Digits(_) => Vec::new(),
-        })
+    let params = statement.params.iter();
+    params
+        .flat_map(|param| param.generator.expressions())
+        .chain(statement.row.iter().map(|row| &row.count))
 }
 
 fn check_unique(document: &Document<'_>, workloads: &[Found]) -> Read<()> {

@@ -29,6 +29,7 @@ pub fn statement(name: &str, sql: &str, params: Vec<Param>) -> Statement {
     Statement {
         name: name.into(),
         sql: sql.parse().unwrap(),
+        row: None,
         repeat: 1,
         table: TableChoice::Random,
         params,

@@ -15,7 +15,7 @@ mod scramble;
 mod skimmer;
 
 pub use command::close::append_close;
-pub use command::execute::{ExecuteTemplate, ParamShape, Types};
+pub use command::execute::{ExecuteTemplate, ParamShape, Types, append_text};
 pub use command::prepare::append_prepare;
 pub use command::query::{append_query, begin_query};
 pub use command::quit::append_quit;

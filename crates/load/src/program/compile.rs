@@ -7,13 +7,19 @@ mod params;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use prony_model::{Dataset, ExprError, Piece, Protocol, TableChoice, Workload};
+use prony_model::{Dataset, ExprError, Protocol, TableChoice, Workload};
 
 use crate::DriveTask;
+use crate::program::compile::encoding::Filled;
 use crate::program::compile::params::Params;
 use crate::program::{Program, Statement};
 use crate::protocol::{ProtocolError, Wire};
+use crate::values::marks::{Mark, Marks};
+
+/// The most rows of a statement: more would fill several of the largest packets.
+const ROWS_MAX: i64 = 1 << 20;
 
 /// The only protocol so far.
 const WIRE: Wire = Wire::Mysql;
@@ -68,6 +74,12 @@ pub enum CompileError {
          uniform distribution only"
     )]
     ChangingRange(String),
+    /// A statement has no rows, or more than a request can hold.
+    #[error("repeat its row {0} times: 1 to {ROWS_MAX} are possible")]
+    Rows(i64),
+    /// A hole that only the statement itself can have.
+    #[error("fill `{0}` in a row: only `sql` of the statement has it")]
+    NotInRow(&'static str),
     /// More parameters than the protocol can count.
     #[error(
         "prepare it with {count} parameters: at most {max} are possible; make its lists shorter, \
@@ -134,7 +146,11 @@ impl Program {
     ///
     /// # Errors
     /// When a name is not defined or taken twice, a range can be empty, or values do not fit.
-    pub(crate) fn compile(task: &DriveTask, group: usize) -> Result<Self, StatementError> {
+    pub(crate) fn compile(
+        task: &DriveTask,
+        group: usize,
+        marks: Option<&Arc<Marks>>,
+    ) -> Result<Self, StatementError> {
         let seed = task.seed_of(group);
         let group = &task.groups[group];
         let scope = Scope {
@@ -144,6 +160,7 @@ impl Program {
             protocol: task.protocol,
             clients: group.clients,
             seed,
+            marks: marks.cloned(),
         };
         scope.compile(task.transactional)
     }
@@ -161,6 +178,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) clients: u32,
     /// Decides the order of such values.
     pub(crate) seed: u64,
+    /// The marks of the tables.
+    pub(crate) marks: Option<Arc<Marks>>,
 }
 
 impl<'a> Scope<'a> {
@@ -178,7 +197,21 @@ impl<'a> Scope<'a> {
             protocol: Protocol::Text,
             clients: 1,
             seed,
+            marks: None,
         }
+    }
+
+    /// The same with marks of the tables that are those of a dataset as it was loaded.
+    pub(crate) fn with_marks_of_load(self) -> Self {
+        let keys = [1, i64::try_from(self.dataset.rows).unwrap_or(i64::MAX)];
+        let tables = 0..self.dataset.tables;
+        self.with_marks(Marks::new(tables.map(|_| keys)))
+    }
+
+    /// The same with these marks of the tables.
+    pub(crate) fn with_marks(mut self, marks: Marks) -> Self {
+        self.marks = Some(Arc::new(marks));
+        self
     }
 
     /// Compiles the workload, with its `BEGIN` and `COMMIT` where they are `transactional`.
@@ -188,6 +221,8 @@ impl<'a> Scope<'a> {
     pub(crate) fn compile(&self, transactional: bool) -> Result<Program, StatementError> {
         let tables: Vec<String> = self.dataset.table_names().collect();
         let mut places = Places::default();
+        let goes_through = self.workload.goes_through_tables();
+        places.next = usize::from(goes_through);
         let statements = self
             .workload
             .statements
@@ -214,6 +249,9 @@ impl<'a> Scope<'a> {
             queries_per_operation: inner + if transaction { 2 } else { 0 },
             ordered: places.next,
             mix,
+            marks: self.marks.clone(),
+            table_place: 0,
+            clients: self.clients,
         })
     }
 
@@ -282,15 +320,27 @@ fn compile_statement(
         places.previous.clear();
     }
     let mut params = Params::new(scope, places);
-    for param in &statement.params {
+    let uses_marks = statement.uses_marks();
+    if uses_marks {
+        params.add_marks();
+    }
+    let fixed = statement.fixed_params();
+    for param in &fixed {
         params.add(param)?;
     }
-    let pieces = statement.sql.pieces();
-    let names_table = pieces.contains(&Piece::Table);
+    let of_rows = params.rows(statement, &fixed)?;
+    let pieces = params.filled(statement.sql.pieces(), &of_rows)?;
+    let names_table = pieces.contains(&Filled::Table);
     let encoding = match scope.protocol() {
         Protocol::Text => params.text_encoding(pieces)?,
-        Protocol::Prepared if names_table => params.prepared_encoding(pieces, tables)?,
-        Protocol::Prepared => params.prepared_encoding(pieces, &[String::new()])?,
+        Protocol::Prepared if names_table => params.prepared_encoding(&pieces, tables)?,
+        Protocol::Prepared => params.prepared_encoding(&pieces, &[String::new()])?,
+    };
+    let moves = match statement.change.rows {
+        1 => Some(Mark::Highest),
+        // Who deletes other rows than the lowest moves no mark.
+        -1 if uses_marks => Some(Mark::Lowest),
+        _ => None,
     };
     let (params, texts, integers) = params.finish();
     Ok(Statement {
@@ -298,6 +348,8 @@ fn compile_statement(
         repeat: statement.repeat,
         table: names_table.then_some(statement.table),
         repeats_values,
+        uses_marks,
+        moves,
         expect: statement.expect,
         encoding,
         integers,
@@ -310,7 +362,9 @@ fn compile_statement(
 pub(crate) fn tables_of_client(statement: &Statement, client: u32, tables: usize) -> Vec<usize> {
     match statement.table {
         None => vec![0],
-        Some(TableChoice::Random | TableChoice::Previous) => (0..tables).collect(),
+        Some(TableChoice::Random | TableChoice::Each | TableChoice::Previous) => {
+            (0..tables).collect()
+        }
         Some(TableChoice::ByClient) => {
             let tables = tables as u64;
             vec![usize::try_from(u64::from(client) % tables).unwrap_or(0)]

@@ -46,7 +46,7 @@ impl Encoding {
 }
 
 impl Prepared {
-    /// Lays out the requests for texts of the given sizes.
+    /// Lays out the requests for texts of the given sizes; of these at most, if they are `varying`.
     ///
     /// # Errors
     /// When the values do not fit one request.
@@ -55,10 +55,11 @@ impl Prepared {
         sql: Vec<String>,
         holes: &[Hole],
         text_sizes: &[usize],
+        varying: bool,
     ) -> Result<Self, ProtocolError> {
         Ok(Self {
             sql,
-            execution: Execution::new(wire, holes, text_sizes)?,
+            execution: Execution::new(wire, holes, text_sizes, varying)?,
             params: holes.len(),
         })
     }

@@ -63,6 +63,11 @@ impl Linear {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// Returns `true` if it changes with the value in this slot.
+    pub(crate) fn has(&self, slot: usize) -> bool {
+        self.terms.iter().any(|(other, _)| *other == slot)
+    }
+
     /// The number of values from `low` to `high`, as a sum of its own: their common parts cancel.
     pub(crate) fn count(low: &Self, high: &Self) -> Option<Self> {
         let mut terms = high.terms.clone();

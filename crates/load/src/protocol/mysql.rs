@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use prony_wire::{
-    ExecuteTemplate, PAYLOAD_MAX, ParamShape, Types, WireError, append_quit, begin_query,
-    finish_packet,
+    ExecuteTemplate, PAYLOAD_MAX, ParamShape, Types, WireError, append_quit, append_text,
+    begin_query, finish_packet,
 };
 
 use crate::values::{Hole, Values};
@@ -38,6 +38,9 @@ pub(super) fn goodbye() -> Vec<u8> {
 pub(crate) struct Execution {
     with_types: Layout,
     without_types: Layout,
+    /// The holes in their order, where texts have lengths that change: requests are then made anew
+    /// each time.
+    varying: Option<Vec<Hole>>,
 }
 
 /// A template, and the places of values in it.
@@ -51,7 +54,11 @@ struct Layout {
 }
 
 impl Execution {
-    pub(super) fn new(holes: &[Hole], text_sizes: &[usize]) -> Result<Self, WireError> {
+    pub(super) fn new(
+        holes: &[Hole],
+        text_sizes: &[usize],
+        varying: bool,
+    ) -> Result<Self, WireError> {
         let shapes: Vec<ParamShape> = holes
             .iter()
             .map(|hole| match *hole {
@@ -62,6 +69,7 @@ impl Execution {
         Ok(Self {
             with_types: Layout::new(holes, &shapes, Types::Sent)?,
             without_types: Layout::new(holes, &shapes, Types::Omitted)?,
+            varying: varying.then(|| holes.to_vec()),
         })
     }
 
@@ -72,9 +80,27 @@ impl Execution {
         } else {
             &self.with_types
         };
+        if let Some(holes) = &self.varying {
+            layout.template.append_with(out, id, |out| {
+                for hole in holes {
+                    match *hole {
+                        Hole::Integer(slot) => {
+                            out.extend_from_slice(&values.integers[slot].to_le_bytes());
+                        }
+                        Hole::Text(index) => append_text(out, &values.texts[index]),
+                    }
+                }
+            });
+            return;
+        }
         let start = out.len();
         out.extend_from_slice(layout.template.bytes());
         layout.patch(&mut out[start..], id, values);
+    }
+
+    /// `true` if a request for the same statement differs from the last one in its values alone.
+    pub(super) const fn is_fixed(&self) -> bool {
+        self.varying.is_none()
     }
 
     /// Makes a request without types, which executed the statement before, execute it again, with

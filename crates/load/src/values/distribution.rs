@@ -31,6 +31,8 @@ pub struct Sampler {
 enum Method {
     Uniform,
     Zipfian(Zipf),
+    /// The ranks from the end of the range on.
+    Highest(Zipf),
     /// The ranks all over the range.
     Scattered(Zipf, Permutation),
     Pareto {
@@ -62,6 +64,7 @@ impl Sampler {
                 let zipf = Zipf::new(exponent.as_f64(), count);
                 match hot {
                     Hot::Adjacent => Method::Zipfian(zipf),
+                    Hot::Highest => Method::Highest(zipf),
                     Hot::Scattered => Method::Scattered(zipf, Permutation::new(count)),
                 }
             }
@@ -119,6 +122,7 @@ impl Sampler {
         match &self.method {
             Method::Uniform => draws.below(count),
             Method::Zipfian(zipf) => zipf.rank(draws),
+            Method::Highest(zipf) => count - 1 - zipf.rank(draws),
             Method::Scattered(zipf, permutation) => {
                 permutation.apply(SCATTER_KEY, zipf.rank(draws))
             }

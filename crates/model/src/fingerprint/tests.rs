@@ -20,6 +20,7 @@ fn statement() -> Statement {
     Statement {
         name: "select".into(),
         sql: "SELECT c FROM {table} WHERE id = 1".parse().unwrap(),
+        row: None,
         repeat: 1,
         table: TableChoice::Random,
         params: Vec::new(),

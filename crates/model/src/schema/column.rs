@@ -96,7 +96,8 @@ pub enum NumberRule {
 }
 
 /// A text with a number in it, written `user{number:12}`: 12 digits, with zeros in front.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct NumberedText {
     /// The text before the number.
     pub before: String,
@@ -105,6 +106,11 @@ pub struct NumberedText {
     /// The text after the number.
     pub after: String,
 }
+
+/// Said of a text that has no place for a number, or several.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` has no place for a number such as {{number:12}}, which has 1 to 19 digits")]
+pub struct NumberedTextError(pub String);
 
 /// Lengths of a text, written `10..20` with both ends included, or `10`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -400,25 +406,43 @@ impl TryFrom<WrittenColumn> for Column {
 }
 
 fn numbered(text: String, number: Option<NumberRule>) -> Result<ColumnValue, ColumnError> {
-    let place = || -> Option<NumberedText> {
-        let (before, rest) = text.split_once("{number:")?;
-        let (digits, after) = rest.split_once('}')?;
-        let digits = digits
-            .parse()
-            .ok()
-            .filter(|digits| (1..=19).contains(digits))?;
-        Some(NumberedText {
-            before: before.to_owned(),
-            digits,
-            after: after.to_owned(),
-        })
-    };
-    match (place(), number) {
-        (Some(place), Some(number)) => Ok(ColumnValue::Numbered(place, number)),
-        (None, None) => Ok(ColumnValue::Constant(text)),
+    match (text.parse(), number) {
+        (Ok(place), Some(number)) => Ok(ColumnValue::Numbered(place, number)),
+        (Err(_), None) => Ok(ColumnValue::Constant(text)),
         _ => Err(ColumnError::Place { text }),
     }
 }
+
+impl FromStr for NumberedText {
+    type Err = NumberedTextError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let place = || -> Option<Self> {
+            let (before, rest) = text.split_once("{number:")?;
+            let (digits, after) = rest.split_once('}')?;
+            let digits = digits.parse().ok();
+            Some(Self {
+                before: before.to_owned(),
+                digits: digits.filter(|digits| (1..=19).contains(digits))?,
+                after: after.to_owned(),
+            })
+        };
+        place().ok_or_else(|| NumberedTextError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for NumberedText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            before,
+            digits,
+            after,
+        } = self;
+        write!(f, "{before}{{number:{digits}}}{after}")
+    }
+}
+
+written_as_text!(NumberedText, NumberedTextError);
 
 impl From<Column> for WrittenColumn {
     fn from(column: Column) -> Self {
@@ -442,12 +466,7 @@ impl From<Column> for WrittenColumn {
                 Some(seconds)
             }
             ColumnValue::Numbered(text, number) => {
-                let NumberedText {
-                    before,
-                    digits,
-                    after,
-                } = text;
-                written.text = Some(format!("{before}{{number:{digits}}}{after}"));
+                written.text = Some(text.to_string());
                 Some(number)
             }
             ColumnValue::Constant(text) => {

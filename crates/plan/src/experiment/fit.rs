@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    CountRange, Dataset, Expr, ExprError, ExprRange, Generator, Param, Piece, Statement, Workload,
+    CountRange, Dataset, Expr, ExprError, ExprRange, Generator, Param, Piece, SqlTemplate,
+    Statement, Workload,
 };
 
 /// Most values of one prepared statement: the protocol has 16 bits for their number.
@@ -136,12 +137,23 @@ impl Constants<'_> {
 
     /// The number of values that an execution of the statement sends.
     fn values_of(&self, statement: &Statement) -> Result<u64, Misfit> {
-        statement
-            .sql
-            .pieces()
+        let of_rows = match &statement.row {
+            Some(row) => {
+                let count = self.positive(&row.count, "rows for `{row:list}`")?;
+                self.values_in(statement, &row.sql)?.saturating_mul(count)
+            }
+            None => 0,
+        };
+        Ok(self
+            .values_in(statement, &statement.sql)?
+            .saturating_add(of_rows))
+    }
+
+    fn values_in(&self, statement: &Statement, sql: &SqlTemplate) -> Result<u64, Misfit> {
+        sql.pieces()
             .iter()
             .try_fold(0_u64, |sum, piece| match piece {
-                Piece::Text(_) | Piece::Table => Ok(sum),
+                Piece::Text(_) | Piece::Table | Piece::Rows => Ok(sum),
                 Piece::Param(_) => Ok(sum.saturating_add(1)),
                 Piece::List(name) => {
                     let params = statement.params.iter();
@@ -161,14 +173,18 @@ impl Constants<'_> {
         else {
             return Ok(0);
         };
+        self.positive(expr, &format!("values for the list `{}`", param.name))
+    }
+
+    /// A number of things that must be at least 1.
+    fn positive(&self, expr: &Expr, what: &str) -> Result<u64, Misfit> {
         let count = self.eval(expr)?;
         match u64::try_from(count) {
             Ok(count) if count > 0 => Ok(count),
             _ => Err(Misfit::Parameters {
                 workload: self.workload.to_owned(),
                 problem: format!(
-                    "can't draw {expr} values for the list `{}`: that is {count}{}",
-                    param.name,
+                    "can't draw {expr} {what}: that is {count}{}",
                     self.values(&[expr])
                 ),
             }),
@@ -214,6 +230,9 @@ impl Constants<'_> {
         match name {
             "rows" => i64::try_from(self.dataset.rows).ok(),
             "tables" => Some(i64::from(self.dataset.tables)),
+            // As they are after the load.
+            "lowest_key" => Some(1),
+            "highest_key" => i64::try_from(self.dataset.rows).ok(),
             _ => self.parameters.get(name).copied(),
         }
     }

@@ -37,9 +37,7 @@ pub(super) fn read(mut fields: Fields<'_>) -> Read<Located<Column>> {
     let since = fields.optional("since", parsed::<DateTime>);
     let digits = fields.optional("digits", Value::text);
     let letters = fields.optional("letters", parsed_or_number::<Lengths>);
-    let random = fields.optional("random", |value| {
-        value.thousandths(Thousandths(0)..=Thousandths(1000))
-    });
+    let random = fields.optional("random", read_share);
     fields.finish()?;
 
     let (name, kind, distribution) = (name?, kind?, distribution?);
@@ -59,7 +57,7 @@ pub(super) fn read(mut fields: Fields<'_>) -> Read<Located<Column>> {
         since: since?.map(|since| since.value),
         digits: digits?.map(|digits| digits.value.to_owned()),
         letters: letters?.map(|letters| letters.value),
-        random: random?.map(|random| random.value),
+        random: random?,
     };
     match Column::try_from(written) {
         Ok(column) => Ok(Located {
@@ -98,14 +96,22 @@ fn help(error: &ColumnError) -> &'static str {
     }
 }
 
+/// A share, from 0 to 1.
+pub(crate) fn read_share(value: Value<'_>) -> Read<Thousandths> {
+    let share = value.thousandths(Thousandths(0)..=Thousandths(1000))?;
+    Ok(share.value)
+}
+
 /// A text that a type of the model reads.
-fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(value: Value<'_>) -> Read<Located<T>> {
+pub(crate) fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+    value: Value<'_>,
+) -> Read<Located<T>> {
     let document = value.document();
     read_text(document, value.text()?.map(str::to_owned))
 }
 
 /// The same of a text or a whole number.
-fn parsed_or_number<T: std::str::FromStr<Err: std::fmt::Display>>(
+pub(crate) fn parsed_or_number<T: std::str::FromStr<Err: std::fmt::Display>>(
     value: Value<'_>,
 ) -> Read<Located<T>> {
     let document = value.document();

@@ -327,7 +327,7 @@ fn statements_are_common_sql() {
                 .map(|piece| match piece {
                     Piece::Text(text) => text.as_str(),
                     Piece::Table => " sbtest1 ",
-                    Piece::Param(_) | Piece::List(_) => " 1 ",
+                    Piece::Param(_) | Piece::List(_) | Piece::Rows => " 1 ",
                 })
                 .collect();
             let words = sql

@@ -135,18 +135,20 @@ fn kinds_and_names_of_parameters() {
     check(
         r#"value = "low + range""#,
         "value = \"low + range\", digits = \"#\"",
-        r####"`high` needs one of `from`, `value` and `digits`
+        r####"`high` needs one of `from`, `value`, `digits` and `letters`
            | params.high = «{ value = "low + range", digits = "#" }» no rule for its value
            | from = "1..rows" draws a number (with a `distribution`, if it is not uniform, and a
-           `count` for a list), value = "low + range" computes one, digits = "###-###" makes a
-           text of random digits"####,
+           `count` for a list), value = "low + range" computes one (with text = "user{number:12}"
+           beside it, a text of it), digits = "###-###" makes a text of random digits, letters =
+           "10..20" one of letters"####,
     );
     check(
         "parameters.range",
         "parameters.rows",
         "the name `rows` is reserved
          | parameters.«rows» = 100 taken
-         | `table`, `tables` and `rows` are set by the dataset: choose another name",
+         | `table`, `tables`, `rows`, `lowest_key` and `highest_key` come from the dataset:
+         choose another name",
     );
     check(
         "params.low =",
@@ -213,11 +215,12 @@ fn lists() {
     check(
         r#"value = "low + range""#,
         r#"value = "low + range", count = 2"#,
-        r####"`high` needs one of `from`, `value` and `digits`
+        r####"`high` needs one of `from`, `value`, `digits` and `letters`
            | params.high = «{ value = "low + range", count = 2 }» no rule for its value
            | from = "1..rows" draws a number (with a `distribution`, if it is not uniform, and a
-           `count` for a list), value = "low + range" computes one, digits = "###-###" makes a
-           text of random digits"####,
+           `count` for a list), value = "low + range" computes one (with text = "user{number:12}"
+           beside it, a text of it), digits = "###-###" makes a text of random digits, letters =
+           "10..20" one of letters"####,
     );
 }
 
@@ -335,8 +338,8 @@ fn a_wrong_statement_before_is_the_only_problem() {
            × unknown key `slq`
            | «slq» = "SELECT c FROM {table} WHERE id BETWEEN {low} AND {high}" a statement has no
            such key
-           | did you mean `sql`? known keys: name, sql, repeat, table, params, expect, change,
-           weight"#,
+           | did you mean `sql`? known keys: name, sql, row, repeat, table, params, expect,
+           change, weight"#,
     );
 }
 

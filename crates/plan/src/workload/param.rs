@@ -1,10 +1,11 @@
 //! Parameters of a statement: `params.id = { from = "1..rows" }`.
 
-use prony_model::{Expr, Generator, Param};
+use prony_model::{Expr, Generator, Lengths, NumberedText, Param, Statement, Thousandths};
 
 use super::{check_parameter_name, distribution};
 use crate::fields::{Located, Value};
 use crate::invalid::{Document, Problem, Read};
+use crate::schema::column;
 use crate::suggest;
 
 /// Names that an expression may use.
@@ -12,7 +13,7 @@ use crate::suggest;
 pub(super) struct Scope<'a> {
     /// Names whose value is fixed for a whole step.
     pub(super) constants: &'a [&'a str],
-    /// Parameters of the same statement that are made before.
+    /// Parameters of the same statement that are made before, and the marks of its table.
     pub(super) earlier: Vec<(&'a str, Kind)>,
 }
 
@@ -31,7 +32,9 @@ impl Kind {
     /// Kind of a parameter's values.
     pub(super) fn of(generator: &Generator) -> Self {
         match generator {
-            Generator::Digits(_) => Self::Text,
+            Generator::Digits(_) | Generator::Letters { .. } | Generator::Numbered { .. } => {
+                Self::Text
+            }
             Generator::Draw { count: Some(_), .. } => Self::List,
             Generator::Draw { count: None, .. } | Generator::Derived(_) => Self::Number,
         }
@@ -43,6 +46,8 @@ impl Kind {
 pub(super) enum Uses {
     /// Only what is fixed for a whole step.
     Constants,
+    /// The marks of the table too.
+    Marks,
     /// Earlier parameters of the statement too.
     Earlier,
 }
@@ -59,6 +64,7 @@ pub(super) fn read_all<'a>(
         earlier: taken_over
             .iter()
             .map(|param| (param.name.as_str(), Kind::of(&param.generator)))
+            .chain(Statement::MARKS.map(|mark| (mark, Kind::Number)))
             .collect(),
     };
     let mut outcome = Ok(());
@@ -118,19 +124,40 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
         read_expr(&value.text_or_integer()?, document, scope, Uses::Earlier)
     });
     let digits = fields.optional("digits", Value::text);
+    let text = fields.optional("text", column::parsed::<NumberedText>);
+    let letters = fields.optional("letters", column::parsed_or_number::<Lengths>);
+    let random = fields.optional("random", column::read_share);
     fields.finish()?;
 
     let (written, count) = (written?, count?);
     let nothing_drawn = written.is_empty() && count.is_none();
+    let (text, letters, random) = (text?, letters?, random?);
+    let plain = text.is_none() && letters.is_none() && random.is_none();
     let generator = match (from?, derived?, digits?) {
-        (Some((low, high)), None, None) => Generator::Draw {
+        (Some((low, high)), None, None) if plain => Generator::Draw {
             low,
             high,
             distribution: written.finish(document)?,
             count,
         },
-        (None, Some(expr), None) if nothing_drawn => Generator::Derived(expr),
-        (None, None, Some(digits)) if nothing_drawn => Generator::Digits(digits.value.to_owned()),
+        (None, Some(number), None) if nothing_drawn && letters.is_none() && random.is_none() => {
+            match text {
+                Some(text) => Generator::Numbered {
+                    text: text.value,
+                    number,
+                },
+                None => Generator::Derived(number),
+            }
+        }
+        (None, None, Some(digits)) if nothing_drawn && plain => {
+            Generator::Digits(digits.value.to_owned())
+        }
+        (None, None, None) if nothing_drawn && text.is_none() && letters.is_some() => {
+            Generator::Letters {
+                lengths: letters.map_or(Lengths { min: 0, max: 0 }, |letters| letters.value),
+                random: random.unwrap_or(Thousandths(1000)),
+            }
+        }
         _ => {
             return unclear(name)
                 .at(&span, "no rule for its value")
@@ -145,13 +172,14 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
 
 fn unclear(name: &Located<&str>) -> Problem {
     Problem::new(format!(
-        "`{}` needs one of `from`, `value` and `digits`",
+        "`{}` needs one of `from`, `value`, `digits` and `letters`",
         name.value
     ))
     .help(
         "from = \"1..rows\" draws a number (with a `distribution`, if it is not uniform, and a \
-         `count` for a list), value = \"low + range\" computes one, digits = \"###-###\" makes a \
-         text of random digits",
+         `count` for a list), value = \"low + range\" computes one (with text = \"user{number:12}\" \
+         beside it, a text of it), digits = \"###-###\" makes a text of random digits, letters = \
+         \"10..20\" one of letters",
     )
 }
 
@@ -169,7 +197,7 @@ fn read_bounds(value: Value<'_>, scope: &Scope<'_>) -> Read<(Expr, Expr)> {
             value: part.trim().to_owned(),
             span: text.span.clone(),
         };
-        read_expr(&part, document, scope, Uses::Constants)
+        read_expr(&part, document, scope, Uses::Marks)
     };
     let (low, high) = (side(low), side(high));
     Ok((low?, high?))
@@ -224,6 +252,7 @@ fn wrong_name(name: &str, scope: &Scope<'_>, uses: Uses) -> Option<Problem> {
         .find_map(|(earlier, kind)| (*earlier == name).then_some(*kind));
     match (kind, uses) {
         (Some(Kind::Number), Uses::Earlier) => None,
+        (Some(_), Uses::Marks) if Statement::MARKS.contains(&name) => None,
         (Some(Kind::Text), Uses::Earlier) => Some(
             Problem::new(format!("`{name}` is a text, but sums need numbers"))
                 .help("only parameters with `from` or `value` are numbers"),
@@ -232,7 +261,7 @@ fn wrong_name(name: &str, scope: &Scope<'_>, uses: Uses) -> Option<Problem> {
             Problem::new(format!("`{name}` is a list, but sums need numbers"))
                 .help("only parameters without a `count` are numbers"),
         ),
-        (Some(_), Uses::Constants) => Some(
+        (Some(_), Uses::Constants | Uses::Marks) => Some(
             Problem::new(format!("`{name}` changes from statement to statement"))
                 .help("only the workload's parameters, `rows` and `tables` can be used here"),
         ),
@@ -261,10 +290,9 @@ pub(super) fn check_used(
     let mut outcome = Ok(());
     for (index, param) in params.iter().enumerate() {
         let name = param.value.name.as_str();
-        let later = params[index + 1..].iter().any(|later| {
-            matches!(&later.value.generator,
-                Generator::Derived(expr) if expr.names().any(|used| used == name))
-        });
+        let later = params[index + 1..]
+            .iter()
+            .any(|later| later.value.generator.names().any(|used| used == name));
         if !later && !holes.contains(&name) {
             outcome = Problem::new(format!("the parameter `{name}` is not used"))
                 .at(&param.span, "never sent")

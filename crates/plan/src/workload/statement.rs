@@ -1,8 +1,8 @@
 //! One `[[workload.statement]]`.
 
-use prony_model::{Param, Piece, Schema, SqlTemplate, Statement, TableChoice};
+use prony_model::{Expr, Param, Piece, RowList, Schema, SqlTemplate, Statement, TableChoice};
 
-use super::param::Kind;
+use super::param::{Kind, Uses, read_expr};
 use super::{change, expect, param};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read, Span};
@@ -36,6 +36,7 @@ pub(super) fn read<'a>(
     let place = fields.span();
     let name = fields.required("name", read_name);
     let sql = fields.required("sql", read_sql);
+    let row = fields.optional("row", |value| read_row(value, around.constants));
     let repeat = fields.optional("repeat", |value| value.count(1..=REPEAT_MAX));
     let table = fields.optional("table", |value| value.choice(&TableChoice::NAMED));
     let taken_over = match &table {
@@ -55,13 +56,24 @@ pub(super) fn read<'a>(
 
     let (sql, own, mut params) = (sql?, params?.unwrap_or_default(), taken_over?);
     params.extend(own.iter().map(|param| param.value.clone()));
+    let row = row?;
     check_holes(document, &sql, &params)?;
-    let holes: Vec<_> = sql.value.params().collect();
+    check_row(document, &sql, row.as_ref())?;
+    let of_row = row.as_ref().map(|row| &row.sql);
+    of_row.map_or(Ok(()), |sql| check_holes(document, sql, &params))?;
+    let texts = [Some(&sql), of_row].into_iter().flatten();
+    let holes: Vec<_> = texts.flat_map(|sql| sql.value.params()).collect();
     param::check_used(document, &own, &holes)?;
     unknown?;
     let (repeat, table) = (repeat?, table?.map(|table| table.value));
     if table == Some(TableChoice::Previous) {
-        check_previous(document, &place, &sql, repeat.as_ref())?;
+        check_previous(document, &place, &sql, repeat.as_ref(), of_row)?;
+    }
+    if let Some(param) = own.iter().find(|param| {
+        let mut names = param.value.generator.names();
+        names.any(|name| Statement::MARKS.contains(&name))
+    }) {
+        check_marks(document, param, &sql, around.schema)?;
     }
     let weight = weight?;
     if let Some(weight) = &weight {
@@ -73,6 +85,10 @@ pub(super) fn read<'a>(
     let statement = Statement {
         name: name.value.to_owned(),
         sql: sql.value,
+        row: row.map(|row| RowList {
+            sql: row.sql.value,
+            count: row.count,
+        }),
         repeat: repeat.map_or(1, |repeat| repeat.value),
         table: table.unwrap_or(TableChoice::Random),
         params,
@@ -85,6 +101,71 @@ pub(super) fn read<'a>(
     Ok((name, statement))
 }
 
+/// The rows of a statement, as written.
+struct WrittenRow {
+    sql: Located<SqlTemplate>,
+    count: Expr,
+}
+
+fn read_row(value: Value<'_>, constants: &[&str]) -> Read<WrittenRow> {
+    let document = value.document();
+    let mut fields = value.table("a row")?;
+    let sql = fields.required("sql", read_sql);
+    let scope = param::Scope {
+        constants,
+        earlier: Vec::new(),
+    };
+    let count = fields.required("count", |value| {
+        read_expr(&value.text_or_integer()?, document, &scope, Uses::Constants)
+    });
+    fields.finish()?;
+    let row = WrittenRow {
+        sql: sql?,
+        count: count?,
+    };
+    let nested = [Piece::Table, Piece::Rows];
+    if let Some(piece) = row.sql.value.pieces().iter().find(|p| nested.contains(p)) {
+        let hole = if *piece == Piece::Table {
+            "{table}"
+        } else {
+            "{row:list}"
+        };
+        return Problem::new(format!("a row can't have {hole} in it"))
+            .at(
+                &document.within(&row.sql.span, hole),
+                "belongs into `sql` of the statement",
+            )
+            .help("write the values of one row, such as sql = \"({k}, {c})\"")
+            .fail(document);
+    }
+    Ok(row)
+}
+
+/// Checks that rows have a place, and a place has its rows.
+fn check_row(
+    document: &Document<'_>,
+    sql: &Located<SqlTemplate>,
+    row: Option<&WrittenRow>,
+) -> Read<()> {
+    let places = sql.value.pieces().iter().filter(|p| **p == Piece::Rows);
+    match (places.count(), row) {
+        (0, None) | (1, Some(_)) => Ok(()),
+        (0, Some(row)) => Problem::new("the rows have no place in the statement")
+            .at(&row.sql.span, "never sent")
+            .at(&sql.span, "no {row:list} in it")
+            .help("write {row:list} where the rows are to stand, with commas between them")
+            .fail(document),
+        (_, None) => Problem::new("`{row:list}` needs `row`")
+            .at(&document.within(&sql.span, "{row:list}"), "which rows?")
+            .help("add row = { sql = \"({k}, {c})\", count = 50 } below the statement")
+            .fail(document),
+        (_, Some(_)) => Problem::new("the rows have several places in the statement")
+            .at(&sql.span, "more than one {row:list}")
+            .help("write {row:list} once")
+            .fail(document),
+    }
+}
+
 /// The parameters that a statement has from the one before.
 fn taken_over(
     document: &Document<'_>,
@@ -92,6 +173,12 @@ fn taken_over(
     before: Option<Read<&Statement>>,
 ) -> Read<Vec<Param>> {
     match before {
+        Some(Ok(before)) if before.row.is_some() => {
+            Problem::new("the statement before this one has many values of each parameter")
+                .at(place, "which of its rows?")
+                .help("its values are made for each of its rows: write \"random\" or \"by-client\"")
+                .fail(document)
+        }
         Some(before) => before.map(|before| before.params.clone()),
         None => Problem::new("there is no statement before this one")
             .at(place, "which table?")
@@ -103,13 +190,48 @@ fn taken_over(
     }
 }
 
+/// Checks that a statement whose parameter uses the marks of its table has one, with keys that are
+/// numbers.
+fn check_marks(
+    document: &Document<'_>,
+    param: &Located<Param>,
+    sql: &Located<SqlTemplate>,
+    schema: Schema,
+) -> Read<()> {
+    let name = &param.value.name;
+    if !sql.value.pieces().contains(&Piece::Table) {
+        return Problem::new(format!("`{name}` needs the keys of a table"))
+            .at(&sql.span, "no {table} in it")
+            .help("write {table} in `sql`, or another range")
+            .fail(document);
+    }
+    if !schema.numbers().any(|column| column.name == schema.key) {
+        return Problem::new(format!("`{name}` needs keys that are numbers"))
+            .at(&param.span, "computes with them")
+            .help(format!(
+                "`{}` of {} is a text: draw its number from another range",
+                schema.key,
+                schema.name()
+            ))
+            .fail(document);
+    }
+    Ok(())
+}
+
 /// Checks what only statements need that go to the table of the one before.
 fn check_previous(
     document: &Document<'_>,
     place: &Span,
     sql: &Located<SqlTemplate>,
     repeat: Option<&Located<u32>>,
+    row: Option<&Located<SqlTemplate>>,
 ) -> Read<()> {
+    if let Some(row) = row {
+        return Problem::new("a statement with the values of the one before has no rows")
+            .at(&row.span, "would have the same values in all of them")
+            .help("remove `row`, or `table`")
+            .fail(document);
+    }
     if let Some(repeat) = repeat.filter(|repeat| repeat.value != 1) {
         return Problem::new("a statement with the values of the one before can't be repeated")
             .at(&repeat.span, "would send the same again")
@@ -186,7 +308,7 @@ fn check_holes(document: &Document<'_>, sql: &Located<SqlTemplate>, params: &[Pa
         let (name, is_list) = match piece {
             Piece::Param(name) => (name, false),
             Piece::List(name) => (name, true),
-            Piece::Text(_) | Piece::Table => continue,
+            Piece::Text(_) | Piece::Table | Piece::Rows => continue,
         };
         let param = params.iter().find(|param| param.name == *name);
         let problem = match param.map(|param| Kind::of(&param.generator)) {

@@ -49,6 +49,8 @@ pub enum Types {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecuteTemplate {
     bytes: Vec<u8>,
+    /// Bytes in front of the values.
+    head: usize,
     values: Vec<Range<usize>>,
 }
 
@@ -74,6 +76,7 @@ impl ExecuteTemplate {
                 bytes.extend(params.iter().flat_map(ParamShape::type_bytes));
             }
         }
+        let head = bytes.len();
         let values = params
             .iter()
             .map(|param| param.append_place(&mut bytes))
@@ -84,7 +87,11 @@ impl ExecuteTemplate {
             return Err(WireError::RequestTooLarge { size, max });
         }
         finish_packet(&mut bytes, start, 0);
-        Ok(Self { bytes, values })
+        Ok(Self {
+            bytes,
+            head,
+            values,
+        })
     }
 
     /// The framed request, to be copied and patched.
@@ -92,10 +99,26 @@ impl ExecuteTemplate {
         &self.bytes
     }
 
+    /// Appends the framed request for a statement with the values that `append` appends, in the form
+    /// of their parameters: of texts of other lengths than those laid out.
+    pub fn append_with(&self, out: &mut Vec<u8>, id: u32, append: impl FnOnce(&mut Vec<u8>)) {
+        let start = out.len();
+        out.extend_from_slice(&self.bytes[..self.head]);
+        out[start..][Self::ID].copy_from_slice(&id.to_le_bytes());
+        append(out);
+        finish_packet(out, start, 0);
+    }
+
     /// Position of each parameter's value: the 8 bytes of an integer, the bytes of a text.
     pub fn values(&self) -> &[Range<usize>] {
         &self.values
     }
+}
+
+/// Appends the value of a parameter that is a text.
+pub fn append_text(out: &mut Vec<u8>, text: &[u8]) {
+    put_lenenc(out, text.len() as u64);
+    out.extend_from_slice(text);
 }
 
 impl ParamShape {
@@ -142,6 +165,25 @@ mod tests {
             b"\x03abc",
         ]
         .concat();
+        assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn texts_of_other_lengths_make_a_request_of_their_own() {
+        let template = |size| {
+            let shapes = [ParamShape::Integer, ParamShape::Text(size)];
+            ExecuteTemplate::new(&shapes, Types::Sent).unwrap()
+        };
+        let mut bytes = Vec::new();
+        template(20).append_with(&mut bytes, 7, |out| {
+            out.extend_from_slice(&(-2_i64).to_le_bytes());
+            append_text(out, b"abc");
+        });
+        let short = template(3);
+        let mut expected = short.bytes().to_vec();
+        expected[ExecuteTemplate::ID].copy_from_slice(&7_u32.to_le_bytes());
+        expected[short.values()[0].clone()].copy_from_slice(&(-2_i64).to_le_bytes());
+        expected[short.values()[1].clone()].copy_from_slice(b"abc");
         assert_eq!(bytes, expected);
     }
 

@@ -6,7 +6,8 @@ use prony_model::{ColumnValue, Dataset, DateTime};
 
 use super::number::NumberMaker;
 use crate::values::digits::DigitPattern;
-use crate::values::random::{KeyedRandom, below};
+use crate::values::letters::LetterRule;
+use crate::values::random::KeyedRandom;
 
 /// Makes the texts of one column.
 #[derive(Debug)]
@@ -27,12 +28,8 @@ pub(super) enum TextMaker {
         seconds: NumberMaker,
     },
     /// Letters, the first `random` thousandths of which are random.
-    Letters { min: u32, max: u32, random: u32 },
+    Letters(LetterRule),
 }
-
-/// Letters that one random number yields: 16 bits for each, so that the likeliest is more likely
-/// than the rarest by 1 in 2,500.
-const LETTERS: usize = 4;
 
 impl TextMaker {
     /// The maker of a column that is not of numbers.
@@ -55,11 +52,11 @@ impl TextMaker {
                 since: *since,
                 seconds: NumberMaker::new(dataset, seconds, order),
             },
-            ColumnValue::Letters { lengths, random } => Self::Letters {
+            ColumnValue::Letters { lengths, random } => Self::Letters(LetterRule {
                 min: lengths.min,
                 max: lengths.max,
                 random: random.0,
-            },
+            }),
         }
     }
 
@@ -69,7 +66,7 @@ impl TextMaker {
             Self::Constant(text) | Self::Numbered { text, .. } => text.clone(),
             Self::Digits(pattern) => pattern.text().to_vec(),
             Self::DateTime { .. } => vec![b'0'; DateTime::LENGTH],
-            Self::Letters { max, .. } => vec![b'a'; *max as usize],
+            Self::Letters(rule) => rule.longest(),
         }
     }
 
@@ -89,30 +86,10 @@ impl TextMaker {
             Self::DateTime { since, seconds } => {
                 text.copy_from_slice(&since.plus(seconds.make(row, random)).text());
             }
-            Self::Letters {
-                min,
-                max,
-                random: share,
-            } => {
-                let more = below(random.next(), u64::from(max - min) + 1);
-                let length = min + u32::try_from(more).unwrap_or(0);
-                let letters = length * share / 1000;
-                text.resize(length as usize, b'a');
-                let (drawn, same) = text.split_at_mut(letters as usize);
-                draw_letters(drawn, random);
-                same.fill(b'a');
+            Self::Letters(rule) => {
+                text.clear();
+                rule.append(text, || random.next());
             }
-        }
-    }
-}
-
-fn draw_letters(text: &mut [u8], random: &mut KeyedRandom) {
-    for part in text.chunks_mut(LETTERS) {
-        let mut bits = random.next();
-        for letter in part {
-            let index = ((bits & 0xffff) * 26) >> 16;
-            *letter = b'a' + u8::try_from(index).unwrap_or(0);
-            bits >>= 16;
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A statement's text, compiled to what is left to do for each request.
 
+use std::ops::Range;
+
 use prony_model::Piece;
 
 use crate::program::compile::params::{Found, Params};
@@ -10,49 +12,73 @@ use crate::values::Hole;
 /// The most bytes that an integer takes in a statement's text.
 const INTEGER_SIZE_MAX: usize = 20;
 
+/// A piece of a statement whose holes have their values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Filled {
+    Sql(String),
+    Table,
+    Hole(Hole),
+    /// The slots of integers, which commas separate.
+    List(Range<usize>),
+}
+
 impl Params<'_> {
+    /// Gives the holes their values; `rows` are those of the statement, with their commas.
+    pub(super) fn filled(
+        &self,
+        pieces: &[Piece],
+        rows: &[Filled],
+    ) -> Result<Vec<Filled>, CompileError> {
+        let mut filled = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            match piece {
+                Piece::Text(sql) => filled.push(Filled::Sql(sql.clone())),
+                Piece::Table => filled.push(Filled::Table),
+                Piece::Param(name) => filled.push(Filled::Hole(self.value(name)?)),
+                Piece::List(name) => filled.push(Filled::List(self.list(name)?)),
+                Piece::Rows => filled.extend_from_slice(rows),
+            }
+        }
+        Ok(filled)
+    }
+
     /// The request as text.
-    pub(super) fn text_encoding(&self, pieces: &[Piece]) -> Result<Encoding, CompileError> {
-        let compiled = pieces
-            .iter()
-            .map(|piece| {
-                Ok(match piece {
-                    Piece::Text(sql) => TextPiece::Sql(sql.as_bytes().to_vec()),
-                    Piece::Table => TextPiece::Table,
-                    Piece::Param(name) => TextPiece::Hole(self.value(name)?),
-                    Piece::List(name) => TextPiece::List(self.list(name)?),
-                })
-            })
-            .collect::<Result<Vec<_>, CompileError>>()?;
-        let sizes = self.text_sizes();
-        let size: usize = compiled
+    pub(super) fn text_encoding(&self, filled: Vec<Filled>) -> Result<Encoding, CompileError> {
+        let (sizes, _) = self.text_sizes();
+        let size: usize = filled
             .iter()
             .map(|piece| match piece {
-                TextPiece::Sql(sql) => sql.len(),
-                TextPiece::Hole(Hole::Text(index)) => sizes[*index],
+                Filled::Sql(sql) => sql.len(),
+                Filled::Hole(Hole::Text(index)) => sizes[*index],
                 // Table names are a word and a number of 32 bits.
-                TextPiece::Table | TextPiece::Hole(Hole::Integer(_)) => INTEGER_SIZE_MAX,
-                TextPiece::List(slots) => slots.len() * (INTEGER_SIZE_MAX + 1),
+                Filled::Table | Filled::Hole(Hole::Integer(_)) => INTEGER_SIZE_MAX,
+                Filled::List(slots) => slots.len() * (INTEGER_SIZE_MAX + 1),
             })
             .sum();
         if size >= WIRE.text_size_limit() {
             return Err(WIRE.too_large(size).into());
         }
-        Ok(Encoding::Text(compiled))
+        let pieces = filled.into_iter().map(|piece| match piece {
+            Filled::Sql(sql) => TextPiece::Sql(sql.into_bytes()),
+            Filled::Table => TextPiece::Table,
+            Filled::Hole(hole) => TextPiece::Hole(hole),
+            Filled::List(slots) => TextPiece::List(slots),
+        });
+        Ok(Encoding::Text(pieces.collect()))
     }
 
     /// The request that executes the statement, prepared for each of `tables`.
     pub(super) fn prepared_encoding(
         &self,
-        pieces: &[Piece],
+        filled: &[Filled],
         tables: &[String],
     ) -> Result<Encoding, CompileError> {
         let mut holes = Vec::new();
-        for piece in pieces {
+        for piece in filled {
             match piece {
-                Piece::Param(name) => holes.push(self.value(name)?),
-                Piece::List(name) => holes.extend(self.list(name)?.map(Hole::Integer)),
-                Piece::Text(_) | Piece::Table => {}
+                Filled::Hole(hole) => holes.push(*hole),
+                Filled::List(slots) => holes.extend(slots.clone().map(Hole::Integer)),
+                Filled::Sql(_) | Filled::Table => {}
             }
         }
         let max = WIRE.params_max();
@@ -64,27 +90,12 @@ impl Params<'_> {
         }
         let sql = tables
             .iter()
-            .map(|table| self.prepared_text(pieces, table))
-            .collect::<Result<_, _>>()?;
+            .map(|table| prepared_text(filled, table))
+            .collect();
+        let (sizes, varying) = self.text_sizes();
         Ok(Encoding::Prepared(Prepared::new(
-            WIRE,
-            sql,
-            &holes,
-            &self.text_sizes(),
+            WIRE, sql, &holes, &sizes, varying,
         )?))
-    }
-
-    fn prepared_text(&self, pieces: &[Piece], table: &str) -> Result<String, CompileError> {
-        let mut sql = String::new();
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => sql.push_str(text),
-                Piece::Table => sql.push_str(table),
-                Piece::Param(_) => sql.push('?'),
-                Piece::List(name) => sql.push_str(&vec!["?"; self.list(name)?.len()].join(",")),
-            }
-        }
-        Ok(sql)
     }
 
     /// The value with this name.
@@ -97,10 +108,23 @@ impl Params<'_> {
     }
 
     /// The slots of the list with this name.
-    fn list(&self, name: &str) -> Result<std::ops::Range<usize>, CompileError> {
+    fn list(&self, name: &str) -> Result<Range<usize>, CompileError> {
         match self.find(name)? {
             Found::List(slots) => Ok(slots.clone()),
             Found::Integer(_) | Found::Text(_) => Err(CompileError::ValueAsList(name.to_owned())),
         }
     }
+}
+
+fn prepared_text(filled: &[Filled], table: &str) -> String {
+    let mut sql = String::new();
+    for piece in filled {
+        match piece {
+            Filled::Sql(text) => sql.push_str(text),
+            Filled::Table => sql.push_str(table),
+            Filled::Hole(_) => sql.push('?'),
+            Filled::List(slots) => sql.push_str(&vec!["?"; slots.len()].join(",")),
+        }
+    }
+    sql
 }

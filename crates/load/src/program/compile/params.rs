@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
-use prony_model::{Distribution, Expr, Generator, Protocol};
+use prony_model::{Distribution, Expr, Generator, Protocol, Statement};
 
 use crate::program::Param;
-use crate::program::compile::{CompileError, Places, Scope};
+use crate::program::compile::encoding::Filled;
+use crate::program::compile::{CompileError, Places, ROWS_MAX, Scope};
 use crate::program::linear::{Bounds, Linear};
+use crate::program::text::TextRule;
 use crate::values::digits::DigitPattern;
 use crate::values::distribution::Sampler;
+use crate::values::letters::LetterRule;
 use crate::values::random::scatter;
 
 /// The most values of a list: more would fill several of the largest packets.
@@ -20,13 +23,21 @@ pub(super) struct Params<'a> {
     places: &'a mut Places,
     /// Places given to this statement's parameters, in order.
     taken: Vec<usize>,
+    /// The index among these of the next parameter that needs one: every row begins anew.
+    next_place: usize,
     compiled: Vec<Param>,
     /// By name, in the order in which they are drawn.
     names: Vec<(String, Found)>,
     /// Of each integer, by slot.
     bounds: Vec<Bounds>,
-    texts: Vec<DigitPattern>,
+    texts: Vec<TextRule>,
 }
+
+/// Least and greatest key, as far as sums of them fit 64 bits.
+const KEYS: Bounds = Bounds {
+    min: 0,
+    max: 1 << 61,
+};
 
 /// Meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,11 +56,60 @@ impl<'a> Params<'a> {
             scope,
             places,
             taken: Vec::new(),
+            next_place: 0,
             compiled: Vec::new(),
             names: Vec::new(),
             bounds: Vec::new(),
             texts: Vec::new(),
         }
+    }
+
+    /// Gives the marks of the table their slots, which are the first two.
+    pub(super) fn add_marks(&mut self) {
+        for name in Statement::MARKS {
+            let slot = self.bounds.len();
+            self.names.push((name.to_owned(), Found::Integer(slot)));
+            self.bounds.push(KEYS);
+        }
+    }
+
+    /// Compiles the rows of a statement, each with parameters of its own but for the `fixed` ones.
+    /// What goes through a range in an order does so from row to row.
+    pub(super) fn rows(
+        &mut self,
+        statement: &Statement,
+        fixed: &[&prony_model::Param],
+    ) -> Result<Vec<Filled>, CompileError> {
+        let Some(row) = &statement.row else {
+            return Ok(Vec::new());
+        };
+        let count = row
+            .count
+            .eval(&|name: &str| self.scope.known(name))
+            .map_err(|source| CompileError::Expression {
+                name: "row".to_owned(),
+                source,
+            })?;
+        if !(1..=ROWS_MAX).contains(&count) {
+            return Err(CompileError::Rows(count));
+        }
+        let is_fixed = |param: &&prony_model::Param| fixed.iter().any(|f| f.name == param.name);
+        let own: Vec<_> = statement.params.iter().filter(|p| !is_fixed(p)).collect();
+        let (names, taken) = (self.names.len(), self.taken.len());
+        let mut filled = Vec::new();
+        for number in 0..count {
+            if number > 0 {
+                filled.push(Filled::Sql(",".to_owned()));
+            }
+            self.names.truncate(names);
+            self.next_place = taken;
+            for param in &own {
+                self.add(param)?;
+            }
+            filled.extend(self.filled(row.sql.pieces(), &[])?);
+        }
+        self.names.truncate(names);
+        Ok(filled)
     }
 
     /// Compiles the next parameter.
@@ -61,7 +121,37 @@ impl<'a> Params<'a> {
         let first = self.bounds.len();
         match &param.generator {
             Generator::Digits(pattern) => {
-                self.add_digits(name, pattern);
+                let text = self.written(pattern);
+                self.add_text(name, TextRule::Digits(DigitPattern::new(&text)));
+                Ok(())
+            }
+            Generator::Letters { lengths, random } => {
+                let rule = LetterRule {
+                    min: lengths.min,
+                    max: lengths.max,
+                    random: random.0,
+                };
+                let is_quoted = self.is_text();
+                self.add_text(name, TextRule::Letters { rule, is_quoted });
+                Ok(())
+            }
+            Generator::Numbered { text, number } => {
+                let number = self.reduce(name, number)?;
+                if !number.bounds(&self.bounds).fit_i64() {
+                    return Err(CompileError::OutOfRange(name.clone()));
+                }
+                let start = self.written(&text.before).len() - usize::from(self.is_text());
+                let zeros = "0".repeat(text.digits as usize);
+                let place = [start, start + zeros.len()];
+                let text = self.written(&format!("{}{zeros}{}", text.before, text.after));
+                self.add_text(
+                    name,
+                    TextRule::Numbered {
+                        text,
+                        place,
+                        number,
+                    },
+                );
                 Ok(())
             }
             Generator::Derived(expr) => {
@@ -94,12 +184,14 @@ impl<'a> Params<'a> {
             .ok_or_else(|| CompileError::NoParam(name.to_owned()))
     }
 
-    pub(super) fn text_sizes(&self) -> Vec<usize> {
-        self.texts.iter().map(|text| text.text().len()).collect()
+    /// Bytes of the texts, at most; and whether any has another number of them from time to time.
+    pub(super) fn text_sizes(&self) -> (Vec<usize>, bool) {
+        let sizes = self.texts.iter().map(|text| text.longest().len());
+        (sizes.collect(), self.texts.iter().any(TextRule::varies))
     }
 
     /// There are no more parameters.
-    pub(super) fn finish(self) -> (Vec<Param>, Vec<DigitPattern>, usize) {
+    pub(super) fn finish(self) -> (Vec<Param>, Vec<TextRule>, usize) {
         self.places.previous = self.taken;
         (self.compiled, self.texts, self.bounds.len())
     }
@@ -165,7 +257,9 @@ impl<'a> Params<'a> {
         let out_of_range = || CompileError::OutOfRange(name.to_owned());
         let count = Linear::count(&low, &high).ok_or_else(out_of_range)?;
         let counts = count.bounds(&self.bounds);
-        if counts.min < 1 {
+        // Between the marks of a table is what clients leave; drawing heeds it.
+        let is_moving = self.is_moving(&count);
+        if counts.min < 1 && !is_moving {
             return Err(CompileError::EmptyRange {
                 name: name.to_owned(),
                 by: 1 - counts.min,
@@ -189,7 +283,9 @@ impl<'a> Params<'a> {
             }
         } else {
             let changing = || CompileError::ChangingRange(name.to_owned());
-            let low = low.constant().ok_or_else(changing)?;
+            if low.constant().is_none() && !self.is_moving(&low) {
+                return Err(changing());
+            }
             let count = count.constant().ok_or_else(changing)?.cast_unsigned();
             self.sampled(distribution, slots, low, count)
         };
@@ -201,7 +297,7 @@ impl<'a> Params<'a> {
         &mut self,
         distribution: Distribution,
         slots: Range<usize>,
-        low: i64,
+        low: Linear,
         count: u64,
     ) -> Param {
         let place = if Sampler::is_ordered(distribution) {
@@ -221,13 +317,25 @@ impl<'a> Params<'a> {
     /// A place of its own for the next parameter that needs one; that of the statement before,
     /// where its values are repeated.
     fn take_place(&mut self) -> usize {
-        let repeated = self.places.previous.get(self.taken.len()).copied();
+        let index = self.next_place;
+        self.next_place += 1;
+        if let Some(place) = self.taken.get(index) {
+            // That of the row before.
+            return *place;
+        }
+        let repeated = self.places.previous.get(index).copied();
         let place = repeated.unwrap_or_else(|| {
             self.places.next += 1;
             self.places.next - 1
         });
         self.taken.push(place);
         place
+    }
+
+    /// `true` if a sum has a mark of the table in it.
+    fn is_moving(&self, sum: &Linear) -> bool {
+        let mut marks = Statement::MARKS.iter().filter_map(|mark| self.lookup(mark));
+        marks.any(|found| matches!(found, Found::Integer(slot) if sum.has(*slot)))
     }
 
     fn add_integers(
@@ -245,15 +353,25 @@ impl<'a> Params<'a> {
         Ok(())
     }
 
-    fn add_digits(&mut self, name: &str, pattern: &str) {
-        let text = match self.scope.protocol() {
-            Protocol::Prepared => pattern.as_bytes().to_vec(),
-            Protocol::Text => quote(pattern),
-        };
+    fn add_text(&mut self, name: &str, rule: TextRule) {
         let index = self.texts.len();
-        self.compiled.push(Param::Digits { index });
+        self.compiled.push(Param::Text { index });
         self.names.push((name.to_owned(), Found::Text(index)));
-        self.texts.push(DigitPattern::new(&text));
+        self.texts.push(rule);
+    }
+
+    /// `true` if the statement is sent as text.
+    fn is_text(&self) -> bool {
+        self.scope.protocol() == Protocol::Text
+    }
+
+    /// A text as it is sent.
+    fn written(&self, text: &str) -> Vec<u8> {
+        if self.is_text() {
+            quote(text)
+        } else {
+            text.as_bytes().to_vec()
+        }
     }
 }
 

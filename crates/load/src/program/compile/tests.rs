@@ -1,3 +1,5 @@
+mod rows;
+
 use std::collections::BTreeMap;
 
 use prony_model::{
@@ -12,7 +14,7 @@ use crate::program::Encoding;
 use crate::protocol::{PreparedId, Request};
 
 fn compile_task(task: &DriveTask) -> Result<Program, StatementError> {
-    Program::compile(task, 0)
+    Program::compile(task, 0, None)
 }
 
 fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTask {
@@ -20,6 +22,7 @@ fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTas
         weight: None,
         name: "s".into(),
         sql: sql.parse().unwrap(),
+        row: None,
         repeat: 1,
         table: TableChoice::ByClient,
         params: params
