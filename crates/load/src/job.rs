@@ -200,7 +200,7 @@ impl FillTask {
     /// Connections that load.
     pub(crate) const fn loaders(&self) -> u32 {
         match self.dataset.load {
-            LoadMethod::Bulk => self.connections,
+            LoadMethod::Bulk | LoadMethod::None => self.connections,
             LoadMethod::Inserts => 1,
         }
     }

@@ -14,7 +14,8 @@ pub struct Dataset {
     pub schema: Schema,
     /// Number of tables, at least 1.
     pub tables: u32,
-    /// Rows of each table, at least 1; keys are `1..=rows`.
+    /// Rows of each table, at least 1; keys are `1..=rows`. Where nothing is loaded, the rows that steps
+    /// are to put into it.
     pub rows: u64,
     /// Decides the values of all columns but the key.
     pub seed: u64,
@@ -25,6 +26,9 @@ pub struct Dataset {
     /// The way in which the rows get into the tables.
     #[serde(default, skip_serializing_if = "is_default")]
     pub load: LoadMethod,
+    /// True where the tables have their secondary indexes after the load.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub indexes: bool,
 }
 
 words! {
@@ -38,6 +42,8 @@ words! {
         /// `INSERT` statements of many rows over one connection, as the server is configured, in
         /// every trial: the load is measured.
         Inserts = "inserts",
+        /// Not at all: the tables are empty, and steps put the rows into them.
+        None = "none",
     }
 }
 
@@ -61,6 +67,11 @@ const fn yes() -> bool {
     true
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_yes(flag: &bool) -> bool {
+    *flag
+}
+
 impl Dataset {
     /// Version of the definition: changes whenever the same value would give other rows.
     pub const VERSION: u32 = 1;
@@ -78,13 +89,22 @@ impl Dataset {
             seed,
             primary_key: true,
             load: LoadMethod::Bulk,
+            indexes: true,
         }
     }
 
     /// `true` if a data image of a server of Prony's own brings the rows. Otherwise every trial
     /// loads them.
     pub const fn is_in_image(&self, engine: Engine) -> bool {
-        matches!(self.load, LoadMethod::Bulk) && engine.persistent()
+        !matches!(self.load, LoadMethod::Inserts) && engine.persistent()
+    }
+
+    /// Rows of all tables together that are there before the first step.
+    pub fn loaded_rows(&self) -> u64 {
+        match self.load {
+            LoadMethod::None => 0,
+            LoadMethod::Bulk | LoadMethod::Inserts => self.rows_total(),
+        }
     }
 
     /// Rows of all tables together.
@@ -123,11 +143,16 @@ impl Dataset {
             .collect()
     }
 
-    /// The secondary indexes of table `index`, counted from 0.
+    /// The secondary indexes of table `index`, counted from 0, that are there before the first step.
     pub fn secondary_indexes(&self, index: u32) -> impl Iterator<Item = TableIndex> + use<> {
         let schema = self.schema;
         let number = (index + 1).to_string();
-        schema.definition().indexes.iter().map(move |defined| {
+        let indexes: &[_] = if self.indexes {
+            &schema.definition().indexes
+        } else {
+            &[]
+        };
+        indexes.iter().map(move |defined| {
             let columns = defined.columns.iter();
             TableIndex {
                 name: defined.name.replace("{number}", &number),

@@ -143,6 +143,22 @@ impl Factor {
     }
 }
 
+impl From<u64> for Expr {
+    /// The number itself; one that does not fit 63 bits is cut to the greatest that does.
+    fn from(number: u64) -> Self {
+        let first = Factor::Number(i64::try_from(number).unwrap_or(i64::MAX));
+        Self {
+            terms: vec![(
+                Sign::Plus,
+                Term {
+                    first,
+                    rest: Vec::new(),
+                },
+            )],
+        }
+    }
+}
+
 impl FromStr for Expr {
     type Err = ExprError;
 

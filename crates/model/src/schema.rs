@@ -85,11 +85,14 @@ impl Schema {
     /// Three numbers.
     pub const FOO: Self = Self(Origin::BuiltIn(&built_in::FOO));
 
+    /// The tables of the insert benchmark.
+    pub const PURCHASES: Self = Self(Origin::BuiltIn(&built_in::PURCHASES));
+
     /// Those that come with Prony.
-    pub const BUILT_IN: [Self; 3] = [Self::SBTEST, Self::SBTEST_04, Self::FOO];
+    pub const BUILT_IN: [Self; 4] = [Self::SBTEST, Self::SBTEST_04, Self::FOO, Self::PURCHASES];
 
     /// The texts of the files that define those.
-    pub const FILES: [(&str, &str); 2] = built_in::FILES;
+    pub const FILES: [(&str, &str); 3] = built_in::FILES;
 
     /// A schema of the user's own. Equal definitions are kept once.
     pub fn own(definition: SchemaDefinition) -> Self {

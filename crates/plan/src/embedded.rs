@@ -12,8 +12,9 @@ macro_rules! embedded {
 }
 
 /// The files of the folder `workloads`, by name.
-const FILES: [(&str, &str); 6] = embedded! { "workloads":
+const FILES: [(&str, &str); 7] = embedded! { "workloads":
     "point.toml" "in-list.toml" "range.toml" "aggregate.toml" "write.toml" "mixed.toml"
+    "purchases.toml"
 };
 
 /// The workloads that come with Prony, read by the same reader as a user's.
@@ -41,9 +42,9 @@ pub fn embedded_definitions() -> Result<Vec<Definition>, Invalid> {
 }
 
 /// The files of the folder `sequences`, by name, in the order of their studies.
-const SEQUENCES: [(&str, &str); 6] = embedded! { "sequences":
+const SEQUENCES: [(&str, &str); 7] = embedded! { "sequences":
     "shootout-2011.toml" "heap-2014.toml" "pk-lookup-2016.toml" "smalldatum-2017.toml"
-    "smalldatum-2021.toml" "smalldatum-2025.toml"
+    "smalldatum-2021.toml" "smalldatum-2025.toml" "insert-benchmark-2025.toml"
 };
 
 /// The presets that come with Prony. Their steps run the workloads that come with it, whatever

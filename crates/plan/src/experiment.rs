@@ -233,6 +233,7 @@ fn read_dataset(
     let seed = fields.optional("seed", read_seed);
     let primary_key = fields.optional("primary_key", Value::flag);
     let load = fields.optional("load", |value| value.choice(&LoadMethod::NAMED));
+    let indexes = fields.optional("indexes", Value::flag);
     fields.finish()?;
     let rows = rows?;
     let dataset = Dataset {
@@ -242,6 +243,7 @@ fn read_dataset(
         seed: seed?.unwrap_or(DEFAULT_SEED),
         primary_key: primary_key?.unwrap_or(true),
         load: load?.map_or(LoadMethod::default(), |load| load.value),
+        indexes: indexes?.unwrap_or(true),
     };
     if let Err(error) = dataset.check() {
         let name = dataset.schema.name();

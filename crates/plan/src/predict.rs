@@ -126,10 +126,10 @@ fn trials_ms(plan: &Plan, trials: &[PlannedTrial], assumptions: &Assumptions) ->
 /// Milliseconds that loading the dataset takes.
 fn load_ms(plan: &Plan, assumptions: &Assumptions) -> u64 {
     let rate = match plan.dataset.load {
-        LoadMethod::Bulk => assumptions.load_rows_per_second,
+        LoadMethod::Bulk | LoadMethod::None => assumptions.load_rows_per_second,
         LoadMethod::Inserts => assumptions.insert_rows_per_second,
     };
-    plan.dataset.rows_total().saturating_mul(1000) / rate.max(1)
+    plan.dataset.loaded_rows().saturating_mul(1000) / rate.max(1)
 }
 
 /// Factor by which counting slows servers down.

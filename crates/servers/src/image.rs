@@ -108,15 +108,18 @@ fn described(dataset: &Dataset) -> String {
         seed,
         primary_key,
         load,
+        indexes,
     } = dataset;
     let load = match load {
         LoadMethod::Bulk => "",
         LoadMethod::Inserts => " inserts",
+        LoadMethod::None => " none",
     };
+    let indexes = if *indexes { "" } else { " without indexes" };
     let schema = words_of(*schema);
     format!(
         "Dataset {{ schema: {schema}, tables: {tables}, rows: {rows}, seed: {seed}, \
-         primary_key: {primary_key} }}{load}"
+         primary_key: {primary_key} }}{load}{indexes}"
     )
 }
 

@@ -5,6 +5,8 @@ use prony_model::{Backend, ClientGroup, Plan, Step, Target};
 
 /// Silence of the server, in milliseconds, after which a step is given up.
 const STALL_MS: u64 = 60_000;
+/// The same where a statement works on a whole table.
+const STALL_OF_TABLE_MS: u64 = 24 * 3_600_000;
 
 /// The backend and the threads of the load generator, which are the same in all trials of a run.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +39,7 @@ pub(crate) fn drive_task(
         protocol: target.protocol,
         threads_max: setup.threads_max,
         seed,
-        stall_ms: STALL_MS,
+        stall_ms: stall_ms(step),
         hold: true,
         ..DriveTask::of(step, plan.dataset, setup.backend)
     };
@@ -49,6 +51,15 @@ pub(crate) fn drive_task(
     task
 }
 
+fn stall_ms(step: &Step) -> u64 {
+    let mut groups = step.groups.iter();
+    if groups.any(|group| group.workload.goes_through_tables()) {
+        STALL_OF_TABLE_MS
+    } else {
+        STALL_MS
+    }
+}
+
 /// Tells whether clients can see each other's rows half changed: a row that one deletes to insert it
 /// again is missing for the others meanwhile, and two that do so to the same row insert it twice.
 pub(crate) fn sees_gaps(step: &Step, transactional: bool) -> bool {
@@ -57,7 +68,8 @@ pub(crate) fn sees_gaps(step: &Step, transactional: bool) -> bool {
         let statements = &workload.statements;
         let changes = |rows: i64| statements.iter().any(|other| other.change.rows == rows);
         let atomic = transactional && workload.transaction;
-        !atomic && changes(-1) && changes(1)
+        // Who deletes the lowest keys does not put them back.
+        !atomic && !workload.uses_marks() && changes(-1) && changes(1)
     };
     step.all_clients() > 1 && step.groups.iter().any(makes_gaps)
 }

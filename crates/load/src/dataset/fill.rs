@@ -89,7 +89,9 @@ impl Fill<'_, '_> {
         }
         // Those that only check would be sessions of the server while it is measured.
         self.connect(self.task.connections)?;
-        self.check()?;
+        if self.dataset.load != LoadMethod::None {
+            self.check()?;
+        }
         Ok(outcome)
     }
 
@@ -109,11 +111,22 @@ impl Fill<'_, '_> {
         let first = &mut self.connections[0];
         let changes = match task.dataset.load {
             LoadMethod::Bulk if task.own_server => Changes::make(first)?,
-            LoadMethod::Bulk | LoadMethod::Inserts => Changes::default(),
+            _ => Changes::default(),
         };
         let method = Method::choose(first, &self.dataset, self.engine, task.connections)?;
         let without_redo = self.engine == Engine::Innodb && changes.redo_log_is_off;
         self.create(method.index)?;
+        if task.dataset.load == LoadMethod::None {
+            if method.index == Index::Afterwards {
+                self.index()?;
+            }
+            return Ok(LoadOutcome {
+                rows: 0,
+                rows_ns: now_ns() - start_ns,
+                index_ns: 0,
+                method: "empty tables".to_owned(),
+            });
+        }
         let used = self.insert(method)?;
         let mut index_ns = 0;
         if method.index == Index::Afterwards {

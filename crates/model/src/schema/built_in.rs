@@ -7,17 +7,22 @@ use serde::Deserialize;
 use super::SchemaDefinition;
 
 /// The files by name. `prony-plan` reads them as it reads a user's, in a test.
-pub(super) const FILES: [(&str, &str); 2] = [
+pub(super) const FILES: [(&str, &str); 3] = [
     (
         "sbtest.toml",
         include_str!("../../../../schemas/sbtest.toml"),
     ),
     ("foo.toml", include_str!("../../../../schemas/foo.toml")),
+    (
+        "purchases.toml",
+        include_str!("../../../../schemas/purchases.toml"),
+    ),
 ];
 
 pub(super) static SBTEST: LazyLock<SchemaDefinition> = LazyLock::new(|| read("sbtest"));
 pub(super) static SBTEST_04: LazyLock<SchemaDefinition> = LazyLock::new(|| read("sbtest-0.4"));
 pub(super) static FOO: LazyLock<SchemaDefinition> = LazyLock::new(|| read("foo"));
+pub(super) static PURCHASES: LazyLock<SchemaDefinition> = LazyLock::new(|| read("purchases"));
 
 #[derive(Deserialize)]
 struct File {

@@ -160,8 +160,8 @@ pub struct WrittenColumn {
     /// Lengths of a text of letters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub letters: Option<Lengths>,
-    /// The share of random letters in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The share of random letters in it, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "share")]
     pub random: Option<Thousandths>,
 }
 
@@ -196,6 +196,34 @@ pub enum ColumnError {
     /// Characters that would need escaping.
     #[error("`{0}` has other characters than letters, digits, blanks and -_.,:;/+")]
     Characters(String),
+}
+
+/// A share as files have it: a number from 0 to 1.
+mod share {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::Thousandths;
+
+    #[expect(clippy::ref_option, reason = "serde passes references")]
+    pub(super) fn serialize<S: Serializer>(
+        share: &Option<Thousandths>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        share.map(Thousandths::as_f64).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Thousandths>, D::Error> {
+        let share = f64::deserialize(deserializer)?;
+        let mut thousandths = 0..=1000;
+        let found = thousandths.find(|n| (f64::from(*n) - share * 1000.0).abs() < 1e-6);
+        let found = found.ok_or_else(|| {
+            D::Error::custom("a share is a number from 0 to 1 with at most three decimals")
+        })?;
+        Ok(Some(Thousandths(found)))
+    }
 }
 
 impl ColumnType {
@@ -567,7 +595,7 @@ mod tests {
             r#"{"name":"a","type":"char(16)","from":"1..9","distribution":"uniform","text":"user{number:12}"}"#,
             r#"{"name":"a","type":"char(16)","text":""}"#,
             r##"{"name":"a","type":"char(16)","digits":"#-#"}"##,
-            r#"{"name":"a","type":"varchar(20)","letters":"10..20","random":500}"#,
+            r#"{"name":"a","type":"varchar(20)","letters":"10..20","random":0.5}"#,
             r#"{"name":"a","type":"datetime","value":"row","since":"2024-01-01 00:00:00"}"#,
         ] {
             let column = column(json).unwrap();

@@ -12,7 +12,7 @@ mod settings;
 mod time;
 mod work;
 
-use prony_model::{Section, Step, Thousandths, Timing, Workload};
+use prony_model::{Expr, Section, Step, Thousandths, Timing, Workload};
 
 use self::expand::{Expansion, Origin};
 use self::section::Written as WrittenSection;
@@ -229,13 +229,13 @@ fn preset_limit(
     document: &Document<'_>,
     preset: &Located<&Preset>,
     written: &Written<'_>,
-) -> Read<(Option<Located<Limit>>, Scale)> {
+) -> Read<(Option<Located<Limit<Expr>>>, Scale)> {
     let own = preset
         .value
         .settings
         .limit
         .as_ref()
-        .map(|limit| limit.value);
+        .map(|limit| limit.value.clone());
     match (&written.settings.limit, own) {
         (None, own) => {
             let own = own.map(|value| Located {
@@ -244,8 +244,8 @@ fn preset_limit(
             });
             Ok((own, Scale::ONE))
         }
-        (Some(limit), Some(Limit::Time(from_ms))) => match limit.value {
-            Limit::Time(to_ms) => Ok((Some(limit.clone()), Scale::new(to_ms, from_ms))),
+        (Some(limit), Some(Limit::Time(from_ms))) => match &limit.value {
+            Limit::Time(to_ms) => Ok((Some(limit.clone()), Scale::new(*to_ms, from_ms))),
             Limit::Operations(_) | Limit::PerClient(_) => Err(timed(document, preset, &limit.span)),
         },
         (Some(limit), _) => Ok((Some(limit.clone()), Scale::ONE)),

@@ -61,12 +61,12 @@ fn dataset(dataset: &Dataset) -> String {
     if dataset.load == LoadMethod::Inserts {
         return "no tables, which trials load by inserts".to_owned();
     }
-    format!(
-        "{}, {} of {}",
-        dataset.schema.name(),
-        words::plural(u64::from(dataset.tables), "table"),
-        words::plural(dataset.rows, "row"),
-    )
+    let rows = match dataset.load {
+        LoadMethod::None => "without rows".to_owned(),
+        _ => format!("of {}", words::plural(dataset.rows, "row")),
+    };
+    let tables = words::plural(u64::from(dataset.tables), "table");
+    format!("{}, {tables} {rows}", dataset.schema.name())
 }
 
 /// A time to the minute, UTC.

@@ -140,6 +140,7 @@ fn data(dataset: &Dataset) -> String {
     let load = match dataset.load {
         LoadMethod::Bulk => "",
         LoadMethod::Inserts => ", loaded by inserts",
+        LoadMethod::None => ", put in by steps",
     };
     format!(
         "{}: {} of {}{key}{load}",

@@ -15,7 +15,8 @@ use crate::words::plural;
 /// The section on loading, where it was ever measured.
 pub(crate) fn blocks(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     let loads = &analysis.loads;
-    if loads.iter().all(|load| load.rows_per_second.is_none()) {
+    let nothing = analysis.plan.dataset.load == LoadMethod::None;
+    if nothing || loads.iter().all(|load| load.rows_per_second.is_none()) {
         return Vec::new();
     }
     let heading = format!(
@@ -51,7 +52,7 @@ fn occasion(loads: &[Loads], method: LoadMethod) -> String {
     let image = "Data is loaded once for each image and not once for each block, so that the \
                  spread is not known";
     let trial = match method {
-        LoadMethod::Bulk => {
+        LoadMethod::Bulk | LoadMethod::None => {
             "loaded in every trial, because the engine forgets its rows or Prony does not start the \
              server"
         }

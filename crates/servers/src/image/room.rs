@@ -73,7 +73,7 @@ pub fn image_size_estimate(engine: Engine, dataset: &Dataset, rendered: &Rendere
 /// old versions copy a table to index it, and once more in the binary log if the server writes one.
 /// 0 for loads in bulk.
 pub fn load_growth_estimate(engine: Engine, dataset: &Dataset, rendered: &Rendered) -> u64 {
-    if dataset.load == LoadMethod::Bulk {
+    if dataset.load != LoadMethod::Inserts {
         return 0;
     }
     let in_tables = if engine.persistent() {

@@ -112,7 +112,7 @@ impl Method {
 
 /// When the secondary indexes are best made; sysbench 0.4 made its one before the rows.
 fn index_of(dataset: &Dataset) -> Index {
-    if dataset.schema.index_first || dataset.schema.indexes.is_empty() {
+    if dataset.schema.index_first || dataset.secondary_indexes(0).next().is_none() {
         Index::WithRows
     } else {
         Index::Afterwards

@@ -57,7 +57,7 @@ pub(super) fn set_session(connection: &mut Connection, task: &FillTask) -> Resul
     let (settings, own): (&[Setting], &[Setting]) = match task.dataset.load {
         LoadMethod::Inserts => (&SESSION_OF_INSERTS, &[]),
         LoadMethod::Bulk if task.own_server => (&SESSION, &SESSION_OF_OWN),
-        LoadMethod::Bulk => (&SESSION, &[]),
+        LoadMethod::Bulk | LoadMethod::None => (&SESSION, &[]),
     };
     for (name, value) in settings.iter().chain(own) {
         attempt(connection, &format!("SET SESSION {name} = {value}"))?;

@@ -20,7 +20,7 @@ fn dataset(rows: u64, seed: u64) -> Dataset {
             {"name": "user", "type": "char(12)", "value": "row", "text": "u{number:8}"},
             {"name": "at", "type": "datetime", "since": "2024-02-28 23:59:58", "value": "row"},
             {"name": "card", "type": "char(5)", "digits": "#-#-#"},
-            {"name": "note", "type": "varchar(20)", "letters": "5..20", "random": 500}]}"##,
+            {"name": "note", "type": "varchar(20)", "letters": "5..20", "random": 0.5}]}"##,
     )
     .unwrap();
     Dataset {

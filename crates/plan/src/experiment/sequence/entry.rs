@@ -1,6 +1,6 @@
 //! One `[[step]]`: a workload to run, or a place to settle.
 
-use prony_model::{Dataset, Phase, Settle, Thousandths, Timing, WantedPlacement, Workload};
+use prony_model::{Dataset, Expr, Phase, Settle, Thousandths, Timing, WantedPlacement, Workload};
 
 use super::beside::{self, Beside};
 use super::clients::{self, Clients};
@@ -38,7 +38,7 @@ pub(super) struct Run {
     pub(super) work: Work,
     pub(super) warmup_ms: Option<u64>,
     pub(super) ramp_ms: Option<u64>,
-    pub(super) limit: Option<Limit>,
+    pub(super) limit: Option<Limit<Expr>>,
     pub(super) clients: Option<Vec<Clients>>,
     pub(super) phase: Option<Phase>,
     pub(super) warm_only: bool,

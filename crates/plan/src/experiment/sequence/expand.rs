@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    ClientGroup, Effect, Group, Groups, Length, Pace, Settle, Step, Timing, Workload,
+    ClientGroup, Effect, Expr, Group, Groups, Length, Pace, Settle, Step, Timing, Workload,
 };
 
 use super::beside::Beside;
 use super::clients::{self, Clients};
 use super::entry::{Entry, Run, What};
-use super::time::{Limit, Scale};
+use super::time::{Limit, OPERATIONS_MAX, Scale};
 use super::work::Work;
 use crate::experiment::{DatasetRead, fit, placement};
 use crate::fields::{Located, twice};
@@ -32,7 +32,7 @@ pub(super) struct Expansion<'a> {
     /// The same of the ramp.
     pub(super) ramp_ms: Option<u64>,
     /// Limit of the steps that set none, with its place.
-    pub(super) limit: Option<Located<Limit>>,
+    pub(super) limit: Option<Located<Limit<Expr>>>,
     pub(super) timing: Timing,
     /// Limit of the steps that only write.
     pub(super) write_operations: Option<Located<u64>>,
@@ -120,7 +120,9 @@ impl Expansion<'_> {
         enough?;
         let with_clients = |clients| {
             let mut groups = groups.clone();
-            groups.own_mut().clients = clients;
+            let own = groups.own_mut();
+            own.clients = clients;
+            own.pace = run.work.pace.of(clients);
             groups
         };
         let step = |(place, clients): (usize, u32)| Step {
@@ -172,7 +174,7 @@ impl Expansion<'_> {
             ("warm-up", "warmup")
         } else if own && run.ramp_ms.is_some_and(|ms| ms > 0) {
             ("ramp", "ramp")
-        } else if matches!(run.work.pace.pace, Pace::Open { .. }) {
+        } else if matches!(run.work.pace.of(1), Pace::Open { .. }) {
             ("rate", "rate")
         } else if !run.beside.is_empty() {
             ("groups beside it", "[[step.beside]]")
@@ -215,9 +217,11 @@ impl Expansion<'_> {
                 Origin::Own => &beside.work.name.span,
                 Origin::Preset { .. } => place,
             };
+            let clients = beside.clients.with(tables);
             Ok(ClientGroup {
                 name: Some(beside.work.name.value.clone()),
-                clients: beside.clients.with(tables),
+                clients,
+                pace: beside.work.pace.of(clients),
                 ..self.fit(&beside.work, "group", place)?
             })
         };
@@ -231,20 +235,50 @@ impl Expansion<'_> {
 
     /// Limit of a step, with its place.
     fn limit_of(&self, run: &Run, place: &Span) -> Read<Located<Limit>> {
-        let own = run.limit.map(|limit| Located {
+        let own = run.limit.clone().map(|limit| Located {
             value: limit.scaled(self.origin.scale()),
             span: place.clone(),
         });
         // Transactions that also read are left out: their reads decide how long they take.
         let writes = run.work.workload.group == Group::Write;
         let counted = self.write_operations.clone().filter(|_| writes);
-        let counted = counted.map(|operations| operations.map(Limit::Operations));
+        let counted = counted.map(|operations| operations.map(|n| Limit::Operations(n.into())));
         let limit = match self.origin {
             Origin::Own => own.or(counted),
             Origin::Preset { .. } => counted.or(own),
         };
         let limit = limit.or_else(|| self.limit.clone());
-        limit.ok_or_else(|| self.endless(place))
+        let limit = limit.ok_or_else(|| self.endless(place))?;
+        let value = limit
+            .value
+            .try_map(|expr| self.operations(run, expr, place))?;
+        Ok(limit.map(|_| value))
+    }
+
+    /// The operations of a step that an expression stands for.
+    fn operations(&self, run: &Run, expr: &Expr, place: &Span) -> Read<u64> {
+        let parameters = run.work.all_parameters();
+        let counted = |name: &str| match (name, self.dataset) {
+            ("rows", Some(read)) => i64::try_from(read.dataset.rows).ok(),
+            ("tables", Some(read)) => Some(read.dataset.tables.into()),
+            // What is wrong with the dataset has been reported.
+            ("rows" | "tables", None) => Some(1_000_000),
+            _ => parameters.get(name).copied(),
+        };
+        let problem = match expr.eval(&counted) {
+            Ok(count) => match u64::try_from(count) {
+                Ok(count @ 1..=OPERATIONS_MAX) => return Ok(count),
+                _ => format!("`{expr}` operations are {count}: 1 to {OPERATIONS_MAX} are possible"),
+            },
+            Err(error) => format!("the number of operations can't be computed: {error}"),
+        };
+        Problem::new(problem)
+            .at(place, self.label(run, "has no number of operations"))
+            .help(
+                "write a whole number, or an expression of `rows` and `tables` of the dataset and of \
+                 the workload's parameters, such as \"rows / 50\"",
+            )
+            .fail(self.document)
     }
 
     /// Checks that every client of a step has something to do.
@@ -307,7 +341,7 @@ impl Expansion<'_> {
             workload: fitted?,
             parameters,
             clients: 1,
-            pace: work.pace.pace,
+            pace: work.pace.of(1),
             reconnect_every: work.pace.reconnect_every,
             sla_percent: work.pace.sla_percent,
         })

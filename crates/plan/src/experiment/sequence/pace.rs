@@ -23,20 +23,47 @@ const THINK_RULE: &str = "write a whole number and a unit: \"500us\", \"10ms\", 
 /// A pace as written.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenPace {
-    pub(super) pace: Pace,
+    /// Of all clients together, or of each of them.
+    pace: Pace,
+    per_client: bool,
     pub(super) reconnect_every: Option<u64>,
     pub(super) sla_percent: Option<Thousandths>,
+}
+
+impl WrittenPace {
+    /// The pace of so many clients together; a rate that is too high is cut to the highest.
+    pub(super) fn of(&self, clients: u32) -> Pace {
+        match self.pace {
+            Pace::Open { rate, spacing } if self.per_client => Pace::Open {
+                rate: Thousandths(rate.0.saturating_mul(clients)).min(RATES.1),
+                spacing,
+            },
+            pace => pace,
+        }
+    }
 }
 
 /// Reads the keys of a step, or of a group of clients, that say when operations begin.
 pub(super) fn read(fields: &mut Fields<'_>) -> Read<WrittenPace> {
     let rate = fields.optional("rate", |value| value.thousandths(RATES.0..=RATES.1));
+    let each = fields.optional("rate_per_client", |value| {
+        value.thousandths(RATES.0..=RATES.1)
+    });
     let arrivals = fields.optional("arrivals", read_spacing);
     let think = fields.optional("think", |value| read_think(&value));
     let think_spacing = fields.optional("think_spacing", read_spacing);
     let sla = fields.optional("sla", |value| percent::read(value, SLA.0..=SLA.1, "95 %"));
     let reconnect = fields.optional("reconnect_every", |value| value.count(1..=RECONNECT_MAX));
-    let rate = rate?;
+    let (rate, each) = (rate?, each?);
+    if let (Some(rate), Some(each)) = (&rate, &each) {
+        return Problem::new("a rate is that of all clients together, or of each of them")
+            .at(&rate.span, "of all")
+            .at(&each.span, "of each")
+            .help("remove one of them")
+            .fail(fields.document());
+    }
+    let per_client = each.is_some();
+    let rate = rate.or(each);
     let open = with_spacing(
         fields,
         rate.as_ref(),
@@ -71,6 +98,7 @@ pub(super) fn read(fields: &mut Fields<'_>) -> Read<WrittenPace> {
     }
     Ok(WrittenPace {
         pace,
+        per_client,
         sla_percent: sla.map(|sla| sla.value),
         reconnect_every: reconnect?.map(|every| every.value),
     })

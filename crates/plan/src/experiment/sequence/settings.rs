@@ -1,7 +1,7 @@
 //! What a sequence sets for all of its steps: the table `[sequence]` of an experiment, and the top
 //! of a preset.
 
-use prony_model::Timing;
+use prony_model::{Expr, Timing};
 
 use super::time::{Limit, read_limit, read_time};
 use crate::fields::{Fields, Located, Value};
@@ -12,7 +12,7 @@ use crate::invalid::{Problem, Read};
 pub(super) struct Settings {
     pub(super) warmup_ms: Option<u64>,
     pub(super) ramp_ms: Option<u64>,
-    pub(super) limit: Option<Located<Limit>>,
+    pub(super) limit: Option<Located<Limit<Expr>>>,
     pub(super) timing: Option<Timing>,
 }
 

@@ -1,13 +1,14 @@
 //! Lengths of time, and what ends a step.
 
-use prony_model::Length;
+use prony_model::{Expr, Length};
+use toml::de::DeValue;
 
 use crate::duration::Milliseconds;
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Problem, Read, Span};
 
 /// Most operations of a step that is limited by their number.
-const OPERATIONS_MAX: i64 = 1_000_000_000_000;
+pub(super) const OPERATIONS_MAX: u64 = 1_000_000_000_000;
 
 /// Shortest warm-up that scaling leaves: below it, connections that were just made are not in step
 /// yet.
@@ -16,15 +17,15 @@ const SCALED_WARMUP_LEAST_MS: u64 = 200;
 /// Notation of a duration.
 const TIME_RULE: &str = "write a whole number and a unit: \"500ms\", \"10s\", \"5m\", \"2h\"";
 
-/// Limit of a step.
+/// Limit of a step; as written, with expressions for numbers of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum Limit<N = u64> {
     /// Milliseconds.
     Time(u64),
     /// Operations over all clients.
-    Operations(u64),
+    Operations(N),
     /// Operations of each client.
-    PerClient(u64),
+    PerClient(N),
 }
 
 /// A proportion of times.
@@ -45,12 +46,29 @@ impl Limit {
             },
         }
     }
+}
 
+impl<N> Limit<N> {
     /// The same with its time scaled; work stays as it is.
     pub(super) fn scaled(self, scale: Scale) -> Self {
         match self {
             Self::Time(ms) => Self::Time(scale.of(ms).max(1)),
             work => work,
+        }
+    }
+
+    /// The same with its number of operations computed.
+    ///
+    /// # Errors
+    /// What `compute` returns.
+    pub(super) fn try_map<M, E>(
+        &self,
+        compute: impl FnOnce(&N) -> Result<M, E>,
+    ) -> Result<Limit<M>, E> {
+        match self {
+            Self::Time(ms) => Ok(Limit::Time(*ms)),
+            Self::Operations(number) => compute(number).map(Limit::Operations),
+            Self::PerClient(number) => compute(number).map(Limit::PerClient),
         }
     }
 }
@@ -90,22 +108,38 @@ pub(crate) fn read_time(value: &Value<'_>, least_ms: u64) -> Read<u64> {
 
 /// Reads a number of operations.
 pub(crate) fn read_operations(value: Value<'_>) -> Read<Located<u64>> {
-    value.count(1..=OPERATIONS_MAX)
+    value.count(1..=OPERATIONS_MAX.cast_signed())
+}
+
+/// Reads a number of operations, which may be an expression of `rows`, `tables` and the workload's
+/// parameters.
+fn read_computed_operations(value: Value<'_>) -> Read<Located<Expr>> {
+    let document = value.document();
+    if !matches!(value.inner(), DeValue::String(_)) {
+        read_operations(value.clone())?;
+    }
+    let text = value.text_or_integer()?;
+    match text.value.parse() {
+        Ok(expr) => Ok(text.map(|_| expr)),
+        Err(error) => Problem::new(format!("{error}"))
+            .at(&text.span, "can't be computed")
+            .fail(document),
+    }
 }
 
 /// Reads what ends a step, or all steps of a sequence: at most one of `time`, `operations` and
 /// `operations_per_client`.
-pub(super) fn read_limit(fields: &mut Fields<'_>) -> Read<Option<Located<Limit>>> {
+pub(super) fn read_limit(fields: &mut Fields<'_>) -> Read<Option<Located<Limit<Expr>>>> {
     let document = fields.document();
     let time = fields.optional("time", |value| {
         let span = value.span();
         Ok(located(span, Limit::Time(read_time(&value, 1)?)))
     });
     let operations = fields.optional("operations", |value| {
-        Ok(read_operations(value)?.map(Limit::Operations))
+        Ok(read_computed_operations(value)?.map(Limit::Operations))
     });
     let each = fields.optional("operations_per_client", |value| {
-        Ok(read_operations(value)?.map(Limit::PerClient))
+        Ok(read_computed_operations(value)?.map(Limit::PerClient))
     });
     let mut written = [time?, operations?, each?].into_iter().flatten();
     let (first, second) = (written.next(), written.next());
@@ -131,8 +165,8 @@ mod tests {
     fn times_keep_their_proportion() {
         let scale = Scale::new(10_000, 600_000);
         assert_eq!(scale.of(300_000), 5000);
-        assert_eq!(Limit::Time(60_000).scaled(scale), Limit::Time(1000));
-        assert_eq!(Limit::Time(10).scaled(scale), Limit::Time(1));
+        assert_eq!(Limit::<u64>::Time(60_000).scaled(scale), Limit::Time(1000));
+        assert_eq!(Limit::<u64>::Time(10).scaled(scale), Limit::Time(1));
         assert_eq!(Limit::PerClient(7).scaled(scale), Limit::PerClient(7));
     }
 

@@ -117,6 +117,7 @@ fn dataset(plan: &Plan) -> String {
     let load = match dataset.load {
         LoadMethod::Bulk => "",
         LoadMethod::Inserts => ", loaded by inserts in every trial",
+        LoadMethod::None => ", put in by steps",
     };
     format!(
         "Dataset: {} × {} rows ({}{key}), seed {}{load}",
