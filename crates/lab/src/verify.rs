@@ -174,8 +174,9 @@ impl TargetCheck<'_> {
             let mut cell = VerifiedCell::default();
             for (place, group) in step.groups.iter().enumerate() {
                 let seed = step_seed(plan.seed, 1, index + place * plan.steps.len());
+                let alone = alone(step, group, plan.dataset.tables);
                 let found = self
-                    .cell(&alone(step, group), seed, &mut server, &mut sums)
+                    .cell(&alone, seed, &mut server, &mut sums)
                     .map_err(|fault| fault.during(&step.name, step.own().clients))?;
                 cell.add(found, group);
             }
@@ -238,6 +239,9 @@ impl TargetCheck<'_> {
     ) -> Result<CheckOutcome, Fault> {
         let mut workload = group.workload.clone();
         let mut operations = CHECKED;
+        if workload.goes_through_tables() {
+            operations = self.plan.dataset.tables.into();
+        }
         if workload.is_mix() {
             // Rare statements are checked as well as the rest.
             operations *= workload.statements.len() as u64;
@@ -324,7 +328,12 @@ impl TargetCheck<'_> {
 
 /// A step with one of its groups alone, at no pace, on connections that last. Answers do not depend
 /// on when they are asked for, and the changes of a group can then be told from those of others.
-fn alone(step: &Step, group: &ClientGroup) -> Step {
+fn alone(step: &Step, group: &ClientGroup, tables: u32) -> Step {
+    let operations = if group.workload.goes_through_tables() {
+        tables.into()
+    } else {
+        u64::from(group.clients) * DRIVEN_PER_CLIENT
+    };
     Step {
         groups: Groups::new(ClientGroup {
             pace: Pace::default(),
@@ -332,9 +341,7 @@ fn alone(step: &Step, group: &ClientGroup) -> Step {
             sla_percent: None,
             ..group.clone()
         }),
-        length: Length::Count {
-            operations: u64::from(group.clients) * DRIVEN_PER_CLIENT,
-        },
+        length: Length::Count { operations },
         warmup_ms: 0,
         timing: Timing::Operations,
         ramp_ms: 0,

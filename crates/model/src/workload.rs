@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::text::written_as_text;
 use crate::words::words;
 use crate::{
-    Distribution, Expr, ExprError, Lengths, NumberedText, Schema, SqlTemplate, Thousandths,
+    DateTime, Distribution, Expr, ExprError, Lengths, NumberedText, Schema, SqlTemplate,
+    Thousandths,
 };
 
 /// A named kind of load. One **operation** of it runs every statement in order, `repeat` times
@@ -284,6 +285,13 @@ pub enum Generator {
         /// The number. Of a negative one the sign is left out, of one that is too long the front.
         number: Expr,
     },
+    /// A date with a time: seconds after a moment, which are computed as [`Derived`](Self::Derived).
+    DateTime {
+        /// The moment 0.
+        since: DateTime,
+        /// Seconds after it.
+        seconds: Expr,
+    },
 }
 
 impl Generator {
@@ -298,7 +306,9 @@ impl Generator {
             Self::Draw {
                 low, high, count, ..
             } => [Some(low), Some(high), count.as_ref()],
-            Self::Derived(expr) | Self::Numbered { number: expr, .. } => [Some(expr), None, None],
+            Self::Derived(expr)
+            | Self::Numbered { number: expr, .. }
+            | Self::DateTime { seconds: expr, .. } => [Some(expr), None, None],
             Self::Digits(_) | Self::Letters { .. } => [None; 3],
         };
         exprs.into_iter().flatten()

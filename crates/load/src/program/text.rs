@@ -1,5 +1,7 @@
 //! Rules for the texts of a statement.
 
+use prony_model::DateTime;
+
 use crate::program::linear::Linear;
 use crate::values::digits::DigitPattern;
 use crate::values::draws::Draws;
@@ -19,6 +21,12 @@ pub(super) enum TextRule {
         place: [usize; 2],
         number: Linear,
     },
+    /// A date with a time, between quotes or not.
+    DateTime {
+        since: DateTime,
+        seconds: Linear,
+        is_quoted: bool,
+    },
 }
 
 impl TextRule {
@@ -32,6 +40,9 @@ impl TextRule {
                 text
             }
             Self::Numbered { text, .. } => text.clone(),
+            Self::DateTime { is_quoted, .. } => {
+                vec![b'\''; DateTime::LENGTH + 2 * usize::from(*is_quoted)]
+            }
         }
     }
 
@@ -54,6 +65,15 @@ impl TextRule {
                 if *is_quoted {
                     text.push(b'\'');
                 }
+            }
+            Self::DateTime {
+                since,
+                seconds,
+                is_quoted,
+            } => {
+                let start = usize::from(*is_quoted);
+                let place = &mut text[start..start + DateTime::LENGTH];
+                place.copy_from_slice(&since.plus(seconds.eval(integers)).text());
             }
             Self::Numbered { place, number, .. } => {
                 let mut number = number.eval(integers).unsigned_abs();

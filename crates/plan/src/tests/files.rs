@@ -313,11 +313,14 @@ fn changes_of_rows_are_those_of_the_effect() {
 /// manuals first.
 #[test]
 fn statements_are_common_sql() {
-    const WORDS: [&str; 21] = [
+    const WORDS: [&str; 23] = [
         "SELECT", "DISTINCT", "SUM", "COUNT", "LENGTH", "FROM", "WHERE", "BETWEEN", "AND", "IN",
-        "ORDER", "BY", "INSERT", "INTO", "VALUES", "UPDATE", "SET", "DELETE", "*", "=", "<",
+        "ORDER", "BY", "LIMIT", ">=", "INSERT", "INTO", "VALUES", "UPDATE", "SET", "DELETE", "*",
+        "=", "<",
     ];
-    for workload in embedded_workloads().unwrap() {
+    // Statements over whole tables, such as ALTER TABLE, have no common words.
+    let workloads = embedded_workloads().unwrap().into_iter();
+    for workload in workloads.filter(|workload| !workload.goes_through_tables()) {
         let schema = workload.schema;
         for statement in &workload.statements {
             let sql: String = statement

@@ -44,7 +44,7 @@ fn unknown_keys() {
         "parameter.range",
         "unknown key `parameter`
          | «parameter».range = 10 a step has no such key
-         | did you mean `parameters`? known keys: settle, workload, name, parameters, rate,
+         | did you mean `parameters`? known keys: settle, workload, name, parameters, rate, rate_per_client,
          arrivals, think, think_spacing, sla, reconnect_every, warmup, ramp, time, operations,
          operations_per_client, clients, phase, warm_only, timing, placement, margin, beside",
     );

@@ -271,7 +271,7 @@ fn groups_that_are_wrong() {
         &group(r#"time = "5s""#),
         r#"unknown key `time`
            | «time» = "5s" a group of clients has no such key
-           | known keys: workload, name, parameters, rate, arrivals, think, think_spacing, sla,
+           | known keys: workload, name, parameters, rate, rate_per_client, arrivals, think, think_spacing, sla,
            reconnect_every, clients"#,
     );
     refused(

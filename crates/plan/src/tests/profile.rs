@@ -50,7 +50,7 @@ fn messages_point_into_the_profile() {
         &refused("small", "dataset.row = 5"),
         "unknown key `row`
          | dataset.«row» = 5 the dataset has no such key
-         | did you mean `rows`? known keys: schema, tables, rows, seed, primary_key, load",
+         | did you mean `rows`? known keys: schema, tables, rows, seed, primary_key, load, indexes",
     );
 }
 

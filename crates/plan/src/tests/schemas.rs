@@ -50,7 +50,7 @@ fn the_example_runs_in_an_experiment() {
         .workloads
         .extend(parse_workloads("mine.toml", example()).unwrap());
     let text = RIGHT
-        .replace("[dataset]", "[dataset]\nschema = \"purchases\"")
+        .replace("[dataset]", "[dataset]\nschema = \"receipts\"")
         .replace(
             "workload = \"read-only\"\nparameters.range = 10\n",
             "workload = \"purchase-by-receipt\"\n",
@@ -61,7 +61,7 @@ fn the_example_runs_in_an_experiment() {
         &text[..steps]
     );
     let plan = world.parse(&text).unwrap();
-    assert_eq!(plan.dataset.schema.name(), "purchases");
+    assert_eq!(plan.dataset.schema.name(), "receipts");
     assert_eq!(plan.dataset.indexes(1)[1].name, "by_receipt_2");
 }
 
@@ -137,7 +137,7 @@ fn indexes() {
 #[test]
 fn names_that_are_taken() {
     check(
-        "name = \"purchases\"",
+        "name = \"receipts\"",
         "name = \"foo\"",
         r#"the name `foo` is taken
            | name = «"foo"» a schema that comes with Prony
@@ -152,11 +152,11 @@ fn generators_that_can_not_fill_the_rows() {
     world
         .workloads
         .extend(parse_workloads("mine.toml", &text).unwrap());
-    let experiment = RIGHT.replace("[dataset]", "[dataset]\nschema = \"purchases\"");
+    let experiment = RIGHT.replace("[dataset]", "[dataset]\nschema = \"receipts\"");
     let said = world.parse(&experiment).unwrap_err();
     assert_says(
         &said,
-        "`purchases` can't have these rows: column `receipt` has 50 values, and the unique index \
+        "`receipts` can't have these rows: column `receipt` has 50 values, and the unique index \
          `by_receipt_{number}` needs 10000
            | rows = «10_000» with 10000 rows
            | choose another number of rows, or other values or another type of the column",

@@ -132,6 +132,7 @@ fn every_preset_fits_its_dataset() {
     for preset in embedded_presets().unwrap() {
         let schema = match preset.name() {
             "heap-2014" => "foo",
+            "insert-benchmark-2025" => "purchases",
             _ => "sbtest",
         };
         for (tables, more) in [(1, ""), (8, ""), (2, "write_operations = 1000")] {

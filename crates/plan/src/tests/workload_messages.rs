@@ -82,14 +82,16 @@ fn values_of_parameters() {
         r#"`row` is not defined
            | params.low = { from = "1..«row» - range", distribution = "uniform" } can't be used
            here
-           | did you mean `rows`? known names at this place: rows, tables, range"#,
+           | did you mean `rows`? known names at this place: rows, tables, range,
+           lowest_key, highest_key"#,
     );
     check(
         "1..rows - range",
         "1..high",
         r#"`high` is not defined
            | params.low = { from = "1..«high»", distribution = "uniform" } can't be used here
-           | known names at this place: rows, tables, range"#,
+           | did you mean `highest_key`? known names at this place: rows, tables, range, lowest_key,
+           highest_key"#,
     );
     check(
         r#"value = "low + range""#,
@@ -139,8 +141,8 @@ fn kinds_and_names_of_parameters() {
            | params.high = «{ value = "low + range", digits = "#" }» no rule for its value
            | from = "1..rows" draws a number (with a `distribution`, if it is not uniform, and a
            `count` for a list), value = "low + range" computes one (with text = "user{number:12}"
-           beside it, a text of it), digits = "###-###" makes a text of random digits, letters =
-           "10..20" one of letters"####,
+           beside it, a text of it, with since = "2024-01-01 00:00:00" a time so many seconds after),
+           digits = "###-###" makes a text of random digits, letters = "10..20" one of letters"####,
     );
     check(
         "parameters.range",
@@ -159,7 +161,8 @@ fn kinds_and_names_of_parameters() {
            | choose another name here
            × `low` is not defined
            | params.high = { value = "«low» + range" } can't be used here
-           | known names at this place: rows, tables, range"#,
+           | did you mean `lowest_key`? known names at this place: rows, tables, range, lowest_key,
+           highest_key"#,
     );
 }
 
@@ -219,8 +222,8 @@ fn lists() {
            | params.high = «{ value = "low + range", count = 2 }» no rule for its value
            | from = "1..rows" draws a number (with a `distribution`, if it is not uniform, and a
            `count` for a list), value = "low + range" computes one (with text = "user{number:12}"
-           beside it, a text of it), digits = "###-###" makes a text of random digits, letters =
-           "10..20" one of letters"####,
+           beside it, a text of it, with since = "2024-01-01 00:00:00" a time so many seconds after),
+           digits = "###-###" makes a text of random digits, letters = "10..20" one of letters"####,
     );
 }
 
@@ -393,7 +396,8 @@ fn words() {
         "schema = \"fo\"\ngroup =",
         r#"unknown schema `fo`
            | schema = «"fo"» no such schema
-           | did you mean `foo`? known schemas: sbtest, sbtest-0.4, foo"#,
+           | did you mean `foo`? known schemas: sbtest, sbtest-0.4, foo,
+           purchases"#,
     );
     check(
         "effect =",

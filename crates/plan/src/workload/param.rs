@@ -1,6 +1,8 @@
 //! Parameters of a statement: `params.id = { from = "1..rows" }`.
 
-use prony_model::{Expr, Generator, Lengths, NumberedText, Param, Statement, Thousandths};
+use prony_model::{
+    DateTime, Expr, Generator, Lengths, NumberedText, Param, Statement, Thousandths,
+};
 
 use super::{check_parameter_name, distribution};
 use crate::fields::{Located, Value};
@@ -32,9 +34,10 @@ impl Kind {
     /// Kind of a parameter's values.
     pub(super) fn of(generator: &Generator) -> Self {
         match generator {
-            Generator::Digits(_) | Generator::Letters { .. } | Generator::Numbered { .. } => {
-                Self::Text
-            }
+            Generator::Digits(_)
+            | Generator::Letters { .. }
+            | Generator::Numbered { .. }
+            | Generator::DateTime { .. } => Self::Text,
             Generator::Draw { count: Some(_), .. } => Self::List,
             Generator::Draw { count: None, .. } | Generator::Derived(_) => Self::Number,
         }
@@ -125,14 +128,16 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
     });
     let digits = fields.optional("digits", Value::text);
     let text = fields.optional("text", column::parsed::<NumberedText>);
+    let since = fields.optional("since", column::parsed::<DateTime>);
     let letters = fields.optional("letters", column::parsed_or_number::<Lengths>);
     let random = fields.optional("random", column::read_share);
     fields.finish()?;
 
     let (written, count) = (written?, count?);
     let nothing_drawn = written.is_empty() && count.is_none();
-    let (text, letters, random) = (text?, letters?, random?);
-    let plain = text.is_none() && letters.is_none() && random.is_none();
+    let (text, since, letters, random) = (text?, since?, letters?, random?);
+    let no_letters = letters.is_none() && random.is_none();
+    let plain = text.is_none() && since.is_none() && no_letters;
     let generator = match (from?, derived?, digits?) {
         (Some((low, high)), None, None) if plain => Generator::Draw {
             low,
@@ -140,19 +145,27 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
             distribution: written.finish(document)?,
             count,
         },
-        (None, Some(number), None) if nothing_drawn && letters.is_none() && random.is_none() => {
-            match text {
-                Some(text) => Generator::Numbered {
+        (None, Some(number), None)
+            if nothing_drawn && no_letters && (text.is_none() || since.is_none()) =>
+        {
+            match (text, since) {
+                (Some(text), _) => Generator::Numbered {
                     text: text.value,
                     number,
                 },
-                None => Generator::Derived(number),
+                (_, Some(since)) => Generator::DateTime {
+                    since: since.value,
+                    seconds: number,
+                },
+                (None, None) => Generator::Derived(number),
             }
         }
         (None, None, Some(digits)) if nothing_drawn && plain => {
             Generator::Digits(digits.value.to_owned())
         }
-        (None, None, None) if nothing_drawn && text.is_none() && letters.is_some() => {
+        (None, None, None)
+            if nothing_drawn && text.is_none() && since.is_none() && letters.is_some() =>
+        {
             Generator::Letters {
                 lengths: letters.map_or(Lengths { min: 0, max: 0 }, |letters| letters.value),
                 random: random.unwrap_or(Thousandths(1000)),
@@ -178,7 +191,8 @@ fn unclear(name: &Located<&str>) -> Problem {
     .help(
         "from = \"1..rows\" draws a number (with a `distribution`, if it is not uniform, and a \
          `count` for a list), value = \"low + range\" computes one (with text = \"user{number:12}\" \
-         beside it, a text of it), digits = \"###-###\" makes a text of random digits, letters = \
+         beside it, a text of it, with since = \"2024-01-01 00:00:00\" a time so many seconds \
+         after), digits = \"###-###\" makes a text of random digits, letters = \
          \"10..20\" one of letters",
     )
 }
@@ -267,6 +281,9 @@ fn wrong_name(name: &str, scope: &Scope<'_>, uses: Uses) -> Option<Problem> {
         ),
         (None, _) => {
             let mut known = scope.constants.to_vec();
+            if uses == Uses::Marks {
+                known.extend(Statement::MARKS);
+            }
             if uses == Uses::Earlier {
                 known.extend(scope.earlier.iter().map(|(earlier, _)| *earlier));
             }

@@ -160,6 +160,19 @@ impl<'a> Params<'a> {
                 self.compiled.push(Param::Derived { slot: first, sum });
                 self.add_integers(name, Found::Integer(first), bounds, 1)
             }
+            Generator::DateTime { since, seconds } => {
+                let seconds = self.reduce(name, seconds)?;
+                if !seconds.bounds(&self.bounds).fit_i64() {
+                    return Err(CompileError::OutOfRange(name.clone()));
+                }
+                let rule = TextRule::DateTime {
+                    since: *since,
+                    seconds,
+                    is_quoted: self.is_text(),
+                };
+                self.add_text(name, rule);
+                Ok(())
+            }
             Generator::Draw {
                 low,
                 high,

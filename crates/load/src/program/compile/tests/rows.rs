@@ -109,14 +109,22 @@ fn texts_are_made_of_numbers() {
         text: "u'{number:4}-".parse().unwrap(),
         number: "n + 1".parse().unwrap(),
     };
+    let time = Generator::DateTime {
+        since: "2024-02-28 23:59:59".parse().unwrap(),
+        seconds: "n - n + 1".parse().unwrap(),
+    };
     let task = task(
         Protocol::Text,
-        "SELECT {u}, {n}",
-        &[("n", draw("1", "20000")), ("u", text)],
+        "SELECT {u}, {t}, {n}",
+        &[("n", draw("1", "20000")), ("u", text), ("t", time)],
     );
     for text in texts(&task, 50) {
-        let n = numbers(&text)[1];
-        assert_eq!(text, format!("SELECT 'u''{:04}-', {n}", (n + 1) % 10_000));
+        let n = numbers(&text)[7];
+        let u = (n + 1) % 10_000;
+        assert_eq!(
+            text,
+            format!("SELECT 'u''{u:04}-', '2024-02-29 00:00:00', {n}")
+        );
     }
 }
 
