@@ -1,6 +1,7 @@
 //! The figures of a run, complete before anybody decides how to show them.
 
 pub(crate) mod before_after;
+mod by_metric;
 pub(crate) mod canaries;
 pub(crate) mod cell;
 mod cell_trials;
@@ -44,7 +45,7 @@ mod warnings;
 
 use std::collections::BTreeSet;
 
-use prony_model::{AdditionReason, Calibration, Plan, RatioDisplay};
+use prony_model::{AdditionReason, Backend, Calibration, Plan, RatioDisplay};
 use prony_store::{
     BuildRow, DefinitionFile, HostRow, RunRow, Store, StoreError, Subject, WarningRow,
 };
@@ -90,6 +91,8 @@ pub(crate) struct Analysis<'a> {
     /// Of each target, in the order of the plan.
     pub(crate) loads: Vec<Loads>,
     pub(crate) cells: Cells,
+    /// The kernel interfaces that carried the connections of done trials, and that of the run.
+    pub(crate) backends: BTreeSet<Backend>,
     pub(crate) costs: Costs,
     pub(crate) before_after: Vec<BeforeAfter>,
     /// The steps in the order in which they are shown.
@@ -142,9 +145,13 @@ impl<'a> Analysis<'a> {
         let costs = Costs::of(store, plan, measured.costs, &cells)?;
         let verdicts = Verdicts::of(plan, (&cells, &costs), &warnings, &struck);
         let sections = sections::of(plan);
+        let run = store.run()?;
+        let used = cells.iter().flat_map(|cell| &cell.measurements);
+        let used = used.map(|measurement| measurement.row().backend);
         Ok(Self {
             plan,
-            run: store.run()?,
+            backends: used.chain(run.backend).collect(),
+            run,
             appended: appended(store)?,
             builds: store.builds()?,
             definitions: store.definitions()?,

@@ -10,6 +10,8 @@ pub(crate) use self::csv::quoted as csv_field;
 pub(crate) use self::json::{intent, object, placed, pretty};
 pub use self::text::Screen;
 
+use std::thread;
+
 use prony_model::{Plan, RatioDisplay};
 use prony_store::Store;
 
@@ -102,7 +104,14 @@ fn render_plan(
         }
         Format::Csv => return csv::write(&analysis),
         Format::Json => return json::write(&analysis),
-        Format::Html => return Ok(html::write(&page::web::page(&analysis))),
+        Format::Html => {
+            let page = page::web::page(&analysis);
+            // A large run consists of millions of pieces.
+            return Ok(thread::scope(|scope| {
+                scope.spawn(|| drop(analysis));
+                html::write(&page)
+            }));
+        }
     };
     let blocks = match extent {
         Extent::Answer => page::answer::page(&analysis),

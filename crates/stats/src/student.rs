@@ -1,5 +1,7 @@
 //! Student's t distribution, central and noncentral.
 
+use std::cell::Cell;
+
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::erf::erfc;
 use statrs::function::gamma::ln_gamma;
@@ -9,7 +11,17 @@ use statrs::function::gamma::ln_gamma;
 ///
 /// The central 95 % lie between the quantile of 0.975 and its negative.
 pub fn t_quantile(p: f64, degrees: u32) -> Option<f64> {
-    student_quantile(p, f64::from(degrees))
+    // Found by iteration, and nearly all intervals of a report have the same one.
+    thread_local! {
+        static LAST: Cell<(f64, u32, Option<f64>)> = const { Cell::new((f64::NAN, 0, None)) };
+    }
+    let (last_p, last_degrees, last) = LAST.get();
+    if last_p.to_bits() == p.to_bits() && last_degrees == degrees {
+        return last;
+    }
+    let quantile = student_quantile(p, f64::from(degrees));
+    LAST.set((p, degrees, quantile));
+    quantile
 }
 
 /// The same for degrees that are not whole, as Welch's approximation has them.

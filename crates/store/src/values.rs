@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Row, ToSql};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 /// A wall-clock time: UTC, RFC 3339, milliseconds, so that texts sort as times do.
 pub(crate) struct Time(pub(crate) Timestamp);
@@ -65,9 +66,8 @@ impl<T: Serialize> ToSql for Word<&T> {
 
 impl<T: DeserializeOwned> FromSql for Word<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        serde_json::from_value(value.as_str()?.into())
-            .map(Self)
-            .map_err(FromSqlError::other)
+        let word: StrDeserializer<'_, ValueError> = value.as_str()?.into_deserializer();
+        T::deserialize(word).map(Self).map_err(FromSqlError::other)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The trials behind the costs of one cell, and the figures over them.
 
-use prony_model::{Metric, TrialKind, Value};
+use std::collections::BTreeSet;
+
+use prony_model::{Metric, Source, TrialKind, Value};
 use prony_stats::{Pairs, Summary};
 
 use crate::analysis::pairing;
@@ -32,7 +34,7 @@ impl CellTrials {
 
     /// The trials that a metric is taken from.
     pub(crate) fn of(&self, metric: Metric) -> (TrialKind, &[TrialCosts]) {
-        let has = |trial: &TrialCosts| trial.values.contains_key(&metric);
+        let has = |trial: &TrialCosts| trial.values.get(metric).is_some();
         if metric.facts().taken == TrialKind::Counting && self.counted.iter().any(has) {
             (TrialKind::Counting, &self.counted)
         } else {
@@ -45,7 +47,17 @@ impl CellTrials {
         let (_, trials) = self.of(metric);
         trials
             .iter()
-            .filter_map(move |trial| Some((trial, trial.values.get(&metric)?)))
+            .filter_map(move |trial| Some((trial, trial.values.get(metric)?)))
+    }
+
+    /// The metrics that come from a source in any timed trial.
+    pub(crate) fn from(&self, source: Source) -> BTreeSet<Metric> {
+        let values = self.timed.iter().flat_map(|trial| trial.values.iter());
+        let from = values.filter(|(_, value)| {
+            let mut counters = value.from.iter();
+            counters.any(|counter| counter.source == source)
+        });
+        from.map(|(metric, _)| metric).collect()
     }
 
     /// Whether any trial has samples.

@@ -10,6 +10,7 @@ use crate::analysis::group::GroupId;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::promises::{self, Breach};
 use crate::analysis::warnings;
+use crate::parallel;
 
 /// A value for each group of clients and each target.
 #[derive(Debug)]
@@ -48,7 +49,12 @@ impl<T> Matrix<T> {
 impl Cells {
     /// Derives the figures from all measurements.
     pub(crate) fn of(plan: &Plan, all: Vec<(GroupId, Measurement)>) -> Self {
-        let mut measured: Matrix<Vec<Measurement>> = Matrix::of(plan, |_, _| Vec::new());
+        let blocks = all
+            .iter()
+            .map(|(_, measurement)| measurement.row().planned.block + 1);
+        let blocks = blocks.max().unwrap_or(0) as usize;
+        let mut measured: Matrix<Vec<Measurement>> =
+            Matrix::of(plan, |_, _| Vec::with_capacity(blocks));
         for (group, measurement) in all {
             let target = measurement.row().planned.target;
             measured.values[group.step][group.position][target].push(measurement);
@@ -60,7 +66,7 @@ impl Cells {
                 of_target.for_each(|measurement| measurement.kept = false);
             }
         }
-        let steps = measured.values.into_iter().enumerate();
+        let steps = measured.values.into_iter().enumerate().collect();
         let of_step = |(step, groups): (usize, Vec<Vec<Vec<Measurement>>>)| {
             let groups = groups.into_iter().enumerate();
             groups
@@ -69,7 +75,7 @@ impl Cells {
                 })
                 .collect()
         };
-        let values = steps.map(of_step).collect();
+        let values = parallel::map(steps, of_step);
         Self {
             all: Matrix { values },
             breaches,

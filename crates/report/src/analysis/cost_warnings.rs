@@ -106,7 +106,7 @@ fn lost_metrics(trial: &TrialCosts) -> impl Iterator<Item = (Metric, NoValue)> {
         NoValue::Unread(_) | NoValue::NeverRan => true,
         _ => false,
     });
-    lost.map(|(metric, why)| (*metric, *why))
+    lost.map(|(metric, why)| (metric, *why))
 }
 
 /// Counters of the processor that shared it.
@@ -135,10 +135,10 @@ pub(crate) fn metrics(trials: &CellTrials) -> BTreeSet<Metric> {
         .iter()
         .any(|trial| trial.disagreement.is_some());
     let of_kind = |trials_of_kind: &[TrialCosts], kind| -> BTreeSet<Metric> {
-        let without = trials_of_kind.iter().flat_map(|trial| &trial.without);
+        let without = trials_of_kind.iter().flat_map(|trial| trial.without.iter());
         without
             .filter(|(_, why)| is_lost(**why))
-            .map(|(metric, _)| *metric)
+            .map(|(metric, _)| metric)
             .filter(|metric| trials.of(*metric).0 == kind)
             .collect()
     };

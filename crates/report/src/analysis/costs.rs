@@ -14,6 +14,7 @@ use crate::analysis::group::GroupId;
 use crate::analysis::measured::CostsOfTrials;
 use crate::analysis::readings::CounterTable;
 use crate::analysis::trial_costs::TrialCosts;
+use crate::parallel;
 
 /// Metrics that follow from the time of operations, and share the warnings about it.
 const OF_TIME: [Metric; 4] = [
@@ -51,6 +52,8 @@ pub(crate) struct CellCosts {
     pub(crate) warnings: Vec<String>,
     /// The metrics that they are about.
     doubtful: BTreeSet<Metric>,
+    /// The metrics that come from a whole device in any timed trial.
+    of_device: BTreeSet<Metric>,
 }
 
 impl Costs {
@@ -78,12 +81,12 @@ impl Costs {
             loads[target].counted.push(costs);
         }
         let sampled = trials.iter().flatten().any(CellTrials::are_sampled);
-        let trials = trials.into_iter().enumerate();
+        let trials = trials.into_iter().enumerate().collect();
         Ok(Self {
             loads: of_loads(plan, loads),
-            cells: trials
-                .map(|(step, trials)| of_step(plan, step, trials, cells, sampled))
-                .collect(),
+            cells: parallel::map(trials, |(step, trials)| {
+                of_step(plan, step, trials, cells, sampled)
+            }),
             sampled,
             counters: measured.counters,
             absences: store.absences()?,
@@ -109,10 +112,9 @@ impl Costs {
         self.cells.iter().flatten()
     }
 
-    /// Returns `true` if a metric comes from a source anywhere.
-    pub(crate) fn has_from(&self, metric: Metric, source: Source) -> bool {
-        let mut trials = self.cells().flat_map(|cell| &cell.trials.timed);
-        trials.any(|trial| trial.is_from(metric, source))
+    /// Returns `true` if a metric comes from a whole device anywhere.
+    pub(crate) fn is_of_device(&self, metric: Metric) -> bool {
+        self.cells().any(|cell| cell.of_device.contains(&metric))
     }
 
     /// The server's own counters that grew anywhere, ascending.
@@ -143,15 +145,19 @@ impl Costs {
     pub(crate) fn status(&self, step: usize, target: usize, counter: &Counter) -> Option<Summary> {
         let place = self.counters.place(counter)?;
         let cell = self.cell(step, target);
-        let grown = cell
-            .status
-            .binary_search_by_key(&place, |(place, _)| *place);
-        match grown {
-            Ok(index) => Some(cell.status[index].1),
+        match cell.grown(place) {
+            Some(summary) => Some(*summary),
             // It stood still, or it was not read.
-            Err(_) if self.sampled => cell.trials.growth(place),
-            Err(_) => None,
+            None if self.sampled => cell.trials.growth(place),
+            None => None,
         }
+    }
+
+    /// The same, 0 of a counter that stood still or was not read.
+    pub(crate) fn mean_growth(&self, step: usize, target: usize, counter: &Counter) -> f64 {
+        let place = self.counters.place(counter);
+        let grown = place.and_then(|place| self.cell(step, target).grown(place));
+        grown.map_or(0.0, |summary| summary.mean)
     }
 
     /// The server's own counters that grew in a cell, per operation or row, ascending.
@@ -240,6 +246,7 @@ impl CellCosts {
             status: trials.status(),
             warnings: cost_warnings::of(&trials),
             doubtful: cost_warnings::metrics(&trials),
+            of_device: trials.from(Source::Device),
             figures: figures(TrialCosts::amount),
             trials,
         }
@@ -262,7 +269,16 @@ impl CellCosts {
             status: Vec::new(),
             warnings: Vec::new(),
             doubtful: BTreeSet::new(),
+            of_device: BTreeSet::new(),
         }
+    }
+
+    /// The growth of the counter at a place. `None` if it did not grow.
+    fn grown(&self, place: usize) -> Option<&Summary> {
+        let index = self
+            .status
+            .binary_search_by_key(&place, |(known, _)| *known);
+        index.ok().map(|index| &self.status[index].1)
     }
 
     /// Whether so few operations have any of a metric that its digits would be noise.

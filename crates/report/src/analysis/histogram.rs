@@ -19,9 +19,6 @@ const COOKIE: u32 = 0x1c84_9313;
 const SINGLE: u64 = 2_048;
 /// log₂ of half of them: the number of buckets in each later power of two.
 const HALF_BITS: u32 = 10;
-/// Places of the buckets of all numbers of 64 bits.
-const PLACES: u64 = 55 << HALF_BITS;
-
 /// The buckets of a histogram in nanoseconds that have counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SparseHistogram {
@@ -44,6 +41,7 @@ struct Bucket {
 pub(crate) struct HistogramDecoder {
     inflate: Decompress,
     payload: Vec<u8>,
+    decoded: SparseHistogram,
 }
 
 impl SparseHistogram {
@@ -101,6 +99,7 @@ impl HistogramDecoder {
         Self {
             inflate: Decompress::new(true),
             payload: Vec::with_capacity(PAYLOAD_MAX),
+            decoded: SparseHistogram::default(),
         }
     }
 
@@ -108,13 +107,15 @@ impl HistogramDecoder {
     ///
     /// # Errors
     /// When the bytes are no histogram, with the complaint of the crate's decoder.
-    pub(crate) fn decode(&mut self, bytes: &[u8]) -> Result<SparseHistogram, String> {
-        self.decode_common(bytes)
-            .map_or_else(|| by_crate(bytes), Ok)
+    pub(crate) fn decode(&mut self, bytes: &[u8]) -> Result<&SparseHistogram, String> {
+        if self.decode_common(bytes).is_none() {
+            self.decoded = by_crate(bytes)?;
+        }
+        Ok(&self.decoded)
     }
 
     /// Decodes what the load generator writes; `None` for all else.
-    fn decode_common(&mut self, bytes: &[u8]) -> Option<SparseHistogram> {
+    fn decode_common(&mut self, bytes: &[u8]) -> Option<&SparseHistogram> {
         if number(bytes, 0)? != COOKIE_COMPRESSED {
             return None;
         }
@@ -136,53 +137,63 @@ impl HistogramDecoder {
         let is_common = number(header, 0)? == COOKIE
             && (number(header, 8)?, number(header, 12)?, lowest) == (0, 3, 1)
             && ratio.to_bits() == 1.0_f64.to_bits();
-        is_common.then(|| buckets(counts, highest)).flatten()
+        if !is_common {
+            return None;
+        }
+        self.decoded.buckets.clear();
+        read_buckets(counts, highest, &mut self.decoded.buckets)?;
+        Some(&self.decoded)
     }
 }
 
-/// The buckets of encoded counts: a positive number is the count of the next bucket, a negative one a
-/// number of empty buckets.
-fn buckets(mut counts: &[u8], highest: u64) -> Option<SparseHistogram> {
-    // Most counts take one or two bytes.
-    let mut histogram = SparseHistogram {
-        buckets: Vec::with_capacity(counts.len()),
-    };
-    // The buckets reach to the power of two above the highest value that was asked for.
-    let mut end = u128::from(SINGLE);
-    while end <= u128::from(highest) {
-        end *= 2;
-    }
-    let mut place = 0_u64;
-    while !counts.is_empty() {
-        let number = zig_zag(varint(&mut counts)?);
-        if number < 0 {
-            place = place.checked_add(number.unsigned_abs())?;
+/// Reads the buckets of encoded counts: a positive number is the count of the next bucket, a negative one
+/// a number of empty buckets. `None` where that is no such list.
+fn read_buckets(mut counts: &[u8], highest: u64, buckets: &mut Vec<Bucket>) -> Option<()> {
+    buckets.reserve(counts.len());
+    let end = end_place(highest);
+    let (mut place, mut up_to) = (0_u64, 0_u64);
+    while let [first, rest @ ..] = counts {
+        // Most take one byte.
+        let encoded = if *first < 0x80 {
+            counts = rest;
+            u64::from(*first)
+        } else {
+            varint(&mut counts)?
+        };
+        // Numbers without sign are even, those below 0 are odd.
+        let (half, is_negative) = (encoded >> 1, encoded & 1 == 1);
+        if is_negative {
+            place = place.checked_add(half + 1)?;
             continue;
         }
-        if number > 0 {
-            let (lowest, width) = bucket(place)?;
-            if u128::from(lowest) >= end {
+        if half > 0 {
+            if place >= end {
                 return None;
             }
-            histogram.push(lowest, width, number.unsigned_abs())?;
+            let (lowest, width) = bucket(place);
+            up_to = up_to.checked_add(half)?;
+            buckets.push(Bucket {
+                lowest,
+                width,
+                up_to,
+            });
         }
         place += 1;
     }
-    histogram.buckets.shrink_to_fit();
-    Some(histogram)
+    Some(())
+}
+
+/// The place after the last bucket: buckets reach to the power of two above the highest value that was
+/// asked for.
+fn end_place(highest: u64) -> u64 {
+    let bits = u64::BITS - highest.max(SINGLE - 1).leading_zeros();
+    u64::from(bits - HALF_BITS + 1) << HALF_BITS
 }
 
 /// The lowest value of the bucket at a place, and its number of values.
-fn bucket(place: u64) -> Option<(u64, u64)> {
-    if place < SINGLE {
-        return Some((place, 1));
-    }
-    if place >= PLACES {
-        return None;
-    }
-    let power = (place >> HALF_BITS) - 1;
-    let within = (place & ((1 << HALF_BITS) - 1)) + (1 << HALF_BITS);
-    Some((within << power, 1 << power))
+const fn bucket(place: u64) -> (u64, u64) {
+    let power = (place >> HALF_BITS).saturating_sub(1);
+    ((place - (power << HALF_BITS)) << power, 1 << power)
 }
 
 /// A number of up to 9 bytes, the last of which is whole: LEB128-64b9B.
@@ -199,10 +210,6 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let (&byte, rest) = bytes.split_first()?;
     *bytes = rest;
     Some(value | u64::from(byte) << 56)
-}
-
-const fn zig_zag(encoded: u64) -> i64 {
-    (encoded >> 1).cast_signed() ^ -(encoded & 1).cast_signed()
 }
 
 /// Four bytes, the most significant first.
@@ -240,7 +247,7 @@ mod tests {
         let mut decoder = HistogramDecoder::new();
         let _warm = decoder.decode(&testkit::histogram(&[(5, 1)]));
         let sparse = decoder.decode_common(bytes).unwrap();
-        assert_eq!(sparse, by_crate(bytes).unwrap());
+        assert_eq!(*sparse, by_crate(bytes).unwrap());
         assert_eq!(
             (sparse.len(), sparse.max()),
             (histogram.len(), histogram.max())
@@ -278,7 +285,8 @@ mod tests {
             if let Some(damaged) = bytes.get_mut(place) {
                 *damaged = byte;
             }
-            prop_assert_eq!(HistogramDecoder::new().decode(&bytes), by_crate(&bytes));
+            let mut decoder = HistogramDecoder::new();
+            prop_assert_eq!(decoder.decode(&bytes).cloned(), by_crate(&bytes));
         }
     }
 

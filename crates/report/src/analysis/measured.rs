@@ -1,11 +1,9 @@
 //! All done timed trials as the result file has them: measurements, costs and warnings.
 
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
-use std::thread;
 
 use prony_model::{
-    DebtKind, GroupFigures, Metric, NoValue, Plan, Schedule, SettleOutcome, ThreadUse,
+    DebtKind, GroupFigures, Metric, NoValue, Plan, Schedule, ServiceTimes, SettleOutcome, ThreadUse,
 };
 use prony_store::{
     ErrorRow, FlatSample, HostRow, OutcomeRow, StatementRow, Store, StoreError, Subject, TrialId,
@@ -15,7 +13,7 @@ use serde::Deserialize;
 
 use crate::analysis::conditions::{Condition, StepFacts, Stolen, conditions};
 use crate::analysis::group::GroupId;
-use crate::analysis::histogram::{HistogramDecoder, SparseHistogram};
+use crate::analysis::histogram::HistogramDecoder;
 use crate::analysis::measurement::{Connects, Measurement, ScheduleTimes};
 use crate::analysis::placement::Placements;
 use crate::analysis::readings::{CounterTable, Readings};
@@ -23,11 +21,12 @@ use crate::analysis::times::{self, Times};
 use crate::analysis::trial_costs::{TrialCosts, counts};
 use crate::analysis::trials::Trials;
 use crate::error::{HistogramError, ReportError};
+use crate::parallel::{self, Queue};
 
 /// The name under which connecting is counted.
 const CONNECT: &str = "connect";
 
-/// Groups of clients in trials from which on a second thread reads half of them.
+/// Groups of clients in trials from which on a second thread helps to read them.
 const SHARED_FROM: usize = 1_000;
 
 /// All done trials.
@@ -91,7 +90,7 @@ impl Within {
     }
 }
 
-/// Everything of some trials.
+/// Everything of one trial, or of all.
 #[derive(Default)]
 struct Part {
     all: Vec<(GroupId, Measurement)>,
@@ -106,7 +105,6 @@ struct Reader<'a> {
     store: &'a Store,
     rows: &'a Rows<'a>,
     decoder: HistogramDecoder,
-    part: Part,
 }
 
 impl MeasuredTrials {
@@ -123,20 +121,30 @@ impl MeasuredTrials {
         let mut rows = Rows::read(store, (trials, placements, &counters), hosts, &warnings)?;
         rows.within = within;
         let outcomes = store.outcomes()?;
-        let middle = if outcomes.len() < SHARED_FROM {
-            outcomes.len()
-        } else {
-            // Between two trials.
-            let planned = |row: &OutcomeRow| (row.planned.block, row.planned.target);
-            let half = planned(&outcomes[outcomes.len() / 2]);
-            outcomes.partition_point(|row| planned(row) < half)
+        let trials = outcomes.chunk_by(|one, other| one.trial == other.trial);
+        // Opened after the list was read, so that it has all of it.
+        let helper = (outcomes.len() >= SHARED_FROM).then(|| store.reader());
+        let by = |store: &Store, queue: &Queue<&[OutcomeRow]>| {
+            let mut reader = Reader::new(store, &rows);
+            queue.work(|of_trial| reader.read_trial(of_trial))
         };
-        let (first, second) = outcomes.split_at(middle);
-        let (mut part, rest) = shared(store, &rows, first, second)?;
-        part.all.extend(rest.all);
-        part.warnings.extend(rest.warnings);
-        part.costs.extend(rest.costs);
-        part.loads.extend(rest.loads);
+        let parts = parallel::share(
+            trials.collect(),
+            |queue| by(store, queue),
+            helper
+                .transpose()?
+                .map(|store| move |queue: &Queue<&[OutcomeRow]>| by(&store, queue)),
+        );
+        let mut part = Part::default();
+        part.all.reserve_exact(outcomes.len());
+        part.costs.reserve_exact(outcomes.len());
+        for of_trial in parts {
+            let of_trial = of_trial?;
+            part.all.extend(of_trial.all);
+            part.warnings.extend(of_trial.warnings);
+            part.costs.extend(of_trial.costs);
+            part.loads.extend(of_trial.loads);
+        }
         let (counted, counted_loads) = counted(store, &rows)?;
         drop(rows);
         warnings.extend(part.warnings);
@@ -154,26 +162,6 @@ impl MeasuredTrials {
             },
         })
     }
-}
-
-/// Reads `first` and `second` at the same time.
-fn shared(
-    store: &Store,
-    rows: &Rows<'_>,
-    first: &[OutcomeRow],
-    second: &[OutcomeRow],
-) -> Result<(Part, Part), ReportError> {
-    if second.is_empty() {
-        return Ok((Reader::read(store, rows, first)?, Part::default()));
-    }
-    // Opened after the list was read, so that it has all of it.
-    let other = store.reader()?;
-    thread::scope(|scope| {
-        let second = scope.spawn(move || Reader::read(&other, rows, second));
-        let first = Reader::read(store, rows, first);
-        let second = second.join().unwrap_or_else(|panic| resume_unwind(panic));
-        Ok((first?, second?))
-    })
 }
 
 /// The costs of all steps, by step and target, and those of all loads, by target.
@@ -239,25 +227,21 @@ fn of_step(samples: &[FlatSample], step: Option<usize>) -> &[FlatSample] {
 }
 
 impl<'a> Reader<'a> {
-    fn read(
-        store: &'a Store,
-        rows: &'a Rows<'a>,
-        outcomes: &[OutcomeRow],
-    ) -> Result<Part, ReportError> {
-        let mut reader = Self {
+    fn new(store: &'a Store, rows: &'a Rows<'a>) -> Self {
+        Self {
             store,
             rows,
             decoder: HistogramDecoder::new(),
-            part: Part::default(),
-        };
-        for of_trial in outcomes.chunk_by(|one, other| one.trial == other.trial) {
-            reader.read_trial(of_trial)?;
         }
-        Ok(reader.part)
     }
 
     /// Reads one trial; `outcomes` are sorted by step and group.
-    fn read_trial(&mut self, outcomes: &[OutcomeRow]) -> Result<(), ReportError> {
+    fn read_trial(&mut self, outcomes: &[OutcomeRow]) -> Result<Part, ReportError> {
+        let mut part = Part {
+            all: Vec::with_capacity(outcomes.len()),
+            costs: Vec::with_capacity(outcomes.len()),
+            ..Part::default()
+        };
         let rows = self.rows;
         let trial = outcomes[0].trial;
         let host = rows.trials.get(trial).map(|trial| trial.host);
@@ -265,7 +249,7 @@ impl<'a> Reader<'a> {
             self.store
                 .flat_samples(trial, &rows.counters.counters, rows.within.periods())?;
         let of_load = load_costs(rows, &outcomes[0], &samples);
-        self.part.loads.extend(of_load);
+        part.loads.extend(of_load);
         let mut statements = Statements::read(self.store, trial)?;
         let histograms = self.store.histograms(trial)?;
         let stretches = match rows.within {
@@ -284,12 +268,12 @@ impl<'a> Reader<'a> {
                 let stored = rows.warnings.get(&(trial, row.step));
                 warnings = stored.cloned().unwrap_or_default();
                 warnings.extend_from_slice(&derived);
-                self.part.warnings.extend(derived);
+                part.warnings.extend(derived);
                 let processors = host.and_then(|host| *rows.processors.get(host)?);
                 let used = (rows.threads(row), processors);
                 let counts = counts(rows.plan, row, used, statements.of(row));
                 let costs = TrialCosts::of(row, &counts, &readings, rows.within.periods());
-                self.part.costs.push((row.step, row.planned.target, costs));
+                part.costs.push((row.step, row.planned.target, costs));
             }
             let place = histograms.binary_search_by_key(&(row.step, row.group), |histogram| {
                 (histogram.step, histogram.group)
@@ -304,9 +288,9 @@ impl<'a> Reader<'a> {
                 let of_step = of_step.take_while(|&&(step, _)| step == row.step);
                 measurement.stretches = of_step.map(|&(_, stretch)| stretch).collect();
             }
-            self.part.all.push((group, measurement));
+            part.all.push((group, measurement));
         }
-        Ok(())
+        Ok(part)
     }
 
     fn measurement(
@@ -320,12 +304,13 @@ impl<'a> Reader<'a> {
         let rows = self.rows;
         let key = (row.trial, group.step, group.position);
         let clients = group.of(rows.plan);
-        let service = self.decode(row, histogram);
+        let service = self.times(row, histogram);
         let schedule = rows.schedules.get(&key);
-        let response = schedule.map(|schedule| self.decode(row, &schedule.response));
+        let response = schedule.map(|schedule| self.times(row, &schedule.response));
         let response = response.transpose()?;
-        let values = values(row, service.as_ref().ok(), response.as_ref());
-        let service = service.map(|histogram| Times::of(&histogram));
+        let of_metrics = service.as_ref().ok().map(|(times, _)| *times);
+        let values = values(row, of_metrics, response.map(|(times, _)| times));
+        let service = service.map(|(_, times)| times);
         let schedule = match schedule {
             None => None,
             Some(schedule) => Some(ScheduleTimes {
@@ -333,8 +318,8 @@ impl<'a> Reader<'a> {
                 backlog: schedule.backlog,
                 left: schedule.left,
                 service: service.clone()?,
-                response: response.as_ref().and_then(Times::of),
-                error: self.times(row, &schedule.error)?,
+                response: response.and_then(|(_, times)| times),
+                error: self.times(row, &schedule.error)?.1,
             }),
         };
         let connects = statements.iter().find(|row| row.name == CONNECT);
@@ -345,7 +330,7 @@ impl<'a> Reader<'a> {
                 let histogram = self.store.histogram(trial, row.step, row.group, position)?;
                 Some(Connects {
                     count: connect.count,
-                    times: self.times(row, &histogram.unwrap_or_default())?,
+                    times: self.times(row, &histogram.unwrap_or_default())?.1,
                 })
             }
         };
@@ -377,23 +362,16 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The times of a histogram, for metrics and as they are shown.
     fn times(
         &mut self,
         row: &OutcomeRow,
         histogram: &[u8],
-    ) -> Result<Option<Times>, HistogramError> {
-        let decoded = self.decode(row, histogram);
-        decoded.map(|histogram| Times::of(&histogram))
-    }
-
-    fn decode(
-        &mut self,
-        row: &OutcomeRow,
-        histogram: &[u8],
-    ) -> Result<SparseHistogram, HistogramError> {
+    ) -> Result<(ServiceTimes, Option<Times>), HistogramError> {
         let plan = self.rows.plan;
-        self.decoder
-            .decode(histogram)
+        let decoded = self.decoder.decode(histogram);
+        decoded
+            .map(times::figures)
             .map_err(|problem| HistogramError {
                 target: plan.targets[row.planned.target].name.clone(),
                 step: plan.steps[row.step].name.clone(),
@@ -493,16 +471,16 @@ impl<'a> Rows<'a> {
 /// Throughput, service times and response times.
 fn values(
     row: &OutcomeRow,
-    service: Option<&SparseHistogram>,
-    response: Option<&SparseHistogram>,
+    service: Option<ServiceTimes>,
+    response: Option<ServiceTimes>,
 ) -> BTreeMap<Metric, Result<f64, NoValue>> {
     let figures = GroupFigures {
         clients: row.clients,
         operations: row.operations,
         queries: row.queries,
         busy_ns: row.busy_ns,
-        service: service.map(times::service_times),
-        response: response.map(times::service_times),
+        service,
+        response,
     };
     let value = |metric: Metric| (metric, metric.figure(&figures).map(|value| value.amount));
     Metric::figures().map(value).collect()

@@ -78,6 +78,10 @@ pub(crate) struct Times {
 impl Times {
     /// The times of a histogram in nanoseconds. `None` when it is empty.
     pub(crate) fn of(histogram: &impl Recorded) -> Option<Self> {
+        Self::with_mean(histogram, histogram.mean_ns())
+    }
+
+    fn with_mean(histogram: &impl Recorded, mean_ns: f64) -> Option<Self> {
         let count = histogram.count();
         let percentile = |per_mille: u16| {
             ServiceTimes::supports(count, per_mille).then(|| {
@@ -87,7 +91,7 @@ impl Times {
         };
         (count > 0).then(|| Self {
             count,
-            mean: microseconds(histogram.mean_ns()),
+            mean: microseconds(mean_ns),
             p50: percentile(500),
             p90: percentile(900),
             p95: percentile(950),
@@ -98,16 +102,20 @@ impl Times {
     }
 }
 
-/// The service times that metrics are made of.
-pub(crate) fn service_times(histogram: &impl Recorded) -> ServiceTimes {
-    ServiceTimes {
+/// The figures of a histogram in nanoseconds: those that metrics are made of, and those that are shown,
+/// `None` when it is empty.
+pub(crate) fn figures(histogram: &impl Recorded) -> (ServiceTimes, Option<Times>) {
+    // Goes through all buckets, and so is computed once for both.
+    let mean_ns = histogram.mean_ns();
+    let of_metrics = ServiceTimes {
         count: histogram.count(),
-        mean_ns: histogram.mean_ns(),
+        mean_ns,
         p50_ns: histogram.quantile_ns(0.5),
         p95_ns: histogram.quantile_ns(0.95),
         p99_ns: histogram.quantile_ns(0.99),
         max_ns: histogram.max_ns(),
-    }
+    };
+    (of_metrics, Times::with_mean(histogram, mean_ns))
 }
 
 /// Decodes a histogram as the load generator writes it.

@@ -1,13 +1,12 @@
 //! The costs of one trial at one step, from its samples and counts.
 
-use std::collections::BTreeMap;
-
 use prony_model::{
     Backend, Counter, CpuDisagreement, Effect, Formula, Gap, Metric, Moment, NoValue, Pace, Plan,
     Source, StepCounts, ThreadUse, Timing, Value, cpu_disagreement,
 };
 use prony_store::{OutcomeRow, StatementRow};
 
+use crate::analysis::by_metric::ByMetric;
 use crate::analysis::pairing::InBlock;
 use crate::analysis::periods::{self, Period};
 use crate::analysis::readings::Readings;
@@ -22,9 +21,9 @@ pub(crate) struct TrialCosts {
     pub(crate) queries: u64,
     /// Operations, or rows in steps that scan.
     pub(crate) units: f64,
-    pub(crate) values: BTreeMap<Metric, Value>,
+    pub(crate) values: ByMetric<Value>,
     /// The reasons why the other metrics have none.
-    pub(crate) without: BTreeMap<Metric, NoValue>,
+    pub(crate) without: ByMetric<NoValue>,
     /// By how much the server's own counters grew.
     pub(crate) status: Growths,
     /// Sizes at the end in bytes, by the places of their counters.
@@ -50,11 +49,7 @@ pub(crate) struct Growths {
 
 impl Growths {
     fn insert(&mut self, place: usize, growth: u64) {
-        let word = place / 64;
-        if self.known.len() <= word {
-            self.known.resize(word + 1, 0);
-        }
-        self.known[word] |= 1 << (place % 64);
+        self.known[place / 64] |= 1 << (place % 64);
         if growth > 0 {
             self.grown.push((place, growth));
         }
@@ -143,14 +138,12 @@ impl TrialCosts {
         (counts, samples): (&StepCounts, &Readings<'_>),
         metrics: impl Iterator<Item = Metric>,
     ) -> Self {
-        let mut values = BTreeMap::new();
-        let mut without = BTreeMap::new();
-        for metric in metrics {
-            match metric.value(counts, samples) {
-                Ok(value) => drop(values.insert(metric, value)),
-                Err(why) => drop(without.insert(metric, why)),
-            }
-        }
+        let all = metrics.map(|metric| (metric, metric.value(counts, samples)));
+        let all: Vec<(Metric, Result<Value, NoValue>)> = all.collect();
+        let values = all.iter();
+        let values = values.filter_map(|(metric, value)| Some((*metric, (*value).ok()?)));
+        let without = all.iter();
+        let without = without.filter_map(|(metric, value)| Some((*metric, (*value).err()?)));
         let gaps = samples.samples.iter().flat_map(|sample| {
             let gaps = sample.gaps.iter().cloned();
             gaps.map(|gap| (sample.moment, gap))
@@ -160,8 +153,8 @@ impl TrialCosts {
             operations: counts.operations,
             queries: 0,
             units: counts.operations as f64 * counts.scanned_rows.unwrap_or(1) as f64,
-            values,
-            without,
+            values: values.collect(),
+            without: without.collect(),
             status: if counts.accompanied {
                 Growths::default()
             } else {
@@ -204,7 +197,7 @@ impl TrialCosts {
 
     /// The amount of a metric.
     pub(crate) fn amount(&self, metric: Metric) -> Option<f64> {
-        self.values.get(&metric).map(|value| value.amount)
+        self.values.get(metric).map(|value| value.amount)
     }
 
     /// Returns `true` if an operation has several statements, not counting repetitions of a few.
@@ -228,7 +221,7 @@ impl TrialCosts {
 
     /// The counters that a metric was computed from.
     fn counters(&self, metric: Metric) -> &'static [Counter] {
-        self.values.get(&metric).map_or(&[][..], |value| value.from)
+        self.values.get(metric).map_or(&[][..], |value| value.from)
     }
 }
 
@@ -276,8 +269,11 @@ fn table_rows(plan: &Plan, step: usize) -> Option<u64> {
 
 /// By how much the server's own counters grew. One that fell is a level, or began anew.
 fn status(samples: &Readings<'_>) -> Growths {
-    let mut growths = Growths::default();
     let counters = samples.table.counters.all();
+    let mut growths = Growths {
+        known: vec![0; counters.len().div_ceil(64)],
+        grown: Vec::new(),
+    };
     for &place in &samples.table.own {
         if let Ok(growth) = samples.growth(place, counters[place].source) {
             growths.insert(place, growth);

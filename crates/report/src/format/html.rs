@@ -19,12 +19,15 @@ use sha2::{Digest as _, Sha256};
 
 use crate::chart::Chart;
 use crate::document::Block;
-use crate::halves;
 use crate::page::web::{AnswerPart, Part, SectionPart, TargetKey, WebPage};
+use crate::parallel;
 use crate::words::plural;
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
+
+/// Bytes that are searched together for control characters.
+const TOGETHER: usize = 4_096;
 
 /// Writes the page; ends with a line feed.
 pub(crate) fn write(page: &WebPage) -> String {
@@ -87,11 +90,20 @@ fn policy() -> String {
 
 /// Control characters, which HTML can't hold, as the pictures that Unicode has of them.
 fn shown(text: String) -> String {
-    // Almost no page has any, and pages can have millions of characters.
-    let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t');
-    let is_later_control = |two: &[u8]| two[0] == 0xc2 && two[1] < 0xa0;
+    // Almost no page has any, and pages can have millions of characters: many are looked at together,
+    // each with the next.
+    let is_control = |byte: u8| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t');
+    let has_any = |(ones, others): (&[u8], &[u8])| {
+        let twos = ones.iter().zip(others);
+        // Counted, because a search would look at one after the other.
+        let controls =
+            twos.filter(|&(&one, &other)| is_control(one) || (one == 0xc2 && other < 0xa0));
+        controls.count() > 0
+    };
     let bytes = text.as_bytes();
-    if !bytes.iter().any(is_control) && !bytes.windows(2).any(is_later_control) {
+    let next = bytes.get(1..).unwrap_or_default();
+    let mut chunks = bytes.chunks(TOGETHER).zip(next.chunks(TOGETHER));
+    if !chunks.any(has_any) && !bytes.last().copied().is_some_and(is_control) {
         return text;
     }
     let picture = |character: char| match character {
@@ -106,6 +118,15 @@ fn shown(text: String) -> String {
 
 fn body(page: &WebPage) -> Markup {
     let base = page.base;
+    let sections = page.sections.iter().enumerate();
+    let parts = page.parts.iter();
+    let (sections, parts): (Vec<Markup>, Vec<Markup>) = parallel::both(
+        || {
+            let sections = sections.map(|(index, part)| section(part, index, page));
+            sections.collect()
+        },
+        || parts.map(|own| part(own, base)).collect(),
+    );
     html! {
         a.skip href="#answer" { "Skip to the answer" }
         header {
@@ -122,9 +143,9 @@ fn body(page: &WebPage) -> Markup {
                 (targets(&page.targets))
             }
             @if let Some(heat) = &page.map { (map::draw(heat, &page.targets)) }
-            @for (index, part) in page.sections.iter().enumerate() { (section(part, index, page)) }
+            @for section in &sections { (section) }
             @if !page.scaling.is_empty() { (scaling(&page.scaling, base)) }
-            @for own in &page.parts { (part(own, base)) }
+            @for part in &parts { (part) }
         }
     }
 }
@@ -239,7 +260,9 @@ fn section(section: &SectionPart, index: usize, page: &WebPage) -> Markup {
                     div.charts { @for chart in &section.charts { (chart::draw(chart, page.base)) } }
                 }
             }
-            @for step in halves::map(&section.steps, |step| rows::step(step, &axis, page)) { (step) }
+            @for step in parallel::map(section.steps.iter().collect(), |step| rows::step(step, &axis, page)) {
+                (step)
+            }
         }
     }
 }

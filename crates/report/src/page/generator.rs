@@ -1,7 +1,5 @@
 //! The load generator, and its ceiling on the host.
 
-use std::collections::BTreeSet;
-
 use prony_model::{
     Backend, Calibration, ClosedPoint, HostUse, Plan, Step, Target, WantedPlacement,
 };
@@ -14,7 +12,7 @@ use crate::words::plural;
 
 /// The load generator in one line. `None` where that is not decided yet.
 pub(crate) fn line(analysis: &Analysis<'_>) -> Option<String> {
-    let backends = backends(analysis);
+    let backends = &analysis.backends;
     let names: Vec<&str> = backends.iter().copied().map(Backend::name).collect();
     if names.is_empty() {
         return None;
@@ -35,11 +33,6 @@ fn measured<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = &'a OutcomeR
     cells.flat_map(|cell| cell.measurements.iter().map(Measurement::row))
 }
 
-fn backends(analysis: &Analysis<'_>) -> BTreeSet<Backend> {
-    let used = measured(analysis).map(|row| row.backend);
-    used.chain(analysis.run.backend).collect()
-}
-
 /// The ceiling for a number of clients.
 pub(crate) struct Ceiling {
     pub(crate) queries_per_second: f64,
@@ -53,7 +46,7 @@ pub(crate) struct Ceiling {
 /// where the run had several backends, and where the generator was to do more than when it was measured,
 /// or with less.
 pub(crate) fn ceiling(analysis: &Analysis<'_>, clients: u32) -> Option<Ceiling> {
-    let backends = backends(analysis);
+    let backends = &analysis.backends;
     let backend = *backends.first().filter(|_| backends.len() == 1)?;
     let point = calibration(analysis)?.at_or_above(backend, clients)?;
     of_point(analysis, point)

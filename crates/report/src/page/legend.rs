@@ -1,8 +1,7 @@
 //! The legend of a report for people.
 
 use prony_model::{
-    ClientGroup, CountedBy, Display, Metric, Pace, Plan, Protocol, RatioDisplay, Source, Timing,
-    TrialKind,
+    ClientGroup, CountedBy, Display, Metric, Pace, Plan, Protocol, RatioDisplay, Timing, TrialKind,
 };
 
 use crate::analysis::Analysis;
@@ -214,7 +213,7 @@ fn cost_items(analysis: &Analysis<'_>, detail: Detail) -> Vec<String> {
     let explained: Vec<String> = columns.iter().map(|&metric| explained(metric)).collect();
     let of_device: Vec<&str> = columns
         .iter()
-        .filter(|metric| analysis.costs.has_from(**metric, Source::Device))
+        .filter(|metric| analysis.costs.is_of_device(**metric))
         .map(|metric| metric.facts().heading)
         .collect();
     if !of_device.is_empty() {

@@ -81,8 +81,7 @@ fn is_there(analysis: &Analysis<'_>, step: usize, facts: &StatusFacts) -> bool {
     };
     let mut cells = analysis.costs.step(step).iter().enumerate();
     cells.any(|(target, cell)| {
-        let status = analysis.costs.status(step, target, &counter);
-        let mean = status.map_or(0.0, |summary| summary.mean);
+        let mean = analysis.costs.mean_growth(step, target, &counter);
         cell.per_operation(mean) >= least && mean >= least / ROWS
     })
 }

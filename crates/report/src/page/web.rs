@@ -19,6 +19,7 @@ use crate::page::{
     Detail, absences, answer, before_after, debt, execution_plans, heading, identical, legend,
     loads, lsm_levels, response_time, round_trip, sizes, throughput, verdicts, view, warnings,
 };
+use crate::parallel;
 
 /// Everything that a page shows, in reading order.
 #[derive(Debug)]
@@ -91,14 +92,15 @@ pub(crate) struct Part {
 pub(crate) fn page(analysis: &Analysis<'_>) -> WebPage {
     let plan = analysis.plan;
     let is_done = analysis.trials.counts.done > 0;
-    let sections = if is_done {
-        let sections = analysis.sections.iter();
-        sections
-            .map(|section| steps::section(analysis, section))
-            .collect()
-    } else {
-        Vec::new()
-    };
+    let of_section = |section| steps::section(analysis, section);
+    let sections = || analysis.sections.iter().map(of_section).collect();
+    let (sections, (scaling, parts)) = parallel::both(
+        || is_done.then(sections).unwrap_or_default(),
+        || {
+            let scaling = is_done.then(|| scaling::charts(analysis));
+            (scaling.unwrap_or_default(), parts(analysis))
+        },
+    );
     let found = if is_done {
         findings::of(analysis)
     } else {
@@ -116,12 +118,8 @@ pub(crate) fn page(analysis: &Analysis<'_>) -> WebPage {
         ordered: plan.varying().iter().all(|aspect| *aspect == Aspect::Build),
         map: is_done.then(|| map::of(analysis)),
         sections,
-        scaling: if is_done {
-            scaling::charts(analysis)
-        } else {
-            Vec::new()
-        },
-        parts: parts(analysis),
+        scaling,
+        parts,
     }
 }
 

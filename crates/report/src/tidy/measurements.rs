@@ -221,10 +221,10 @@ pub(super) const fn group_of(row: &OutcomeRow) -> GroupId {
 /// Every metric of costs.
 fn readings(costs: &TrialCosts) -> impl Iterator<Item = Reading> {
     Metric::costs().filter_map(|metric| {
-        let value = costs.values.get(&metric);
+        let value = costs.values.get(metric);
         let amount = match value {
             Some(value) => Ok(value.amount),
-            None => Err(costs.without.get(&metric)?.to_string()),
+            None => Err(costs.without.get(metric)?.to_string()),
         };
         let counters = value.map_or(&[][..], |value| value.from);
         let counters: Vec<String> = counters.iter().map(ToString::to_string).collect();

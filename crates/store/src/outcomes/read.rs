@@ -28,7 +28,7 @@ impl Store {
     }
 
     fn outcomes_of(&self, kind: TrialKind) -> Result<Vec<OutcomeRow>, StoreError> {
-        rows(
+        let mut outcomes = rows(
             &self.connection,
             "read the outcomes",
             "SELECT trial_id, block, target_id, step_id, group_position, backend, scheduling,
@@ -39,11 +39,10 @@ impl Store {
                  (SELECT coalesce(sum(unexpected), 0) FROM statement_count AS s
                   WHERE s.trial_id = g.trial_id AND s.step_id = g.step_id
                       AND s.group_position = g.group_position)
-             FROM group_outcome AS g
-                 JOIN outcome USING (trial_id, step_id)
-                 JOIN trial ON trial.id = trial_id
-             WHERE state = 'done' AND kind = ?1
-             ORDER BY block, target_id, step_id, group_position",
+             FROM trial
+                 CROSS JOIN group_outcome AS g ON g.trial_id = trial.id
+                 CROSS JOIN outcome USING (trial_id, step_id)
+             WHERE state = 'done' AND kind = ?1",
             [Word(&kind)],
             |row| {
                 let (block, target) = (row.get(1)?, row.get(2)?);
@@ -54,7 +53,10 @@ impl Store {
                     errors, unexpected,
                 } with { trial: trial, planned: PlannedTrial { block, target, kind } } }
             },
-        )
+        )?;
+        // Read in this order already, which SQLite does not know and would sort for.
+        outcomes.sort_by_key(|row| (row.planned.block, row.planned.target, row.step, row.group));
+        Ok(outcomes)
     }
 
     /// The service time of a group's whole operations (`position` 0) or of one of its statements

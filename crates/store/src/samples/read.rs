@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use prony_model::{Counter, Gap, Moment, Sample, Source, StepSamples};
-use rusqlite::{Row, params};
+use rusqlite::{Row, Transaction, TransactionBehavior};
 
 use super::{counter, gap, is_shared};
 use crate::database::rows;
+use crate::error::Context as _;
 use crate::values::{Bits, word};
 use crate::{Store, StoreError, TrialId};
 
@@ -110,9 +111,19 @@ impl Store {
         counters: &Counters,
         periods: bool,
     ) -> Result<Vec<FlatSample>, StoreError> {
+        // One transaction, because without one the file is locked for each query.
+        let transaction =
+            Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)
+                .during("read the samples", &self.connection)?;
         let mut drafts = self.drafts(trial)?;
-        self.read_values(trial, counters, periods, &mut drafts)?;
+        let are_wanted = |draft: &&mut Draft| periods || draft.sample.moment != Moment::Period;
+        for draft in drafts.iter_mut().filter(are_wanted) {
+            self.read_values(draft, counters)?;
+        }
         self.read_gaps(trial, &mut drafts)?;
+        transaction
+            .finish()
+            .during("read the samples", &self.connection)?;
         share(&mut drafts, counters)
             .map_err(|problem| StoreError::damaged(&self.connection, "sample.base_id", problem))?;
         let samples = drafts.into_iter().map(|draft| draft.sample);
@@ -185,42 +196,26 @@ impl Store {
         Ok(drafts)
     }
 
-    /// Reads the values that the file has for each sample.
-    fn read_values(
-        &self,
-        trial: TrialId,
-        counters: &Counters,
-        periods: bool,
-        drafts: &mut [Draft],
-    ) -> Result<(), StoreError> {
-        // Rows of a sample follow each other.
-        let mut current: Option<usize> = None;
+    /// Reads the values that the file has for a sample.
+    fn read_values(&self, draft: &mut Draft, counters: &Counters) -> Result<(), StoreError> {
+        draft.sample.values.resize(counters.all.len(), None);
         let read = |row: &Row<'_>| {
-            let id: i64 = row.get(0)?;
-            if current.is_none_or(|place| drafts[place].id != id) {
-                current = drafts.binary_search_by_key(&id, |draft| draft.id).ok();
-                if let Some(place) = current {
-                    let values = &mut drafts[place].sample.values;
-                    values.resize(counters.all.len(), None);
-                }
-            }
-            let number: usize = row.get(1)?;
-            let place = counters.places.get(number).copied().flatten();
-            if let (Some(draft), Some(place)) = (current.map(|place| &mut drafts[place]), place) {
-                match row.get(2)? {
+            let number: usize = row.get(0)?;
+            if let Some(place) = counters.places.get(number).copied().flatten() {
+                match row.get(1)? {
                     Some(Bits(value)) => draft.sample.values[place] = Some(value),
                     None => draft.lacking.push(place),
                 }
             }
             Ok(())
         };
+        // Sample by sample, because each column of these millions of rows counts: a join has to say
+        // which sample a row is of.
         rows(
             &self.connection,
             "read the values of samples",
-            "SELECT sample_id, counter_id, value
-             FROM sample CROSS JOIN sample_value ON sample_id = sample.id
-             WHERE trial_id = ?1 AND (?2 OR moment <> 'period')",
-            params![trial, periods],
+            "SELECT counter_id, value FROM sample_value WHERE sample_id = ?1",
+            [draft.id],
             read,
         )
         .map(drop)

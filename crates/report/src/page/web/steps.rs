@@ -15,11 +15,11 @@ use crate::analysis::times::Times;
 use crate::chart::{Axis, Chart, Line, Point, Scale};
 use crate::document::{Block, Cell};
 use crate::figures;
-use crate::halves;
 use crate::page::view::{by_target, column_name};
 use crate::page::web::map::{Sign, unit};
 use crate::page::web::{SectionPart, anchor, step_anchor};
 use crate::page::{Detail, cost, evenness, section_summaries, server_counters};
+use crate::parallel;
 use crate::words::{count, plural};
 
 /// Lines of a graph over targets: more can't be told apart.
@@ -86,7 +86,7 @@ pub(crate) fn section(analysis: &Analysis<'_>, section: &Section) -> SectionPart
         title: section.title.clone().unwrap_or_else(|| "Steps".into()),
         summary: section_summaries::blocks(analysis, section, Block::Subheading),
         charts: over_targets(analysis, section),
-        steps: halves::map(&groups, |&group| part(analysis, group)),
+        steps: parallel::map(groups, |group| part(analysis, group)),
     }
 }
 
