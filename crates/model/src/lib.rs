@@ -18,6 +18,7 @@ mod endpoint;
 mod engine;
 mod errors;
 mod expr;
+mod expr_range;
 mod finding;
 mod fingerprint;
 mod groups;
@@ -62,6 +63,7 @@ pub use endpoint::{Address, External, PasswordSource, Tls, Transport};
 pub use engine::{Engine, UnknownEngine};
 pub use errors::{ErrorClass, ErrorCode, ErrorCodeError, classify};
 pub use expr::{Expr, ExprError, Scope};
+pub use expr_range::ExprRange;
 pub use finding::{Finding, FindingState, HostProperty, sort_findings};
 pub use groups::{Groups, NoGroups};
 pub use metric::{
@@ -101,6 +103,6 @@ pub use trial::TrialState;
 pub use version::{Family, UnknownFamily, Version, VersionError};
 pub use wake_ups::{FreeWakeUps, WakeUpPrice, WakeUpWindow, WakeUps};
 pub use workload::{
-    Change, CountRange, CountRangeError, Display, Effect, Expect, ExprRange, Generator, Group,
-    Param, RowList, Statement, TableChoice, Workload,
+    Change, CountRange, CountRangeError, Display, Effect, Expect, Generator, Group, Param, RowList,
+    Statement, TableChoice, Workload,
 };

@@ -36,7 +36,8 @@ pub(super) fn goodbye() -> Vec<u8> {
 /// `COM_STMT_EXECUTE` for one statement.
 #[derive(Debug)]
 pub(crate) struct Execution {
-    with_types: Layout,
+    /// For the first execution on a connection.
+    with_types: Box<Layout>,
     without_types: Layout,
     /// The holes in their order, where texts have lengths that change: requests are then made anew
     /// each time.
@@ -67,7 +68,7 @@ impl Execution {
             })
             .collect();
         Ok(Self {
-            with_types: Layout::new(holes, &shapes, Types::Sent)?,
+            with_types: Box::new(Layout::new(holes, &shapes, Types::Sent)?),
             without_types: Layout::new(holes, &shapes, Types::Omitted)?,
             varying: varying.then(|| holes.to_vec()),
         })

@@ -205,7 +205,11 @@ mod share {
 
     use crate::Thousandths;
 
-    #[expect(clippy::ref_option, reason = "serde passes references")]
+    #[expect(
+        clippy::ref_option,
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes references"
+    )]
     pub(super) fn serialize<S: Serializer>(
         share: &Option<Thousandths>,
         serializer: S,

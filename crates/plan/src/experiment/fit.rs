@@ -228,11 +228,10 @@ impl Constants<'_> {
 
     fn value(&self, name: &str) -> Option<i64> {
         match name {
-            "rows" => i64::try_from(self.dataset.rows).ok(),
-            "tables" => Some(i64::from(self.dataset.tables)),
-            // As they are after the load.
+            // The marks of tables as they are after the load.
+            "rows" | "highest_key" => i64::try_from(self.dataset.rows).ok(),
             "lowest_key" => Some(1),
-            "highest_key" => i64::try_from(self.dataset.rows).ok(),
+            "tables" => Some(i64::from(self.dataset.tables)),
             _ => self.parameters.get(name).copied(),
         }
     }

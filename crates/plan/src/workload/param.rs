@@ -94,6 +94,47 @@ pub(super) fn read_all<'a>(
 fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param> {
     let document = value.document();
     let span = value.span();
+    check_free(document, name, scope)?;
+    let mut fields = value.table("a param")?;
+    let from = fields.optional("from", |value| read_bounds(value, scope));
+    let distribution = distribution::read(&mut fields);
+    let count = fields.optional("count", |value| {
+        read_expr(&value.text_or_integer()?, document, scope, Uses::Constants)
+    });
+    let value = fields.optional("value", |value| {
+        read_expr(&value.text_or_integer()?, document, scope, Uses::Earlier)
+    });
+    let digits = fields.optional("digits", Value::text);
+    let text = fields.optional("text", column::parsed::<NumberedText>);
+    let since = fields.optional("since", column::parsed::<DateTime>);
+    let letters = fields.optional("letters", column::parsed_or_number::<Lengths>);
+    let random = fields.optional("random", column::read_share);
+    fields.finish()?;
+
+    let written = Written {
+        from: from?,
+        distribution: distribution?,
+        count: count?,
+        value: value?,
+        digits: digits?.map(|digits| digits.value.to_owned()),
+        text: text?.map(|text| text.value),
+        since: since?.map(|since| since.value),
+        letters: letters?.map(|letters| letters.value),
+        random: random?,
+    };
+    match written.generator(document)? {
+        Some(generator) => Ok(Param {
+            name: name.value.to_owned(),
+            generator,
+        }),
+        None => unclear(name)
+            .at(&span, "no rule for its value")
+            .fail(document),
+    }
+}
+
+/// Checks that the name of a parameter is well formed and not taken.
+fn check_free(document: &Document<'_>, name: &Located<&str>, scope: &Scope<'_>) -> Read<()> {
     check_parameter_name(document, name)?;
     if scope.constants.contains(&name.value) {
         return Problem::new(format!(
@@ -104,11 +145,8 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
         .help("choose another name here")
         .fail(document);
     }
-    if scope
-        .earlier
-        .iter()
-        .any(|(earlier, _)| *earlier == name.value)
-    {
+    let mut earlier = scope.earlier.iter();
+    if earlier.any(|(earlier, _)| *earlier == name.value) {
         return Problem::new(format!("`{}` comes from the statement before", name.value))
             .at(&name.span, "the same name again")
             .help(
@@ -117,70 +155,64 @@ fn read(name: &Located<&str>, value: Value<'_>, scope: &Scope<'_>) -> Read<Param
             )
             .fail(document);
     }
-    let mut fields = value.table("a param")?;
-    let from = fields.optional("from", |value| read_bounds(value, scope));
-    let written = distribution::read(&mut fields);
-    let count = fields.optional("count", |value| {
-        read_expr(&value.text_or_integer()?, document, scope, Uses::Constants)
-    });
-    let derived = fields.optional("value", |value| {
-        read_expr(&value.text_or_integer()?, document, scope, Uses::Earlier)
-    });
-    let digits = fields.optional("digits", Value::text);
-    let text = fields.optional("text", column::parsed::<NumberedText>);
-    let since = fields.optional("since", column::parsed::<DateTime>);
-    let letters = fields.optional("letters", column::parsed_or_number::<Lengths>);
-    let random = fields.optional("random", column::read_share);
-    fields.finish()?;
+    Ok(())
+}
 
-    let (written, count) = (written?, count?);
-    let nothing_drawn = written.is_empty() && count.is_none();
-    let (text, since, letters, random) = (text?, since?, letters?, random?);
-    let no_letters = letters.is_none() && random.is_none();
-    let plain = text.is_none() && since.is_none() && no_letters;
-    let generator = match (from?, derived?, digits?) {
-        (Some((low, high)), None, None) if plain => Generator::Draw {
-            low,
-            high,
-            distribution: written.finish(document)?,
-            count,
-        },
-        (None, Some(number), None)
-            if nothing_drawn && no_letters && (text.is_none() || since.is_none()) =>
-        {
-            match (text, since) {
-                (Some(text), _) => Generator::Numbered {
-                    text: text.value,
-                    number,
-                },
-                (_, Some(since)) => Generator::DateTime {
-                    since: since.value,
-                    seconds: number,
-                },
-                (None, None) => Generator::Derived(number),
+/// The keys of a parameter, as far as they are written.
+struct Written {
+    from: Option<(Expr, Expr)>,
+    distribution: distribution::Written,
+    count: Option<Expr>,
+    value: Option<Expr>,
+    digits: Option<String>,
+    text: Option<NumberedText>,
+    since: Option<DateTime>,
+    letters: Option<Lengths>,
+    random: Option<Thousandths>,
+}
+
+impl Written {
+    /// The rule that they make together; `None` if they make none, or several.
+    fn generator(self, document: &Document<'_>) -> Read<Option<Generator>> {
+        let drawn = !self.distribution.is_empty() || self.count.is_some();
+        let random = self.random;
+        Ok(match (self.from, self.value, self.digits, self.letters) {
+            (Some((low, high)), None, None, None)
+                if self.text.is_none() && self.since.is_none() && random.is_none() =>
+            {
+                Some(Generator::Draw {
+                    low,
+                    high,
+                    distribution: self.distribution.finish(document)?,
+                    count: self.count,
+                })
             }
-        }
-        (None, None, Some(digits)) if nothing_drawn && plain => {
-            Generator::Digits(digits.value.to_owned())
-        }
-        (None, None, None)
-            if nothing_drawn && text.is_none() && since.is_none() && letters.is_some() =>
-        {
-            Generator::Letters {
-                lengths: letters.map_or(Lengths { min: 0, max: 0 }, |letters| letters.value),
-                random: random.unwrap_or(Thousandths(1000)),
+            (None, Some(number), None, None) if !drawn && random.is_none() => {
+                match (self.text, self.since) {
+                    (None, None) => Some(Generator::Derived(number)),
+                    (Some(text), None) => Some(Generator::Numbered { text, number }),
+                    (None, Some(since)) => Some(Generator::DateTime {
+                        since,
+                        seconds: number,
+                    }),
+                    (Some(_), Some(_)) => None,
+                }
             }
-        }
-        _ => {
-            return unclear(name)
-                .at(&span, "no rule for its value")
-                .fail(document);
-        }
-    };
-    Ok(Param {
-        name: name.value.to_owned(),
-        generator,
-    })
+            (None, None, digits, letters)
+                if !drawn && self.text.is_none() && self.since.is_none() =>
+            {
+                match (digits, letters) {
+                    (Some(digits), None) if random.is_none() => Some(Generator::Digits(digits)),
+                    (None, Some(lengths)) => Some(Generator::Letters {
+                        lengths,
+                        random: random.unwrap_or(Thousandths(1000)),
+                    }),
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
+    }
 }
 
 fn unclear(name: &Located<&str>) -> Problem {

@@ -120,58 +120,11 @@ impl<'a> Params<'a> {
         }
         let first = self.bounds.len();
         match &param.generator {
-            Generator::Digits(pattern) => {
-                let text = self.written(pattern);
-                self.add_text(name, TextRule::Digits(DigitPattern::new(&text)));
-                Ok(())
-            }
-            Generator::Letters { lengths, random } => {
-                let rule = LetterRule {
-                    min: lengths.min,
-                    max: lengths.max,
-                    random: random.0,
-                };
-                let is_quoted = self.is_text();
-                self.add_text(name, TextRule::Letters { rule, is_quoted });
-                Ok(())
-            }
-            Generator::Numbered { text, number } => {
-                let number = self.reduce(name, number)?;
-                if !number.bounds(&self.bounds).fit_i64() {
-                    return Err(CompileError::OutOfRange(name.clone()));
-                }
-                let start = self.written(&text.before).len() - usize::from(self.is_text());
-                let zeros = "0".repeat(text.digits as usize);
-                let place = [start, start + zeros.len()];
-                let text = self.written(&format!("{}{zeros}{}", text.before, text.after));
-                self.add_text(
-                    name,
-                    TextRule::Numbered {
-                        text,
-                        place,
-                        number,
-                    },
-                );
-                Ok(())
-            }
             Generator::Derived(expr) => {
                 let sum = self.reduce(name, expr)?;
                 let bounds = sum.bounds(&self.bounds);
                 self.compiled.push(Param::Derived { slot: first, sum });
                 self.add_integers(name, Found::Integer(first), bounds, 1)
-            }
-            Generator::DateTime { since, seconds } => {
-                let seconds = self.reduce(name, seconds)?;
-                if !seconds.bounds(&self.bounds).fit_i64() {
-                    return Err(CompileError::OutOfRange(name.clone()));
-                }
-                let rule = TextRule::DateTime {
-                    since: *since,
-                    seconds,
-                    is_quoted: self.is_text(),
-                };
-                self.add_text(name, rule);
-                Ok(())
             }
             Generator::Draw {
                 low,
@@ -188,6 +141,59 @@ impl<'a> Params<'a> {
                 };
                 self.add_integers(name, found, bounds, length)
             }
+            Generator::Digits(_)
+            | Generator::Letters { .. }
+            | Generator::Numbered { .. }
+            | Generator::DateTime { .. } => {
+                let rule = self.text_rule(name, &param.generator)?;
+                self.add_text(name, rule);
+                Ok(())
+            }
+        }
+    }
+
+    /// The rule of a parameter that is a text.
+    fn text_rule(&self, name: &str, generator: &Generator) -> Result<TextRule, CompileError> {
+        let is_quoted = self.is_text();
+        Ok(match generator {
+            Generator::Letters { lengths, random } => TextRule::Letters {
+                rule: LetterRule {
+                    min: lengths.min,
+                    max: lengths.max,
+                    random: random.0,
+                },
+                is_quoted,
+            },
+            Generator::Numbered { text, number } => {
+                let start = self.written(&text.before).len() - usize::from(is_quoted);
+                let zeros = "0".repeat(text.digits as usize);
+                TextRule::Numbered {
+                    place: [start, start + zeros.len()],
+                    text: self.written(&format!("{}{zeros}{}", text.before, text.after)),
+                    number: self.sum(name, number)?,
+                }
+            }
+            Generator::DateTime { since, seconds } => TextRule::DateTime {
+                since: *since,
+                seconds: self.sum(name, seconds)?,
+                is_quoted,
+            },
+            Generator::Digits(pattern) => {
+                TextRule::Digits(DigitPattern::new(&self.written(pattern)))
+            }
+            Generator::Draw { .. } | Generator::Derived(_) => {
+                TextRule::Digits(DigitPattern::new(b""))
+            }
+        })
+    }
+
+    /// A sum that fits 64 bits.
+    fn sum(&self, name: &str, expr: &Expr) -> Result<Linear, CompileError> {
+        let sum = self.reduce(name, expr)?;
+        if sum.bounds(&self.bounds).fit_i64() {
+            Ok(sum)
+        } else {
+            Err(CompileError::OutOfRange(name.to_owned()))
         }
     }
 

@@ -91,7 +91,11 @@ fn texts_of_other_lengths_are_sent_whole() {
         assert!(same.iter().all(|byte| *byte == b'a'));
         let length = match u8::try_from(text.len()) {
             Ok(length @ ..251) => vec![length],
-            _ => [vec![0xfc], (text.len() as u16).to_le_bytes().to_vec()].concat(),
+            _ => [
+                vec![0xfc],
+                u16::try_from(text.len()).unwrap().to_le_bytes().to_vec(),
+            ]
+            .concat(),
         };
         let number = values[0].integers[0].to_le_bytes();
         let bytes = request.bytes();
