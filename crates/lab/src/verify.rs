@@ -8,7 +8,10 @@
 use std::collections::BTreeMap;
 
 use prony_equality::VariableTable;
-use prony_load::{CheckOutcome, CheckTask, CheckedStatement, Message, TableSums, Task, table_sums};
+use prony_load::{
+    CheckOutcome, CheckTask, CheckedStatement, Message, TableSums, Task, table_sums, tables_to_sum,
+    violations,
+};
 use prony_model::{
     ClientGroup, Effect, ErrorClass, ErrorCount, GroupOutcome, Groups, Length, Pace, Plan, Step,
     StepOutcome, Target, Timing, TrialKind,
@@ -293,6 +296,7 @@ impl TargetCheck<'_> {
         let mut wrong = unexpected(outcome, sees_gaps(step, transactional));
         if writes {
             *known = Some(after.clone());
+            wrong.extend(broken_conditions(start, server)?);
         }
         let mut check = as_check(outcome, before, after);
         if workload.transaction && retried(outcome) {
@@ -373,15 +377,25 @@ fn sums(start: &Start<'_>, server: &Server) -> Result<Vec<TableSums>, Fault> {
         .connect()
         .map_err(|error| failed(error.to_string()))?;
     let mut all = Vec::new();
-    for table in 0..start.dataset.tables {
+    for table in tables_to_sum(start.dataset) {
         if start.lab.stop.requested() {
             return Err(Stop::Interrupted.into());
         }
-        let sums = table_sums(&mut connection, start.dataset, table)
-            .map_err(|error| failed(error.to_string()))?;
+        let sums =
+            table_sums(&mut connection, &table).map_err(|error| failed(error.to_string()))?;
         all.push(sums);
     }
     Ok(all)
+}
+
+/// The conditions of the schema that are violated, in words.
+fn broken_conditions(start: &Start<'_>, server: &Server) -> Result<Vec<String>, Fault> {
+    let failed =
+        |reason: String| Fault::failed_with_log(format!("failed to {reason}"), server.log_tail());
+    let mut connection = server
+        .connect()
+        .map_err(|error| failed(error.to_string()))?;
+    violations(&mut connection, start.dataset).map_err(|error| failed(error.to_string()))
 }
 
 /// Tells whether an operation was tried again.
@@ -424,6 +438,7 @@ fn as_check(outcome: &GroupOutcome, before: Vec<TableSums>, after: Vec<TableSums
         statements: statements.collect(),
         before,
         after,
+        violations: Vec::new(),
     }
 }
 

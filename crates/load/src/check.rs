@@ -9,7 +9,8 @@ use prony_model::{Dataset, Expect};
 pub use outcome::{CheckOutcome, CheckedStatement};
 
 use crate::choices::Choices;
-use crate::dataset::sums::{TableSums, table_sums};
+use crate::dataset::conditions::violations;
+use crate::dataset::sums::{TableSums, table_sums, tables_to_sum};
 use crate::dataset::{ask, marks};
 use crate::job::CheckTask;
 use crate::message::Speaker;
@@ -47,18 +48,20 @@ pub(crate) fn check(
         checker.operation()?;
     }
     let after = all_sums(&mut checker.connection, &task.dataset)?;
+    let violations = violations(&mut checker.connection, &task.dataset)?;
     speaker.say(&Message::Checked {
         outcome: Box::new(CheckOutcome {
             statements: checker.statements,
             before,
             after,
+            violations,
         }),
     })
 }
 
 fn all_sums(connection: &mut Connection, dataset: &Dataset) -> Result<Vec<TableSums>, LoadError> {
-    (0..dataset.tables)
-        .map(|table| table_sums(connection, dataset, table))
+    tables_to_sum(dataset)
+        .map(|table| table_sums(connection, &table))
         .collect()
 }
 

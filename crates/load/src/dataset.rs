@@ -1,6 +1,7 @@
 //! The rows of a dataset: making them, filling tables with them, and checking tables against them.
 
 pub(crate) mod checksum;
+pub(crate) mod conditions;
 pub(crate) mod fill;
 #[cfg(test)]
 mod golden;

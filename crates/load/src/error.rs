@@ -192,6 +192,17 @@ pub enum LoadError {
         /// The server's answer.
         found: String,
     },
+    /// A condition's answer is no number.
+    #[error(
+        "check the condition `{condition}`: the server answered `{found}`, expected one whole number, \
+         which says how often it is violated"
+    )]
+    Condition {
+        /// Its name.
+        condition: String,
+        /// The server's answer.
+        found: String,
+    },
     /// The keys of a table are no numbers.
     #[error(
         "read the keys of {table}: the lowest and the highest are no whole numbers, which \

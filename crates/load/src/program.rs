@@ -27,8 +27,8 @@ use crate::values::marks::{Mark, Marks};
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) statements: Vec<Statement>,
-    /// Names of the dataset's tables.
-    pub(crate) tables: Vec<String>,
+    /// The names of each set of the dataset's tables, by their places in the schema.
+    pub(crate) tables: Vec<Vec<String>>,
     /// `true` if an operation is `BEGIN` … `COMMIT`.
     pub(crate) transaction: bool,
     /// Statements that a completed operation had answered, `BEGIN` and `COMMIT` included.

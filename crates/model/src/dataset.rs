@@ -3,18 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
-use crate::{Column, Engine, Expr, ExprError, Schema};
+use crate::{Column, Engine, Expr, ExprError, Piece, Schema, SqlTemplate};
 
-/// Data to load: `tables` tables of `rows` rows each. Its logical content is a pure function of
-/// this value and [`Dataset::VERSION`].
+/// Data to load: `tables` sets of tables, each with a main table of `rows` rows, and further ones where
+/// the schema has them. Its logical content is a pure function of this value and
+/// [`Dataset::VERSION`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Dataset {
     /// The columns of its tables and how their values are made.
     #[serde(default)]
     pub schema: Schema,
-    /// Number of tables, at least 1.
+    /// Number of sets of tables, at least 1.
     pub tables: u32,
-    /// Rows of each table, at least 1; keys are `1..=rows`. Where nothing is loaded, the rows that steps
+    /// Rows of each main table, at least 1; keys are `1..=rows`. Where nothing is loaded, the rows that steps
     /// are to put into it.
     pub rows: u64,
     /// Decides the values of all columns but the key.
@@ -107,17 +108,80 @@ impl Dataset {
         }
     }
 
-    /// Rows of all tables together.
+    /// Rows of all tables together, further ones included.
     pub fn rows_total(&self) -> u64 {
+        let rows = self.parts().iter().map(Self::rows_of_part).sum::<u64>();
+        rows.max(self.rows_of_part())
+    }
+
+    /// Number of all tables, further ones included.
+    pub fn tables_total(&self) -> u32 {
+        let further = u32::try_from(self.schema.further.len()).unwrap_or(u32::MAX);
+        self.tables.saturating_mul(further.saturating_add(1))
+    }
+
+    /// Rows of the main tables together.
+    pub fn rows_of_part(&self) -> u64 {
         self.rows.saturating_mul(self.tables.into())
     }
 
-    /// The name of table `index`, counted from 0.
+    /// The dataset by kinds of table: the first part has the main tables and is the dataset itself,
+    /// of which only the main tables are looked at; the others are those of the schema's further
+    /// tables, which may have no rows.
+    pub fn parts(&self) -> Vec<Self> {
+        let whole = self.schema.definition();
+        let further = (1_u64..).zip(&whole.further).map(|(place, table)| {
+            let rows = self.eval(&table.rows, 0).ok();
+            let rows = rows.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
+            Self {
+                schema: table.schema(whole),
+                rows,
+                // Columns of different tables have nothing to do with each other.
+                seed: self.seed ^ (place << 48),
+                load: if rows == 0 {
+                    LoadMethod::None
+                } else {
+                    self.load
+                },
+                ..*self
+            }
+        });
+        std::iter::once(*self).chain(further).collect()
+    }
+
+    /// The names of set `index`, counted from 0: its main table, the further tables and the
+    /// procedures, each in the order of the schema.
+    pub fn names_of_set(&self, index: u32) -> Vec<String> {
+        let schema = self.schema.definition();
+        let further = schema.further.iter().map(|table| &table.name);
+        let procedures = schema.procedures.iter().map(|procedure| &procedure.name);
+        std::iter::once(&schema.table_prefix)
+            .chain(further)
+            .chain(procedures)
+            .map(|name| format!("{name}{}", index + 1))
+            .collect()
+    }
+
+    /// A text about set `index`, counted from 0, that has no holes but the names of its tables and
+    /// procedures; other holes stay as they are.
+    pub fn sql_of_set(&self, sql: &SqlTemplate, index: u32) -> String {
+        let names = self.names_of_set(index);
+        let pieces = sql.pieces().iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            named => {
+                let name = self.schema.place(named).and_then(|at| names.get(at));
+                name.cloned().unwrap_or_else(|| named.to_string())
+            }
+        });
+        pieces.collect()
+    }
+
+    /// The name of main table `index`, counted from 0.
     pub fn table_name(&self, index: u32) -> String {
         format!("{}{}", self.schema.table_prefix(), index + 1)
     }
 
-    /// The names of all tables, in order.
+    /// The names of the main tables, in order.
     pub fn table_names(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.tables).map(|index| self.table_name(index))
     }
@@ -177,18 +241,25 @@ impl Dataset {
             .or_else(|| columns.next())
     }
 
-    /// Computes an expression of `rows` and `tables`, and of `row` for the row of that number.
+    /// Computes an expression of `rows` and `tables`, and for the row of that number of `row` and
+    /// `rows_before`, which is less by one.
     ///
     /// # Errors
     /// When it has other names, or does not fit 64 bits.
     pub fn eval(&self, expr: &Expr, row: u64) -> Result<i64, ExprError> {
+        expr.eval(&|name: &str| self.value_of(name, row))
+    }
+
+    /// The value of a name in expressions about the row of this number.
+    pub(crate) fn value_of(&self, name: &str, row: u64) -> Option<i64> {
         let number = |count: u64| i64::try_from(count).ok();
-        expr.eval(&|name: &str| match name {
+        match name {
             "rows" => number(self.rows),
             "tables" => Some(i64::from(self.tables)),
             "row" => number(row),
+            "rows_before" => number(row).map(|row| row - 1),
             _ => None,
-        })
+        }
     }
 }
 

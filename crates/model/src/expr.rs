@@ -105,6 +105,27 @@ impl Expr {
         })
     }
 
+    /// Bounds of the sum where a name goes from its value in `one` to that in `other`, and stands at
+    /// most once in each term: every term then lies between its values at both ends. Terms that
+    /// cancel each other make the bounds wider than the sum is.
+    ///
+    /// # Errors
+    /// As [`Expr::eval`].
+    pub fn bounds(&self, one: &impl Scope, other: &impl Scope) -> Result<(i64, i64), ExprError> {
+        let overflow = || ExprError::Overflow(self.to_string());
+        let mut bounds = (0_i64, 0_i64);
+        for (sign, term) in &self.terms {
+            let (a, b) = (self.eval_term(term, one)?, self.eval_term(term, other)?);
+            let (low, high) = match sign {
+                Sign::Plus => (a.min(b), a.max(b)),
+                Sign::Minus => (-a.max(b), -a.min(b)),
+            };
+            bounds.0 = bounds.0.checked_add(low).ok_or_else(overflow)?;
+            bounds.1 = bounds.1.checked_add(high).ok_or_else(overflow)?;
+        }
+        Ok(bounds)
+    }
+
     fn eval_term(&self, term: &Term, scope: &impl Scope) -> Result<i64, ExprError> {
         let first = term.first.eval(scope)?;
         term.rest.iter().try_fold(first, |product, (op, factor)| {
@@ -280,6 +301,19 @@ mod tests {
             eval("range / 0"),
             Err(ExprError::DividesByZero("range / 0".into()))
         );
+    }
+
+    #[test]
+    fn bounds_hold_every_value() {
+        let at = |low: i64| move |name: &str| (name == "low").then_some(low);
+        for (text, bounds) in [
+            ("low / 10 + 1", (1, 10)),
+            ("low - low / 10 * 10", (-90, 99)),
+            ("5 - low * 2", (-193, 5)),
+        ] {
+            let expr: Expr = text.parse().unwrap();
+            assert_eq!(expr.bounds(&at(0), &at(99)), Ok(bounds), "{text}");
+        }
     }
 
     #[test]

@@ -92,9 +92,10 @@ pub use sample::{
 };
 pub use scheduling_group::{SchedulingGroup, SchedulingGroups};
 pub use schema::{
-    Column, ColumnError, ColumnType, ColumnTypeError, ColumnValue, DatasetError, DateTime,
-    DateTimeError, IndexDefinition, Lengths, LengthsError, NumberRule, NumberedText,
-    NumberedTextError, Schema, SchemaDefinition, WrittenColumn,
+    Column, ColumnError, ColumnType, ColumnTypeError, ColumnValue, Condition, DatasetError,
+    DateTime, DateTimeError, ForeignKey, FurtherTable, IndexDefinition, Lengths, LengthsError,
+    NumberRule, NumberedText, NumberedTextError, Procedure, Schema, SchemaDefinition,
+    WrittenColumn,
 };
 pub use status::{EXPLAINING, StatusFacts, StatusUnit};
 pub use stop::StopFlag;

@@ -4,6 +4,7 @@ mod built_in;
 mod check;
 mod column;
 mod date_time;
+mod further;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -13,12 +14,15 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::Piece;
+
 pub use check::DatasetError;
 pub use column::{
     Column, ColumnError, ColumnType, ColumnTypeError, ColumnValue, Lengths, LengthsError,
     NumberRule, NumberedText, NumberedTextError, WrittenColumn,
 };
 pub use date_time::{DateTime, DateTimeError};
+pub use further::{Condition, ForeignKey, FurtherTable, Procedure};
 
 /// A schema: one that comes with Prony, or a user's own. There are few in a program, and all plans,
 /// tasks and datasets refer to them; they therefore live as long as it, and this is a reference that
@@ -34,7 +38,8 @@ enum Origin {
     Own(&'static SchemaDefinition),
 }
 
-/// The definition of tables that are all alike.
+/// The definition of a set of tables: a main one, and further ones beside it. A dataset has one such set
+/// or several, which are all alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaDefinition {
     /// Its name, unique among all schemas of a run.
@@ -42,7 +47,7 @@ pub struct SchemaDefinition {
     /// One or two sentences for people.
     #[serde(default)]
     pub description: String,
-    /// The beginning of the names of its tables; their numbers follow.
+    /// The beginning of the names of its main tables; their numbers follow.
     #[serde(rename = "tables")]
     pub table_prefix: String,
     /// The column that identifies a row: the first one.
@@ -63,6 +68,18 @@ pub struct SchemaDefinition {
     /// The secondary indexes.
     #[serde(rename = "index", default)]
     pub indexes: Vec<IndexDefinition>,
+    /// The foreign keys of the main table.
+    #[serde(rename = "foreign_key", default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_keys: Vec<ForeignKey>,
+    /// The tables beside the main one.
+    #[serde(rename = "table", default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<FurtherTable>,
+    /// The stored procedures.
+    #[serde(rename = "procedure", default, skip_serializing_if = "Vec::is_empty")]
+    pub procedures: Vec<Procedure>,
+    /// What is true after every transaction.
+    #[serde(rename = "condition", default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
 }
 
 /// A secondary index.
@@ -89,10 +106,13 @@ impl Schema {
     pub const PURCHASES: Self = Self(Origin::BuiltIn(&built_in::PURCHASES));
 
     /// Those that come with Prony.
-    pub const BUILT_IN: [Self; 4] = [Self::SBTEST, Self::SBTEST_04, Self::FOO, Self::PURCHASES];
+    pub fn all_built_in() -> impl Iterator<Item = Self> + Clone {
+        let all = built_in::ALL.iter();
+        all.map(|definition| Self(Origin::BuiltIn(definition)))
+    }
 
     /// The texts of the files that define those.
-    pub const FILES: [(&str, &str); 3] = built_in::FILES;
+    pub const FILES: &[(&str, &str)] = built_in::FILES;
 
     /// A schema of the user's own. Equal definitions are kept once.
     pub fn own(definition: SchemaDefinition) -> Self {
@@ -108,9 +128,7 @@ impl Schema {
 
     /// The one that comes with Prony and has this name.
     pub fn built_in(name: &str) -> Option<Self> {
-        Self::BUILT_IN
-            .into_iter()
-            .find(|schema| schema.name == name)
+        Self::all_built_in().find(|schema| schema.name == name)
     }
 
     /// True where it comes with Prony.
@@ -141,17 +159,49 @@ impl Schema {
         &self.definition().key
     }
 
-    /// Returns `true` if statements over tables of this schema can run on those of `other`: they have
-    /// the same columns.
+    /// Returns `true` if statements over tables of this schema can run on those of `other`: these have
+    /// the same columns, and the same further tables and procedures.
     pub fn has_columns_of(self, other: Self) -> bool {
-        let columns = |schema: Self| {
-            schema
-                .definition()
-                .columns
-                .iter()
-                .map(|c| (&c.name, c.kind))
+        fn alike(one: &[Column], other: &[Column]) -> bool {
+            let kinds = |columns: &[Column]| -> Vec<_> {
+                columns.iter().map(|c| (c.name.clone(), c.kind)).collect()
+            };
+            kinds(one) == kinds(other)
+        }
+        let further = |table: &FurtherTable| {
+            let mut others = other.further.iter();
+            others.any(|other| other.name == table.name && alike(&other.columns, &table.columns))
         };
-        columns(self).eq(columns(other))
+        alike(&self.columns, &other.columns)
+            && self.further.iter().all(further)
+            && self.procedures.iter().all(|p| other.procedures.contains(p))
+    }
+
+    /// True where a table has a foreign key.
+    pub fn has_foreign_keys(self) -> bool {
+        let mut further = self.further.iter();
+        !self.foreign_keys.is_empty() || further.any(|table| !table.foreign_keys.is_empty())
+    }
+
+    /// The place of a name among [`Dataset::names_of_set`](crate::Dataset::names_of_set): the main
+    /// table without a name, further tables and procedures by theirs.
+    pub fn place(self, piece: &Piece) -> Option<usize> {
+        let further = self.further.len();
+        match piece {
+            Piece::Table => Some(0),
+            Piece::Further(name) => {
+                let mut tables = self.further.iter();
+                tables
+                    .position(|table| table.name == *name)
+                    .map(|at| 1 + at)
+            }
+            Piece::Procedure(name) => {
+                let mut procedures = self.procedures.iter();
+                let place = procedures.position(|procedure| procedure.name == *name);
+                place.map(|at| 1 + further + at)
+            }
+            _ => None,
+        }
     }
 
     /// Columns of numbers, in the order of the table.

@@ -21,6 +21,10 @@ pub enum Piece {
     Text(String),
     /// `{table}`: the name of the table that the operation draws.
     Table,
+    /// `{table:name}`: that of the further table of this name in the same set.
+    Further(String),
+    /// `{procedure:name}`: that of the procedure of this name for the same set.
+    Procedure(String),
     /// `{name}`: the value of a parameter.
     Param(String),
     /// `{name:list}`: the values of a parameter that is a list, separated by commas.
@@ -58,8 +62,24 @@ impl SqlTemplate {
     pub fn params(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Param(name) | Piece::List(name) => Some(name.as_str()),
-            Piece::Text(_) | Piece::Table | Piece::Rows => None,
+            Piece::Text(_)
+            | Piece::Table
+            | Piece::Further(_)
+            | Piece::Procedure(_)
+            | Piece::Rows => None,
         })
+    }
+
+    /// Returns `true` if it names a table or procedure of the set that the operation draws.
+    pub fn names_tables(&self) -> bool {
+        self.pieces.iter().any(Piece::is_name)
+    }
+}
+
+impl Piece {
+    /// Returns `true` for the name of a table or a procedure.
+    pub const fn is_name(&self) -> bool {
+        matches!(self, Self::Table | Self::Further(_) | Self::Procedure(_))
     }
 }
 
@@ -100,14 +120,25 @@ fn parse_hole(hole: &str) -> Result<Piece, TemplateError> {
         Some((name, kind)) => (name, Some(kind)),
         None => (hole, None),
     };
-    let mut chars = name.chars();
-    let is_name = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_word = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+            && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let is_name = is_word(name);
     match (name, kind) {
         ("table", None) => Ok(Piece::Table),
+        ("table", Some(further)) if is_word(further) && further != "list" => {
+            Ok(Piece::Further(further.to_owned()))
+        }
+        ("procedure", Some(procedure)) if is_word(procedure) && procedure != "list" => {
+            Ok(Piece::Procedure(procedure.to_owned()))
+        }
         (_, None) if is_name => Ok(Piece::Param(name.to_owned())),
         ("row", Some("list")) => Ok(Piece::Rows),
-        (_, Some("list")) if is_name && name != "table" => Ok(Piece::List(name.to_owned())),
+        (_, Some("list")) if is_name && !["table", "procedure"].contains(&name) => {
+            Ok(Piece::List(name.to_owned()))
+        }
         _ => Err(TemplateError::BadName(hole.to_owned())),
     }
 }
@@ -116,13 +147,21 @@ written_as_text!(SqlTemplate, TemplateError);
 
 impl fmt::Display for SqlTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pieces.iter().try_for_each(|piece| match piece {
-            Piece::Text(text) => f.write_str(text),
-            Piece::Table => f.write_str("{table}"),
-            Piece::Param(name) => write!(f, "{{{name}}}"),
-            Piece::List(name) => write!(f, "{{{name}:list}}"),
-            Piece::Rows => f.write_str("{row:list}"),
-        })
+        self.pieces.iter().try_for_each(|piece| piece.fmt(f))
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Table => f.write_str("{table}"),
+            Self::Further(name) => write!(f, "{{table:{name}}}"),
+            Self::Procedure(name) => write!(f, "{{procedure:{name}}}"),
+            Self::Param(name) => write!(f, "{{{name}}}"),
+            Self::List(name) => write!(f, "{{{name}:list}}"),
+            Self::Rows => f.write_str("{row:list}"),
+        }
     }
 }
 
@@ -153,6 +192,17 @@ mod tests {
         let template: SqlTemplate = sql.parse().unwrap();
         assert_eq!(template.pieces()[3], Piece::Rows);
         assert_eq!(template.params().next(), None);
+        assert_eq!(template.to_string(), sql);
+    }
+
+    #[test]
+    fn names_of_a_set_are_holes_of_their_own() {
+        let sql = "SELECT 1 FROM {table}, {table:branches} -- {procedure:pay} {id}";
+        let template: SqlTemplate = sql.parse().unwrap();
+        assert_eq!(template.pieces()[3], Piece::Further("branches".into()));
+        assert_eq!(template.pieces()[5], Piece::Procedure("pay".into()));
+        assert_eq!(template.params().collect::<Vec<_>>(), ["id"]);
+        assert!(template.names_tables());
         assert_eq!(template.to_string(), sql);
     }
 

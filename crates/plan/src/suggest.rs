@@ -26,7 +26,11 @@ fn nearest<'a>(written: &str, words: &[&'a str]) -> Vec<&'a str> {
         .collect()
 }
 
-/// A help text: what was probably meant, and everything that would be right. `kind` is a plural,
+/// More words than this are not listed below the nearest one.
+const MANY: usize = 30;
+
+/// A help text: what was probably meant, and everything that would be right, unless these are many.
+/// `kind` is a plural,
 /// such as `keys`.
 pub fn help(written: &str, kind: &str, words: &[&str]) -> String {
     let all = if words.is_empty() {
@@ -38,7 +42,11 @@ pub fn help(written: &str, kind: &str, words: &[&str]) -> String {
         [] => all,
         near => {
             let near: Vec<_> = near.iter().map(|word| format!("`{word}`")).collect();
-            format!("did you mean {}?\n{all}", near.join(" or "))
+            let near = format!("did you mean {}?", near.join(" or "));
+            if words.len() > MANY {
+                return near;
+            }
+            format!("{near}\n{all}")
         }
     }
 }

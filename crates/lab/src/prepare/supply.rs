@@ -123,7 +123,7 @@ fn render(plan: &Plan, target: &Target, catalogue: &Catalogue) -> Result<Rendere
         config: &target.config,
         transport: target.transport,
         clients_max,
-        tables: plan.dataset.tables,
+        tables: plan.dataset.tables_total(),
         allow: &plan.allow,
     };
     catalogue

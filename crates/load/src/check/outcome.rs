@@ -16,6 +16,9 @@ pub struct CheckOutcome {
     pub before: Vec<TableSums>,
     /// Every table as it was after, in order.
     pub after: Vec<TableSums>,
+    /// The conditions of the schema that were violated after it, in words.
+    #[serde(default)]
+    pub violations: Vec<String>,
 }
 
 /// The answers to one statement of the workload.
@@ -54,6 +57,7 @@ impl CheckOutcome {
             ))
         });
         let mut wrong: Vec<String> = unexpected.collect();
+        wrong.extend_from_slice(&self.violations);
         if workload.effect == Effect::None {
             wrong.extend(self.changed_tables());
         } else {
@@ -92,7 +96,7 @@ impl CheckOutcome {
         if !says_so && workload.effect != Effect::Rewrite {
             return None;
         }
-        let rows = |tables: &[TableSums]| tables.iter().map(|t| i128::from(t.rows)).sum();
+        let rows = |tables: &[TableSums]| main(tables).map(|t| i128::from(t.rows)).sum();
         let change = self.change(workload, |statement| statement.change.rows);
         mismatch("rows", rows(&self.before), change, rows(&self.after))
     }
@@ -101,7 +105,7 @@ impl CheckOutcome {
         let changes = workload.statements.iter().map(|s| &s.change);
         let columns: BTreeSet<&String> = changes.flat_map(|change| change.sums.keys()).collect();
         let check = |column: &String| {
-            let sum = |tables: &[TableSums]| tables.iter().filter_map(|t| t.sums.get(column)).sum();
+            let sum = |tables: &[TableSums]| main(tables).filter_map(|t| t.sums.get(column)).sum();
             let change = self.change(workload, |statement| {
                 statement.change.sums.get(column).copied().unwrap_or(0)
             });
@@ -120,6 +124,11 @@ impl CheckOutcome {
             .map(|(statement, checked)| i128::from(each(statement)) * i128::from(checked.affected))
             .sum()
     }
+}
+
+/// The main tables.
+fn main(tables: &[TableSums]) -> impl Iterator<Item = &TableSums> {
+    tables.iter().filter(|table| !table.further)
 }
 
 fn mismatch(what: &str, before: i128, change: i128, after: i128) -> Option<String> {
@@ -163,6 +172,7 @@ mod tests {
     fn tables(rows: u64, k: i128) -> Vec<TableSums> {
         let table = |name: &str, rows, k| TableSums {
             table: name.to_owned(),
+            further: false,
             rows,
             sums: [("k".to_owned(), k)].into(),
         };
@@ -189,6 +199,7 @@ mod tests {
             statements: affected.iter().map(statement).collect(),
             before: tables(before.0, before.1),
             after: tables(after.0, after.1),
+            violations: vec![],
         }
         .wrong(workload)
     }
@@ -234,6 +245,7 @@ mod tests {
             statements: vec![],
             before: vec![],
             after: vec![],
+            violations: vec![],
         };
         assert_eq!(outcome.wrong(&read), [""; 0]);
         outcome.statements.push(CheckedStatement {

@@ -37,7 +37,10 @@ fn memory_row_size(dataset: &Dataset) -> u64 {
 struct Fill<'a, 's> {
     job: &'a Job,
     task: &'a FillTask,
+    /// The part of the task's dataset that is filled now.
     dataset: Dataset,
+    /// Rows of the parts before it.
+    rows_before: u64,
     engine: Engine,
     connections: Vec<Connection>,
     speaker: &'a mut Speaker<'s>,
@@ -50,6 +53,7 @@ pub(crate) fn fill(job: &Job, task: &FillTask, speaker: &mut Speaker<'_>) -> Res
         job,
         task,
         dataset: task.dataset,
+        rows_before: 0,
         engine: task.engine,
         connections: Vec::new(),
         speaker,
@@ -81,7 +85,7 @@ impl Fill<'_, '_> {
         if self.task.hold {
             self.speaker.hold()?;
         }
-        let outcome = self.load()?;
+        let outcome = self.load_parts()?;
         if self.task.hold {
             let at_ns = now_ns();
             self.speaker.say(&Message::MeasureEnd { at_ns })?;
@@ -89,10 +93,56 @@ impl Fill<'_, '_> {
         }
         // Those that only check would be sessions of the server while it is measured.
         self.connect(self.task.connections)?;
-        if self.dataset.load != LoadMethod::None {
-            self.check()?;
+        for part in self.task.dataset.parts() {
+            if part.load != LoadMethod::None {
+                self.dataset = part;
+                self.check()?;
+            }
         }
         Ok(outcome)
+    }
+
+    /// Makes the tables of all parts, then what refers to several of them.
+    fn load_parts(&mut self) -> Result<LoadOutcome, LoadError> {
+        let whole = self.task.dataset;
+        self.drop_tables()?;
+        let parts = whole.parts().into_iter();
+        let mut outcomes = Vec::new();
+        for part in parts {
+            self.dataset = part;
+            let outcome = self.load()?;
+            self.rows_before += outcome.rows;
+            outcomes.push(outcome);
+        }
+        let start_ns = now_ns();
+        let mut statements = schema::foreign_keys(&whole, self.engine);
+        statements.extend(schema::procedures(&whole));
+        for (made, sql) in statements {
+            ask(&mut self.connections[0], &sql, || format!("make {made}"))?;
+        }
+        let made_ns = now_ns() - start_ns;
+        Ok(LoadOutcome {
+            rows: outcomes.iter().map(|outcome| outcome.rows).sum(),
+            rows_ns: outcomes.iter().map(|outcome| outcome.rows_ns).sum(),
+            index_ns: outcomes.iter().map(|outcome| outcome.index_ns).sum::<u64>() + made_ns,
+            // The main tables come first.
+            method: outcomes.swap_remove(0).method,
+        })
+    }
+
+    /// Drops what is in the way of the tables, those that refer to others first.
+    fn drop_tables(&mut self) -> Result<(), LoadError> {
+        let whole = self.task.dataset;
+        for part in whole.parts().iter().rev() {
+            for name in part.table_names() {
+                self.ask_first(format!("DROP TABLE IF EXISTS {name}"), &name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn ask_first(&mut self, sql: String, name: &str) -> Result<(), LoadError> {
+        ask(&mut self.connections[0], sql, || format!("create {name}")).map(drop)
     }
 
     /// Opens connections until there are this many.
@@ -137,7 +187,7 @@ impl Fill<'_, '_> {
         changes.undo(&mut self.connections[0])?;
         let rows_ns = now_ns() - start_ns - index_ns;
         Ok(LoadOutcome {
-            rows: self.rows_total(),
+            rows: self.dataset.rows_of_part(),
             rows_ns,
             index_ns,
             method: describe(method, used, without_redo),
@@ -145,11 +195,11 @@ impl Fill<'_, '_> {
     }
 
     fn rows_total(&self) -> u64 {
-        self.dataset.rows_total()
+        self.task.dataset.rows_total()
     }
 
     fn create(&mut self, index: Index) -> Result<(), LoadError> {
-        self.say(0, "tables")?;
+        self.say(self.rows_before, "tables")?;
         (0..self.dataset.tables).try_for_each(|table| self.create_table(table, index))
     }
 
@@ -157,7 +207,6 @@ impl Fill<'_, '_> {
         let name = self.dataset.table_name(table);
         let action = || format!("create {name}");
         let connection = &mut self.connections[0];
-        ask(connection, format!("DROP TABLE IF EXISTS {name}"), action)?;
         let create = schema::create_table(&self.dataset, self.engine, table, index);
         ask(connection, &create, action)?;
         // Old versions take another engine and say so in a warning only.
@@ -183,14 +232,19 @@ impl Fill<'_, '_> {
         let count = self.connections.len();
         let filler = Filler::new(&dataset, method, u32::try_from(count).unwrap_or(u32::MAX));
         let used = count.min(usize::try_from(filler.ranges.connections_max()).unwrap_or(count));
-        let rows_total = self.rows_total();
+        let (rows_before, rows_total) = (self.rows_before, self.rows_total());
         let speaker = &mut *self.speaker;
         work_on_all(
             &mut self.connections[..used],
             |connection, halt| filler.fill(connection, halt),
             &mut || {
                 speaker.check_input()?;
-                say(speaker, filler.rows_done(), rows_total, "rows")
+                say(
+                    speaker,
+                    rows_before + filler.rows_done(),
+                    rows_total,
+                    "rows",
+                )
             },
         )?;
         Ok(used)

@@ -15,6 +15,9 @@ use crate::dataset::checksum::{chunks, condition, sums_sql};
 pub struct TableSums {
     /// The table's name.
     pub table: String,
+    /// True for a table beside the main ones: changes that workloads count are those of main tables.
+    #[serde(default)]
+    pub further: bool,
     /// Number of rows.
     pub rows: u64,
     /// By column: the sum of a column of numbers, or the sum of the CRC-32 (as SQL has it: IEEE)
@@ -23,17 +26,37 @@ pub struct TableSums {
     pub sums: BTreeMap<String, i128>,
 }
 
-/// Asks the server for the sums of table `table`, counted from 0, as it is now. May take long: set
-/// the connection's timeout accordingly.
+/// A table whose sums are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct TableToSum {
+    /// The part of the dataset that it belongs to.
+    part: Dataset,
+    /// Its number in it, from 0 on.
+    number: u32,
+    /// True where it stands beside a main table.
+    further: bool,
+}
+
+/// All tables of a dataset, main tables first.
+pub fn tables_to_sum(dataset: &Dataset) -> impl Iterator<Item = TableToSum> + use<> {
+    let whole = dataset.schema;
+    dataset.parts().into_iter().flat_map(move |part| {
+        (0..part.tables).map(move |number| TableToSum {
+            part,
+            number,
+            further: part.schema != whole,
+        })
+    })
+}
+
+/// Asks the server for the sums of a table as it is now. May take long: set the connection's timeout
+/// accordingly.
 ///
 /// # Errors
 /// When the server does not answer, or not with numbers.
-pub fn table_sums(
-    connection: &mut Connection,
-    dataset: &Dataset,
-    table: u32,
-) -> Result<TableSums, LoadError> {
-    let name = dataset.table_name(table);
+pub fn table_sums(connection: &mut Connection, table: &TableToSum) -> Result<TableSums, LoadError> {
+    let dataset = &table.part;
+    let name = dataset.table_name(table.number);
     let schema = dataset.schema;
     let expressions = sums_sql(schema);
     let mut totals = vec![0_i128; expressions.len()];
@@ -53,6 +76,7 @@ pub fn table_sums(
     let columns = schema.numbers().chain(schema.texts());
     Ok(TableSums {
         table: name,
+        further: table.further,
         rows: u64::try_from(totals[0]).unwrap_or(0),
         sums: columns
             .map(|column| column.name.clone())
@@ -98,6 +122,7 @@ mod tests {
     fn sums_of_any_width_travel() {
         let sums = TableSums {
             table: "sbtest1".into(),
+            further: false,
             rows: 3,
             sums: [("id".to_owned(), i128::MAX), ("k".to_owned(), -5)].into(),
         };

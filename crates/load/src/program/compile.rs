@@ -36,6 +36,9 @@ pub enum CompileError {
     /// A list stands where one value should.
     #[error("fill `{{{0}}}`: it is a list; write `{{{0}:list}}`")]
     ListAsValue(String),
+    /// The schema has no further table or procedure of this name.
+    #[error("name `{{{0}}}`: the schema has none of this name")]
+    NoName(String),
     /// One value stands where a list should.
     #[error("fill `{{{0}:list}}`: it is not a list; write `{{{0}}}`, or give it a `count`")]
     ValueAsList(String),
@@ -219,7 +222,8 @@ impl<'a> Scope<'a> {
     /// # Errors
     /// As [`Program::compile`].
     pub(crate) fn compile(&self, transactional: bool) -> Result<Program, StatementError> {
-        let tables: Vec<String> = self.dataset.table_names().collect();
+        let sets = 0..self.dataset.tables;
+        let tables: Vec<_> = sets.map(|set| self.dataset.names_of_set(set)).collect();
         let mut places = Places::default();
         let goes_through = self.workload.goes_through_tables();
         places.next = usize::from(goes_through);
@@ -309,7 +313,7 @@ struct Places {
 fn compile_statement(
     statement: &prony_model::Statement,
     scope: &Scope<'_>,
-    tables: &[String],
+    tables: &[Vec<String>],
     places: &mut Places,
 ) -> Result<Statement, CompileError> {
     if statement.repeat == 0 {
@@ -330,11 +334,11 @@ fn compile_statement(
     }
     let of_rows = params.rows(statement, &fixed)?;
     let pieces = params.filled(statement.sql.pieces(), &of_rows)?;
-    let names_table = pieces.contains(&Filled::Table);
+    let names_table = pieces.iter().any(|piece| matches!(piece, Filled::Name(_)));
     let encoding = match scope.protocol() {
         Protocol::Text => params.text_encoding(pieces)?,
         Protocol::Prepared if names_table => params.prepared_encoding(&pieces, tables)?,
-        Protocol::Prepared => params.prepared_encoding(&pieces, &[String::new()])?,
+        Protocol::Prepared => params.prepared_encoding(&pieces, &[Vec::new()])?,
     };
     let moves = match statement.change.rows {
         1 => Some(Mark::Highest),

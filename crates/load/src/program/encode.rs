@@ -18,7 +18,7 @@ pub(crate) enum Encoding {
 /// A statement to be prepared on each connection, and its executions.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// The text with `?` for parameters, for each table that it may go to.
+    /// The text with `?` for parameters, for each set of tables that it may go to.
     pub(crate) sql: Vec<String>,
     pub(crate) execution: Execution,
     /// Number of parameters.
@@ -29,7 +29,8 @@ pub(crate) struct Prepared {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TextPiece {
     Sql(Vec<u8>),
-    Table,
+    /// The place of a name among those of the set of tables.
+    Name(usize),
     Hole(Hole),
     /// The slots of integers, which commas separate.
     List(Range<usize>),
@@ -70,13 +71,18 @@ impl Prepared {
     }
 }
 
-/// Appends the text itself. In its values, texts carry their quotes already.
+/// Appends the text itself, with the names of a set of tables. In its values, texts carry their quotes already.
 #[inline]
-pub(crate) fn append_sql(pieces: &[TextPiece], out: &mut Vec<u8>, table: &str, values: &Values) {
+pub(crate) fn append_sql(
+    pieces: &[TextPiece],
+    out: &mut Vec<u8>,
+    names: &[String],
+    values: &Values,
+) {
     for piece in pieces {
         match piece {
             TextPiece::Sql(sql) => out.extend_from_slice(sql),
-            TextPiece::Table => out.extend_from_slice(table.as_bytes()),
+            TextPiece::Name(place) => out.extend_from_slice(names[*place].as_bytes()),
             TextPiece::Hole(Hole::Integer(index)) => append_integer(out, values.integers[*index]),
             TextPiece::Hole(Hole::Text(index)) => out.extend_from_slice(&values.texts[*index]),
             TextPiece::List(slots) => append_list(out, &values.integers[slots.clone()]),

@@ -6,23 +6,27 @@ use serde::Deserialize;
 
 use super::SchemaDefinition;
 
-/// The files by name. `prony-plan` reads them as it reads a user's, in a test.
-pub(super) const FILES: [(&str, &str); 3] = [
-    (
-        "sbtest.toml",
-        include_str!("../../../../schemas/sbtest.toml"),
-    ),
-    ("foo.toml", include_str!("../../../../schemas/foo.toml")),
-    (
-        "purchases.toml",
-        include_str!("../../../../schemas/purchases.toml"),
-    ),
-];
+/// Makes a static of each schema, and a table of their files: names and texts.
+macro_rules! built_in {
+    ($($file:literal: $($schema:ident = $name:literal)*;)*) => {
+        /// The files by name. `prony-plan` reads them as it reads a user's, in a test.
+        pub(super) const FILES: &[(&str, &str)] =
+            &[$(($file, include_str!(concat!("../../../../schemas/", $file)))),*];
 
-pub(super) static SBTEST: LazyLock<SchemaDefinition> = LazyLock::new(|| read("sbtest"));
-pub(super) static SBTEST_04: LazyLock<SchemaDefinition> = LazyLock::new(|| read("sbtest-0.4"));
-pub(super) static FOO: LazyLock<SchemaDefinition> = LazyLock::new(|| read("foo"));
-pub(super) static PURCHASES: LazyLock<SchemaDefinition> = LazyLock::new(|| read("purchases"));
+        $($(pub(super) static $schema: LazyLock<SchemaDefinition> =
+            LazyLock::new(|| read($file, $name));)*)*
+
+        /// All of them, in the order of the files.
+        pub(super) const ALL: &[&LazyLock<SchemaDefinition>] = &[$($(&$schema),*),*];
+    };
+}
+
+built_in! {
+    "sbtest.toml": SBTEST = "sbtest" SBTEST_04 = "sbtest-0.4";
+    "foo.toml": FOO = "foo";
+    "purchases.toml": PURCHASES = "purchases";
+    "bank.toml": BANK = "bank";
+}
 
 #[derive(Deserialize)]
 struct File {
@@ -33,12 +37,11 @@ struct File {
     clippy::expect_used,
     reason = "the files are part of the program, and tests read all of them"
 )]
-fn read(name: &str) -> SchemaDefinition {
-    let files = FILES.iter();
-    let schemas = files.flat_map(|(file, text)| {
-        let read: File = toml::from_str(text).expect(file);
-        read.schema
-    });
-    let mut named = schemas.filter(|schema| schema.name == name);
-    named.next().expect("a schema in the folder `schemas`")
+fn read(file: &str, name: &str) -> SchemaDefinition {
+    let mut named = FILES.iter().filter(|(known, _)| *known == file);
+    let (_, text) = named.next().expect("a file in the folder `schemas`");
+    let read: File = toml::from_str(text).expect(file);
+    let mut schemas = read.schema.into_iter();
+    let found = schemas.find(|schema| schema.name == name);
+    found.expect("a schema in its file")
 }

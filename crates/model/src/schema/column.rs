@@ -83,8 +83,8 @@ pub enum ColumnValue {
 /// The rule for a number of each row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NumberRule {
-    /// A sum of `row`, which is the number of the row from 1 on, `rows` and `tables`, `row` only with
-    /// constant factors.
+    /// A sum of `row`, which is the number of the row from 1 on, `rows_before`, which is less by one,
+    /// `rows` and `tables`.
     Computed(Expr),
     /// Drawn from a range, whose ends are made of `rows` and `tables`.
     Drawn {
@@ -286,15 +286,27 @@ impl fmt::Display for ColumnType {
 written_as_text!(ColumnType, ColumnTypeError);
 
 impl NumberRule {
+    /// The names that stand for the row.
+    pub const ROW: [&str; 2] = ["row", "rows_before"];
+
     /// True where no two rows of a table have the same number, as long as the range has enough of
     /// them.
     pub fn is_unique(&self) -> bool {
+        let is_row = |name: &str| Self::ROW.contains(&name);
         match self {
-            Self::Computed(expr) => expr.names().any(|name| name == "row"),
+            Self::Computed(expr) => expr.names().any(is_row) && self.is_linear(),
             Self::Drawn { distribution, .. } => matches!(
                 distribution,
                 Distribution::Unique | Distribution::Sequential
             ),
+        }
+    }
+
+    /// True where a computed number grows by the same from row to row: the row is in no quotient.
+    pub fn is_linear(&self) -> bool {
+        match self {
+            Self::Computed(expr) => expr.nonlinear(|name| Self::ROW.contains(&name)).is_none(),
+            Self::Drawn { .. } => false,
         }
     }
 }

@@ -153,7 +153,11 @@ impl Constants<'_> {
         sql.pieces()
             .iter()
             .try_fold(0_u64, |sum, piece| match piece {
-                Piece::Text(_) | Piece::Table | Piece::Rows => Ok(sum),
+                Piece::Text(_)
+                | Piece::Table
+                | Piece::Further(_)
+                | Piece::Procedure(_)
+                | Piece::Rows => Ok(sum),
                 Piece::Param(_) => Ok(sum.saturating_add(1)),
                 Piece::List(name) => {
                     let params = statement.params.iter();

@@ -29,7 +29,7 @@ pub(super) fn read(mut fields: Fields<'_>) -> Read<Located<Column>> {
     let kind = fields.required("type", parsed::<ColumnType>);
     let default = fields.optional("default", Value::text_or_integer);
     let value = fields.optional("value", |value| {
-        read_expr(&value, &["row", "rows", "tables"])
+        read_expr(&value, &["row", "rows_before", "rows", "tables"])
     });
     let from = fields.optional("from", read_range);
     let distribution = distribution::read(&mut fields);
@@ -147,7 +147,7 @@ fn read_range(value: Value<'_>) -> Read<ExprRange> {
     Ok(range.value)
 }
 
-fn read_expr(value: &Value<'_>, names: &[&str]) -> Read<Expr> {
+pub(super) fn read_expr(value: &Value<'_>, names: &[&str]) -> Read<Expr> {
     let expr: Located<Expr> = parsed_or_number(value.clone())?;
     check_expr(value.document(), &expr.as_ref(), names)?;
     Ok(expr.value)
@@ -158,11 +158,6 @@ fn check_expr(document: &Document<'_>, expr: &Located<&Expr>, names: &[&str]) ->
         return Problem::new(format!("`{name}` is not defined"))
             .at(&document.within(&expr.span, name), "can't be used here")
             .help(suggest::help(name, "names at this place", names))
-            .fail(document);
-    }
-    if let Some(name) = expr.value.nonlinear(|name| name == "row") {
-        return Problem::new("`row` can be multiplied with constants only")
-            .at(&document.within(&expr.span, name), "not a constant factor")
             .fail(document);
     }
     Ok(())

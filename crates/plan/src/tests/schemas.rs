@@ -39,7 +39,7 @@ fn the_schemas_that_come_with_prony_are_read_as_a_users() {
             read += 1;
         }
     }
-    assert_eq!(read, Schema::BUILT_IN.len());
+    assert_eq!(read, Schema::all_built_in().count());
 }
 
 /// From a file with a schema and a workload to a plan over its tables.
@@ -96,7 +96,7 @@ fn columns() {
         "value = \"10 * rwo\"",
         r#"`rwo` is not defined
            | value = "10 * «rwo»" can't be used here
-           | did you mean `row`? known names at this place: row, rows, tables"#,
+           | did you mean `row`? known names at this place: row, rows_before, rows, tables"#,
     );
     check(
         "value = \"row\"",

@@ -6,6 +6,7 @@ use super::param::{Kind, Uses, read_expr};
 use super::{change, expect, param};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read, Span};
+use crate::schema::sets;
 use crate::suggest;
 
 /// Names that the load generator gives to what it counts beside a workload's statements.
@@ -57,10 +58,12 @@ pub(super) fn read<'a>(
     let (sql, own, mut params) = (sql?, params?.unwrap_or_default(), taken_over?);
     params.extend(own.iter().map(|param| param.value.clone()));
     let row = row?;
-    check_holes(document, &sql, &params)?;
+    check_holes(document, &sql, &params, around.schema)?;
     check_row(document, &sql, row.as_ref())?;
     let of_row = row.as_ref().map(|row| &row.sql);
-    of_row.map_or(Ok(()), |sql| check_holes(document, sql, &params))?;
+    of_row.map_or(Ok(()), |sql| {
+        check_holes(document, sql, &params, around.schema)
+    })?;
     let texts = [Some(&sql), of_row].into_iter().flatten();
     let holes: Vec<_> = texts.flat_map(|sql| sql.value.params()).collect();
     param::check_used(document, &own, &holes)?;
@@ -123,13 +126,9 @@ fn read_row(value: Value<'_>, constants: &[&str]) -> Read<WrittenRow> {
         sql: sql?,
         count: count?,
     };
-    let nested = [Piece::Table, Piece::Rows];
-    if let Some(piece) = row.sql.value.pieces().iter().find(|p| nested.contains(p)) {
-        let hole = if *piece == Piece::Table {
-            "{table}"
-        } else {
-            "{row:list}"
-        };
+    let mut pieces = row.sql.value.pieces().iter();
+    if let Some(piece) = pieces.find(|piece| piece.is_name() || **piece == Piece::Rows) {
+        let hole = &piece.to_string();
         return Problem::new(format!("a row can't have {hole} in it"))
             .at(
                 &document.within(&row.sql.span, hole),
@@ -238,7 +237,7 @@ fn check_previous(
             .help("remove `repeat`")
             .fail(document);
     }
-    if !sql.value.pieces().contains(&Piece::Table) {
+    if !sql.value.names_tables() {
         return Problem::new("the statement names no table")
             .at(&sql.span, "no {table} in it")
             .at(place, "goes to the table of the statement before")
@@ -300,14 +299,23 @@ fn read_sql(value: Value<'_>) -> Read<Located<SqlTemplate>> {
     }
 }
 
-/// Checks that every hole has its parameter, and that lists and single values are where they
+/// Checks that every hole has its parameter or is a name of the schema, and that lists and single values are where they
 /// belong.
-fn check_holes(document: &Document<'_>, sql: &Located<SqlTemplate>, params: &[Param]) -> Read<()> {
+fn check_holes(
+    document: &Document<'_>,
+    sql: &Located<SqlTemplate>,
+    params: &[Param],
+    schema: Schema,
+) -> Read<()> {
     let mut outcome = Ok(());
     for piece in sql.value.pieces() {
         let (name, is_list) = match piece {
             Piece::Param(name) => (name, false),
             Piece::List(name) => (name, true),
+            Piece::Further(_) | Piece::Procedure(_) => {
+                sets::check_piece(document, schema, piece, &sql.span)?;
+                continue;
+            }
             Piece::Text(_) | Piece::Table | Piece::Rows => continue,
         };
         let param = params.iter().find(|param| param.name == *name);

@@ -146,8 +146,9 @@ fn analyze(
     server: &mut ControlConnection<'_>,
     dataset: &Dataset,
 ) -> Result<Vec<String>, SettleError> {
-    let statements = dataset.table_names();
-    let statements = statements.map(|table| format!("ANALYZE LOCAL TABLE {table}"));
+    let parts = dataset.parts();
+    let tables = parts.iter().flat_map(Dataset::table_names);
+    let statements = tables.map(|table| format!("ANALYZE LOCAL TABLE {table}"));
     server.run("statistics", statements.collect())
 }
 

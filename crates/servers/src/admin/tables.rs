@@ -35,14 +35,16 @@ pub fn check_table(
 /// # Errors
 /// When the server refuses it, or is gone.
 pub fn warm(connection: &mut Connection, dataset: &Dataset) -> Result<(), StatementError> {
-    for index in 0..dataset.tables {
-        let table = dataset.table_name(index);
-        if let Some(statement) = read_rows(dataset, index) {
-            run(connection, &statement)?;
-        }
-        for index in dataset.secondary_indexes(index) {
-            if let Some(statement) = read_index(&table, &index) {
+    for part in dataset.parts() {
+        for index in 0..part.tables {
+            let table = part.table_name(index);
+            if let Some(statement) = read_rows(&part, index) {
                 run(connection, &statement)?;
+            }
+            for index in part.secondary_indexes(index) {
+                if let Some(statement) = read_index(&table, &index) {
+                    run(connection, &statement)?;
+                }
             }
         }
     }

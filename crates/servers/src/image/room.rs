@@ -56,17 +56,21 @@ const LOGGED_ROW: u64 = 50;
 /// sbtest with both indexes took 264 bytes in InnoDB, 210 in MyISAM, 219 in MyRocks and 234 in
 /// Aria. A fifth is added to them, and the logs as they are configured.
 pub fn image_size_estimate(engine: Engine, dataset: &Dataset, rendered: &Rendered) -> u64 {
-    let rows = if dataset.is_in_image(engine) {
-        dataset.rows_total()
-    } else {
-        0
-    };
+    let mut rows = 0_u64;
+    let mut bytes = 0_u64;
+    for part in dataset.parts() {
+        if part.is_in_image(engine) {
+            let of_part = part.rows_of_part();
+            rows = rows.saturating_add(of_part);
+            let row = row_bytes(engine, part.schema, rendered);
+            bytes = bytes.saturating_add(of_part.saturating_mul(row));
+        }
+    }
     let logs = match engine {
         Engine::Aria => rows.saturating_mul(ARIA_LOG_ROW).min(ARIA_LOG),
         _ => 0,
     };
-    rows.saturating_mul(row_bytes(engine, dataset.schema, rendered))
-        .saturating_add(logs + redo_bytes(rendered) + BASE)
+    bytes.saturating_add(logs + redo_bytes(rendered) + BASE)
 }
 
 /// Bytes by which a load by inserts makes a data directory larger at most: the rows twice, because
@@ -76,16 +80,19 @@ pub fn load_growth_estimate(engine: Engine, dataset: &Dataset, rendered: &Render
     if dataset.load != LoadMethod::Inserts {
         return 0;
     }
-    let in_tables = if engine.persistent() {
-        2 * row_bytes(engine, dataset.schema, rendered)
-    } else {
-        0
+    let of_part = |part: &Dataset| {
+        let in_tables = if engine.persistent() {
+            2 * row_bytes(engine, part.schema, rendered)
+        } else {
+            0
+        };
+        let in_log = match value(rendered, "log-bin") {
+            Some(_) => part.schema.row_bytes() + LOGGED_ROW,
+            None => 0,
+        };
+        part.rows_of_part().saturating_mul(in_tables + in_log)
     };
-    let in_log = match value(rendered, "log-bin") {
-        Some(_) => dataset.schema.row_bytes() + LOGGED_ROW,
-        None => 0,
-    };
-    dataset.rows_total().saturating_mul(in_tables + in_log)
+    dataset.parts().iter().map(of_part).sum()
 }
 
 fn row_bytes(engine: Engine, schema: Schema, rendered: &Rendered) -> u64 {

@@ -90,6 +90,56 @@ pub(super) fn create_indexes(dataset: &Dataset, engine: Engine, table: u32) -> S
     format!("ALTER TABLE {name} {}", added.join(", "))
 }
 
+/// What makes the foreign keys of all tables, with a name of each for errors. Only InnoDB has them, and
+/// only where the tables have their indexes.
+pub(super) fn foreign_keys(dataset: &Dataset, engine: Engine) -> Vec<(String, String)> {
+    let parts = dataset.parts();
+    let mut statements = Vec::new();
+    if engine != Engine::Innodb || !dataset.indexes {
+        return statements;
+    }
+    for (set, part) in (0..dataset.tables).flat_map(|set| parts.iter().map(move |part| (set, part)))
+    {
+        let name = part.table_name(set);
+        for foreign_key in &part.schema.foreign_keys {
+            let mut others = parts.iter();
+            let other = others.find(|other| other.schema.table_prefix == foreign_key.references);
+            let Some(other) = other else { continue };
+            let action = if foreign_key.cascade {
+                " ON DELETE CASCADE"
+            } else {
+                ""
+            };
+            let sql = format!(
+                "ALTER TABLE {name} ADD FOREIGN KEY ({}) REFERENCES {} ({}){action}",
+                foreign_key.column,
+                other.table_name(set),
+                other.schema.key_column()
+            );
+            statements.push((
+                format!("the foreign key of {name}.{}", foreign_key.column),
+                sql,
+            ));
+        }
+    }
+    statements
+}
+
+/// What makes the procedures of all sets anew, with a name of each for errors.
+pub(super) fn procedures(dataset: &Dataset) -> Vec<(String, String)> {
+    let mut statements = Vec::new();
+    for set in 0..dataset.tables {
+        for procedure in &dataset.schema.procedures {
+            let name = format!("{}{}", procedure.name, set + 1);
+            let sql = dataset.sql_of_set(&procedure.sql, set);
+            let made = format!("the procedure {name}, which servers before 5.0 don't have");
+            statements.push((made.clone(), format!("DROP PROCEDURE IF EXISTS {name}")));
+            statements.push((made, format!("CREATE PROCEDURE {name} {sql}")));
+        }
+    }
+    statements
+}
+
 /// The columns of an index, with commas between them.
 fn names(index: &TableIndex) -> String {
     let names: Vec<_> = index

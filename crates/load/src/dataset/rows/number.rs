@@ -1,6 +1,6 @@
 //! The numbers of rows.
 
-use prony_model::{ColumnValue, Dataset, Distribution, NumberRule};
+use prony_model::{ColumnValue, Dataset, Distribution, Expr, NumberRule};
 
 use crate::values::distribution::Sampler;
 use crate::values::draws::Draws;
@@ -9,6 +9,8 @@ use crate::values::random::{KeyedRandom, below};
 /// Makes the numbers of one column. What can be computed before is.
 #[derive(Debug)]
 pub(super) enum NumberMaker {
+    /// Of an expression with a quotient: computed anew for each row.
+    Quotient { expr: Expr, dataset: Dataset },
     /// `start + factor · row`.
     Computed { start: i64, factor: i64 },
     /// Any of `count` numbers from `low` on.
@@ -35,6 +37,10 @@ impl NumberMaker {
     pub(super) fn new(dataset: &Dataset, rule: &NumberRule, order: u64) -> Self {
         let eval = |expr, row| dataset.eval(expr, row).unwrap_or_default();
         match rule {
+            NumberRule::Computed(expr) if !rule.is_linear() => Self::Quotient {
+                expr: expr.clone(),
+                dataset: *dataset,
+            },
             NumberRule::Computed(expr) => {
                 let start = eval(expr, 0);
                 Self::Computed {
@@ -65,6 +71,7 @@ impl NumberMaker {
     #[inline]
     pub(super) fn make(&self, row: u64, random: &mut KeyedRandom) -> i64 {
         match self {
+            Self::Quotient { expr, dataset } => dataset.eval(expr, row).unwrap_or_default(),
             Self::Computed { start, factor } => {
                 start.wrapping_add(factor.wrapping_mul(row.cast_signed()))
             }

@@ -12,11 +12,15 @@ use crate::values::Hole;
 /// The most bytes that an integer takes in a statement's text.
 const INTEGER_SIZE_MAX: usize = 20;
 
+/// The same of the name of a table or procedure: a word and a number of 32 bits.
+const NAME_SIZE_MAX: usize = 64;
+
 /// A piece of a statement whose holes have their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Filled {
     Sql(String),
-    Table,
+    /// The place of a name among those of the set of tables.
+    Name(usize),
     Hole(Hole),
     /// The slots of integers, which commas separate.
     List(Range<usize>),
@@ -33,7 +37,9 @@ impl Params<'_> {
         for piece in pieces {
             match piece {
                 Piece::Text(sql) => filled.push(Filled::Sql(sql.clone())),
-                Piece::Table => filled.push(Filled::Table),
+                Piece::Table | Piece::Further(_) | Piece::Procedure(_) => {
+                    filled.push(Filled::Name(self.place(piece)?));
+                }
                 Piece::Param(name) => filled.push(Filled::Hole(self.value(name)?)),
                 Piece::List(name) => filled.push(Filled::List(self.list(name)?)),
                 Piece::Rows => filled.extend_from_slice(rows),
@@ -50,8 +56,8 @@ impl Params<'_> {
             .map(|piece| match piece {
                 Filled::Sql(sql) => sql.len(),
                 Filled::Hole(Hole::Text(index)) => sizes[*index],
-                // Table names are a word and a number of 32 bits.
-                Filled::Table | Filled::Hole(Hole::Integer(_)) => INTEGER_SIZE_MAX,
+                Filled::Name(_) => NAME_SIZE_MAX,
+                Filled::Hole(Hole::Integer(_)) => INTEGER_SIZE_MAX,
                 Filled::List(slots) => slots.len() * (INTEGER_SIZE_MAX + 1),
             })
             .sum();
@@ -60,25 +66,25 @@ impl Params<'_> {
         }
         let pieces = filled.into_iter().map(|piece| match piece {
             Filled::Sql(sql) => TextPiece::Sql(sql.into_bytes()),
-            Filled::Table => TextPiece::Table,
+            Filled::Name(place) => TextPiece::Name(place),
             Filled::Hole(hole) => TextPiece::Hole(hole),
             Filled::List(slots) => TextPiece::List(slots),
         });
         Ok(Encoding::Text(pieces.collect()))
     }
 
-    /// The request that executes the statement, prepared for each of `tables`.
+    /// The request that executes the statement, prepared for each of these sets of tables.
     pub(super) fn prepared_encoding(
         &self,
         filled: &[Filled],
-        tables: &[String],
+        sets: &[Vec<String>],
     ) -> Result<Encoding, CompileError> {
         let mut holes = Vec::new();
         for piece in filled {
             match piece {
                 Filled::Hole(hole) => holes.push(*hole),
                 Filled::List(slots) => holes.extend(slots.clone().map(Hole::Integer)),
-                Filled::Sql(_) | Filled::Table => {}
+                Filled::Sql(_) | Filled::Name(_) => {}
             }
         }
         let max = WIRE.params_max();
@@ -88,9 +94,9 @@ impl Params<'_> {
                 max,
             });
         }
-        let sql = tables
+        let sql = sets
             .iter()
-            .map(|table| prepared_text(filled, table))
+            .map(|names| prepared_text(filled, names))
             .collect();
         let (sizes, varying) = self.text_sizes();
         Ok(Encoding::Prepared(Prepared::new(
@@ -116,12 +122,12 @@ impl Params<'_> {
     }
 }
 
-fn prepared_text(filled: &[Filled], table: &str) -> String {
+fn prepared_text(filled: &[Filled], names: &[String]) -> String {
     let mut sql = String::new();
     for piece in filled {
         match piece {
             Filled::Sql(text) => sql.push_str(text),
-            Filled::Table => sql.push_str(table),
+            Filled::Name(place) => sql.push_str(&names[*place]),
             Filled::Hole(_) => sql.push('?'),
             Filled::List(slots) => sql.push_str(&vec!["?"; slots.len()].join(",")),
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use prony_model::{Distribution, Expr, Generator, Protocol, Statement};
+use prony_model::{Distribution, Expr, Generator, Piece, Protocol, Statement};
 
 use crate::program::Param;
 use crate::program::compile::encoding::Filled;
@@ -62,6 +62,16 @@ impl<'a> Params<'a> {
             bounds: Vec::new(),
             texts: Vec::new(),
         }
+    }
+
+    /// The place of a table or a procedure among the names of a set.
+    pub(super) fn place(&self, piece: &Piece) -> Result<usize, CompileError> {
+        let place = self.scope.dataset.schema.place(piece);
+        place.ok_or_else(|| match piece {
+            Piece::Further(name) => CompileError::NoName(format!("table:{name}")),
+            Piece::Procedure(name) => CompileError::NoName(format!("procedure:{name}")),
+            _ => CompileError::NoName(String::new()),
+        })
     }
 
     /// Gives the marks of the table their slots, which are the first two.

@@ -44,10 +44,13 @@ pub(super) fn merge_change_buffer(
     if buffered.is_none_or(|debt| debt.value == 0) {
         return Ok(Vec::new());
     }
-    let statements = (0..dataset.tables).flat_map(|table| {
-        let name = dataset.table_name(table);
-        let indexes = dataset.secondary_indexes(table);
-        indexes.filter_map(move |index| read_index(&name, &index))
-    });
-    server.run("merge of the change buffer", statements.collect())
+    let mut statements = Vec::new();
+    for part in dataset.parts() {
+        for table in 0..part.tables {
+            let name = part.table_name(table);
+            let indexes = part.secondary_indexes(table);
+            statements.extend(indexes.filter_map(|index| read_index(&name, &index)));
+        }
+    }
+    server.run("merge of the change buffer", statements)
 }
