@@ -26,6 +26,7 @@ built_in! {
     "foo.toml": FOO = "foo";
     "purchases.toml": PURCHASES = "purchases";
     "bank.toml": BANK = "bank";
+    "wholesale.toml": WHOLESALE = "wholesale";
 }
 
 #[derive(Deserialize)]

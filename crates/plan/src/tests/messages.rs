@@ -347,7 +347,7 @@ fn steps() {
         r#""point-querry""#,
         r#"unknown workload `point-querry`
            | workload = «"point-querry"» no such workload
-           | did you mean `point-query`? known workloads: point-query, …"#,
+           | did you mean `point-query`?"#,
     );
     check(
         "parameters.range",

@@ -397,7 +397,7 @@ fn words() {
         r#"unknown schema `fo`
            | schema = «"fo"» no such schema
            | did you mean `foo`? known schemas: sbtest, sbtest-0.4, foo,
-           purchases, bank"#,
+           purchases, bank, wholesale"#,
     );
     check(
         "effect =",

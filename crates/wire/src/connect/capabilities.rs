@@ -13,8 +13,7 @@ impl Capabilities {
     pub const LONG_FLAG: Self = Self(1 << 2);
     /// `CLIENT_CONNECT_WITH_DB`: the login names a database.
     pub const CONNECT_WITH_DB: Self = Self(1 << 3);
-    /// `CLIENT_LOCAL_FILES`: the server may ask for rows that the client has. Old servers don't say
-    /// that they know of it.
+    /// `CLIENT_LOCAL_FILES`: the server may ask for rows that the client has.
     pub const LOCAL_FILES: Self = Self(1 << 7);
     /// `CLIENT_PROTOCOL_41`.
     pub const PROTOCOL_41: Self = Self(1 << 9);
@@ -44,6 +43,9 @@ impl Capabilities {
             | Self::PS_MULTI_RESULTS.0
             | Self::PLUGIN_AUTH.0,
     );
+
+    /// Those that it requests of every server: 4.1 and 5.0 know them, but their greetings do not say so.
+    pub const UNSAID: Self = Self(Self::LOCAL_FILES.0 | Self::MULTI_RESULTS.0);
 
     /// Returns `true` if every flag of `other` is set.
     pub const fn contains(self, other: Self) -> bool {

@@ -98,7 +98,7 @@ impl Login<'_> {
         }
         let capabilities = wanted
             .intersection(greeting.capabilities)
-            .union(Capabilities::LOCAL_FILES);
+            .union(Capabilities::UNSAID);
         out.extend_from_slice(&capabilities.0.to_le_bytes());
         out.extend_from_slice(&PACKET_SIZE_MAX.to_le_bytes());
         out.push(CHARACTER_SET);
@@ -137,7 +137,7 @@ mod tests {
         let bytes = login.answer(&greeting(u32::MAX, b"caching_sha2_password"));
         let flags = Capabilities::WANTED
             .union(Capabilities::CONNECT_WITH_DB)
-            .union(Capabilities::LOCAL_FILES);
+            .union(Capabilities::UNSAID);
         assert_eq!(bytes[..4], flags.0.to_le_bytes());
         assert_eq!(bytes[8], CHARACTER_SET);
         assert_eq!(&bytes[32..], b"prony\0\x01\0bench\0caching_sha2_password\0");
@@ -153,7 +153,7 @@ mod tests {
         };
         let old = Capabilities::REQUIRED.0 | Capabilities::LONG_FLAG.0;
         let bytes = login.answer(&greeting(old, b""));
-        let flags = old | Capabilities::LOCAL_FILES.0;
+        let flags = old | Capabilities::UNSAID.0;
         assert_eq!(bytes[..4], flags.to_le_bytes());
         assert_eq!(bytes.len(), 32 + 2 + 1 + 20);
         let unknown = login.answer(&greeting(u32::MAX, b"client_ed25519"));
