@@ -10,14 +10,18 @@ mod live_gate;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use live_gate::live;
-use prony_client::Address;
+use prony_client::{Address, Connection};
 use prony_host::{Launcher, Roots};
-use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task};
+use prony_load::{
+    CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task, violations,
+};
 use prony_model::{
     Backend, Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue, Length,
-    Param, Protocol, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport,
+    Param, Protocol, Schema, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport,
     Workload,
 };
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
@@ -53,16 +57,20 @@ fn start(roots: &Roots, build: &str, engine: Engine, tls: bool) -> Running {
     instance.start(&stop).unwrap()
 }
 
-fn run(server: &Running, address: Address, tls: Tls, task: Task) -> Vec<Message> {
+fn job(server: &Running, address: Address, tls: Tls, task: Task) -> Job {
     let login = server.load_login();
-    let job = Job {
+    Job {
         address,
         user: login.user,
         password: login.password,
         tls,
         database: login.database.unwrap(),
         task,
-    };
+    }
+}
+
+fn run(server: &Running, address: Address, tls: Tls, task: Task) -> Vec<Message> {
+    let job = job(server, address, tls, task);
     let mut out = Vec::new();
     prony_load::run(&job, &mut std::io::empty(), &mut out)
         .unwrap_or_else(|error| panic!("{error}"));
@@ -298,4 +306,76 @@ fn lists_are_answered_in_both_protocols() {
             .collect();
         assert_eq!(rows[0], rows[1]);
     }
+}
+
+/// The rows of orders, and the violated conditions.
+fn orders(server: &Running, dataset: &Dataset) -> (u64, Vec<String>) {
+    let login = server.load_login();
+    let limit = Duration::from_mins(1);
+    let mut connection = Connection::connect(&server.admin_address(), &login, limit).unwrap();
+    let count = connection.query("SELECT COUNT(*) FROM orders1").unwrap();
+    let rows = count.single().unwrap().parse().unwrap();
+    (rows, violations(&mut connection, dataset).unwrap())
+}
+
+/// The server is killed in the middle of transactions over many tables. What is there when it is back
+/// is that of whole transactions; and the conditions tell when it is not.
+#[test]
+fn conditions_hold_after_a_crash() {
+    if !live() {
+        return;
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let roots = Roots {
+        cache: scratch.path().to_owned(),
+    };
+    let server = start(&roots, "mysql-8.0.31", Engine::Innodb, false);
+    let dataset = Dataset {
+        schema: Schema::built_in("wholesale").unwrap(),
+        ..Dataset::sbtest(1, 1, 1)
+    };
+    let task = Task::Fill(FillTask {
+        dataset,
+        engine: Engine::Innodb,
+        connections: 2,
+        own_server: true,
+        hold: false,
+    });
+    run(&server, server.admin_address(), Tls::Off, task);
+    let (loaded, violated) = orders(&server, &dataset);
+    assert_eq!((loaded, violated), (30_000, vec![]));
+
+    let length = Length::Time { ms: 600_000 };
+    let wholesale = workload("wholesale");
+    let task = DriveTask::closed_loop(wholesale, 4, dataset, length, Backend::Epoll);
+    let task = Task::Drive(Box::new(task));
+    let endless = job(&server, server.admin_address(), Tls::Off, task);
+    let driving = thread::spawn(move || {
+        prony_load::run(&endless, &mut std::io::empty(), &mut std::io::sink())
+            .map_err(|error| error.to_string())
+    });
+    while orders(&server, &dataset).0 < loaded + 200 {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let instance = server.crash();
+    driving.join().unwrap().unwrap_err();
+
+    let server = instance.start(&StopFlag::default()).unwrap();
+    let (rows, violated) = orders(&server, &dataset);
+    assert!(rows > loaded, "{rows}");
+    assert_eq!(violated, [""; 0]);
+
+    let login = server.load_login();
+    let limit = Duration::from_mins(1);
+    let mut connection = Connection::connect(&server.admin_address(), &login, limit).unwrap();
+    let spoil = "UPDATE districts1 SET ytd = ytd + 1 WHERE id = 3";
+    connection.query(spoil).unwrap();
+    let (_, violated) = orders(&server, &dataset);
+    assert_eq!(
+        violated,
+        [
+            "the condition `warehouses-are-districts` of warehouses1 is violated 1 times",
+            "the condition `districts-are-payments` of warehouses1 is violated 1 times"
+        ]
+    );
 }

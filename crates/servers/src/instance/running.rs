@@ -264,6 +264,12 @@ impl Running {
             .map_err(|error| self.died(format!("can't be asked to stop and was killed: {error}")))
     }
 
+    /// Kills it as a fault would. What it had written is there when the instance is started again.
+    pub fn crash(mut self) -> Instance {
+        self.process.kill();
+        self.instance
+    }
+
     /// Kills it. Its folder is removed.
     pub fn kill(self) {
         drop(self);
