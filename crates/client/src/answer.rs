@@ -1,6 +1,7 @@
 //! Answers of a server.
 
-/// The answer to a statement; of several results, the last.
+/// The answer to a statement. Of several results, as procedures give them, it has the rows of all, and
+/// everything else of the last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Names of the columns; empty for a statement without rows.

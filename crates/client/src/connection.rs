@@ -215,7 +215,7 @@ impl Drop for Connection {
     }
 }
 
-/// Receives all results of a statement and returns the last.
+/// Receives all results of a statement; see [`Answer`] for what of them is returned.
 fn receive_answer(transport: &mut Transport) -> Result<Answer, ClientError> {
     let first = transport.receive()?;
     receive_answer_from(first, transport)
@@ -226,8 +226,9 @@ fn receive_answer_from(
     mut first: Vec<u8>,
     transport: &mut Transport,
 ) -> Result<Answer, ClientError> {
+    let mut rows = Vec::new();
     loop {
-        let (answer, more_results) = match FirstPacket::parse(&first)? {
+        let (mut answer, more_results) = match FirstPacket::parse(&first)? {
             FirstPacket::Err(error) => return Err(ClientError::refused(error)),
             FirstPacket::Ok(ok) => {
                 let answer = Answer {
@@ -240,8 +241,9 @@ fn receive_answer_from(
             }
             FirstPacket::Columns(count) => receive_rows(transport, count)?,
         };
+        rows.append(&mut answer.rows);
         if !more_results {
-            return Ok(answer);
+            return Ok(Answer { rows, ..answer });
         }
         first = transport.receive()?;
     }

@@ -1,6 +1,6 @@
 //! Schemas in files: the built-in ones, the documentation's, and messages about wrong ones.
 
-use prony_model::Schema;
+use prony_model::{Dataset, Schema};
 
 use super::{RIGHT, World, assert_says};
 use crate::fields::Fields;
@@ -161,4 +161,76 @@ fn generators_that_can_not_fill_the_rows() {
            | rows = «10_000» with 10000 rows
            | choose another number of rows, or other values or another type of the column",
     );
+}
+
+/// The example of several tables in the documentation.
+fn family() -> &'static str {
+    let page = include_str!("../../../../docs/formats/schema.md");
+    let (_, rest) = page.split_once("## Several tables").unwrap();
+    let (_, rest) = rest.split_once("```toml\n").unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[test]
+fn several_tables_in_the_documentation() {
+    let workloads = parse_workloads("mine.toml", family()).unwrap();
+    let schema = workloads[0].schema;
+    let dataset = Dataset {
+        schema,
+        ..Dataset::sbtest(2, 95, 1)
+    };
+    assert_eq!(dataset.names_of_set(1), ["children2", "parents2"]);
+    let rows: Vec<u64> = dataset.parts().iter().map(|part| part.rows).collect();
+    assert_eq!(rows, [95, 10]);
+    assert_eq!(dataset.rows_total(), 2 * (95 + 10));
+    assert_eq!(dataset.check(), Ok(()));
+    assert_eq!(
+        dataset.sql_of_set(&schema.conditions[0].sql, 0),
+        "SELECT COUNT(*) FROM children1 c LEFT JOIN parents1 p ON p.id = c.parent WHERE p.id IS NULL"
+    );
+}
+
+#[test]
+fn names_of_several_tables() {
+    for (from, to, expected) in [
+        (
+            "references = \"parents\"",
+            "references = \"parent\"",
+            r#"unknown table `parent`
+               | references = «"parent"» no such table
+               | did you mean `parents`? known tables: children, parents"#,
+        ),
+        (
+            "name = \"parent\"\ntype = \"integer\"",
+            "name = \"parent\"\ntype = \"bigint\"",
+            r#"`parent` is a bigint, and the key of parents is a integer
+               | references = «"parents"» refers to that key
+               | give both columns the same type"#,
+        ),
+        (
+            "FROM {table} c JOIN {table:parents}",
+            "FROM {table} c JOIN {table:parent}",
+            r#"`family` has no further table `parent`
+               | sql = "SELECT c.id, p.id FROM {table} c JOIN {table:«parent»} p ON p.id = c.parent WHERE c.id = {id}" no such table
+               | did you mean `parents`? known tables of the schema: parents"#,
+        ),
+        (
+            "LEFT JOIN {table:parents}",
+            "LEFT JOIN {parents}",
+            r#"`{parents}` has no value here
+               | sql = "SELECT COUNT(*) FROM {table} c LEFT JOIN «{parents}» p ON p.id = c.parent WHERE p.id IS NULL" not the name of a table
+               | only {table}, {table:name} and {procedure:name} can stand in it"#,
+        ),
+        (
+            "tables = \"children\"",
+            "tables = \"children2\"",
+            r#"`children2` can't be the name of one of several tables
+               | tables = «"children2"» in this schema
+               | a number follows each name: choose one that ends with a letter, other than `list`"#,
+        ),
+    ] {
+        assert!(family().contains(from), "{from}");
+        let text = family().replacen(from, to, 1);
+        assert_says(&parse_workloads("mine.toml", &text).unwrap_err(), expected);
+    }
 }
