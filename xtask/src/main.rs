@@ -27,6 +27,7 @@ usage: cargo xtask COMMAND
   slow                  build a library that slows a server by a percentage; --percent P [--out FILE]
   page                  write pictures of the tests' page to target/pages, or PAGE.html OUT.png
   bench-load            fill tables alternately with sysbench's prepare and Prony; options: --help
+  bench-inserts         insert rows alternately with sysbench's bulk_insert and Prony; options: --help
   bench-peers           compare costs of point queries: sysbench, Prony, bare loops; options: --help
   bench-instructions    count instructions that Prony executes for a point query; options: --help
   record-conversations  write crates/wire/tests/conversations again, from real servers
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
         Some("settings") => settings::write(&workspace_root()),
         Some("slow") => slow::build(&workspace_root(), std::env::args().skip(2)),
         Some("page") => page::pictures(&workspace_root(), std::env::args().skip(2)),
-        Some(name @ ("bench-load" | "bench-peers" | "bench-instructions")) => {
+        Some(name @ ("bench-load" | "bench-inserts" | "bench-peers" | "bench-instructions")) => {
             bench::run(&workspace_root(), name, std::env::args().skip(2))
         }
         Some(name @ "record-conversations") => cargo::run(

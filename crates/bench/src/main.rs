@@ -1,4 +1,4 @@
-//! Benchmarks of Prony itself. `cargo xtask bench-load`, `bench-peers` and `bench-instructions` build
+//! Benchmarks of Prony itself. `cargo xtask bench-load`, `bench-inserts`, `bench-peers` and `bench-instructions` build
 //! this program and `prony` with optimisation, and run it.
 #![expect(
     clippy::print_stdout,
@@ -8,6 +8,7 @@
 )]
 
 mod bare;
+mod inserts;
 mod instructions;
 mod job;
 mod load;
@@ -29,6 +30,8 @@ enum Command {
     Load(load::Options),
     #[command(name = "bench-peers")]
     Peers(peers::Options),
+    #[command(name = "bench-inserts")]
+    Inserts(inserts::Options),
     #[command(name = "bench-instructions")]
     Instructions(instructions::Options),
     /// Run point queries in a bare loop; the job is a line on standard input
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Load(options) => load::run(&options),
         Command::Peers(options) => peers::run(&options),
+        Command::Inserts(options) => inserts::run(&options),
         Command::Instructions(options) => {
             instructions::run(&options);
             Ok(())

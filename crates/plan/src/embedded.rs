@@ -12,9 +12,9 @@ macro_rules! embedded {
 }
 
 /// The files of the folder `workloads`, by name.
-const FILES: [(&str, &str); 9] = embedded! { "workloads":
+const FILES: [(&str, &str); 13] = embedded! { "workloads":
     "point.toml" "in-list.toml" "range.toml" "aggregate.toml" "write.toml" "mixed.toml"
-    "purchases.toml" "bank.toml" "wholesale.toml"
+    "purchases.toml" "bank.toml" "wholesale.toml" "ycsb.toml" "family.toml" "shop.toml" "ddl.toml"
 };
 
 /// The workloads that come with Prony, read by the same reader as a user's.

@@ -27,6 +27,9 @@ built_in! {
     "purchases.toml": PURCHASES = "purchases";
     "bank.toml": BANK = "bank";
     "wholesale.toml": WHOLESALE = "wholesale";
+    "ycsb.toml": YCSB = "ycsb" YCSB_COUNTED = "ycsb-counted";
+    "family.toml": FAMILY = "family" FAMILY_UNCHECKED = "family-unchecked";
+    "shop.toml": SHOP = "shop";
 }
 
 #[derive(Deserialize)]

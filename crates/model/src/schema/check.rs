@@ -216,7 +216,13 @@ mod tests {
     #[test]
     fn those_that_come_with_prony_fit_every_size() {
         for schema in Schema::all_built_in() {
-            for rows in [1, 1000, 3_000_000_000] {
+            // Keys that other tables refer to have 32 bits.
+            let many = if schema.further.is_empty() {
+                3_000_000_000
+            } else {
+                5_000
+            };
+            for rows in [1, 1000, many] {
                 let dataset = Dataset {
                     schema,
                     ..Dataset::sbtest(1, rows, 1)
