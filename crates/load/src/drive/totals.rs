@@ -7,7 +7,7 @@ use crate::connection::Link;
 use crate::drive::turns::Turn;
 use crate::drive::{Run, ns};
 use crate::program::Program;
-use crate::recorder::{Recorder, serialise};
+use crate::recorder::{Period, Recorder, serialise};
 use crate::{DriveTask, LoadError};
 
 /// The figures of one or several threads, also of one that ended early because another failed.
@@ -75,17 +75,10 @@ impl Totals {
         }
     }
 
-    /// The task's own clients' record.
-    pub(super) fn own(&mut self) -> &mut Recorder {
-        &mut self.groups[0].recorder
-    }
-
-    /// Ends the last periods of the other groups.
-    pub(super) fn end_periods(&mut self) -> Result<(), LoadError> {
-        for group in self.groups.iter_mut().skip(1) {
-            group.recorder.end_period()?;
-        }
-        Ok(())
+    /// Ends the last period of each group.
+    pub(super) fn end_periods(&mut self) -> Result<Vec<Period>, LoadError> {
+        let groups = self.groups.iter_mut();
+        groups.map(|group| group.recorder.end_period()).collect()
     }
 
     pub(super) fn add(&mut self, other: Self) -> Result<(), LoadError> {
@@ -103,6 +96,13 @@ impl Totals {
     pub(super) fn last_ns(&self) -> u64 {
         let ends = self.groups.iter().map(|group| group.spent.last_ns);
         ends.max().unwrap_or(0)
+    }
+
+    /// The time when the last operation of a group ended, or of the task's own clients if that is
+    /// later: until then it could have had more.
+    pub(super) fn ended_ns(&self, group: usize) -> u64 {
+        let last_ns = |group: usize| self.groups[group].spent.last_ns;
+        last_ns(group).max(last_ns(0))
     }
 
     /// The outcomes of all groups. The measured time is from `start_ns` to `end_ns`.
@@ -159,6 +159,8 @@ impl GroupTotals {
             statements: recorder.statements(program.kinds(group.reconnect_every.is_some()))?,
             errors: recorder.errors(),
             schedule: recorder.schedule()?,
+            // Those of all threads together are not known here.
+            intervals: Vec::new(),
         })
     }
 }

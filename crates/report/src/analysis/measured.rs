@@ -78,15 +78,15 @@ struct Rows<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Within {
     Nothing,
-    /// The counters of each period between two samples.
-    Periods,
     /// The operations of each interval.
     Operations,
+    /// These, and the counters of each period between two samples.
+    All,
 }
 
 impl Within {
     fn periods(self) -> bool {
-        self == Self::Periods
+        self == Self::All
     }
 }
 
@@ -253,8 +253,8 @@ impl<'a> Reader<'a> {
         let mut statements = Statements::read(self.store, trial)?;
         let histograms = self.store.histograms(trial)?;
         let stretches = match rows.within {
-            Within::Operations => self.store.stretches(trial)?,
-            Within::Nothing | Within::Periods => Vec::new(),
+            Within::Operations | Within::All => self.store.stretches(trial)?,
+            Within::Nothing => Vec::new(),
         };
         let mut warnings: Vec<WarningRow> = Vec::new();
         for row in outcomes {
@@ -282,12 +282,11 @@ impl<'a> Reader<'a> {
             let statements = statements.0.remove(&(row.step, row.group));
             let statements = statements.unwrap_or_default();
             let mut measurement = self.measurement(group, row, histogram, statements, &warnings)?;
-            if group.is_own() {
-                let begin = stretches.partition_point(|&(step, _)| step < row.step);
-                let of_step = stretches[begin..].iter();
-                let of_step = of_step.take_while(|&&(step, _)| step == row.step);
-                measurement.stretches = of_step.map(|&(_, stretch)| stretch).collect();
-            }
+            let key = (row.step, row.group);
+            let begin = stretches.partition_point(|of| (of.step, of.group) < key);
+            let of_group = stretches[begin..].iter();
+            let of_group = of_group.take_while(|of| (of.step, of.group) == key);
+            measurement.stretches = of_group.map(|of| of.stretch).collect();
             part.all.push((group, measurement));
         }
         Ok(part)

@@ -38,7 +38,7 @@ fn a_stall_is_seen_that_the_mean_hides() {
         let trial = sample.begin(planned);
         sample.record_steps(trial, planned, |step, outcome| {
             if step == 0 {
-                outcome.intervals = intervals(planned.target == 1);
+                outcome.groups.own_mut().intervals = intervals(planned.target == 1);
             }
         });
         sample.store.finish_trial(trial, at(60)).unwrap();
