@@ -8,6 +8,7 @@ use prony_model::{
 use prony_report::Format;
 use prony_testkit::{self as testkit, planned};
 
+use crate::evenness::intervals;
 use crate::golden::shown;
 use crate::sample::{Sample, at, histogram, plan};
 
@@ -104,6 +105,9 @@ fn pace(target: u64, step: usize, outcome: &mut StepOutcome) {
             outcome.groups.push(group("writers", target, Some(writers)));
             outcome.groups.push(group("lookups", target, None));
             outcome.groups[2].clients = 1;
+            // Those who look up have no intervals, as groups beside in older files.
+            outcome.groups[0].intervals = intervals(false);
+            outcome.groups[1].intervals = intervals(target == 1);
             if target == 1 {
                 outcome.groups[1].errors = vec![ErrorCount {
                     code: 1213.into(),
