@@ -49,14 +49,14 @@ pub(crate) fn paced_plan() -> Plan {
     plan
 }
 
-fn rate(rate: u32) -> Pace {
+pub(crate) fn rate(rate: u32) -> Pace {
     Pace::Open {
         rate: Thousandths(rate * 1000),
         spacing: Spacing::Poisson,
     }
 }
 
-fn schedule(operations: u64, response_ns: u64, backlog: u64) -> Schedule {
+pub(crate) fn schedule(operations: u64, response_ns: u64, backlog: u64) -> Schedule {
     Schedule {
         planned: operations + 3,
         backlog,
