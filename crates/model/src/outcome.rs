@@ -67,7 +67,7 @@ pub struct GroupOutcome {
     #[serde(default)]
     pub schedule: Option<Schedule>,
     /// Periods of about a second of measured time, in order; the same for all groups of the step, but
-    /// the last ends with the group's last operation.
+    /// the last ends when neither the group nor the step's own clients had anything left to do.
     #[serde(default)]
     pub intervals: Vec<Interval>,
 }

@@ -117,7 +117,8 @@ impl<'a, 's> Collector<'a, 's> {
         }
         sum.say_goodbye();
         for (group, board) in self.boards.iter_mut().enumerate() {
-            let intervals = board.end(sum.ended_ns(group).saturating_sub(start.at_ns));
+            let measured_ns = sum.measured_ns(group, self.run.task, start.at_ns);
+            let intervals = board.end(measured_ns);
             say_intervals(self.speaker, group, intervals)?;
         }
         let mut groups = sum.outcomes(self.run, start.at_ns, end_ns)?;

@@ -98,11 +98,18 @@ impl Totals {
         ends.max().unwrap_or(0)
     }
 
-    /// The time when the last operation of a group ended, or of the task's own clients if that is
-    /// later: until then it could have had more.
-    pub(super) fn ended_ns(&self, group: usize) -> u64 {
+    /// How long a group was measured: until its last operation ended, or that of the task's own clients,
+    /// beside whom it could have done more; and for the whole time where clients wait for their time,
+    /// or did nothing.
+    pub(super) fn measured_ns(&self, group: usize, task: &DriveTask, start_ns: u64) -> u64 {
         let last_ns = |group: usize| self.groups[group].spent.last_ns;
-        last_ns(group).max(last_ns(0))
+        let ran_ns = last_ns(group).max(last_ns(0)).saturating_sub(start_ns);
+        match task.length {
+            Length::Time { ms } if ran_ns == 0 || task.groups[group].pace.is_scheduled() => {
+                ran_ns.max(ns(ms))
+            }
+            _ => ran_ns,
+        }
     }
 
     /// The outcomes of all groups. The measured time is from `start_ns` to `end_ns`.

@@ -346,7 +346,11 @@ fn groups_have_figures_of_their_own() {
         assert_eq!(asked as u64, counted);
         match length {
             Length::Count { operations } => assert_eq!(outcome.groups.own().operations, operations),
-            Length::Time { .. } => assert_eq!(schedule.planned, 20),
+            Length::Time { .. } => {
+                assert_eq!(schedule.planned, 20);
+                let whole = writers.intervals.last().unwrap();
+                assert!(whole.end_ns >= 200 * MS);
+            }
         }
     }
 }
