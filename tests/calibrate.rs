@@ -328,7 +328,7 @@ fn twice_the_capacity_makes_a_backlog_and_no_longer_service() {
     let begun = served + 2.0 * f64::from(CLIENTS);
     let backlog = schedule.backlog as f64;
     at_least(backlog, planned - begun);
-    let ended = outcome.intervals.iter();
+    let ended = outcome.groups.own().intervals.iter();
     let ended = ended.filter(|interval| interval.end_ns as f64 <= TIME_S * 1e9);
     let ended: u64 = ended.map(|interval| interval.operations).sum();
     assert!(schedule.backlog <= schedule.planned - ended);

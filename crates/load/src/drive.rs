@@ -144,8 +144,8 @@ impl Run<'_> {
     /// Work of every thread except the first.
     fn work_elsewhere(&self, thread: usize, share: Share, sender: &Sender<Report>) {
         // Sending fails only when the first thread is gone, and then the report is not needed.
-        let mut hand_over = |period| {
-            let _ = sender.send(Report::Period { thread, period });
+        let mut hand_over = |periods| {
+            let _ = sender.send(Report::Periods { thread, periods });
             Ok(())
         };
         let ended = self.work(thread, share, &mut || Ok(()), &mut hand_over);
@@ -157,7 +157,7 @@ impl Run<'_> {
         // Both closures below talk, at different times.
         let collector = std::cell::RefCell::new(collector);
         let mut at_gate = || collector.borrow_mut().at_gate();
-        let mut hand_over = |period: Period| collector.borrow_mut().own_period(&period);
+        let mut hand_over = |periods: Vec<Period>| collector.borrow_mut().own_periods(&periods);
         let ended = self.work(0, share, &mut at_gate, &mut hand_over);
         collector.into_inner().finish(ended)
     }
@@ -168,7 +168,7 @@ impl Run<'_> {
         thread: usize,
         share: Share,
         at_gate: &mut dyn FnMut() -> Result<(), LoadError>,
-        hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
+        hand_over: &mut dyn FnMut(Vec<Period>) -> Result<(), LoadError>,
     ) -> Result<Totals, LoadError> {
         // A thread that panics lets the others go.
         let _guard = PanicGuard(self);
@@ -227,15 +227,15 @@ impl Run<'_> {
         worker: &mut Worker<'_>,
         operations: Vec<u64>,
         measured: &mut Measured,
-        hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
+        hand_over: &mut dyn FnMut(Vec<Period>) -> Result<(), LoadError>,
     ) -> Result<(), LoadError> {
         let phase = self.measured(turn, operations, measured.periods);
         let periods = &mut measured.periods;
         let before = ThreadTime::now();
         let records = std::mem::take(&mut measured.records);
-        measured.records = worker.run(&phase, records, &mut |period| {
+        measured.records = worker.run(&phase, records, &mut |of_groups| {
             *periods += 1;
-            hand_over(period)
+            hand_over(of_groups)
         })?;
         let used = ThreadTime::now().since(before);
         measured.used = Some(measured.used.map_or(used, |earlier| earlier.plus(used)));

@@ -39,7 +39,7 @@ pub enum Message {
         /// The instant, in nanoseconds of the host's monotonic clock.
         at_ns: u64,
     },
-    /// A period of measured time is over.
+    /// A period of measured time of the task's own clients is over.
     Interval {
         /// Counts of the interval.
         interval: Interval,

@@ -60,7 +60,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs every client to its limit and returns the groups' records, with what is new; `hand_over`
-    /// gets each period of the first group but the last as it ends. Ends early, without an error,
+    /// gets the groups' periods but the last as they end. Ends early, without an error,
     /// when another thread failed.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl<'a> Worker<'a> {
         &mut self,
         phase: &Phase<'_>,
         records: Vec<Recorder>,
-        hand_over: &mut dyn FnMut(Period) -> Result<(), LoadError>,
+        hand_over: &mut dyn FnMut(Vec<Period>) -> Result<(), LoadError>,
     ) -> Result<Vec<Recorder>, LoadError> {
         let pacer = self.pacer(phase);
         let own = self.clients(0).count();

@@ -67,8 +67,8 @@ pub use expr_range::ExprRange;
 pub use finding::{Finding, FindingState, HostProperty, sort_findings};
 pub use groups::{Groups, NoGroups};
 pub use metric::{
-    Alternatives, Better, CostUnit, CpuDisagreement, Formula, GroupFigures, Metric, MetricFacts,
-    NoValue, ServiceTimes, StepCounts, Value, cpu_disagreement, per_second,
+    Alternatives, Beside, Better, CostUnit, CpuDisagreement, Formula, GroupFigures, Metric,
+    MetricFacts, NoValue, ServiceTimes, StepCounts, Value, cpu_disagreement, per_second,
 };
 pub use needed_steps::needed_steps;
 pub use options::{OptionOrigin, RenderedOption};

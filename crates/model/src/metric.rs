@@ -13,7 +13,7 @@ mod value;
 
 pub use agreement::{CpuDisagreement, cpu_disagreement};
 pub use figures::{GroupFigures, ServiceTimes, per_second};
-pub use value::{CostUnit, NoValue, StepCounts, Value};
+pub use value::{Beside, CostUnit, NoValue, StepCounts, Value};
 
 use serde::{Deserialize, Serialize};
 

@@ -17,8 +17,6 @@ pub struct StepOutcome {
     pub groups: Groups<GroupOutcome>,
     /// Threads of the generator that drove the clients of all groups.
     pub threads: u32,
-    /// Periods of about a second of measured time, in order; of the step's own clients alone.
-    pub intervals: Vec<Interval>,
     /// Processor time of the generator in user space over the measured time, in nanoseconds.
     pub client_user_ns: u64,
     /// The same in the kernel.
@@ -68,6 +66,10 @@ pub struct GroupOutcome {
     /// the last has ended, and response time is service time.
     #[serde(default)]
     pub schedule: Option<Schedule>,
+    /// Periods of about a second of measured time, in order; the same for all groups of the step, but
+    /// the last ends when neither the group nor the step's own clients had anything left to do.
+    #[serde(default)]
+    pub intervals: Vec<Interval>,
 }
 
 /// Adherence of operations to their intended starts.
@@ -147,7 +149,7 @@ pub struct ErrorCount {
     pub message: String,
 }
 
-/// Statistics of one reporting period.
+/// Statistics of one reporting period of a group of clients.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// Start, in nanoseconds after the start of the measured time.

@@ -199,7 +199,7 @@ impl Writer {
             .clone();
         own.statements[0].histogram.clone_from(&histogram);
         own.histogram = histogram;
-        outcome.intervals = (0..SECONDS)
+        own.intervals = (0..SECONDS)
             .map(|second| interval(second, operations))
             .collect();
         outcome.thread_use = vec![ThreadUse {

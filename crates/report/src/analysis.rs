@@ -1,6 +1,7 @@
 //! The figures of a run, complete before anybody decides how to show them.
 
 pub(crate) mod before_after;
+mod beside;
 mod by_metric;
 pub(crate) mod canaries;
 pub(crate) mod cell;

@@ -90,7 +90,7 @@ fn render_plan(
     screen: Screen,
 ) -> Result<String, ReportError> {
     let within = match format {
-        Format::Csv | Format::Json => Within::Periods,
+        Format::Csv | Format::Json => Within::All,
         Format::Text | Format::Markdown if matches!(extent, Extent::Answer) => Within::Nothing,
         Format::Text | Format::Markdown | Format::Html => Within::Operations,
     };

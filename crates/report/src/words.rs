@@ -68,6 +68,13 @@ pub fn listed(words: &[String]) -> String {
     }
 }
 
+/// A text with a capital letter at its start.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// A text of unknown origin as a sentence: with one period at its end.
 pub(crate) fn sentence(text: &str) -> String {
     format!("{}.", text.trim_end().trim_end_matches('.'))

@@ -38,7 +38,8 @@ pub use canaries::CanaryRow;
 pub use definitions::{DefinitionFile, DefinitionKind};
 pub use error::StoreError;
 pub use outcomes::{
-    ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, Stretch, ThreadUseRow,
+    ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, Stretch, StretchRow,
+    ThreadUseRow,
 };
 pub use placements::PlacementRow;
 pub use run::{BuildRecord, BuildRow, CellRow, HostRow, RunRow};

@@ -116,7 +116,18 @@ pub struct ThreadUseRow {
     pub used: ThreadUse,
 }
 
-/// Operations of a step's own clients in one interval.
+/// One interval of one group of clients in one step of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StretchRow {
+    /// Index of the step in the plan.
+    pub step: usize,
+    /// Index of the group in the step; 0 for the step's own clients.
+    pub group: usize,
+    /// Its operations.
+    pub stretch: Stretch,
+}
+
+/// Operations of a group of clients in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
     /// Begin, in nanoseconds after the start of the measured time.

@@ -15,7 +15,6 @@ pub fn step_outcome(own: GroupOutcome) -> StepOutcome {
         start_ns,
         groups: Groups::new(own),
         threads: 1,
-        intervals: Vec::new(),
         client_user_ns: 0,
         client_system_ns: 0,
         timing: Timing::Operations,
@@ -43,6 +42,7 @@ pub fn group_outcome(
         histogram,
         errors: Vec::new(),
         schedule: None,
+        intervals: Vec::new(),
     }
 }
 

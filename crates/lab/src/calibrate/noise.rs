@@ -40,7 +40,7 @@ pub(super) fn task(
 
 /// The windows of such a loop.
 pub(super) fn point(task: &DriveTask, measured: &Measured) -> NoisePoint {
-    let windows = measured.outcome.intervals.iter();
+    let windows = measured.outcome.groups.own().intervals.iter();
     NoisePoint {
         backend: task.backend,
         clients: task.groups.own().clients,

@@ -15,8 +15,8 @@ use crate::{LoadError, Message};
 
 /// A report of a thread to the first one.
 pub(super) enum Report {
-    /// A period of it is over.
-    Period { thread: usize, period: Period },
+    /// A period of it is over, of each group.
+    Periods { thread: usize, periods: Vec<Period> },
     /// It is done.
     Ended {
         thread: usize,
@@ -29,7 +29,8 @@ pub(super) struct Collector<'a, 's> {
     run: &'a Run<'a>,
     speaker: &'a mut Speaker<'s>,
     receiver: Receiver<Report>,
-    board: IntervalBoard,
+    /// Of each group.
+    boards: Vec<IntervalBoard>,
     /// Start of the measured time, once it has begun.
     start: Option<Start>,
     /// The figures of the threads, added up.
@@ -47,12 +48,15 @@ impl<'a, 's> Collector<'a, 's> {
         start: Option<Start>,
     ) -> Self {
         let task = run.task;
-        let histograms = task.interval_histograms;
+        let board = |group: usize| {
+            let histograms = task.interval_histograms && group == 0;
+            IntervalBoard::new(ns(task.interval_ms), threads, histograms)
+        };
         Self {
             run,
             speaker,
             receiver,
-            board: IntervalBoard::new(ns(task.interval_ms), threads, histograms),
+            boards: (0..task.groups.len()).map(board).collect(),
             start,
             sum: None,
             threads_left: threads,
@@ -85,8 +89,8 @@ impl<'a, 's> Collector<'a, 's> {
     }
 
     /// A period of the first thread is over: a good time to look at the others' reports.
-    pub(super) fn own_period(&mut self, period: &Period) -> Result<(), LoadError> {
-        self.period(0, period)?;
+    pub(super) fn own_periods(&mut self, periods: &[Period]) -> Result<(), LoadError> {
+        self.periods(0, periods)?;
         while let Ok(report) = self.receiver.try_recv() {
             self.take(report)?;
         }
@@ -112,14 +116,19 @@ impl<'a, 's> Collector<'a, 's> {
             self.speaker.linger();
         }
         sum.say_goodbye();
-        let intervals = self.board.end(end_ns - start.at_ns);
-        self.say_intervals(intervals)?;
-        let groups = sum.outcomes(self.run, start.at_ns, end_ns)?;
+        for (group, board) in self.boards.iter_mut().enumerate() {
+            let measured_ns = sum.measured_ns(group, self.run.task, start.at_ns);
+            let intervals = board.end(measured_ns);
+            say_intervals(self.speaker, group, intervals)?;
+        }
+        let mut groups = sum.outcomes(self.run, start.at_ns, end_ns)?;
+        for (group, board) in groups.iter_mut().zip(self.boards) {
+            group.intervals = board.into_intervals();
+        }
         let thread_use = sum.thread_use;
         let outcome = StepOutcome {
             groups: groups.try_into().map_err(|_| LoadError::Thread)?,
             threads: u32::try_from(thread_use.len()).unwrap_or(u32::MAX),
-            intervals: self.board.into_intervals(),
             client_user_ns,
             client_system_ns,
             timing: self.run.task.timing,
@@ -146,14 +155,17 @@ impl<'a, 's> Collector<'a, 's> {
 
     fn take(&mut self, report: Report) -> Result<(), LoadError> {
         match report {
-            Report::Period { thread, period } => self.period(thread, &period),
+            Report::Periods { thread, periods } => self.periods(thread, &periods),
             Report::Ended { thread, ended } => self.end(thread, ended),
         }
     }
 
-    fn period(&mut self, thread: usize, period: &Period) -> Result<(), LoadError> {
-        let intervals = self.board.report(thread, period)?;
-        self.say_intervals(intervals)
+    fn periods(&mut self, thread: usize, periods: &[Period]) -> Result<(), LoadError> {
+        for (group, (board, period)) in self.boards.iter_mut().zip(periods).enumerate() {
+            let intervals = board.report(thread, period)?;
+            say_intervals(self.speaker, group, intervals)?;
+        }
+        Ok(())
     }
 
     /// Takes the figures of a thread. Of several errors the first is kept.
@@ -164,8 +176,9 @@ impl<'a, 's> Collector<'a, 's> {
                 self.error.get_or_insert(error);
             }
             Ok(mut ended) => {
-                self.board.finish(thread, &ended.own().end_period()?)?;
-                ended.end_periods()?;
+                for (board, period) in self.boards.iter_mut().zip(ended.end_periods()?) {
+                    board.finish(thread, &period)?;
+                }
                 match &mut self.sum {
                     Some(sum) => sum.add(ended)?,
                     None => self.sum = Some(ended),
@@ -174,19 +187,24 @@ impl<'a, 's> Collector<'a, 's> {
         }
         Ok(())
     }
+}
 
-    fn say_intervals(&mut self, intervals: Vec<Closed>) -> Result<(), LoadError> {
-        for Closed {
+/// Says the intervals of a step's own clients. Those of groups beside come with the outcome.
+fn say_intervals(
+    speaker: &mut Speaker<'_>,
+    group: usize,
+    intervals: Vec<Closed>,
+) -> Result<(), LoadError> {
+    for Closed {
+        interval,
+        operations,
+    } in intervals.into_iter().filter(|_| group == 0)
+    {
+        let histogram = operations.as_ref().map(serialise).transpose()?;
+        speaker.say(&Message::Interval {
             interval,
-            operations,
-        } in intervals
-        {
-            let histogram = operations.as_ref().map(serialise).transpose()?;
-            self.speaker.say(&Message::Interval {
-                interval,
-                histogram: histogram.unwrap_or_default(),
-            })?;
-        }
-        Ok(())
+            histogram: histogram.unwrap_or_default(),
+        })?;
     }
+    Ok(())
 }

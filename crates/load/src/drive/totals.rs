@@ -7,7 +7,7 @@ use crate::connection::Link;
 use crate::drive::turns::Turn;
 use crate::drive::{Run, ns};
 use crate::program::Program;
-use crate::recorder::{Recorder, serialise};
+use crate::recorder::{Period, Recorder, serialise};
 use crate::{DriveTask, LoadError};
 
 /// The figures of one or several threads, also of one that ended early because another failed.
@@ -75,17 +75,10 @@ impl Totals {
         }
     }
 
-    /// The task's own clients' record.
-    pub(super) fn own(&mut self) -> &mut Recorder {
-        &mut self.groups[0].recorder
-    }
-
-    /// Ends the last periods of the other groups.
-    pub(super) fn end_periods(&mut self) -> Result<(), LoadError> {
-        for group in self.groups.iter_mut().skip(1) {
-            group.recorder.end_period()?;
-        }
-        Ok(())
+    /// Ends the last period of each group.
+    pub(super) fn end_periods(&mut self) -> Result<Vec<Period>, LoadError> {
+        let groups = self.groups.iter_mut();
+        groups.map(|group| group.recorder.end_period()).collect()
     }
 
     pub(super) fn add(&mut self, other: Self) -> Result<(), LoadError> {
@@ -103,6 +96,20 @@ impl Totals {
     pub(super) fn last_ns(&self) -> u64 {
         let ends = self.groups.iter().map(|group| group.spent.last_ns);
         ends.max().unwrap_or(0)
+    }
+
+    /// How long a group was measured: until its last operation ended, or that of the task's own clients,
+    /// beside whom it could have done more; and for the whole time where clients wait for their time,
+    /// or did nothing.
+    pub(super) fn measured_ns(&self, group: usize, task: &DriveTask, start_ns: u64) -> u64 {
+        let last_ns = |group: usize| self.groups[group].spent.last_ns;
+        let ran_ns = last_ns(group).max(last_ns(0)).saturating_sub(start_ns);
+        match task.length {
+            Length::Time { ms } if ran_ns == 0 || task.groups[group].pace.is_scheduled() => {
+                ran_ns.max(ns(ms))
+            }
+            _ => ran_ns,
+        }
     }
 
     /// The outcomes of all groups. The measured time is from `start_ns` to `end_ns`.
@@ -159,6 +166,8 @@ impl GroupTotals {
             statements: recorder.statements(program.kinds(group.reconnect_every.is_some()))?,
             errors: recorder.errors(),
             schedule: recorder.schedule()?,
+            // Those of all threads together are not known here.
+            intervals: Vec::new(),
         })
     }
 }

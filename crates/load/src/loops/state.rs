@@ -41,7 +41,7 @@ pub(crate) struct State<'a> {
     own_working: usize,
     /// `true` if the groups beside the first have ended.
     beside_closed: bool,
-    hand_over: &'a mut dyn FnMut(Period) -> Result<(), LoadError>,
+    hand_over: &'a mut dyn FnMut(Vec<Period>) -> Result<(), LoadError>,
     period_ns: u64,
     period_end_ns: u64,
     /// From here on no period ends: operations under way belong to the last one.
@@ -64,7 +64,7 @@ impl<'a> State<'a> {
         groups: Vec<GroupState<'a>>,
         pacer: Pacer,
         shared: Shared<'a>,
-        hand_over: &'a mut dyn FnMut(Period) -> Result<(), LoadError>,
+        hand_over: &'a mut dyn FnMut(Vec<Period>) -> Result<(), LoadError>,
     ) -> Self {
         let mut state = Self {
             groups,
@@ -276,11 +276,8 @@ impl<'a> State<'a> {
             return Err(LoadError::Abandoned);
         }
         while now_ns >= self.period_end_ns {
-            let mut period = self.groups[0].recorder.end_period()?;
-            if let Some(open) = self.pacer.open(0) {
-                period.backlog = open.backlog(self.period_end_ns);
-            }
-            (self.hand_over)(period)?;
+            let periods = self.end_periods()?;
+            (self.hand_over)(periods)?;
             self.set_period_end();
         }
         if !self.over && now_ns >= self.over_ns {
@@ -292,6 +289,18 @@ impl<'a> State<'a> {
         let soon_ns = now_ns + HOUSEKEEPING_NS;
         self.housekeeping_ns = self.period_end_ns.min(soon_ns).min(end_ns);
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Ends the period of every group.
+    fn end_periods(&mut self) -> Result<Vec<Period>, LoadError> {
+        let end = |(index, group): (usize, &mut GroupState<'_>)| {
+            let mut period = group.recorder.end_period()?;
+            if let Some(open) = self.pacer.open(index) {
+                period.backlog = open.backlog(self.period_end_ns);
+            }
+            Ok(period)
+        };
+        self.groups.iter_mut().enumerate().map(end).collect()
     }
 
     fn set_period_end(&mut self) {

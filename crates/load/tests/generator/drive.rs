@@ -348,7 +348,16 @@ fn counted_errors_end_the_operation() {
     );
     assert_eq!(outcome.groups.own().errors[0].class, ErrorClass::Counted);
     assert_eq!(server.record()[&0][2], "ROLLBACK");
-    assert_eq!(outcome.intervals.iter().map(|i| i.errors).sum::<u64>(), 1);
+    assert_eq!(
+        outcome
+            .groups
+            .own()
+            .intervals
+            .iter()
+            .map(|i| i.errors)
+            .sum::<u64>(),
+        1
+    );
     assert_eq!(outcome.groups.own().statements[0].rows, 22);
 }
 
@@ -453,12 +462,27 @@ fn measured_time_has_sharp_edges() {
         assert!(outcome.groups.own().busy_ns <= u64::from(clients) * (end - start));
         assert!(outcome.groups.own().busy_ns >= u64::from(clients) * 250_000_000);
         assert!(outcome.client_user_ns + outcome.client_system_ns > 0);
-        let sum: u64 = outcome.intervals.iter().map(|i| i.operations).sum();
+        let sum: u64 = outcome
+            .groups
+            .own()
+            .intervals
+            .iter()
+            .map(|i| i.operations)
+            .sum();
         assert_eq!(sum, outcome.groups.own().operations);
-        let queries: u64 = outcome.intervals.iter().map(|i| i.queries).sum();
+        let queries: u64 = outcome
+            .groups
+            .own()
+            .intervals
+            .iter()
+            .map(|i| i.queries)
+            .sum();
         assert_eq!(queries, outcome.groups.own().queries);
-        assert_eq!(outcome.intervals.len(), 5);
-        assert_eq!(outcome.intervals.last().unwrap().end_ns, end - start);
+        assert_eq!(outcome.groups.own().intervals.len(), 5);
+        assert_eq!(
+            outcome.groups.own().intervals.last().unwrap().end_ns,
+            end - start
+        );
         let said = messages
             .iter()
             .filter(|m| matches!(m, Message::Interval { .. }))
@@ -545,9 +569,18 @@ fn the_whole_run_is_timed_where_asked() {
         if let Length::Count { operations } = length {
             assert_eq!(outcome.groups.own().operations, operations);
         }
-        let sum: u64 = outcome.intervals.iter().map(|i| i.operations).sum();
+        let sum: u64 = outcome
+            .groups
+            .own()
+            .intervals
+            .iter()
+            .map(|i| i.operations)
+            .sum();
         assert_eq!(sum, outcome.groups.own().operations);
-        assert_eq!(outcome.intervals.last().unwrap().end_ns, whole_ns);
+        assert_eq!(
+            outcome.groups.own().intervals.last().unwrap().end_ns,
+            whole_ns
+        );
     }
 }
 

@@ -442,7 +442,7 @@ fn turns_add_up_to_the_measured_time() {
         assert!(measured_ns >= 198_000_000, "{measured_ns}");
         assert!(own.busy_ns <= measured_ns * u64::from(clients));
         assert!(own.busy_ns >= measured_ns * u64::from(clients) / 4);
-        let intervals = &outcome.intervals;
+        let intervals = &outcome.groups.own().intervals;
         let in_intervals: u64 = intervals.iter().map(|it| it.operations).sum();
         assert_eq!(in_intervals, own.operations);
         let edges: Vec<_> = intervals.iter().map(|it| it.start_ns).collect();

@@ -9,7 +9,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use prony_load::{DriveTask, Message, Task};
 use prony_model::{
-    ClientGroup, Length, Pace, Schedule, Spacing, StepOutcome, Think, Thousandths, Workload,
+    ClientGroup, GroupOutcome, Length, Pace, Schedule, Spacing, StepOutcome, Think, Thousandths,
+    Workload,
 };
 
 use crate::drive::{answer, mixed, task};
@@ -153,7 +154,7 @@ fn overload_is_data() {
     assert!(service.value_at_quantile(0.5) < response.value_at_quantile(0.5));
     // Nobody was idle in time but at the very start.
     assert!(read(&schedule.error).len() <= 1);
-    let backlogs: Vec<u64> = (outcome.intervals.iter())
+    let backlogs: Vec<u64> = (outcome.groups.own().intervals.iter())
         .filter(|interval| interval.end_ns <= 150 * MS)
         .map(|interval| interval.backlog)
         .collect();
@@ -286,10 +287,27 @@ fn group(name: &str, clients: u32, pace: Pace) -> ClientGroup {
     }
 }
 
+/// Every group has all of its operations in its intervals, one after the other from the start of the
+/// measured time and of the same length, but for the last.
+fn assert_periods(groups: &[GroupOutcome], period_ns: u64) {
+    for group in groups {
+        let operations: u64 = group.intervals.iter().map(|i| i.operations).sum();
+        assert_eq!(operations, group.operations, "{:?}", group.name);
+        let (last, whole) = group.intervals.split_last().unwrap();
+        for (index, interval) in (0_u64..).zip(whole) {
+            let begin = (interval.start_ns, interval.end_ns);
+            assert_eq!(begin, (index * period_ns, (index + 1) * period_ns));
+        }
+        assert_eq!(last.start_ns, whole.len() as u64 * period_ns);
+        assert!(last.end_ns > last.start_ns);
+    }
+}
+
 fn groups_have_figures_of_their_own() {
     for length in [Length::Count { operations: 50 }, Length::Time { ms: 200 }] {
         let server = slow(1);
         let mut task = task(mixed(true), 2, length);
+        task.interval_ms = 50;
         task.drain_ms = 60_000;
         task.groups
             .push(group("writers", 3, open(100, Spacing::Regular)));
@@ -322,12 +340,17 @@ fn groups_have_figures_of_their_own() {
             (Some("others"), 1)
         );
         assert!(others.operations > 0 && others.schedule.is_none());
+        assert_periods(&outcome.groups, 50 * MS);
         let asked: usize = server.record().values().map(Vec::len).sum();
         let counted = outcome.groups.own().queries + writers.operations + others.operations;
         assert_eq!(asked as u64, counted);
         match length {
             Length::Count { operations } => assert_eq!(outcome.groups.own().operations, operations),
-            Length::Time { .. } => assert_eq!(schedule.planned, 20),
+            Length::Time { .. } => {
+                assert_eq!(schedule.planned, 20);
+                let whole = writers.intervals.last().unwrap();
+                assert!(whole.end_ns >= 200 * MS);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Gap, IDENTITY, Moment, NoDifference, Pace, Sample, Source, Spacing, StepSamples, Think,
+    Beside, Gap, IDENTITY, Moment, NoDifference, Pace, Sample, Source, Spacing, StepSamples, Think,
 };
 
 type Entry = (Source, &'static str, u64);
@@ -46,7 +46,7 @@ const COUNTS: StepCounts = StepCounts {
     row_bytes: 186,
     table_rows: Some(10_000),
     pace: Pace::Closed { think: None },
-    accompanied: false,
+    beside: Beside::Nobody,
 };
 
 #[track_caller]
@@ -193,7 +193,7 @@ fn the_host_is_used_by_server_and_generator() {
         Err(NoValue::ProcessorsUnknown)
     );
     let accompanied = StepCounts {
-        accompanied: true,
+        beside: Beside::Uneven,
         ..COUNTS
     };
     assert_eq!(
@@ -298,7 +298,7 @@ fn only_one_client_in_a_closed_loop_has_a_server_of_its_own() {
         Err(NoValue::NotAlone)
     );
     let accompanied = StepCounts {
-        accompanied: true,
+        beside: Beside::Uneven,
         ..COUNTS
     };
     let used = grown(&[(Source::Cgroup, "cpu_ns", 1)]);
@@ -309,6 +309,31 @@ fn only_one_client_in_a_closed_loop_has_a_server_of_its_own() {
         Metric::ServerOnly,
     ] {
         assert_eq!(metric.value(&accompanied, &used), Err(NoValue::Accompanied));
+    }
+}
+
+#[test]
+fn even_work_beside_is_included_in_what_the_server_did() {
+    let even = StepCounts {
+        beside: Beside::Even,
+        ..COUNTS
+    };
+    let used = grown(&[
+        (Source::Cgroup, "cpu_ns", 17_000_000),
+        (Source::Process, "written_bytes", 3_720_000),
+    ]);
+    is(Metric::ServerCpu.value(&even, &used), 17.0);
+    assert_eq!(
+        Metric::Rate.value(&even, &used),
+        Metric::Rate.value(&COUNTS, &used)
+    );
+    // The load generator worked for all, and rows of others were changed too.
+    for metric in [
+        Metric::ClientCpu,
+        Metric::ServerOnly,
+        Metric::WriteAmplification,
+    ] {
+        assert_eq!(metric.value(&even, &used), Err(NoValue::Accompanied));
     }
 }
 

@@ -32,8 +32,19 @@ pub struct StepCounts {
     pub table_rows: Option<u64>,
     /// Pace of the operations.
     pub pace: Pace,
-    /// True where other clients used the server at the same time: then costs can't be attributed.
-    pub accompanied: bool,
+    /// Other clients that used the server at the same time.
+    pub beside: Beside,
+}
+
+/// Other clients that used the server at the same time as those of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// None.
+    Nobody,
+    /// Clients whose work in the same time is the same for all servers: costs include it.
+    Even,
+    /// Clients whose work may differ: costs can't be attributed.
+    Uneven,
 }
 
 words! {
@@ -106,9 +117,9 @@ impl StepCounts {
         }
     }
 
-    /// Number of operations or rows. An error below one, and where others worked too.
+    /// Number of operations or rows. An error below one, and where others did uneven work too.
     pub(super) fn units(&self) -> Result<f64, NoValue> {
-        if self.accompanied {
+        if self.beside == Beside::Uneven {
             return Err(NoValue::Accompanied);
         }
         let units = self.operations as f64 * self.scanned_rows.unwrap_or(1) as f64;
@@ -116,6 +127,14 @@ impl StepCounts {
             Ok(units)
         } else {
             Err(NoValue::NothingDone)
+        }
+    }
+
+    /// Fails where other clients have a part in what is divided that is not the server's.
+    fn alone(&self) -> Result<(), NoValue> {
+        match self.beside {
+            Beside::Nobody => Ok(()),
+            Beside::Even | Beside::Uneven => Err(NoValue::Accompanied),
         }
     }
 
@@ -269,6 +288,7 @@ fn divide(value: Value, by: f64) -> Result<Value, NoValue> {
 
 /// Microseconds of the load generator's processor time.
 pub(super) fn client_cpu(counts: &StepCounts, _: &dyn StepReadings) -> Result<Value, NoValue> {
+    counts.alone()?;
     let units = counts.units()?;
     Ok(Value::counted(counts.client_cpu_ns as f64 / 1e3 / units))
 }
@@ -341,6 +361,7 @@ pub(super) fn write_amplification(
     counts: &StepCounts,
     samples: &dyn StepReadings,
 ) -> Result<Value, NoValue> {
+    counts.alone()?;
     counts.units()?;
     let written = growth(Metric::WrittenKb.facts().how.counters(), samples)?;
     let changed = counts.changed_rows as f64 * counts.row_bytes as f64;

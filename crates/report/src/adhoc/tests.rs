@@ -147,11 +147,11 @@ fn outcome(schedule: Schedule) -> StepOutcome {
             message: "Deadlock found when trying to get lock".into(),
         }],
         schedule: Some(schedule),
+        intervals: vec![interval(0), interval(1)],
         ..testkit::group_outcome(64, 12_000, 64 * 20_000_000_000, latency)
     };
     StepOutcome {
         threads: 2,
-        intervals: vec![interval(0), interval(1)],
         client_user_ns: 200_000_000,
         client_system_ns: 1_000_000_000,
         start_ns: 5_000_000_000,

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{CostUnit, Counter, Effect, Gap, Metric, Plan, Source, Step};
-use prony_stats::Summary;
+use prony_model::{Beside, CostUnit, Counter, Effect, Formula, Gap, Metric, Plan, Source, Step};
+use prony_stats::{Pairs, Summary};
 use prony_store::{Store, StoreError, TrialId};
 
+use crate::analysis::beside::{self, WorkBeside};
 use crate::analysis::cell_trials::{Amount, CellTrials};
 use crate::analysis::cells::Cells;
 use crate::analysis::cost_warnings;
@@ -48,6 +49,9 @@ pub(crate) struct CellCosts {
     pub(crate) per_query: BTreeMap<Metric, Figure>,
     /// The server's own counters that grew, per operation or row, by their places.
     status: Vec<(usize, Summary)>,
+    /// What is to be said of the groups beside the step's own clients, a fragment without final period;
+    /// `None` without groups, and without samples.
+    pub(crate) beside: Option<String>,
     /// Conditions to be shown beside the figures, each a fragment without final period.
     pub(crate) warnings: Vec<String>,
     /// The metrics that they are about.
@@ -85,7 +89,7 @@ impl Costs {
         Ok(Self {
             loads: of_loads(plan, loads),
             cells: parallel::map(trials, |(step, trials)| {
-                of_step(plan, step, trials, cells, sampled)
+                of_step(plan, step, trials, (cells, &measured.beside), sampled)
             }),
             sampled,
             counters: measured.counters,
@@ -176,7 +180,7 @@ fn of_step(
     plan: &Plan,
     step: usize,
     trials: Vec<CellTrials>,
-    cells: &Cells,
+    (cells, beside): (&Cells, &WorkBeside),
     sampled: bool,
 ) -> Vec<CellCosts> {
     let several = trials.iter().any(CellTrials::have_several_queries);
@@ -200,8 +204,13 @@ fn of_step(
         if planned.own().workload.effect != Effect::None {
             cell.doubt_simulated("a step that writes");
         }
-        if cells.at(GroupId::own(step), target).has_warnings() {
+        let own = cells.at(GroupId::own(step), target);
+        if own.has_warnings() {
             cell.doubtful.extend(OF_TIME);
+        }
+        cell.beside = beside.remark(plan, step, target);
+        if beside.at(plan, step, target) == Beside::Even {
+            cell.doubt_shares(own.ratio());
         }
         cell
     };
@@ -244,6 +253,7 @@ impl CellCosts {
                 BTreeMap::new()
             },
             status: trials.status(),
+            beside: None,
             warnings: cost_warnings::of(&trials),
             doubtful: cost_warnings::metrics(&trials),
             of_device: trials.from(Source::Device),
@@ -260,6 +270,22 @@ impl CellCosts {
         self.warnings.extend(simulated.map(|(_, text)| text));
     }
 
+    /// Adds the warning that the work beside weighs differently here and at the base, as the own clients'
+    /// operations per second have this `ratio`.
+    fn doubt_shares(&mut self, ratio: Option<&Pairs>) {
+        let differently = ratio.and_then(|pairs| beside::weighs_differently(pairs.ratio().ratio));
+        let is_shared = |metric: &Metric| {
+            let per_unit = matches!(metric.facts().how, Formula::PerUnit { .. });
+            per_unit || *metric == Metric::PerCpuSecond
+        };
+        let compared = self.figures.iter();
+        let mut compared = compared.filter(|(metric, of)| is_shared(metric) && of.ratio.is_some());
+        if let Some(text) = differently.filter(|_| compared.next().is_some()) {
+            self.doubtful.extend(Metric::costs().filter(is_shared));
+            self.warnings.push(text);
+        }
+    }
+
     /// A cell of a run without samples: it has no figures.
     fn without_samples(trials: CellTrials) -> Self {
         Self {
@@ -267,6 +293,7 @@ impl CellCosts {
             figures: BTreeMap::new(),
             per_query: BTreeMap::new(),
             status: Vec::new(),
+            beside: None,
             warnings: Vec::new(),
             doubtful: BTreeSet::new(),
             of_device: BTreeSet::new(),

@@ -19,7 +19,7 @@ pub(crate) struct CoursePoint {
     pub(crate) high: f64,
 }
 
-/// The course of a step's own clients at one target, with all done blocks; empty if the intervals were not
+/// The course of a group of clients at one target, with all done blocks; empty if the intervals were not
 /// read ([`Within::Operations`](crate::analysis::measured::Within)).
 pub(crate) fn of(cell: &Cell) -> Vec<CoursePoint> {
     let blocks = cell.measurements.iter();

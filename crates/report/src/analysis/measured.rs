@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    DebtKind, GroupFigures, Metric, NoValue, Plan, Schedule, ServiceTimes, SettleOutcome, ThreadUse,
+    Beside, DebtKind, GroupFigures, Metric, NoValue, Plan, Schedule, ServiceTimes, SettleOutcome,
+    ThreadUse,
 };
 use prony_store::{
     ErrorRow, FlatSample, HostRow, OutcomeRow, StatementRow, Store, StoreError, Subject, TrialId,
@@ -11,6 +12,7 @@ use prony_store::{
 };
 use serde::Deserialize;
 
+use crate::analysis::beside::WorkBeside;
 use crate::analysis::conditions::{Condition, StepFacts, Stolen, conditions};
 use crate::analysis::group::GroupId;
 use crate::analysis::histogram::HistogramDecoder;
@@ -44,6 +46,7 @@ pub(crate) struct CostsOfTrials {
     pub(crate) timed: Vec<(usize, usize, TrialCosts)>,
     pub(crate) counted: Vec<(usize, usize, TrialCosts)>,
     pub(crate) loads: LoadCosts,
+    pub(crate) beside: WorkBeside,
 }
 
 /// The costs of loads in all done trials: of each the index of the target.
@@ -63,6 +66,7 @@ struct Rows<'a> {
     debts: BTreeMap<Key, BTreeMap<DebtKind, u64>>,
     settles: BTreeMap<Key, SettleOutcome>,
     schedules: BTreeMap<Key, Schedule>,
+    beside: WorkBeside,
     threads: BTreeMap<Key, Vec<ThreadUse>>,
     errors: BTreeMap<Key, Vec<ErrorRow>>,
     /// Stored warnings about steps of trials, in the order of the file.
@@ -78,15 +82,15 @@ struct Rows<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Within {
     Nothing,
-    /// The counters of each period between two samples.
-    Periods,
     /// The operations of each interval.
     Operations,
+    /// These, and the counters of each period between two samples.
+    All,
 }
 
 impl Within {
     fn periods(self) -> bool {
-        self == Self::Periods
+        self == Self::All
     }
 }
 
@@ -146,7 +150,7 @@ impl MeasuredTrials {
             part.loads.extend(of_trial.loads);
         }
         let (counted, counted_loads) = counted(store, &rows)?;
-        drop(rows);
+        let Rows { beside, .. } = rows;
         warnings.extend(part.warnings);
         Ok(Self {
             all: part.all,
@@ -159,6 +163,7 @@ impl MeasuredTrials {
                     timed: part.loads,
                     counted: counted_loads,
                 },
+                beside,
             },
         })
     }
@@ -180,7 +185,13 @@ fn counted(store: &Store, rows: &Rows<'_>) -> Result<CountedCosts, StoreError> {
         loads.extend(load_costs(rows, &of_trial[0], &samples));
         for row in of_trial {
             let readings = Readings::of(rows.counters, of_step(&samples, Some(row.step)));
-            let counts = counts(rows.plan, row, (&[], None), statements.of(row));
+            // A rate is kept in time, which means nothing here.
+            let beside = match rows.plan.steps[row.step].groups.beside() {
+                [] => Beside::Nobody,
+                _ => Beside::Uneven,
+            };
+            let statements = statements.of(row);
+            let counts = counts(rows.plan, row, (&[], None), statements, beside);
             let of_row = TrialCosts::of(row, &counts, &readings, rows.within.periods());
             costs.push((row.step, row.planned.target, of_row));
         }
@@ -253,8 +264,8 @@ impl<'a> Reader<'a> {
         let mut statements = Statements::read(self.store, trial)?;
         let histograms = self.store.histograms(trial)?;
         let stretches = match rows.within {
-            Within::Operations => self.store.stretches(trial)?,
-            Within::Nothing | Within::Periods => Vec::new(),
+            Within::Operations | Within::All => self.store.stretches(trial)?,
+            Within::Nothing => Vec::new(),
         };
         let mut warnings: Vec<WarningRow> = Vec::new();
         for row in outcomes {
@@ -271,7 +282,8 @@ impl<'a> Reader<'a> {
                 part.warnings.extend(derived);
                 let processors = host.and_then(|host| *rows.processors.get(host)?);
                 let used = (rows.threads(row), processors);
-                let counts = counts(rows.plan, row, used, statements.of(row));
+                let beside = rows.beside.at(rows.plan, row.step, row.planned.target);
+                let counts = counts(rows.plan, row, used, statements.of(row), beside);
                 let costs = TrialCosts::of(row, &counts, &readings, rows.within.periods());
                 part.costs.push((row.step, row.planned.target, costs));
             }
@@ -282,12 +294,11 @@ impl<'a> Reader<'a> {
             let statements = statements.0.remove(&(row.step, row.group));
             let statements = statements.unwrap_or_default();
             let mut measurement = self.measurement(group, row, histogram, statements, &warnings)?;
-            if group.is_own() {
-                let begin = stretches.partition_point(|&(step, _)| step < row.step);
-                let of_step = stretches[begin..].iter();
-                let of_step = of_step.take_while(|&&(step, _)| step == row.step);
-                measurement.stretches = of_step.map(|&(_, stretch)| stretch).collect();
-            }
+            let key = (row.step, row.group);
+            let begin = stretches.partition_point(|of| (of.step, of.group) < key);
+            let of_group = stretches[begin..].iter();
+            let of_group = of_group.take_while(|of| (of.step, of.group) == key);
+            measurement.stretches = of_group.map(|of| of.stretch).collect();
             part.all.push((group, measurement));
         }
         Ok(part)
@@ -410,7 +421,7 @@ impl<'a> Rows<'a> {
             }
         }
         let settles = store.settles()?.into_iter();
-        let schedules = store.schedules()?.into_iter();
+        let schedules = store.schedules()?;
         Ok(Self {
             plan: store.plan(),
             trials,
@@ -421,7 +432,9 @@ impl<'a> Rows<'a> {
             settles: settles
                 .map(|row| ((row.trial, row.step, 0), row.outcome))
                 .collect(),
+            beside: WorkBeside::of(trials, schedules.iter()),
             schedules: schedules
+                .into_iter()
                 .map(|row| ((row.trial, row.step, row.group), row.schedule))
                 .collect(),
             threads,

@@ -43,8 +43,8 @@ pub(crate) struct Measurement {
     pub(super) accompanied: bool,
     /// All promised rates of the step were kept in all blocks: else nothing of it is compared.
     pub(super) kept: bool,
-    /// Operations within the measured time, of a step's own clients; empty where they were not asked
-    /// for.
+    /// Operations within the measured time; empty where they were not asked for, and for groups
+    /// beside in older files.
     pub(crate) stretches: Vec<Stretch>,
 }
 

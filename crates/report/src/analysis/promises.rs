@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use prony_model::{ClientGroup, Length, Pace, Plan, Step, Thousandths};
+use prony_model::{ClientGroup, Length, Pace, Plan, Schedule, Step, Thousandths};
 use prony_store::OutcomeRow;
 
 use crate::analysis::group::GroupId;
@@ -30,6 +30,23 @@ pub(crate) struct Planned {
     pub(crate) backlog: u64,
 }
 
+impl Planned {
+    pub(crate) fn of(schedule: &Schedule) -> Self {
+        Self {
+            operations: schedule.planned,
+            backlog: schedule.backlog,
+        }
+    }
+
+    /// The share that had begun when the measured time was over. The others may have been done later.
+    pub(crate) fn share_begun(self) -> f64 {
+        if self.operations == 0 {
+            return 1.0;
+        }
+        self.operations.saturating_sub(self.backlog) as f64 / self.operations as f64
+    }
+}
+
 /// The share of the planned operations that a group did in one block. `None` without a promise.
 pub(crate) fn done(
     step: &Step,
@@ -51,11 +68,8 @@ pub(crate) fn done(
         } else {
             0.0
         }
-    } else if planned.operations > 0 {
-        // Those that waited when the time was over may have been done later.
-        planned.operations.saturating_sub(planned.backlog) as f64 / planned.operations as f64
     } else {
-        1.0
+        planned.share_begun()
     })
 }
 

@@ -1,8 +1,8 @@
 //! The costs of one trial at one step, from its samples and counts.
 
 use prony_model::{
-    Backend, Counter, CpuDisagreement, Effect, Formula, Gap, Metric, Moment, NoValue, Pace, Plan,
-    Source, StepCounts, ThreadUse, Timing, Value, cpu_disagreement,
+    Backend, Beside, Counter, CpuDisagreement, Effect, Formula, Gap, Metric, Moment, NoValue, Pace,
+    Plan, Source, StepCounts, ThreadUse, Timing, Value, cpu_disagreement,
 };
 use prony_store::{OutcomeRow, StatementRow};
 
@@ -117,7 +117,7 @@ impl TrialCosts {
             row_bytes: plan.dataset.schema.row_bytes(),
             table_rows: None,
             pace: Pace::default(),
-            accompanied: false,
+            beside: Beside::Nobody,
             processors: None,
         };
         let counted = |metric: &Metric| !metric.facts().how.counters().is_empty();
@@ -155,7 +155,7 @@ impl TrialCosts {
             units: counts.operations as f64 * counts.scanned_rows.unwrap_or(1) as f64,
             values: values.collect(),
             without: without.collect(),
-            status: if counts.accompanied {
+            status: if counts.beside == Beside::Uneven {
                 Growths::default()
             } else {
                 status(samples)
@@ -231,6 +231,7 @@ pub(crate) fn counts(
     row: &OutcomeRow,
     (threads, processors): (&[ThreadUse], Option<u32>),
     statements: &[StatementRow],
+    beside: Beside,
 ) -> StepCounts {
     let step = &plan.steps[row.step];
     let writes = step.own().workload.effect != Effect::None;
@@ -252,7 +253,7 @@ pub(crate) fn counts(
         row_bytes: plan.dataset.schema.row_bytes(),
         table_rows: table_rows(plan, row.step),
         pace: step.own().pace,
-        accompanied: step.groups.len() > 1,
+        beside,
     }
 }
 

@@ -6,6 +6,8 @@ mod settings;
 mod verdicts;
 pub(crate) mod view;
 
+use std::slice;
+
 use prony_model::{ClientGroup, CpuSet, DebtKind, Metric, Pace, Placement, Step, Target};
 use prony_store::Subject;
 
@@ -14,6 +16,7 @@ use self::ratios::RatioColumn;
 pub(crate) use self::settings::settings;
 use self::verdicts::VerdictColumn;
 use crate::analysis::Analysis;
+use crate::analysis::evenness::{self, Evenness};
 use crate::analysis::group::GroupId;
 use crate::analysis::loads::DoneLoad;
 use crate::analysis::measurement::Measurement;
@@ -99,8 +102,8 @@ const FIRST: [Column; 24] = [
     ("timing", |row| Some(word(&row.step()?.timing))),
 ];
 
-/// The columns after those for debt: of paces, groups, reconnecting, placement and twins.
-const LAST: [Column; 20] = [
+/// The columns after those for debt: of paces, groups, reconnecting, placement, twins and evenness.
+const LAST: [Column; 26] = [
     ("backend", |row| {
         Some(row.measurement()?.row().backend.name().to_owned())
     }),
@@ -141,6 +144,20 @@ const LAST: [Column; 20] = [
     }),
     ("twin", |row| {
         yes_or_no(Some(row.target) == row.analysis.plan.twin)
+    }),
+    ("intervals", |row| count(row.evenness()?.intervals as u64)),
+    ("interval_rate_median", |row| {
+        figure(Some(row.evenness()?.median))
+    }),
+    ("interval_rate_p1", |row| figure(row.evenness()?.hundredth)),
+    ("interval_rate_slowest", |row| {
+        figure(Some(row.evenness()?.slowest))
+    }),
+    ("intervals_idle", |row| count(row.evenness()?.idle as u64)),
+    ("slice_rates", |row| {
+        let rates = row.evenness()?.slices?.into_iter();
+        let rates: Option<Vec<String>> = rates.map(|rate| figure(Some(rate))).collect();
+        Some(rates?.join(";"))
     }),
 ];
 
@@ -237,6 +254,10 @@ impl Row<'_> {
 
     fn response(&self) -> Option<Times> {
         self.measurement()?.schedule?.response
+    }
+
+    fn evenness(&self) -> Option<Evenness> {
+        evenness::of(slice::from_ref(self.measurement()?))
     }
 
     fn placement(&self) -> Option<&Placement> {

@@ -12,7 +12,7 @@ use crate::document::{Block, Cell, Table};
 use crate::figures;
 use crate::page::Detail;
 use crate::page::view::{column_name, over_blocks, with_n};
-use crate::words::{plural, share};
+use crate::words::{capitalised, plural, sentence, share};
 
 /// The columns for a terminal: first those that studies by hand have always had, then the parts of
 /// the first, writes, and what only counters know.
@@ -154,13 +154,14 @@ pub(crate) fn blocks(
     heading: impl Fn(String) -> Block,
 ) -> Vec<Block> {
     let cells = analysis.costs.step(step);
-    let Some(costs) = table(analysis, cells, detail) else {
+    let remark = beside(analysis, step);
+    let costs = table(analysis, cells, detail).map(Block::Table);
+    if costs.is_none() && remark.is_none() {
         return Vec::new();
-    };
-    let mut blocks = vec![
-        heading(title(analysis, "Cost of", step)),
-        Block::Table(costs),
-    ];
+    }
+    let title = title(analysis, "Cost of", step);
+    let mut blocks = vec![heading(title)];
+    blocks.extend(costs.into_iter().chain(remark));
     let has_query = |metric: &Metric| cells.iter().any(|cell| cell.per_query.contains_key(metric));
     let metrics: Vec<Metric> = OF_QUERY.into_iter().filter(has_query).collect();
     if !metrics.is_empty() {
@@ -208,6 +209,25 @@ fn table_of(
     let header = std::iter::once("target".to_owned()).chain(header);
     let relative = relative(analysis, cells, per, metrics, detail);
     Table::of_figures(header, rows.into_iter().chain(relative))
+}
+
+/// What is to be said of the groups beside a step: once if it is the same for all targets.
+fn beside(analysis: &Analysis<'_>, step: usize) -> Option<Block> {
+    let targets = analysis.columns().into_iter();
+    let remarks = targets.filter_map(|target| {
+        let remark = analysis.costs.cell(step, target).beside.as_ref()?;
+        Some((target, remark))
+    });
+    let remarks: Vec<(usize, &String)> = remarks.collect();
+    let (_, first) = remarks.first()?;
+    if remarks.iter().all(|(_, remark)| remark == first) {
+        return Some(Block::Paragraph(sentence(&capitalised(first))));
+    }
+    let of_target = |&(target, remark): &(usize, &String)| {
+        let name = &analysis.plan.targets[target].name;
+        sentence(&format!("{name}: {remark}"))
+    };
+    Some(Block::List(remarks.iter().map(of_target).collect()))
 }
 
 /// The share of the host's processor time that server and load generator use.

@@ -1,48 +1,66 @@
 //! The tables of steps with many intervals: how evenly the servers worked.
 
 use crate::analysis::Analysis;
-use crate::analysis::evenness::{self, Evenness};
+use crate::analysis::evenness::{self, Evenness, SLICES};
 use crate::analysis::group::GroupId;
 use crate::document::{Block, Cell, Table};
 use crate::figures::significant;
-use crate::page::view::{column_name, with_clients};
+use crate::page::view::{row_name, with_clients};
 use crate::words::count;
 
-/// A table for each step that is shown.
+/// The tables of each step that is shown: of its own clients and the groups beside them.
 pub(crate) fn blocks(analysis: &Analysis<'_>) -> Vec<Block> {
     let of_step = |step: usize| {
         let planned = &analysis.plan.steps[step];
         let name = with_clients(analysis, &planned.name, planned);
-        let table = table(analysis, step)?;
+        let tables = tables(analysis, GroupId::of_step(analysis.plan, step));
         let heading = Block::Heading(format!("Evenness of {name}"));
-        Some(std::iter::once(heading).chain(table))
+        let heading = (!tables.is_empty()).then_some(heading);
+        heading.into_iter().chain(tables)
     };
-    analysis
-        .shown_steps()
-        .filter_map(of_step)
-        .flatten()
-        .collect()
+    analysis.shown_steps().flat_map(of_step).collect()
 }
 
-/// The table of a step, with what it shows before it. `None` if its targets have few intervals.
-pub(crate) fn table(analysis: &Analysis<'_>, step: usize) -> Option<[Block; 2]> {
-    let columns = analysis.columns().into_iter();
-    let known = columns.filter_map(|target| {
-        let evenness = evenness::of(analysis.cells.at(GroupId::own(step), target))?;
-        Some((target, evenness))
-    });
-    let known: Vec<(usize, Evenness)> = known.collect();
-    let seconds = known.first()?.1.seconds;
-    let remark = format!(
-        "Operations per second in each interval of {} s, over all blocks: in the median interval, in \
-         99 % of the intervals at least, in the slowest; intervals in which no operation ended; and the \
-         longest service time in milliseconds.",
-        significant(seconds)
-    );
-    let rows = known.iter().map(|(target, evenness)| {
-        let rate = |rate: f64| Cell::figure(significant(rate), rate);
+/// The tables of some groups of clients, each with what it shows before it; none if all have few
+/// intervals.
+pub(crate) fn tables(analysis: &Analysis<'_>, groups: impl Iterator<Item = GroupId>) -> Vec<Block> {
+    let of_group = |group: GroupId| {
+        let columns = analysis.columns().into_iter();
+        columns.filter_map(move |target| {
+            let evenness = evenness::of(&analysis.cells.at(group, target).measurements)?;
+            Some((row_name(analysis, group, target), evenness))
+        })
+    };
+    let known: Vec<(Cell, Evenness)> = groups.flat_map(of_group).collect();
+    let Some((_, first)) = known.first() else {
+        return Vec::new();
+    };
+    let mut blocks = vec![
+        Block::Paragraph(format!(
+            "Operations per second in each interval of {} s, over all blocks: in the median interval, \
+             in 99 % of the intervals at least, in the slowest; intervals in which no operation ended; \
+             and the longest service time in milliseconds.",
+            significant(first.seconds)
+        )),
+        Block::Table(rates(&known)),
+    ];
+    if known.iter().any(|(_, evenness)| evenness.slices.is_some()) {
+        let remark =
+            "Operations per second in each tenth of the measured time, the mean of the blocks.";
+        blocks.push(Block::Paragraph(remark.to_owned()));
+        blocks.push(Block::Table(slices(&known)));
+    }
+    blocks
+}
+
+fn rate(rate: f64) -> Cell {
+    Cell::figure(significant(rate), rate)
+}
+
+fn rates(known: &[(Cell, Evenness)]) -> Table {
+    let rows = known.iter().map(|(name, evenness)| {
         vec![
-            column_name(analysis, *target),
+            name.clone(),
             count(evenness.intervals as u64).into(),
             rate(evenness.median),
             evenness.hundredth.map(rate).into(),
@@ -60,8 +78,14 @@ pub(crate) fn table(analysis: &Analysis<'_>, step: usize) -> Option<[Block; 2]> 
         "idle",
         "longest ms",
     ];
-    Some([
-        Block::Paragraph(remark),
-        Block::Table(Table::of_figures(header, rows)),
-    ])
+    Table::of_figures(header, rows)
+}
+
+fn slices(known: &[(Cell, Evenness)]) -> Table {
+    let rows = known.iter().filter_map(|(name, evenness)| {
+        let slices = evenness.slices?.map(rate);
+        Some(std::iter::once(name.clone()).chain(slices).collect())
+    });
+    let numbers = (1..=SLICES).map(|slice| slice.to_string());
+    Table::of_figures(std::iter::once("target".to_owned()).chain(numbers), rows)
 }

@@ -199,13 +199,22 @@ pub(crate) fn figures_by_target<R>(
 
 /// The heading of a target's column.
 pub(crate) fn column_name(analysis: &Analysis<'_>, target: usize) -> Cell {
+    name_of(analysis, target, |name| name)
+}
+
+/// The same for the row of a group of clients, with the group if it runs beside the step's own.
+pub(crate) fn row_name(analysis: &Analysis<'_>, group: GroupId, target: usize) -> Cell {
+    name_of(analysis, target, |name| group.named(analysis.plan, &name))
+}
+
+fn name_of(analysis: &Analysis<'_>, target: usize, words: impl Fn(String) -> String) -> Cell {
     let base = if analysis.plan.is_base(target) {
         " (base)"
     } else {
         ""
     };
     let name = &analysis.plan.targets[target].name;
-    Cell::from(format!("{name}{base}")).marked(analysis.trials.failed(target))
+    Cell::from(words(format!("{name}{base}"))).marked(analysis.trials.failed(target))
 }
 
 /// Adds the number of blocks to a figure that rests on fewer than the heading says.

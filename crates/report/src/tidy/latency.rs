@@ -94,24 +94,23 @@ impl Tables<'_> {
         Ok(times::buckets(&histogram).map(bucket).collect())
     }
 
-    /// The reporting periods of all done timed trials, one step of a trial at once, by block, target
-    /// and step.
+    /// The reporting periods of all done timed trials, one group of clients in a step of a trial at
+    /// once, by block, target, step and group.
     pub fn intervals(&self) -> impl Iterator<Item = Result<Vec<Interval<'_>>, ReportError>> {
         let (outcomes, error) = match self.store.outcomes() {
             Ok(outcomes) => (outcomes, None),
             Err(error) => (Vec::new(), Some(Err(error.into()))),
         };
-        let own = outcomes.into_iter().filter(|row| row.group == 0);
-        error
-            .into_iter()
-            .chain(own.map(|row| self.of_periods(&row)))
+        let all = outcomes.into_iter().map(|row| self.of_periods(&row));
+        error.into_iter().chain(all)
     }
 
     fn of_periods(&self, row: &OutcomeRow) -> Result<Vec<Interval<'_>>, ReportError> {
-        let is_scheduled = self.plan().steps[row.step].own().pace.is_scheduled();
-        let periods = self.store.intervals(row.trial, row.step)?.into_iter();
+        let group = &self.plan().steps[row.step].groups[row.group];
+        let is_scheduled = group.pace.is_scheduled();
+        let periods = self.store.intervals(row.trial, row.step, row.group)?;
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
-        let rows = periods.enumerate().map(|(position, period)| {
+        let rows = periods.into_iter().enumerate().map(|(position, period)| {
             let done = period.operations > 0;
             let time = |nanoseconds: u64| done.then_some(nanoseconds as f64 / 1e3);
             Interval {
@@ -119,6 +118,7 @@ impl Tables<'_> {
                 target: self.target_name(row.planned.target),
                 step: self.step_name(row.step),
                 clients: self.step_clients(row.step),
+                beside: self.beside(group_of(row)),
                 block: u64::from(row.planned.block) + 1,
                 position: position as u64 + 1,
                 start_s: seconds(period.start_ns),

@@ -200,7 +200,7 @@ row! {
 }
 
 row! {
-    /// Counts of one reporting period of a step's own clients in a timed trial.
+    /// Counts of one reporting period of one group of clients in a timed trial.
     Interval {
         key {
             /// Id of the run.
@@ -211,6 +211,8 @@ row! {
             step: Text<'a>,
             /// Clients of the step itself.
             clients: u64,
+            /// Name of the group of clients beside the step's own; null for the step's own clients.
+            beside: Option<Text<'a>>,
             /// Block, from 1.
             block: u64,
             /// Number of the period, from 1.

@@ -9,7 +9,7 @@ use crate::page::view::{over_blocks, with_n};
 use crate::views::arrangement::{Grid, Header};
 use crate::views::base::Base;
 use crate::views::measure::{Figure, Measure, is_of_bases, unit};
-use crate::words::{listed, sentence};
+use crate::words::{capitalised, listed, sentence};
 
 /// A table of figures with its heading.
 #[derive(Debug, Clone, PartialEq)]
@@ -246,11 +246,4 @@ fn relative(analysis: &Analysis<'_>, grid: &Grid, base: &Base) -> String {
         }
     }
     format!("relative to {}", listed(&names))
-}
-
-/// A text with a capital letter at its start.
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }

@@ -11,6 +11,7 @@ mod canaries;
 mod ceiling;
 mod compare;
 mod costs;
+mod costs_beside;
 mod documentation;
 mod effective;
 mod evenness;

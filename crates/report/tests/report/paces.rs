@@ -8,6 +8,7 @@ use prony_model::{
 use prony_report::Format;
 use prony_testkit::{self as testkit, planned};
 
+use crate::evenness::intervals;
 use crate::golden::shown;
 use crate::sample::{Sample, at, histogram, plan};
 
@@ -48,14 +49,14 @@ pub(crate) fn paced_plan() -> Plan {
     plan
 }
 
-fn rate(rate: u32) -> Pace {
+pub(crate) fn rate(rate: u32) -> Pace {
     Pace::Open {
         rate: Thousandths(rate * 1000),
         spacing: Spacing::Poisson,
     }
 }
 
-fn schedule(operations: u64, response_ns: u64, backlog: u64) -> Schedule {
+pub(crate) fn schedule(operations: u64, response_ns: u64, backlog: u64) -> Schedule {
     Schedule {
         planned: operations + 3,
         backlog,
@@ -104,6 +105,9 @@ fn pace(target: u64, step: usize, outcome: &mut StepOutcome) {
             outcome.groups.push(group("writers", target, Some(writers)));
             outcome.groups.push(group("lookups", target, None));
             outcome.groups[2].clients = 1;
+            // Those who look up have no intervals, as groups beside in older files.
+            outcome.groups[0].intervals = intervals(false);
+            outcome.groups[1].intervals = intervals(target == 1);
             if target == 1 {
                 outcome.groups[1].errors = vec![ErrorCount {
                     code: 1213.into(),

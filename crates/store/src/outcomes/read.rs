@@ -3,7 +3,10 @@
 use prony_model::{Interval, PlannedTrial, Schedule, ThreadUse, TrialKind};
 use rusqlite::params;
 
-use super::{ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, Stretch, ThreadUseRow};
+use super::{
+    ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, Stretch, StretchRow,
+    ThreadUseRow,
+};
 use crate::database::{first, read_row, rows};
 use crate::trials::DONE_TIMED;
 use crate::values::{Parsed, Word};
@@ -215,38 +218,45 @@ impl Store {
         )
     }
 
-    /// Start, end, operations and longest operation of all intervals of a trial, by step and in order: what throughput
-    /// within the steps is made of.
+    /// Start, end, operations and longest operation of all intervals of a trial, by step and group and
+    /// in order: what throughput within the steps is made of.
     ///
     /// # Errors
     /// When the file can't be read.
-    pub fn stretches(&self, trial: TrialId) -> Result<Vec<(usize, Stretch)>, StoreError> {
+    pub fn stretches(&self, trial: TrialId) -> Result<Vec<StretchRow>, StoreError> {
         rows(
             &self.connection,
             "read the intervals",
-            "SELECT step_id, start_ns, end_ns, operations, latency_ns_max FROM interval
-             WHERE trial_id = ?1 ORDER BY step_id, position",
+            "SELECT step_id, group_position, start_ns, end_ns, operations, latency_ns_max
+             FROM interval WHERE trial_id = ?1 ORDER BY step_id, group_position, position",
             [trial],
             |row| {
                 let stretch =
-                    read_row! { row, 1 => Stretch { start_ns, end_ns, operations, longest_ns } }?;
-                Ok((row.get(0)?, stretch))
+                    read_row! { row, 2 => Stretch { start_ns, end_ns, operations, longest_ns } }?;
+                read_row! { row, 0 => StretchRow { step, group } with { stretch: stretch } }
             },
         )
     }
 
-    /// The intervals of a step's own clients, in order.
+    /// The intervals of a group of clients in a step, in order. Groups beside have none in files that
+    /// began with a version of the schema before 6.
     ///
     /// # Errors
     /// When the file can't be read.
-    pub fn intervals(&self, trial: TrialId, step: usize) -> Result<Vec<Interval>, StoreError> {
+    pub fn intervals(
+        &self,
+        trial: TrialId,
+        step: usize,
+        group: usize,
+    ) -> Result<Vec<Interval>, StoreError> {
         rows(
             &self.connection,
             "read the intervals",
             "SELECT start_ns, end_ns, operations, queries, errors, latency_ns_p99, latency_ns_max,
                  response_ns_p99, backlog
-             FROM interval WHERE trial_id = ?1 AND step_id = ?2 ORDER BY position",
-            params![trial, step],
+             FROM interval WHERE trial_id = ?1 AND step_id = ?2 AND group_position = ?3
+             ORDER BY position",
+            params![trial, step, group],
             |row| {
                 read_row! { row, 0 => Interval {
                     start_ns, end_ns, operations, queries, errors, latency_ns_p99,

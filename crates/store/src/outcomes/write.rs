@@ -41,7 +41,6 @@ impl Store {
             for (position, group) in outcome.groups.iter().enumerate() {
                 writer.write_group(position, group)?;
             }
-            writer.write_intervals(&outcome.intervals)?;
             writer.write_thread_use(&outcome.thread_use)
         })
     }
@@ -74,6 +73,7 @@ impl StepWriter<'_> {
         self.write_histogram(position, 0, &group.histogram)?;
         self.write_statements(position, group)?;
         self.write_errors(position, &group.errors)?;
+        self.write_intervals(position, &group.intervals)?;
         match &group.schedule {
             Some(schedule) => self.write_schedule(position, schedule),
             None => Ok(()),
@@ -119,14 +119,14 @@ impl StepWriter<'_> {
         } }
     }
 
-    fn write_intervals(&self, intervals: &[Interval]) -> Result<(), StoreError> {
+    fn write_intervals(&self, group: usize, intervals: &[Interval]) -> Result<(), StoreError> {
         intervals
             .iter()
             .enumerate()
             .try_for_each(|(position, interval)| {
                 insert_row! { self.transaction, "record the intervals of a step", interval {
-                    trial_id: self.trial, step_id: self.step, position: position,
-                    start_ns: interval.start_ns, end_ns: interval.end_ns,
+                    trial_id: self.trial, step_id: self.step, group_position: group,
+                    position: position, start_ns: interval.start_ns, end_ns: interval.end_ns,
                     operations: interval.operations, queries: interval.queries,
                     errors: interval.errors, latency_ns_p99: interval.latency_ns_p99,
                     latency_ns_max: interval.latency_ns_max,

@@ -4,10 +4,12 @@ use prony_model::{
     Backend, Calibration, ErrorClass, ErrorCount, GroupOutcome, Interval, Schedule, Scheduling,
     SchedulingGroups, StatementOutcome, StepOutcome, ThreadUse,
 };
-use prony_store::{OutcomeRow, ScheduleRow, Store, StoreError, Stretch, ThreadUseRow};
+use prony_store::{
+    OutcomeRow, ScheduleRow, Store, StoreError, Stretch, StretchRow, ThreadUseRow, TrialId,
+};
 use prony_testkit::{self as testkit, planned};
 
-use crate::sample::{Sample, assert_whole, at, beside, create_with, outcome, plan};
+use crate::sample::{Sample, assert_whole, at, beside, create_with, intervals, outcome, plan};
 
 fn schedule(planned: u64) -> Schedule {
     Schedule {
@@ -65,9 +67,63 @@ fn paced() -> StepOutcome {
     ];
     outcome.groups.push(group("writers", Some(schedule(500))));
     outcome.groups.push(group("scans", None));
-    outcome.intervals[2].response_ns_p99 = 44;
-    outcome.intervals[2].backlog = 55;
+    let own = outcome.groups.own_mut();
+    own.intervals[2].response_ns_p99 = 44;
+    own.intervals[2].backlog = 55;
+    outcome.groups[1].intervals = intervals(100);
     outcome
+}
+
+/// The intervals of the first step are those of `outcome`, group by group.
+fn assert_intervals(store: &Store, trial: TrialId, outcome: &StepOutcome) {
+    let stretch = |interval: &Interval| Stretch {
+        start_ns: interval.start_ns,
+        end_ns: interval.end_ns,
+        operations: interval.operations,
+        longest_ns: interval.latency_ns_max,
+    };
+    let mut expected = Vec::new();
+    for (group, of_group) in outcome.groups.iter().enumerate() {
+        let intervals = store.intervals(trial, 0, group).unwrap();
+        assert_eq!(intervals, of_group.intervals);
+        expected.extend(intervals.iter().map(|interval| StretchRow {
+            step: 0,
+            group,
+            stretch: stretch(interval),
+        }));
+    }
+    let mut stretches = store.stretches(trial).unwrap();
+    stretches.retain(|row| row.step == 0);
+    assert_eq!(stretches, expected);
+}
+
+/// Files of version 5 have the intervals of a step's own clients alone.
+#[test]
+fn older_files_have_intervals_of_the_own_clients_alone() {
+    let (sample, mut store) = grouped_run(0);
+    let trial = store.begin_trial(planned(0, 1), at(1)).unwrap();
+    let mut outcome = paced();
+    for group in outcome.groups.iter_mut().skip(1) {
+        group.intervals.clear();
+    }
+    store.record_step(trial, 0, &outcome).unwrap();
+    drop(store);
+    rusqlite::Connection::open(sample.path())
+        .and_then(|connection| {
+            connection.execute_batch(
+                "CREATE TABLE older AS SELECT trial_id, step_id, position, start_ns, end_ns,
+                     operations, queries, errors, latency_ns_p99, latency_ns_max,
+                     response_ns_p99, backlog FROM interval;
+                 DROP TABLE interval; ALTER TABLE older RENAME TO interval;",
+            )?;
+            connection.pragma_update(None, "user_version", 5)
+        })
+        .unwrap();
+    let reader = Store::open_read_only(&sample.path()).unwrap();
+    assert_intervals(&reader, trial, &outcome);
+    drop(reader);
+    assert_intervals(&sample.open(), trial, &outcome);
+    assert_whole(&sample.path());
 }
 
 /// A run with two groups beside the clients of this step.
@@ -108,20 +164,7 @@ fn what_a_paced_step_yields_comes_back() {
         used: paced().thread_use[thread],
     };
     assert_eq!(store.thread_uses().unwrap(), [thread(0), thread(1)]);
-    let intervals = store.intervals(trial, 0).unwrap();
-    assert_eq!(intervals, paced().intervals);
-    let stretches = store.stretches(trial).unwrap().into_iter();
-    let of_step: Vec<Stretch> = stretches
-        .filter_map(|(step, stretch)| (step == 0).then_some(stretch))
-        .collect();
-    let stretch = |interval: &Interval| Stretch {
-        start_ns: interval.start_ns,
-        end_ns: interval.end_ns,
-        operations: interval.operations,
-        longest_ns: interval.latency_ns_max,
-    };
-    let expected: Vec<Stretch> = intervals.iter().map(stretch).collect();
-    assert_eq!(of_step, expected);
+    assert_intervals(&store, trial, &paced());
     let outcomes = store.outcomes().unwrap();
     let backends: Vec<_> = outcomes
         .iter()

@@ -60,7 +60,7 @@ fn a_step_is_recorded_whole_or_not_at_all() {
     let mut store = sample.create();
     let trial = store.begin_trial(planned(0, 0), at(1)).unwrap();
     let mut too_large = outcome(1);
-    too_large.intervals[4].queries = u64::MAX;
+    too_large.groups.own_mut().intervals[4].queries = u64::MAX;
     assert!(matches!(
         store.record_step(trial, 0, &too_large),
         Err(StoreError::Database { .. })

@@ -97,6 +97,23 @@ pub(crate) fn beside(step: &mut Step, name: &str) {
     step.groups.push(group);
 }
 
+/// Five seconds of so many operations each.
+pub(crate) fn intervals(operations: u64) -> Vec<Interval> {
+    let second_ns = 1_000_000_000;
+    let interval = |second: u64| Interval {
+        response_ns_p99: 0,
+        backlog: 0,
+        start_ns: second * second_ns,
+        end_ns: (second + 1) * second_ns,
+        operations,
+        queries: 3 * operations,
+        errors: 1,
+        latency_ns_p99: 2_000_000,
+        latency_ns_max: 3_000_000,
+    };
+    (0..5).map(interval).collect()
+}
+
 pub(crate) fn outcome(clients: u32) -> StepOutcome {
     let own = GroupOutcome {
         queries: 3000,
@@ -117,22 +134,10 @@ pub(crate) fn outcome(clients: u32) -> StepOutcome {
             count: 7,
             message: "Deadlock found".into(),
         }],
+        intervals: intervals(200),
         ..testkit::group_outcome(clients, 1000, 5_000_000_000, vec![1, 2, 3])
     };
     StepOutcome {
-        intervals: (0..5)
-            .map(|second| Interval {
-                response_ns_p99: 0,
-                backlog: 0,
-                start_ns: second * 1_000_000_000,
-                end_ns: (second + 1) * 1_000_000_000,
-                operations: 200,
-                queries: 600,
-                errors: 1,
-                latency_ns_p99: 2_000_000,
-                latency_ns_max: 3_000_000,
-            })
-            .collect(),
         client_user_ns: 11_000_000,
         client_system_ns: 12_000_000,
         start_ns: 1_000,

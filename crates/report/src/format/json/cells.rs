@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::placement::{placed, placement};
 use super::{costs, estimate, object, ratio, summary};
 use crate::analysis::Analysis;
+use crate::analysis::evenness::{self, Evenness};
 use crate::analysis::group::GroupId;
 use crate::analysis::sections;
 use crate::error::ReportError;
@@ -99,7 +100,22 @@ fn figures(analysis: &Analysis<'_>, group: GroupId, target: usize) -> impl Seria
         milliseconds_per_operation: cell.milliseconds.as_ref().map(summary),
         ratio: cell.ratio().map(|pairs| ratio(analysis, pairs)),
         time_ratio: cell.time_ratio(&analysis.verdicts.looks).as_ref().map(estimate),
+        evenness: evenness::of(&cell.measurements).map(even),
         notes: cell.warnings.iter().cloned().chain(unequal).collect::<Vec<_>>(),
+    }
+}
+
+/// The rates of intervals, over the blocks.
+fn even(evenness: Evenness) -> impl Serialize {
+    object! {
+        interval_s: thousandths(evenness.seconds),
+        intervals: evenness.intervals,
+        median: thousandths(evenness.median),
+        p1: evenness.hundredth.map(thousandths),
+        slowest: thousandths(evenness.slowest),
+        idle: evenness.idle,
+        longest_ms: thousandths(evenness.longest_ms),
+        slices: evenness.slices.map(|rates| rates.map(thousandths)),
     }
 }
 

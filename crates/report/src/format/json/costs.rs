@@ -89,7 +89,7 @@ fn of_cell<'a>(
         per_query: per_query(analysis, cell),
         status: status.collect::<BTreeMap<_, _>>(),
         counted: cell.trials.counted.iter().map(counted).collect::<Vec<_>>(),
-        notes: &cell.warnings,
+        notes: cell.warnings.iter().chain(&cell.beside).collect::<Vec<_>>(),
     }
 }
 

@@ -162,10 +162,8 @@ fn folds(analysis: &Analysis<'_>, group: GroupId) -> Vec<Fold> {
     };
     fold("Every block", every_block(analysis, group));
     let mut graphs = Vec::new();
-    if group.is_own() {
-        graphs.extend(course(analysis, group.step));
-        graphs.extend(evenness::table(analysis, group.step).into_iter().flatten());
-    }
+    graphs.extend(course(analysis, group));
+    graphs.extend(evenness::tables(analysis, std::iter::once(group)));
     graphs.extend(latencies(analysis, group));
     fold("Time within the step, and latency", graphs);
     if group.is_own() {
@@ -238,9 +236,9 @@ fn every_block(analysis: &Analysis<'_>, group: GroupId) -> Vec<Block> {
 }
 
 /// Throughput within the measured time.
-fn course(analysis: &Analysis<'_>, step: usize) -> Option<Block> {
+fn course(analysis: &Analysis<'_>, group: GroupId) -> Option<Block> {
     let line = |target: usize| {
-        let points = course::of(analysis.cell(step, target));
+        let points = course::of(analysis.cells.at(group, target));
         let point = |point: &CoursePoint| Point {
             x: point.at_s,
             y: point.median,
