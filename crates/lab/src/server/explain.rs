@@ -33,6 +33,7 @@ pub(crate) fn explain_all(
     let failed = |error: &dyn fmt::Display| {
         Fault::failed_with_log(format!("failed to {error}"), server.log_tail())
     };
+    let mut asked = server.connect().map_err(|error| failed(&error))?;
     let connection = server.connect().map_err(|error| failed(&error))?;
     let mut explainer = Explainer::new(connection, variables).map_err(|error| failed(&error))?;
     let mut texts = Vec::new();
@@ -42,9 +43,15 @@ pub(crate) fn explain_all(
             continue;
         }
         let own = step.own();
-        let statements =
-            sample_statements(&own.workload, &own.parameters, &plan.dataset, plan.seed)
-                .map_err(|error| Fault::failed(format!("failed to explain: {error}")))?;
+        let (workload, parameters) = (&own.workload, &own.parameters);
+        let statements = sample_statements(
+            Some(&mut asked),
+            workload,
+            parameters,
+            &plan.dataset,
+            plan.seed,
+        )
+        .map_err(|error| Fault::failed(format!("failed to explain: {error}")))?;
         for (statement, sql) in statements {
             let answer = explainer.explain(&sql).map_err(|error| failed(&error))?;
             texts.extend(answer.map(|answer| PlanText {

@@ -134,7 +134,7 @@ impl<'a> Params<'a> {
                 let sum = self.reduce(name, expr)?;
                 let bounds = sum.bounds(&self.bounds);
                 self.compiled.push(Param::Derived { slot: first, sum });
-                self.add_integers(name, Found::Integer(first), bounds, 1)
+                self.add_integers(name, Found::Integer(first), bounds, 1)?;
             }
             Generator::Draw {
                 low,
@@ -149,52 +149,43 @@ impl<'a> Params<'a> {
                     Some(_) => Found::List(slots),
                     None => Found::Integer(first),
                 };
-                self.add_integers(name, found, bounds, length)
+                self.add_integers(name, found, bounds, length)?;
             }
-            Generator::Digits(_)
-            | Generator::Letters { .. }
-            | Generator::Numbered { .. }
-            | Generator::DateTime { .. } => {
-                let rule = self.text_rule(name, &param.generator)?;
+            Generator::Digits(pattern) => {
+                let rule = TextRule::Digits(DigitPattern::new(&self.written(pattern)));
                 self.add_text(name, rule);
-                Ok(())
             }
-        }
-    }
-
-    /// The rule of a parameter that is a text.
-    fn text_rule(&self, name: &str, generator: &Generator) -> Result<TextRule, CompileError> {
-        let is_quoted = self.is_text();
-        Ok(match generator {
-            Generator::Letters { lengths, random } => TextRule::Letters {
-                rule: LetterRule {
-                    min: lengths.min,
-                    max: lengths.max,
-                    random: random.0,
-                },
-                is_quoted,
-            },
+            Generator::Letters { lengths, random } => {
+                let rule = TextRule::Letters {
+                    rule: LetterRule {
+                        min: lengths.min,
+                        max: lengths.max,
+                        random: random.0,
+                    },
+                    is_quoted: self.is_text(),
+                };
+                self.add_text(name, rule);
+            }
             Generator::Numbered { text, number } => {
-                let start = self.written(&text.before).len() - usize::from(is_quoted);
+                let start = self.written(&text.before).len() - usize::from(self.is_text());
                 let zeros = "0".repeat(text.digits as usize);
-                TextRule::Numbered {
+                let rule = TextRule::Numbered {
                     place: [start, start + zeros.len()],
                     text: self.written(&format!("{}{zeros}{}", text.before, text.after)),
                     number: self.sum(name, number)?,
-                }
+                };
+                self.add_text(name, rule);
             }
-            Generator::DateTime { since, seconds } => TextRule::DateTime {
-                since: *since,
-                seconds: self.sum(name, seconds)?,
-                is_quoted,
-            },
-            Generator::Digits(pattern) => {
-                TextRule::Digits(DigitPattern::new(&self.written(pattern)))
+            Generator::DateTime { since, seconds } => {
+                let rule = TextRule::DateTime {
+                    since: *since,
+                    seconds: self.sum(name, seconds)?,
+                    is_quoted: self.is_text(),
+                };
+                self.add_text(name, rule);
             }
-            Generator::Draw { .. } | Generator::Derived(_) => {
-                TextRule::Digits(DigitPattern::new(b""))
-            }
-        })
+        }
+        Ok(())
     }
 
     /// A sum that fits 64 bits.
