@@ -168,9 +168,9 @@ impl Dataset {
         let names = self.names_of_set(index);
         let pieces = sql.pieces().iter().map(|piece| match piece {
             Piece::Text(text) => text.clone(),
-            named => {
-                let name = self.schema.place(named).and_then(|at| names.get(at));
-                name.cloned().unwrap_or_else(|| named.to_string())
+            hole => {
+                let name = self.schema.place(hole).and_then(|at| names.get(at));
+                name.cloned().unwrap_or_else(|| hole.to_string())
             }
         });
         pieces.collect()

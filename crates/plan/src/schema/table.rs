@@ -129,15 +129,14 @@ pub(super) fn check_foreign_keys(
     let all: Vec<(&str, &Table)> = std::iter::once((tables.value, main))
         .chain(others)
         .collect();
-    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     for (_, table) in &all {
         for foreign_key in &table.foreign_keys {
             let written = Located {
                 value: foreign_key.value.references.as_str(),
                 span: foreign_key.span.clone(),
             };
-            let mut named = all.iter().filter(|(name, _)| *name == written.value);
-            let Some((_, other)) = named.next() else {
+            let Some((_, other)) = all.iter().find(|(name, _)| *name == written.value) else {
+                let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
                 return unknown("table", &written, &names).fail(document);
             };
             let column = &foreign_key.value.column;
