@@ -234,6 +234,8 @@ fn checks_on_old_and_new_servers() {
         .unwrap()
         .into_iter()
         .filter(|workload| workload.schema == DATASET.schema)
+        // What servers say of a change of a table is in words of their version.
+        .filter(|workload| !workload.goes_through_tables())
         .chain(distributions.map(in_list))
         .collect();
     let mut all = Vec::new();
