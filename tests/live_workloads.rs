@@ -164,6 +164,31 @@ fn work_of_published_studies_is_answered_alike_in_every_series() {
     verified(folder.path(), &text);
 }
 
+/// Tables beyond sbtest's, one for each client.
+#[test]
+fn workloads_over_other_schemas_are_answered_alike() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let targets = ["mysql-5.0.21", "mysql-9.7"].map(|build| target(build, "innodb", "text"));
+    for (schema, rows) in [
+        ("purchases", "3_000"),
+        ("ycsb", "1_000"),
+        ("ycsb-counted", "1_000"),
+        ("family", "3_000"),
+        ("shop", "3_000"),
+        ("bank", "100_000"),
+    ] {
+        let schema = Schema::built_in(schema).unwrap();
+        let text = experiment("other", "mysql-9.7-innodb", &targets.concat(), schema).replace(
+            "tables = 2\nrows = 3_000",
+            &format!("tables = 3\nrows = {rows}"),
+        );
+        verified(folder.path(), &text);
+    }
+}
+
 #[test]
 fn tables_without_a_primary_key_are_answered_alike() {
     if !live() {

@@ -34,7 +34,7 @@ fn every_workload_is_a_line() {
             .take(5)
             .collect::<Vec<_>>()
     };
-    assert_eq!(list.stdout.lines().count(), 40);
+    assert_eq!(list.stdout.lines().count(), 67);
     assert_eq!(
         line("read-write"),
         ["read-write", "mixed", "rewrite", "sbtest", "range=100"]
@@ -46,7 +46,7 @@ fn every_workload_is_a_line() {
     ))
     .exits(0);
     let all: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(all.as_array().unwrap().len(), 40);
+    assert_eq!(all.as_array().unwrap().len(), 67);
     assert_eq!(all[0]["name"], "point-query");
 }
 
@@ -76,7 +76,7 @@ fn ones_own_workloads_come_first() {
     assert_eq!(finish(prony(folder.path(), &show)).exits(0).stdout, MINE);
     let list = [&["workloads", "list"], &own[..]].concat();
     let list = finish(prony(folder.path(), &list)).exits(0).stdout;
-    assert_eq!(list.lines().count(), 40);
+    assert_eq!(list.lines().count(), 67);
     assert!(list.starts_with("point-query "), "{list}");
     assert!(list.contains("The row with the lowest key"), "{list}");
 }
