@@ -110,8 +110,9 @@ impl Dataset {
 
     /// Rows of all tables together, further ones included.
     pub fn rows_total(&self) -> u64 {
-        let rows = self.parts().iter().map(Self::rows_of_part).sum::<u64>();
-        rows.max(self.rows_of_part())
+        let parts = self.parts();
+        let rows = parts.iter().map(Self::rows_of_part);
+        rows.fold(0, u64::saturating_add)
     }
 
     /// Number of all tables, further ones included.

@@ -27,12 +27,12 @@ mod twin;
 use std::path::Path;
 
 use prony_model::{
-    Backend, BuildFacts, Dataset, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema, Target,
-    Workload,
+    Backend, BuildFacts, Dataset, Engine, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema,
+    Target, Workload,
 };
 
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
-use crate::invalid::{Invalid, Problem, Read, Span, read_toml};
+use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 use crate::percent;
 use crate::schema;
 use optional::Targets;
@@ -166,6 +166,9 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         placement::check_without_server(document, name, &wanted.as_ref())?;
     }
     let targets = targets?;
+    if let Ok(dataset) = &dataset {
+        check_foreign_keys(document, dataset, &targets)?;
+    }
     let base = optional::find_base(document, &base?, &targets)?;
     unknown?;
     profiles?;
@@ -200,6 +203,27 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         targets: design.targets,
         steps: sequence.steps,
     })
+}
+
+/// Checks that foreign keys are kept by all targets.
+fn check_foreign_keys(document: &Document<'_>, read: &DatasetRead, targets: &Targets) -> Read<()> {
+    let schema = read.dataset.schema;
+    if !schema.has_foreign_keys() || !read.dataset.indexes {
+        return Ok(());
+    }
+    let mut all = targets.all.iter();
+    let Some(target) = all.find(|target| target.engine != Engine::Innodb) else {
+        return Ok(());
+    };
+    Problem::new(format!(
+        "`{}` has foreign keys, which `{}` with engine {} does not keep",
+        schema.name(),
+        target.name,
+        target.engine
+    ))
+    .at(&read.rows, "in this dataset")
+    .help("only InnoDB keeps them: change the target's `engine`, or choose a schema without them")
+    .fail(document)
 }
 
 fn read_seed(value: Value<'_>) -> Read<u64> {

@@ -164,7 +164,7 @@ fn generators_that_can_not_fill_the_rows() {
 }
 
 /// The example of several tables in the documentation.
-fn family() -> &'static str {
+fn household() -> &'static str {
     let page = include_str!("../../../../docs/formats/schema.md");
     let (_, rest) = page.split_once("## Several tables").unwrap();
     let (_, rest) = rest.split_once("```toml\n").unwrap();
@@ -173,7 +173,7 @@ fn family() -> &'static str {
 
 #[test]
 fn several_tables_in_the_documentation() {
-    let workloads = parse_workloads("mine.toml", family()).unwrap();
+    let workloads = parse_workloads("mine.toml", household()).unwrap();
     let schema = workloads[0].schema;
     let dataset = Dataset {
         schema,
@@ -210,7 +210,7 @@ fn names_of_several_tables() {
         (
             "FROM {table} c JOIN {table:parents}",
             "FROM {table} c JOIN {table:parent}",
-            r#"`family` has no further table `parent`
+            r#"`household` has no further table `parent`
                | sql = "SELECT c.id, p.id FROM {table} c JOIN {table:«parent»} p ON p.id = c.parent WHERE c.id = {id}" no such table
                | did you mean `parents`? known tables of the schema: parents"#,
         ),
@@ -229,8 +229,24 @@ fn names_of_several_tables() {
                | a number follows each name: choose one that ends with a letter, other than `list`"#,
         ),
     ] {
-        assert!(family().contains(from), "{from}");
-        let text = family().replacen(from, to, 1);
+        assert!(household().contains(from), "{from}");
+        let text = household().replacen(from, to, 1);
         assert_says(&parse_workloads("mine.toml", &text).unwrap_err(), expected);
     }
+}
+
+#[test]
+fn foreign_keys_are_for_innodb() {
+    let text = RIGHT
+        .replace("[dataset]", "[dataset]\nschema = \"family\"")
+        .replace(
+            "workload = \"read-only\"\nparameters.range = 10\n",
+            "workload = \"parent-update\"\n",
+        );
+    let steps = text.find("[[step]]").unwrap();
+    let text = format!("{}[[step]]\nworkload = \"parent-update\"\n", &text[..steps]);
+    assert!(World::new().parse(&text).is_ok());
+    let text = text.replacen("[[target]]", "[[target]]\nengine = \"myisam\"", 1);
+    let error = World::new().parse(&text).unwrap_err().to_string();
+    assert!(error.contains("`family` has foreign keys"), "{error}");
 }

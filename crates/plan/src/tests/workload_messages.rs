@@ -397,7 +397,8 @@ fn words() {
         r#"unknown schema `fo`
            | schema = «"fo"» no such schema
            | did you mean `foo`? known schemas: sbtest, sbtest-0.4, foo,
-           purchases, bank, wholesale"#,
+           purchases, bank, wholesale, ycsb, ycsb-counted, family,
+           family-unchecked, shop"#,
     );
     check(
         "effect =",
