@@ -166,9 +166,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
         placement::check_without_server(document, name, &wanted.as_ref())?;
     }
     let targets = targets?;
-    if let Ok(dataset) = &dataset {
-        check_foreign_keys(document, dataset, &targets)?;
-    }
+    check_foreign_keys(document, dataset.as_ref().ok(), &targets)?;
     let base = optional::find_base(document, &base?, &targets)?;
     unknown?;
     profiles?;
@@ -206,7 +204,12 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
 }
 
 /// Checks that foreign keys are kept by all targets.
-fn check_foreign_keys(document: &Document<'_>, read: &DatasetRead, targets: &Targets) -> Read<()> {
+fn check_foreign_keys(
+    document: &Document<'_>,
+    dataset: Option<&DatasetRead>,
+    targets: &Targets,
+) -> Read<()> {
+    let Some(read) = dataset else { return Ok(()) };
     let schema = read.dataset.schema;
     if !schema.has_foreign_keys() || !read.dataset.indexes {
         return Ok(());
