@@ -71,6 +71,7 @@ fn answer(mut socket: UnixStream, own_ns: &AtomicU64) -> Result<(), CheckError> 
         match socket.read(&mut byte) {
             Ok(0) => return Ok(()),
             Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
             Err(error) => return Err(CheckError::Exchange(error)),
         }

@@ -112,7 +112,7 @@ impl TlsStream {
             if !self.tls.is_handshaking() {
                 return Ok(());
             }
-            if self.tls.read_tls(&mut self.socket).map_err(lost)? == 0 {
+            if receive(&mut self.tls, &mut self.socket).map_err(lost)? == 0 {
                 return Err(TlsError::Closed);
             }
             if let Err(error) = self.tls.process_new_packets() {
@@ -153,7 +153,7 @@ impl Read for TlsStream {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 result => return result,
             }
-            self.tls.read_tls(&mut self.socket)?;
+            receive(&mut self.tls, &mut self.socket)?;
             let processed = self.tls.process_new_packets();
             if self.tls.wants_write() {
                 // An alert among it tells the server why it failed; it may be deaf.
@@ -191,6 +191,17 @@ impl Write for TlsStream {
             }
         }
         Ok(())
+    }
+}
+
+/// Reads what came, encrypted. A socket with a timeout breaks a read off when the process is stopped
+/// and goes on, as it is between the turns of a trial: it is read again.
+fn receive(tls: &mut ClientConnection, socket: &mut impl Read) -> io::Result<usize> {
+    loop {
+        match tls.read_tls(socket) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            result => return result,
+        }
     }
 }
 

@@ -327,3 +327,28 @@ fn files_of_authorities() {
         server.join().unwrap();
     }
 }
+
+/// Reads broken off by a signal, as many as it says, then the end.
+struct Interrupted(u8);
+
+impl Read for Interrupted {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        match self.0.checked_sub(1) {
+            None => Ok(0),
+            Some(left) => {
+                self.0 = left;
+                Err(ErrorKind::Interrupted.into())
+            }
+        }
+    }
+}
+
+#[test]
+fn a_read_that_a_signal_breaks_off_is_read_again() {
+    let address = Address::Tcp("127.0.0.1:1".parse().unwrap());
+    let encryption = Encryption::new(&address, &Tls::Required).unwrap();
+    let mut tls = ClientConnection::new(encryption.config, encryption.name).unwrap();
+    let mut socket = Interrupted(2);
+    assert_eq!(receive(&mut tls, &mut socket).unwrap(), 0);
+    assert_eq!(socket.0, 0);
+}
