@@ -34,7 +34,7 @@ use prony_model::{
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
 use crate::invalid::{Document, Invalid, Problem, Read, Span, read_toml};
 use crate::percent;
-use crate::schema;
+use crate::{schema, workload};
 use optional::Targets;
 
 pub(crate) use fit::resolve as resolve_workload;
@@ -128,7 +128,18 @@ pub fn parse_experiment(
     })
 }
 
+/// Reads the schemas and workloads of the experiment's own, then the rest with them.
 fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
+    // Without them, everything that names one would be a problem too.
+    let (schemas, workloads) = workload::read_own(&mut fields)?;
+    let knowledge = &Knowledge {
+        workloads: &[&workloads, knowledge.workloads].concat(),
+        ..*knowledge
+    };
+    read_with(fields, &schemas, knowledge)
+}
+
+fn read_with(mut fields: Fields<'_>, schemas: &[Schema], knowledge: &Knowledge<'_>) -> Read<Plan> {
     let document = fields.document();
     let name = fields.required("name", Value::name);
     let question = fields.optional("question", Value::text);
@@ -140,7 +151,7 @@ fn read(mut fields: Fields<'_>, knowledge: &Knowledge<'_>) -> Read<Plan> {
     let allow = fields.optional("allow", read_allow);
     let backend = fields.optional("backend", |value| value.choice(&BACKENDS));
     let placement = fields.optional("placement", placement::read);
-    let dataset = read_data(&mut fields, knowledge);
+    let dataset = fields.required("dataset", |value| read_dataset(value, schemas, knowledge));
     // What could not be read is reported and allows nothing.
     let allowed = allow.as_ref().ok().cloned().flatten().unwrap_or_default();
     let targets = target::read_all(&mut fields, knowledge, &allowed);
@@ -231,16 +242,6 @@ fn check_foreign_keys(
 
 fn read_seed(value: Value<'_>) -> Read<u64> {
     value.count(0..=i64::MAX).map(|seed| seed.value)
-}
-
-/// Reads the dataset, and the schemas beside it.
-fn read_data(fields: &mut Fields<'_>, knowledge: &Knowledge<'_>) -> Read<DatasetRead> {
-    let schemas = schema::read_all(fields);
-    // What could not be read is reported; the dataset is still read, for its own problems.
-    let own = schemas.as_deref().unwrap_or_default();
-    let dataset = fields.required("dataset", |value| read_dataset(value, own, knowledge));
-    schemas?;
-    dataset
 }
 
 /// Reads the dataset. It can name the schemas of the experiment, those of its workloads, and those that

@@ -89,15 +89,27 @@ fn start_of_comments(text: &str, at: usize) -> usize {
 fn read_workloads(file_name: &str, text: &str) -> Result<Vec<Found>, Invalid> {
     read_toml(file_name, text, |document, table| {
         let mut root = Fields::root(document, "a workload file", table);
-        let schemas = schema::read_all(&mut root);
-        let tables = root.tables("workload", "a workload");
-        let unknown = root.finish();
-        let schemas = schemas?;
-        let workloads = read_each(tables?, |fields| read_workload(fields, &schemas))?;
-        check_unique(document, &workloads)?;
-        unknown?;
-        Ok(workloads)
+        let workloads = read_all(&mut root).map(|(_, workloads)| workloads);
+        root.finish()?;
+        workloads
     })
+}
+
+/// Reads the schemas and the workloads of an experiment.
+pub(crate) fn read_own(fields: &mut Fields<'_>) -> Read<(Vec<Schema>, Vec<Workload>)> {
+    let (schemas, found) = read_all(fields)?;
+    let workloads = found.into_iter().map(|found| found.workload);
+    Ok((schemas, workloads.collect()))
+}
+
+fn read_all(fields: &mut Fields<'_>) -> Read<(Vec<Schema>, Vec<Found>)> {
+    let document = fields.document();
+    let schemas = schema::read_all(fields);
+    let tables = fields.tables("workload", "a workload");
+    let schemas = schemas?;
+    let workloads = read_each(tables?, |fields| read_workload(fields, &schemas))?;
+    check_unique(document, &workloads)?;
+    Ok((schemas, workloads))
 }
 
 fn read_workload(mut fields: Fields<'_>, schemas: &[Schema]) -> Read<Found> {

@@ -36,8 +36,8 @@ fn unknown_keys() {
            | «»name = "small" `blocks` is missing
            × unknown key `block`
            | «block» = 3 an experiment has no such key
-           | did you mean `blocks`? known keys: name, question, base, blocks, precision, budget, aa, turn,
-           seed, counting, margin, display, clients, allow, backend, placement, schema, dataset, defaults, target, sequence, step, section, canary, profile"#,
+           | did you mean `blocks`? known keys: schema, workload, name, question, base, blocks, precision, budget, aa, turn,
+           seed, counting, margin, display, clients, allow, backend, placement, dataset, defaults, target, sequence, step, section, canary, profile"#,
     );
     check(
         "parameters.range",
@@ -53,9 +53,9 @@ fn unknown_keys() {
         "blocks = 3\nmood = 1",
         "unknown key `mood`
          | «mood» = 1 an experiment has no such key
-         | known keys: name, question, base, blocks, precision, budget, aa, turn, seed, counting,
+         | known keys: schema, workload, name, question, base, blocks, precision, budget, aa, turn, seed, counting,
          margin, display, clients, allow, backend, placement,
-         schema, dataset, defaults, target, sequence, step, section, canary, profile",
+         dataset, defaults, target, sequence, step, section, canary, profile",
     );
 }
 

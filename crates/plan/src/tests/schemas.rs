@@ -42,6 +42,13 @@ fn the_schemas_that_come_with_prony_are_read_as_a_users() {
     assert_eq!(read, Schema::all_built_in().count());
 }
 
+/// The experiment of the tests, with the workload of the example in place of its steps.
+fn experiment_over_the_example() -> String {
+    let text = RIGHT.replace("[dataset]", "[dataset]\nschema = \"receipts\"");
+    let (start, _) = text.split_once("[[step]]").unwrap();
+    format!("{start}[[step]]\nworkload = \"purchase-by-receipt\"\n")
+}
+
 /// From a file with a schema and a workload to a plan over its tables.
 #[test]
 fn the_example_runs_in_an_experiment() {
@@ -49,20 +56,24 @@ fn the_example_runs_in_an_experiment() {
     world
         .workloads
         .extend(parse_workloads("mine.toml", example()).unwrap());
-    let text = RIGHT
-        .replace("[dataset]", "[dataset]\nschema = \"receipts\"")
-        .replace(
-            "workload = \"read-only\"\nparameters.range = 10\n",
-            "workload = \"purchase-by-receipt\"\n",
-        );
-    let steps = text.find("[[step]]").unwrap();
-    let text = format!(
-        "{}[[step]]\nworkload = \"purchase-by-receipt\"\n",
-        &text[..steps]
-    );
-    let plan = world.parse(&text).unwrap();
+    let plan = world.parse(&experiment_over_the_example()).unwrap();
     assert_eq!(plan.dataset.schema.name(), "receipts");
     assert_eq!(plan.dataset.indexes(1)[1].name, "by_receipt_2");
+}
+
+#[test]
+fn an_experiment_can_hold_its_schema_and_workload() {
+    let text = format!("{}{}", experiment_over_the_example(), example());
+    let plan = World::new().parse(&text).unwrap();
+    assert_eq!(plan.dataset.schema.name(), "receipts");
+    assert_eq!(plan.steps[0].own().workload.schema.name(), "receipts");
+
+    let wrong = text.replacen("columns = [\"receipt\"]", "columns = [\"recipe\"]", 1);
+    let error = World::new().parse(&wrong).unwrap_err();
+    assert_says(
+        &error,
+        "unknown column `recipe` | columns = [«\"recipe\"»] no such column | did you mean `receipt`? known columns: id, receipt, customer, bought, paid, card, note",
+    );
 }
 
 #[test]
