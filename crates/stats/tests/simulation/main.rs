@@ -10,6 +10,7 @@
 )]
 
 mod families;
+mod hosts;
 mod intervals;
 mod noise;
 mod stopping;
