@@ -1,9 +1,12 @@
 //! The backend of a run's load, and the load generator's ceiling on the host.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use prony_model::{Backend, Calibration};
+use rusqlite::params;
 
-use crate::database::{change, first, insert_row};
+use crate::database::{change, first, rows};
 use crate::values::{Json, Time, Word, json};
 use crate::{Store, StoreError};
 
@@ -38,9 +41,14 @@ impl Store {
         at: Timestamp,
     ) -> Result<(), StoreError> {
         self.write("record the calibration", |transaction, _| {
-            insert_row! { transaction, "record the calibration", calibration {
-                recorded_at: Time(at), ceiling: Json(calibration),
-            } }
+            change(
+                transaction,
+                "record the calibration",
+                "INSERT INTO calibration (recorded_at, ceiling, host_id)
+                 SELECT ?1, ?2, max(id) FROM host",
+                params![Time(at), Json(calibration)],
+            )
+            .map(drop)
         })
     }
 
@@ -59,6 +67,22 @@ impl Store {
     /// When the file can't be read.
     pub fn first_calibration(&self) -> Result<Option<Calibration>, StoreError> {
         self.calibration_by("SELECT ceiling FROM calibration ORDER BY id LIMIT 1")
+    }
+
+    /// The load generator's ceiling on each host, as last recorded there, by index in
+    /// [`Store::hosts`].
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn calibrations(&self) -> Result<BTreeMap<usize, Calibration>, StoreError> {
+        let rows = rows(
+            &self.connection,
+            "read the calibrations",
+            "SELECT host_id, ceiling FROM calibration WHERE host_id IS NOT NULL ORDER BY id",
+            [],
+            |row| Ok((row.get(0)?, json(row, 1)?)),
+        )?;
+        Ok(rows.into_iter().collect())
     }
 
     fn calibration_by(&self, query: &str) -> Result<Option<Calibration>, StoreError> {

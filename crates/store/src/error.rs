@@ -246,6 +246,36 @@ pub enum StoreError {
         /// The backend now.
         now: Backend,
     },
+    /// The file is that of a run of one host, or has measured something.
+    #[error(
+        "use {path} as the plan of a fleet: {problem}; submit the experiment with `prony submit`"
+    )]
+    NotSubmitted {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        problem: &'static str,
+    },
+    /// A part is continued as another part.
+    #[error(
+        "continue the part {path}: it is of {before}, and this is {now}; remove the file to begin anew"
+    )]
+    OtherPart {
+        /// The file.
+        path: PathBuf,
+        /// Host and blocks on record.
+        before: String,
+        /// Host and blocks now.
+        now: String,
+    },
+    /// A copy of the result file could not be written.
+    #[error("copy the result file to {path}: {source}")]
+    Copy {
+        /// The new file.
+        path: PathBuf,
+        /// The answer of the system.
+        source: io::Error,
+    },
     /// There is no target with this index.
     #[error("record data of target {target}: the plan has no such target")]
     NoSuchTarget {

@@ -19,7 +19,9 @@ mod definitions;
 mod error;
 mod header;
 mod lock;
+mod merge;
 mod outcomes;
+mod parts;
 mod placements;
 mod run;
 mod samples;
@@ -37,10 +39,12 @@ pub use artefacts::Artefact;
 pub use canaries::CanaryRow;
 pub use definitions::{DefinitionFile, DefinitionKind};
 pub use error::StoreError;
+pub use merge::{Merged, RefusedPart, merge};
 pub use outcomes::{
     ErrorRow, HistogramRow, OutcomeRow, ScheduleRow, StatementRow, Stretch, StretchRow,
     ThreadUseRow,
 };
+pub use parts::{NewPart, PartRow};
 pub use placements::PlacementRow;
 pub use run::{BuildRecord, BuildRow, CellRow, HostRow, RunRow};
 pub use samples::{Counters, FlatSample};

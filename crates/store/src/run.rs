@@ -22,6 +22,10 @@ pub struct RunRow {
     pub ended_at: Option<Timestamp>,
     /// The backend of its load; `None` before that is decided.
     pub backend: Option<Backend>,
+    /// Names the run in all its parts; `None` for a run of one host.
+    pub uuid: Option<String>,
+    /// Hash of the program that measures its parts; `None` for a run of one host.
+    pub prony_build: Option<String>,
 }
 
 /// The host at one time.
@@ -34,6 +38,8 @@ pub struct HostRow {
     /// Its state, as far as it decides how well measurements repeat; see
     /// [`Store::record_findings`]. Empty if it was not recorded.
     pub findings: Vec<Finding>,
+    /// Its name among the hosts that measure parts of the run; `None` for a run of one host.
+    pub host_name: Option<String>,
 }
 
 /// The build of a target.
@@ -79,7 +85,8 @@ impl Store {
         let run = first(
             &self.connection,
             "read the run",
-            "SELECT run_id, prony_version, started_at, ended_at, backend FROM run",
+            "SELECT run_id, prony_version, started_at, ended_at, backend, run_uuid, prony_build
+             FROM run",
             [],
             |row| {
                 Ok(RunRow {
@@ -90,6 +97,8 @@ impl Store {
                     backend: row
                         .get::<_, Option<Word<Backend>>>(4)?
                         .map(|backend| backend.0),
+                    uuid: row.get(5)?,
+                    prony_build: row.get(6)?,
                 })
             },
         )?;
@@ -134,19 +143,19 @@ impl Store {
         rows(
             &self.connection,
             "read the hosts",
-            "SELECT recorded_at, facts, findings FROM host ORDER BY id",
+            "SELECT recorded_at, facts, findings, host_name FROM host ORDER BY id",
             [],
             |row| {
                 let findings: Option<Json<Vec<Finding>>> = row.get(2)?;
                 let findings = findings.map_or_else(Vec::new, |findings| findings.0);
                 read_row! { row, 0 => HostRow { recorded_at as Time, facts_json }
-                with { findings: findings } }
+                with { findings: findings, host_name: row.get(3)? } }
             },
         )
     }
 
     /// For each of [`Store::hosts`], the index of the first one that is the same machine: equal
-    /// processor model, number of processors and kernel.
+    /// name, processor model, number of processors and kernel.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -157,6 +166,7 @@ impl Store {
             (Some(a), Some(b)) => a == b,
             _ => a.facts_json == b.facts_json,
         };
+        let is_same = |a: &HostRow, b: &HostRow| a.host_name == b.host_name && is_same(a, b);
         let first = |host: &HostRow| hosts.iter().position(|other| is_same(other, host));
         let indices = hosts.iter().enumerate();
         Ok(indices

@@ -3,7 +3,7 @@
 use prony_model::{Debt, LoadOutcome, SettleOutcome};
 use rusqlite::{Row, Transaction, params};
 
-use crate::database::{exists, insert_row, read_row, rows};
+use crate::database::{exists, first, insert_row, read_row, rows};
 use crate::trials::{DONE_TIMED, require_running};
 use crate::values::{Json, Word};
 use crate::{Store, StoreError, TrialId};
@@ -30,6 +30,8 @@ pub struct LoadRow {
     pub trial: Option<TrialId>,
     /// Key of the image; `None` for the load of a trial.
     pub image: Option<String>,
+    /// Index in [`Store::hosts`] of its host; `None` where an older file does not say.
+    pub host: Option<usize>,
     /// True where an earlier run made the image.
     pub reused: bool,
     /// The load of the data, where it is known.
@@ -63,7 +65,7 @@ pub struct DebtRow {
 impl Store {
     /// Records the image that a target's trials start from. An image that was there already and is
     /// on record, as after `resume`, is not recorded again. One that was there because this run
-    /// made it for another target counts as made by this run.
+    /// made it for another target counts as made by this run. Images of other hosts are others.
     ///
     /// # Errors
     /// When there is no such target, or a count exceeds 2⁶³ − 1.
@@ -71,21 +73,27 @@ impl Store {
         if target >= self.plan().targets.len() {
             return Err(StoreError::NoSuchTarget { target });
         }
+        let same = self.same_hosts()?;
+        let here: Vec<usize> = (0..same.len())
+            .filter(|host| same.get(*host) == same.last())
+            .collect();
         self.write("record a load", |transaction, _| {
-            let has = |sql| {
+            let has = |condition| {
                 exists(
                     transaction,
                     "record a load",
-                    sql,
-                    params![target, load.image],
+                    &format!(
+                        "SELECT 1 FROM load WHERE {condition} AND image = ?2
+                         AND (host_id IS NULL OR host_id IN (SELECT value FROM json_each(?3)))"
+                    ),
+                    params![target, load.image, Json(&here)],
                 )
             };
-            if load.reused && has("SELECT 1 FROM load WHERE target_id = ?1 AND image = ?2")? {
+            if load.reused && has("target_id = ?1")? {
                 return Ok(());
             }
             // Targets that differ only in how they are reached share an image.
-            let made_here =
-                has("SELECT 1 FROM load WHERE target_id <> ?1 AND image = ?2 AND reused = 0")?;
+            let made_here = has("target_id <> ?1 AND reused = 0")?;
             let new = NewLoad {
                 target,
                 trial: None,
@@ -174,15 +182,15 @@ impl Store {
             &self.connection,
             "read the loads",
             &format!(
-                "SELECT load.target_id, trial_id, image, reused, rows, rows_ns, index_ns, method,
+                "SELECT load.target_id, trial_id, image, load.host_id, reused, rows, rows_ns, index_ns, method,
                      settle_took_ms, settle_waited_ms, settle_unmet, settle_debt, settle_levels
                  FROM load LEFT JOIN trial ON trial.id = trial_id
                  WHERE state IS NULL OR {DONE_TIMED} ORDER BY load.id"
             ),
             [],
             |row| {
-                let (outcome, settle) = (load_outcome(row, 4)?, load_settle(row, 8)?);
-                read_row! { row, 0 => LoadRow { target, trial, image, reused } with {
+                let (outcome, settle) = (load_outcome(row, 5)?, load_settle(row, 9)?);
+                read_row! { row, 0 => LoadRow { target, trial, image, host, reused } with {
                     outcome: outcome, settle: settle,
                 } }
             },
@@ -245,8 +253,16 @@ fn insert_load(transaction: &Transaction<'_>, load: &NewLoad<'_>) -> Result<(), 
     let NewLoad {
         outcome, settle, ..
     } = load;
+    let host = first(
+        transaction,
+        "record a load",
+        "SELECT max(id) FROM host",
+        [],
+        |row| row.get::<_, Option<i64>>(0),
+    )?;
     insert_row! { transaction, "record a load", load {
-        target_id: load.target, trial_id: load.trial, image: load.image, reused: load.reused,
+        target_id: load.target, trial_id: load.trial, image: load.image, host_id: host.flatten(),
+        reused: load.reused,
         rows: outcome.map(|outcome| outcome.rows),
         rows_ns: outcome.map(|outcome| outcome.rows_ns),
         index_ns: outcome.map(|outcome| outcome.index_ns),

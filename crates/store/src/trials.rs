@@ -287,7 +287,7 @@ impl Store {
     }
 
     /// The missing trials of blocks that have no done trial of another host than the last one on
-    /// record: trials of one block on two hosts are no pairs.
+    /// record: trials of one block on two hosts are no pairs. Of a part, those of its own blocks.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -299,6 +299,9 @@ impl Store {
         let elsewhere: BTreeSet<u32> = elsewhere.map(|trial| trial.planned.block).collect();
         let mut missing = self.missing_trials()?;
         missing.retain(|trial| !elsewhere.contains(&trial.block));
+        if let Some(part) = self.part()? {
+            missing.retain(|trial| part.blocks.contains(&trial.block));
+        }
         Ok(missing)
     }
 

@@ -2,7 +2,7 @@
 
 use prony_store::{DefinitionFile, DefinitionKind, Store};
 
-use crate::sample::{Sample, assert_whole};
+use crate::sample::{BEFORE_7, Sample, assert_whole};
 
 fn definition(kind: DefinitionKind, name: &str, text: &str) -> DefinitionFile {
     DefinitionFile {
@@ -35,6 +35,7 @@ fn older_files_have_none_and_get_none() {
     rusqlite::Connection::open(sample.path())
         .and_then(|connection| {
             connection.execute_batch("DROP TABLE definition")?;
+            connection.execute_batch(BEFORE_7)?;
             connection.pragma_update(None, "user_version", 4)
         })
         .unwrap();

@@ -9,6 +9,7 @@ mod definitions;
 mod disk;
 mod documentation;
 mod killed;
+mod merging;
 mod opening;
 mod pacing;
 mod placements;

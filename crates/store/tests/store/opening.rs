@@ -202,7 +202,7 @@ fn newer_files_are_refused() {
     let sample = Sample::new();
     drop(sample.create());
     rusqlite::Connection::open(sample.path())
-        .and_then(|connection| connection.pragma_update(None, "user_version", 7))
+        .and_then(|connection| connection.pragma_update(None, "user_version", 8))
         .unwrap();
     for result in [
         Store::open(&sample.path()),
@@ -211,8 +211,8 @@ fn newer_files_are_refused() {
         assert!(matches!(
             result,
             Err(StoreError::Newer {
-                found: 7,
-                known: 6,
+                found: 8,
+                known: 7,
                 ..
             })
         ));

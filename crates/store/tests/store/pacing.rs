@@ -9,7 +9,9 @@ use prony_store::{
 };
 use prony_testkit::{self as testkit, planned};
 
-use crate::sample::{Sample, assert_whole, at, beside, create_with, intervals, outcome, plan};
+use crate::sample::{
+    BEFORE_7, Sample, assert_whole, at, beside, create_with, intervals, outcome, plan,
+};
 
 fn schedule(planned: u64) -> Schedule {
     Schedule {
@@ -116,6 +118,7 @@ fn older_files_have_intervals_of_the_own_clients_alone() {
                      response_ns_p99, backlog FROM interval;
                  DROP TABLE interval; ALTER TABLE older RENAME TO interval;",
             )?;
+            connection.execute_batch(BEFORE_7)?;
             connection.pragma_update(None, "user_version", 5)
         })
         .unwrap();

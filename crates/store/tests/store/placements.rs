@@ -7,7 +7,7 @@ use prony_model::{
 use prony_store::{PlacementRow, Store};
 use prony_testkit::{free, paired, placed, planned, threads_on};
 
-use crate::sample::{Sample, assert_whole, at, begin_with_steps, create_with, plan};
+use crate::sample::{BEFORE_7, Sample, assert_whole, at, begin_with_steps, create_with, plan};
 
 fn named() -> PlacementReading {
     PlacementReading {
@@ -74,6 +74,7 @@ fn files_without_pairs_are_read_and_brought_up_to_date() {
                  ALTER TABLE placement DROP COLUMN paired; DROP TABLE addition;
                  DROP TABLE definition",
             )?;
+            connection.execute_batch(BEFORE_7)?;
             connection.pragma_update(None, "user_version", 1)
         })
         .unwrap();

@@ -91,6 +91,7 @@ fn an_image_is_on_record_once_unless_it_was_made_again() {
         target: 1,
         trial: None,
         image: Some("abc".into()),
+        host: Some(0),
         reused: false,
         outcome: Some(loaded()),
         settle: Some(settled()),
