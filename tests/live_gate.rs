@@ -1,12 +1,18 @@
 //! The choice to run tests that start real servers. Included by every test file that does.
 #![allow(
     clippy::print_stderr,
+    dead_code,
     unreachable_pub,
     reason = "this is test code, outside of functions marked as tests"
 )]
 
 /// Says why not where they do not.
 pub fn live() -> bool {
+    live_with(&[])
+}
+
+/// The same for tests that take further programs.
+pub fn live_with(programs: &[&str]) -> bool {
     match std::env::var("PRONY_LIVE_TESTS").as_deref() {
         Ok("require") => true,
         Ok("skip") => {
@@ -15,7 +21,9 @@ pub fn live() -> bool {
         }
         _ => {
             let missing: Vec<&str> = ["mvn", "npm", "apt-get", "dpkg-deb"]
-                .into_iter()
+                .iter()
+                .chain(programs)
+                .copied()
                 .filter(|program| !on_path(program))
                 .collect();
             if !missing.is_empty() {

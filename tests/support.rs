@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-pub use live_gate::live;
+pub use live_gate::{live, live_with};
 pub use watched::{Shell, Watched, send};
 
 /// The binary under test.

@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 const TESTKIT: &str = "prony-testkit";
 
 /// Every crate of the workspace with its layer. `ARCHITECTURE.md` describes them.
-const LAYERS: [(&str, u8); 20] = [
+const LAYERS: [(&str, u8); 21] = [
     ("prony-model", 0),
     ("prony-stats", 0),
     ("prony-wire", 0),
@@ -23,6 +23,7 @@ const LAYERS: [(&str, u8); 20] = [
     ("prony-check", 2),
     ("prony-servers", 2),
     ("prony-load", 2),
+    ("prony-fleet", 3),
     ("prony-lab", 3),
     ("prony-report", 3),
     ("prony-bench", 3),

@@ -4,6 +4,7 @@ mod calibrate;
 mod check;
 mod compare;
 mod export;
+mod fleet;
 mod load;
 mod report;
 mod shell;
@@ -19,6 +20,7 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use export::ExportArgs;
+pub(crate) use fleet::{CollectArgs, PartArgs, StatusArgs, SubmitArgs};
 
 pub(crate) use load::{BackendArg, LoadArgs, SummaryFormatArg, TlsArg};
 pub(crate) use report::{DisplayArg, ReportArgs};
@@ -40,7 +42,7 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 done · 2 wrong usage · 3 invalid experiment, workload or catalogue file · \
 4 a server could not be fetched or started · 5 the host lacks something · 6 some trials failed · \
 7 this host is unfit for ratios of a few percent (check) · 70 a defect of Prony · \
-130, 143 interrupted";
+75 a part is to be run again · 130, 143 interrupted";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -50,6 +52,13 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Continue a run: run its missing trials, and its failed ones again
     Resume(ResumeArgs),
+    /// Hand the blocks of an experiment to many hosts, by an engine such as Slurm
+    #[command(after_help = fleet::SUBMIT)]
+    Submit(SubmitArgs),
+    /// Show how far a submitted run is
+    Status(StatusArgs),
+    /// Merge what the hosts of a submitted run have delivered, and print its report
+    Collect(CollectArgs),
     /// Print the report of a run
     Report(ReportArgs),
     /// Show cells of one or several runs side by side, matched by what they are
@@ -85,6 +94,9 @@ pub(crate) enum Command {
     /// Print a manual page, or write those of all commands into a folder
     #[command(after_help = shell::MANUAL)]
     Man(ManArgs),
+    /// Measure blocks of a submitted run on this host, and deliver them
+    #[command(hide = true)]
+    Part(PartArgs),
     /// Run as the load generator: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Generator,

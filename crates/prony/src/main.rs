@@ -44,6 +44,10 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(args) => commands::plan::plan(args),
         Command::Compare(args) => commands::compare::compare(args),
         Command::Export(args) => commands::export::export(args),
+        Command::Submit(args) => commands::submit::submit(args, &watch()?),
+        Command::Status(args) => commands::status::run(args),
+        Command::Collect(args) => commands::collect::run(args),
+        Command::Part(args) => commands::part::part(args, &watch()?),
         Command::Report(args) => commands::report::report(args),
         Command::Run(args) if args.verify => commands::verify::verify(args, &watch()?),
         Command::Run(args) => match (&args.append, &args.confirm) {

@@ -11,7 +11,7 @@ use crate::cli::{CatalogueArgs, ImagesLimitArgs, ResumeArgs};
 use crate::commands::complete::complete;
 use crate::commands::report::result_file;
 use crate::definitions;
-use crate::failure::Failure;
+use crate::failure::{ExitStatus, Failure};
 use crate::output;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
@@ -41,6 +41,14 @@ impl Reopened {
         let catalogue = definitions::catalogue(catalogue)?;
         let path = result_file(run)?;
         let mut store = Store::open(&path).map_err(Failure::usage)?;
+        if !store.parts().map_err(Failure::host)?.is_empty() {
+            let message = "the run was merged from parts, and is merged again from them only";
+            let again = format!(
+                "measure what is missing with: prony submit {}",
+                run.display()
+            );
+            return Err(Failure::new(ExitStatus::Usage, message).with_hint(again));
+        }
         // The reason of a failure may be mended by now.
         let again = store.retry_failed().map_err(Failure::host)?;
         if again > 0 {

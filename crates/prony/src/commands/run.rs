@@ -92,7 +92,7 @@ fn create(
 }
 
 /// A folder that did not exist before, named after the experiment and the time (UTC).
-fn new_folder(runs: &Path, name: &str, now: Timestamp) -> std::io::Result<PathBuf> {
+pub(crate) fn new_folder(runs: &Path, name: &str, now: Timestamp) -> std::io::Result<PathBuf> {
     fs::create_dir_all(runs)?;
     let stamp = now
         .to_zoned(TimeZone::UTC)

@@ -88,7 +88,7 @@ fn fetch(args: &ServersSelectArgs, signals: &Signals) -> Result<(), Failure> {
 }
 
 /// Gets one build, showing progress.
-fn fetch_one(
+pub(crate) fn fetch_one(
     id: &str,
     catalogue: &Catalogue,
     surroundings: &Surroundings,

@@ -1,6 +1,6 @@
 //! The head of a report, before its figures: the run, the host, the targets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{
     Aspect, Baseline, Config, Dataset, LoadMethod, Metric, Plan, Protocol, Target, Transport,
@@ -19,6 +19,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let plan = analysis.plan;
     let mut facts = vec![run(analysis)];
     facts.extend(host(analysis));
+    facts.extend(hosts(analysis));
     facts.extend(host_check(&analysis.hosts).map(|text| ("Check", text)));
     facts.extend(left_out(analysis.plan).map(|text| ("Left out", text)));
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
@@ -50,6 +51,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
 pub(crate) fn brief(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let left_out = left_out(analysis.plan).map(|text| ("Left out", text));
     let facts = std::iter::once(run(analysis)).chain(host(analysis));
+    let facts = facts.chain(hosts(analysis));
     facts.chain([work(analysis)]).chain(left_out).collect()
 }
 
@@ -76,6 +78,31 @@ fn run(analysis: &Analysis<'_>) -> (&'static str, String) {
 
 fn host(analysis: &Analysis<'_>) -> Option<(&'static str, String)> {
     analysis.hosts.first().map(|host| ("Host", host_line(host)))
+}
+
+/// The hosts of a run that several measured, and what intervals then hold for.
+fn hosts(analysis: &Analysis<'_>) -> Option<(&'static str, String)> {
+    let mut blocks: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for trial in analysis.trials.all() {
+        let host = analysis.hosts.get(trial.host)?;
+        let of_host = blocks.entry(host.host_name.as_deref()?).or_default();
+        of_host.insert(trial.planned.block + 1);
+    }
+    let most = blocks.values().map(BTreeSet::len).max()?;
+    let listed: Vec<String> = blocks
+        .iter()
+        .map(|(name, blocks)| {
+            let numbers: Vec<String> = blocks.iter().map(u32::to_string).collect();
+            let noun = if blocks.len() == 1 { "block" } else { "blocks" };
+            format!("{name} ({noun} {})", numbers.join(", "))
+        })
+        .collect();
+    let doubt = if most > 1 {
+        ". Blocks of one host are alike: intervals hold for these hosts, and are too narrow for others like them"
+    } else {
+        ""
+    };
+    Some(("Hosts", format!("{}{doubt}", listed.join(", "))))
 }
 
 fn work(analysis: &Analysis<'_>) -> (&'static str, String) {
@@ -418,6 +445,7 @@ mod tests {
                 recorded_at: Timestamp::UNIX_EPOCH,
                 facts_json: facts.to_owned(),
                 findings: Vec::new(),
+                host_name: None,
             })
         };
         assert_eq!(line(r#"{"cpus": 2, "turbo": null}"#), "2 processors");
@@ -437,6 +465,7 @@ mod tests {
             recorded_at: Timestamp::UNIX_EPOCH,
             facts_json: "{}".into(),
             findings: findings.to_vec(),
+            host_name: None,
         };
         let bad = Finding::new(HostProperty::Quota, FindingState::Bad, "half a processor");
         let doubtful = Finding::new(HostProperty::Swap, FindingState::Doubtful, "1 GiB used");
