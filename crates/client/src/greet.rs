@@ -211,7 +211,9 @@ const fn channel(address: &Address, tls: &Tls) -> Channel {
     match (tls, address) {
         (Tls::Off, Address::Unix(_)) => Channel::Local,
         (Tls::Off, Address::Tcp(_)) => Channel::Open,
-        (Tls::Required | Tls::VerifyCa(_) | Tls::VerifyFull(_), _) => Channel::Encrypted,
+        (Tls::Required | Tls::VerifyCa(_) | Tls::VerifyFull(_) | Tls::VerifyFullBy(_), _) => {
+            Channel::Encrypted
+        }
     }
 }
 

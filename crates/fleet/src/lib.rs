@@ -21,7 +21,7 @@ pub use deliver::{PartName, deliver};
 pub use engine::{Engine, Request, TaskState};
 pub use error::FleetError;
 pub use folder::RunFolder;
-pub use hosts::{Host, read_hosts};
+pub use hosts::{Client, Host, read_client, read_hosts};
 pub use limits::{limit_minutes, predicted_part_ms};
 pub use round::{Round, groups};
 pub use slurm::Slurm;

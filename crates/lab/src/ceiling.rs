@@ -74,6 +74,8 @@ fn struck(
     let here: BTreeSet<_> = trials
         .iter()
         .filter(|trial| trial.host == last)
+        // The ceiling is one of load generators on this host.
+        .filter(|trial| !store.plan().targets[trial.planned.target].is_far())
         .map(|trial| trial.id)
         .collect();
     let mut steps: BTreeMap<_, (Backend, u32, f64)> = BTreeMap::new();

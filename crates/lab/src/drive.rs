@@ -3,13 +3,15 @@
 mod generator;
 mod task;
 
+use std::fs;
 use std::time::Duration;
 
 use prony_load::{Hello, Job, Message, Task};
-use prony_model::CpuSet;
+use prony_model::{CpuSet, Tls};
 
-pub(crate) use self::generator::{Generator, Next};
+pub(crate) use self::generator::{Child, Generator, Line, Next, command};
 pub(crate) use self::task::{GeneratorSetup, drive_task, sees_gaps, step_seed};
+use crate::error::ClientHostError;
 use crate::fault::{Fault, Stop};
 use crate::lab::Lab;
 use crate::server::Server;
@@ -28,7 +30,8 @@ pub(crate) struct Drive<'l> {
 }
 
 impl<'l> Drive<'l> {
-    /// Starts the load generator with `task`, on the processors `cpus` if not on all.
+    /// Starts the load generator with `task`, on the processors `cpus` if not on all. It runs on the client
+    /// host where the server is loaded from there.
     pub(crate) fn start(
         lab: &'l Lab<'l>,
         server: &Server,
@@ -37,7 +40,8 @@ impl<'l> Drive<'l> {
     ) -> Result<Self, Fault> {
         // Filling goes the administrator's way, who may change more, also where it is measured: the
         // transport of a target is that of its statements.
-        let (address, login) = if matches!(task, Task::Fill(_)) {
+        let is_filling = matches!(task, Task::Fill(_));
+        let (address, login) = if is_filling {
             server.admin()
         } else {
             (server.address(), server.login())
@@ -48,16 +52,27 @@ impl<'l> Drive<'l> {
             Task::Check(_) => false,
         };
         let is_bound = matches!(&task, Task::Drive(task) if !task.thread_cpus.is_empty());
+        let client_host = lab.client_host.filter(|_| server.is_far() && !is_filling);
+        let tls = match client_host {
+            Some(_) => handed_over(login.tls)?,
+            None => login.tls,
+        };
         let job = Job {
             address,
             user: login.user,
             password: login.password,
-            tls: login.tls,
+            tls,
             database: server.database().to_owned(),
             task,
         };
-        let generator = Generator::start(lab.launcher, &lab.prony, cpus, &job)
-            .map_err(|error| Fault::failed(format!("failed to {error}")))?;
+        let generator = match client_host {
+            None => Generator::start(lab.launcher, &lab.prony, cpus, &job),
+            Some(client_host) => {
+                let session = client_host.session().map_err(|error| lost(lab, error))?;
+                Generator::start_far(&session, client_host.setup().cpus.as_ref(), &job)
+            }
+        };
+        let generator = generator.map_err(|error| Fault::failed(format!("failed to {error}")))?;
         Ok(Self {
             lab,
             generator,
@@ -66,8 +81,8 @@ impl<'l> Drive<'l> {
         })
     }
 
-    /// The generator's process id.
-    pub(crate) fn id(&self) -> u32 {
+    /// The generator's process id, where it runs on this host.
+    pub(crate) fn id(&self) -> Option<u32> {
         self.generator.id()
     }
 
@@ -108,6 +123,25 @@ impl<'l> Drive<'l> {
     /// Lets the generator go on.
     pub(crate) fn release(&mut self) {
         self.generator.release();
+    }
+}
+
+/// A client host that is not to be had ends the run: no target is to blame.
+pub(crate) fn lost(lab: &Lab<'_>, error: ClientHostError) -> Fault {
+    Stop::after(error.into(), lab.stop).into()
+}
+
+/// The proof that a server must give to a client that does not have this host's files.
+fn handed_over(tls: Tls) -> Result<Tls, Fault> {
+    match tls {
+        Tls::VerifyFull(path) => match fs::read_to_string(&path) {
+            Ok(pem) => Ok(Tls::VerifyFullBy(pem)),
+            Err(error) => Err(Fault::failed(format!(
+                "failed to read {}: {error}",
+                path.display()
+            ))),
+        },
+        other => Ok(other),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use prony_client::ClientError;
@@ -118,6 +119,18 @@ pub enum LabError {
     /// The targets differ in what is known to matter for speed.
     #[error(transparent)]
     Unequal(#[from] UnequalTargets),
+    /// A target is loaded from another host, and none is named.
+    #[error(
+        "load target `{target}` over the network: name the host of the load generator, with \
+         --client NAME; `prony client` explains it"
+    )]
+    NoClientHost {
+        /// The target.
+        target: String,
+    },
+    /// The host of the load generator is not to be had.
+    #[error(transparent)]
+    ClientHost(#[from] ClientHostError),
     /// There is no load generator.
     #[error(transparent)]
     Generator(#[from] GeneratorError),
@@ -177,6 +190,7 @@ impl LabError {
             | Self::Processors { .. }
             | Self::Processor { .. }
             | Self::Backend(_)
+            | Self::NoClientHost { .. }
             | Self::Generator(_)
             | Self::Counting { .. }
             | Self::Memory { .. }
@@ -184,6 +198,8 @@ impl LabError {
             | Self::Unequal(_)
             | Self::Room(_) => true,
             Self::BackendLost { .. }
+            // In the middle of a run as well.
+            | Self::ClientHost(_)
             | Self::Images { .. }
             | Self::Fetch { .. }
             | Self::Store(_)
@@ -212,4 +228,62 @@ impl GeneratorError {
             reason: reason.to_string(),
         }
     }
+}
+
+/// The reason why no load can come from the client host.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientHostError {
+    /// Servers would listen on all addresses.
+    #[error(
+        "listen for client {client}: {listen} means every address of this host; name the one that \
+         the client reaches"
+    )]
+    AnyAddress {
+        /// Its name.
+        client: String,
+        /// The address.
+        listen: IpAddr,
+    },
+    /// Prony does not start there.
+    #[error(
+        "start Prony on client {client}: {reason}; if it is not there yet, copy it with: \
+         prony client install {client}"
+    )]
+    Start {
+        /// Its name.
+        client: String,
+        /// The reason.
+        reason: String,
+    },
+    /// Prony there is another one.
+    #[error(
+        "work with client {client}: Prony {version} there is not the same build as this one; copy \
+         this one with: prony client install {client}"
+    )]
+    OtherBuild {
+        /// Its name.
+        client: String,
+        /// The version there.
+        version: String,
+    },
+    /// This host can't be listened on.
+    #[error("listen on {listen}: {source}; name an address that this host has")]
+    Listen {
+        /// The address.
+        listen: IpAddr,
+        /// The answer of the system.
+        source: io::Error,
+    },
+    /// It can't reach this host.
+    #[error(
+        "reach {listen} from client {client}: {reason}; let it connect to ports 20000 to 31999 here"
+    )]
+    Network {
+        /// Its name.
+        client: String,
+        /// The address.
+        listen: IpAddr,
+        /// The reason.
+        reason: String,
+    },
 }

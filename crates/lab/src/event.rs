@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use prony_model::{Gap, Target, TrialKind};
+use prony_model::{ClientHostFacts, Gap, Target, TrialKind};
 use prony_servers::FetchEvent;
 
 /// Something that happened. Borrowed: consumers copy what they keep.
@@ -15,6 +15,16 @@ pub enum Event<'a> {
         build: &'a str,
         /// The progress of it.
         event: &'a FetchEvent,
+    },
+    /// Prony is started on the client host, and the network to it is measured.
+    Connecting {
+        /// Its name.
+        client: &'a str,
+    },
+    /// The client host is ready.
+    Connected {
+        /// What it is.
+        facts: &'a ClientHostFacts,
     },
     /// The load generator is calibrated, which takes some seconds.
     Calibrating,

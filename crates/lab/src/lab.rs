@@ -7,6 +7,8 @@ use prony_model::StopFlag;
 use prony_probe::Root;
 use prony_servers::Catalogue;
 
+use crate::far::ClientHost;
+
 /// The surroundings of a run: where things are, and how processes are started.
 pub struct Lab<'a> {
     /// The cache: builds, images, instances.
@@ -24,6 +26,8 @@ pub struct Lab<'a> {
     /// Bytes of all data images together, above which those go that were not used for longest.
     /// Images that the current run needs stay in any case.
     pub images_limit: u64,
+    /// The host whose load generators load targets over the network, where the user named one.
+    pub client_host: Option<&'a ClientHost>,
     /// Set when the user wants to stop.
     pub stop: &'a StopFlag,
 }

@@ -12,6 +12,7 @@ mod ceiling;
 mod drive;
 mod error;
 mod event;
+mod far;
 mod fault;
 mod history;
 mod lab;
@@ -36,8 +37,9 @@ pub use campaign::{
     BlockTimes, CampaignDecision, CampaignEnd, Precision, StepPrecision, decide, step_counts,
     step_precisions,
 };
-pub use error::{GeneratorError, LabError};
+pub use error::{ClientHostError, GeneratorError, LabError};
 pub use event::{Activity, Event, Events};
+pub use far::{ClientHost, ClientHostSetup, is_public, serve_far};
 pub use history::{Alarms, History};
 pub use lab::Lab;
 pub use placement::{HostProcessors, PlannedPlacements, StepSize, default_placement, resolve};

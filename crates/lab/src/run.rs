@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use prony_check::HostCheck;
 use prony_equality::VariableTable;
-use prony_load::Hello;
+use prony_load::{BackendError, Hello};
 use prony_model::{Backend, CountedBy, CounterSet, Plan, PlannedTrial, Target, TrialKind};
 use prony_probe::{HostFacts, hardware_counters};
 use prony_servers::Image;
@@ -16,7 +16,7 @@ use prony_store::{LoadRecord, Store, TrialId};
 use crate::attempts::{Attempts, Begun, Canary, Next};
 use crate::ceiling;
 use crate::drive::{GeneratorSetup, generator_host};
-use crate::error::LabError;
+use crate::error::{ClientHostError, LabError};
 use crate::event::{Event, Events};
 use crate::fault::{Failure, Stop, unless_interrupted};
 use crate::lab::Lab;
@@ -90,7 +90,8 @@ fn run_missing(
     // Before anything of this run keeps the host busy.
     store.record_findings(&HostCheck::quick(&lab.proc, &lab.roots.cache))?;
     let hello = generator_host(lab)?;
-    let backend = decide_backend(store, &hello)?;
+    let far = client_host(lab, &plan, store, events)?;
+    let backend = decide_backend(store, [Some(&hello), far.as_ref()])?;
     let supplies = supply_all(lab, &plan, events)?;
     // Before images are made, which leaves the machine busy with writing them.
     if let Some(unknown) = ceiling::record(lab, store, backend, events)? {
@@ -105,6 +106,7 @@ fn run_missing(
         supplies: &supplies,
         table: &table,
         setup,
+        far_setup: far.map_or(setup, |far| GeneratorSetup::new(&far, backend)),
         placements: &placements,
         riding: ceiling::riding(store)?,
     };
@@ -213,15 +215,48 @@ fn bytes(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
+/// Connects to the client host, if targets are loaded from there, and keeps what it is. Returns what load
+/// generators there have.
+fn client_host(
+    lab: &Lab<'_>,
+    plan: &Plan,
+    store: &mut Store,
+    events: &mut Events<'_>,
+) -> Result<Option<Hello>, Stop> {
+    let Some(target) = plan.targets.iter().find(|target| target.is_far()) else {
+        return Ok(None);
+    };
+    let Some(client_host) = lab.client_host else {
+        let target = target.name.clone();
+        return Err(LabError::NoClientHost { target }.into());
+    };
+    events(Event::Connecting {
+        client: &client_host.setup().name,
+    });
+    let lost = |error: ClientHostError| Stop::after(LabError::from(error), lab.stop);
+    let facts = client_host.survey().map_err(lost)?;
+    store.record_client_host(&facts, Timestamp::now())?;
+    events(Event::Connected { facts: &facts });
+    client_host.generator().map(Some).map_err(lost)
+}
+
 /// Decides the backend of the run's load: the one on record, or the experiment's, or the best one.
 /// It is the same for all targets, so that their figures can be compared.
-fn decide_backend(store: &mut Store, hello: &Hello) -> Result<Backend, LabError> {
+fn decide_backend(store: &mut Store, hosts: [Option<&Hello>; 2]) -> Result<Backend, LabError> {
     let encrypted = store.plan().targets.iter().any(Target::is_encrypted);
+    let choose = |wish| {
+        // The one that cannot do without decides: there are two, and every host has one of them.
+        let chosen = hosts.into_iter().flatten();
+        let chosen = chosen.map(|host| host.choose_backend(wish, encrypted));
+        let chosen: Vec<Backend> = chosen.collect::<Result<_, _>>()?;
+        let is_common = chosen.iter().all(|backend| *backend == chosen[0]);
+        Ok::<_, BackendError>(if is_common { chosen[0] } else { Backend::Epoll })
+    };
     let backend = match store.run()?.backend {
-        Some(backend) => hello
-            .choose_backend(Some(backend), encrypted)
-            .map_err(|source| LabError::BackendLost { backend, source })?,
-        None => hello.choose_backend(store.plan().backend, encrypted)?,
+        Some(backend) => {
+            choose(Some(backend)).map_err(|source| LabError::BackendLost { backend, source })?
+        }
+        None => choose(store.plan().backend)?,
     };
     store.record_backend(backend)?;
     Ok(backend)
@@ -234,6 +269,8 @@ struct Trials<'a> {
     supplies: &'a [Supply],
     table: &'a VariableTable,
     setup: GeneratorSetup,
+    /// That of the client host.
+    far_setup: GeneratorSetup,
     placements: &'a Placements,
     /// Counters that ride along in timed trials.
     riding: Option<CounterSet>,
@@ -369,7 +406,11 @@ impl Trials<'_> {
             image: ready.image.as_ref(),
             surveyed: &ready.variables,
             table: self.table,
-            setup: self.setup,
+            setup: if self.plan.targets[planned.target].is_far() {
+                self.far_setup
+            } else {
+                self.setup
+            },
             placements: self.placements,
             riding: self.riding,
             takes_turns: self.plan.takes_turns(planned),

@@ -164,6 +164,11 @@ impl Server {
         }
     }
 
+    /// Returns `true` if it listens for the client host, whose load generators load it.
+    pub(crate) fn is_far(&self) -> bool {
+        matches!(self, Self::Own(server) if server.is_on_network())
+    }
+
     /// Its data directory, where it is Prony's own.
     pub(crate) fn data_dir(&self) -> Option<PathBuf> {
         match self {

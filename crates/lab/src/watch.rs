@@ -1,6 +1,7 @@
 //! Reading the cost of a server: sources are opened at its birth and read at the edges of each
 //! step.
 
+mod client_host;
 mod pauses;
 mod reader;
 
@@ -13,6 +14,7 @@ use prony_model::{
 use prony_probe::{Cgroup, Counters, Prober, Root, Sampler, ServerPlace, hardware_counters};
 use prony_servers::{Birth, Callgrind, Instance, Valgrind};
 
+use self::client_host::ClientHostReader;
 use self::reader::{EdgeReader, Status, System};
 use crate::fault::Fault;
 use crate::lab::Lab;
@@ -188,6 +190,14 @@ impl Readers {
         absent.extend(prober.absences().into_iter().map(general));
         let period = wanted.collect.period_ms.map(Duration::from_millis);
         let mut readers: Vec<Box<dyn EdgeReader>> = Vec::new();
+        if let Some(client_host) = lab.client_host.filter(|_| server.is_far()) {
+            // One that is lost shows when the load is to start.
+            let session = client_host.session().ok();
+            readers.extend(session.map(|session| {
+                let reader: Box<dyn EdgeReader> = Box::new(ClientHostReader::new(session));
+                reader
+            }));
+        }
         if wanted.collect.status {
             let slower = if wanted.valgrind { SIMULATED_SLOWER } else { 1 };
             readers.push(Box::new(Status::within(

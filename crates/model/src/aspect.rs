@@ -174,7 +174,7 @@ impl fmt::Display for External {
             Tls::Off => Ok(()),
             Tls::Required => f.write_str(", TLS required"),
             Tls::VerifyCa(_) => f.write_str(", TLS verify-ca"),
-            Tls::VerifyFull(_) => f.write_str(", TLS verify-full"),
+            Tls::VerifyFull(_) | Tls::VerifyFullBy(_) => f.write_str(", TLS verify-full"),
         }
     }
 }

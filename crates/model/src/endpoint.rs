@@ -36,6 +36,8 @@ words! {
         Socket = "socket",
         /// TCP over the loopback interface.
         Tcp = "tcp",
+        /// TCP from another host, to an address that the user names.
+        Network = "network",
     }
 }
 
@@ -52,6 +54,9 @@ pub enum Tls {
     VerifyCa(PathBuf),
     /// As [`Tls::VerifyCa`], and it is made out to the name or address that was connected to.
     VerifyFull(PathBuf),
+    /// As [`Tls::VerifyFull`], with the authorities' certificates themselves, as PEM: for a client
+    /// on a host that does not have the file.
+    VerifyFullBy(String),
 }
 
 /// A server that runs already and that Prony neither starts nor stops.

@@ -92,7 +92,7 @@ fn external_inputs(external: &External) -> Value {
         Tls::Off => "off",
         Tls::Required => "required",
         Tls::VerifyCa(_) => "verify-ca",
-        Tls::VerifyFull(_) => "verify-full",
+        Tls::VerifyFull(_) | Tls::VerifyFullBy(_) => "verify-full",
     };
     json!({ "transport": transport, "tls": tls })
 }

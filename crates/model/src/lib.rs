@@ -9,6 +9,7 @@ mod build;
 mod calibration;
 mod campaign;
 mod canary;
+mod client_host;
 mod collect;
 mod config;
 mod dataset;
@@ -52,6 +53,7 @@ pub use calibration::{
 };
 pub use campaign::{AdditionReason, BlockWithout, Campaign, Verdict};
 pub use canary::{CanaryChange, CanaryMoment, CanaryPart, CanaryReading, CanaryRule};
+pub use client_host::{ClientHostFacts, NetworkFacts};
 pub use collect::{
     Collect, CountedBy, CountedSteps, CounterSet, Counting, RidingCounters, TrialKind,
 };

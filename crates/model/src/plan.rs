@@ -6,7 +6,7 @@ use crate::words::words;
 use crate::{
     Backend, BlockWithout, BuildFacts, Campaign, CanaryRule, ClientGroup, Collect, Config,
     CountedSteps, Counting, Dataset, Effect, Engine, External, Groups, IntentValue, Pace,
-    PreloadedLibrary, Thousandths, Tls, Transport, TrialKind, WantedPlacement,
+    PlacementRule, PreloadedLibrary, Thousandths, Tls, Transport, TrialKind, WantedPlacement,
 };
 
 /// Least time, in milliseconds, within which a backlog is worked off: a short step must be able to
@@ -275,6 +275,11 @@ pub struct PlannedTrial {
 }
 
 impl Target {
+    /// True where the load comes from another host, over the network.
+    pub fn is_far(&self) -> bool {
+        self.transport == Transport::Network
+    }
+
     /// True where the connections of the load are encrypted.
     pub fn is_encrypted(&self) -> bool {
         match &self.external {
@@ -390,12 +395,16 @@ impl Plan {
     }
 
     /// The placement that a step has with a target: the target's own, else the step's own, else
-    /// the experiment's. `None` where the run chooses the rule.
+    /// the experiment's. `None` where the run chooses the rule. Where the load comes from another host,
+    /// the kernel places the server's threads.
     pub fn wanted_placement<'a>(
         &'a self,
         target: &'a Target,
         step: &'a Step,
     ) -> Option<&'a WantedPlacement> {
+        if target.is_far() {
+            return Some(&WantedPlacement::Rule(PlacementRule::Free));
+        }
         let wishes = [&target.placement, &step.placement, &self.placement];
         wishes.into_iter().find_map(Option::as_ref)
     }

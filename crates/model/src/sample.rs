@@ -32,6 +32,8 @@ words! {
         Pressure = "pressure",
         /// The host as a whole: busy and stolen time, frequency, throttling.
         Host = "host",
+        /// The host that runs the load generator, where that is another one.
+        Client = "client",
         /// The cost of sampling itself: Prony's own processor time.
         Lab = "lab",
         /// `SHOW GLOBAL STATUS`.
@@ -197,7 +199,7 @@ impl Continuity {
         };
         let of_server = !matches!(
             source,
-            Source::Device | Source::Pressure | Source::Host | Source::Lab
+            Source::Device | Source::Pressure | Source::Host | Source::Client | Source::Lab
         );
         if of_server {
             self.server?;

@@ -8,6 +8,7 @@
 //! `docs/readings.md` tells each counter's unit, source and meaning.
 
 mod cgroup;
+mod client;
 mod clock;
 mod counters;
 mod device;
@@ -33,6 +34,7 @@ mod text;
 mod threads;
 
 pub use cgroup::{Cgroup, CgroupError};
+pub use client::{ClientProber, InterfaceFacts};
 pub use clock::process_cpu_ns;
 pub use counters::{Counters, CountersError, hardware_counters};
 pub use host::topology::{ProcessorPlace, processor_place};

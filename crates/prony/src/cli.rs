@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod check;
+mod client;
 mod compare;
 mod export;
 mod fleet;
@@ -18,6 +19,7 @@ use prony_model::{CpuSet, IntentValue, IntentValueError};
 use crate::failure::{ExitStatus, Failure};
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use check::CheckArgs;
+pub(crate) use client::{ClientArgs, ClientCommand, ClientNameArgs};
 pub(crate) use compare::CompareArgs;
 pub(crate) use export::ExportArgs;
 pub(crate) use fleet::{CollectArgs, PartArgs, StatusArgs, SubmitArgs};
@@ -79,6 +81,9 @@ pub(crate) enum Command {
     /// Server builds: list, fetch or verify them, or start one to inspect
     #[command(subcommand)]
     Servers(ServersCommand),
+    /// Hosts that run load generators for servers on this one: try one, or copy Prony there
+    #[command(subcommand, after_help = client::EXPLANATION)]
+    Client(ClientCommand),
     /// Data images from which trials start: list them, or remove some
     #[command(subcommand)]
     Images(ImagesCommand),
@@ -100,6 +105,9 @@ pub(crate) enum Command {
     /// Run as the load generator: one job as JSON on standard input, JSON lines on standard output
     #[command(hide = true)]
     Generator,
+    /// Run load generators for a Prony on another host: JSON lines on standard input and output
+    #[command(hide = true)]
+    Far,
     /// Answer any query at once with a canned result until SIGTERM; prints `ready` when it listens
     #[command(hide = true)]
     Null(NullArgs),
@@ -137,6 +145,8 @@ pub(crate) struct RunArgs {
     ])]
     pub(crate) confirm: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) client: ClientArgs,
+    #[command(flatten)]
     pub(crate) images: ImagesLimitArgs,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
@@ -169,6 +179,8 @@ pub(crate) struct PlanArgs {
 pub(crate) struct ResumeArgs {
     /// The run's folder
     pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) client: ClientArgs,
     #[command(flatten)]
     pub(crate) images: ImagesLimitArgs,
     #[command(flatten)]

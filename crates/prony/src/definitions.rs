@@ -28,16 +28,20 @@ pub(crate) fn catalogue(args: &CatalogueArgs) -> Result<Catalogue, Failure> {
     }
 }
 
-/// The folder of the user's own catalogue files unless the command line names another:
-/// `$XDG_CONFIG_HOME/prony/catalog`, else `~/.config/prony/catalog`.
+/// The folder of the user's own catalogue files unless the command line names another.
 pub(crate) fn own_catalogue_folder() -> Option<PathBuf> {
+    Some(own_folder()?.join("catalog"))
+}
+
+/// The folder of the user's own settings: `$XDG_CONFIG_HOME/prony`, else `~/.config/prony`.
+pub(crate) fn own_folder() -> Option<PathBuf> {
     let set = |name| {
         let value = env::var_os(name).filter(|value| !value.is_empty());
         value.map(PathBuf::from)
     };
     set("XDG_CONFIG_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".config")))
-        .map(|folder| folder.join("prony/catalog"))
+        .map(|folder| folder.join("prony"))
 }
 
 /// An experiment that was read.

@@ -5,6 +5,7 @@ mod commands;
 mod definitions;
 mod failure;
 mod output;
+mod own_build;
 mod progress;
 mod signals;
 mod surroundings;
@@ -36,6 +37,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
     match command {
         // Children: the parent decides when they end.
         Command::Guard(args) => commands::guard::guard(args),
+        Command::Far => commands::far::far(),
         Command::Generator => commands::generator::generator(),
         Command::Null(args) => commands::null::null(args, &watch()?),
         Command::Calibrate(args) => commands::calibrate::calibrate(args, &watch()?),
@@ -59,6 +61,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Load(args) => commands::load::load(args, &watch()?),
         Command::Completions(args) => commands::completions::completions(args),
         Command::Man(args) => commands::man::man(args),
+        Command::Client(command) => commands::client::client(command),
         Command::Images(command) => commands::images::images(command),
         Command::Sequences(command) => commands::sequences::sequences(command),
         Command::Workloads(command) => commands::workloads::workloads(command),

@@ -8,7 +8,8 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use prony_lab::{Activity, Event};
-use prony_model::TrialKind;
+use prony_model::{ClientHostFacts, TrialKind};
+use prony_report::client_host_lines;
 use prony_servers::FetchEvent;
 
 use self::lines::Lines;
@@ -18,6 +19,22 @@ use crate::words::listed;
 
 /// Shown when a run is the first on its machine.
 const CALIBRATING: &str = "calibrating the load generator";
+
+/// The start of Prony on another host.
+fn connecting_words(client: &str) -> String {
+    format!("connecting to client {client}, and measuring the network to it")
+}
+
+/// The client host, and what is open meanwhile.
+fn connected_words(facts: &ClientHostFacts) -> String {
+    format!(
+        "client {}\nwhile they run, servers listen on {}, ports 20000 to 31999, for {}; old versions have \
+         known holes: let no other host reach them",
+        client_host_lines(facts).join("\n  "),
+        facts.listen,
+        facts.address
+    )
+}
 
 /// The target of a trial, and what the trial is for where it does not measure.
 fn trial_words(target: &str, kind: TrialKind) -> String {

@@ -46,7 +46,7 @@ mod warnings;
 
 use std::collections::BTreeSet;
 
-use prony_model::{AdditionReason, Backend, Calibration, Plan, RatioDisplay};
+use prony_model::{AdditionReason, Backend, Calibration, ClientHostFacts, Plan, RatioDisplay};
 use prony_store::{
     BuildRow, DefinitionFile, HostRow, RunRow, Store, StoreError, Subject, WarningRow,
 };
@@ -102,6 +102,8 @@ pub(crate) struct Analysis<'a> {
     pub(crate) is_whole: bool,
     /// The load generator's ceiling on the host that the run was last on, where it is known.
     pub(crate) calibration: Option<Calibration>,
+    /// The host of the load generators when the run was last begun or resumed, where that is another one.
+    pub(crate) client_host: Option<ClientHostFacts>,
     /// Ceilings of it that steps exceeded.
     pub(crate) struck: Struck,
     pub(crate) verdicts: Verdicts,
@@ -168,6 +170,7 @@ impl<'a> Analysis<'a> {
             sections,
             is_whole: true,
             calibration,
+            client_host: store.client_hosts()?.pop(),
             struck,
             warnings,
             canaries,

@@ -34,4 +34,5 @@ pub use format::{
     Format, Screen, effective_settings, lineage, render, render_extent, render_relative, view,
 };
 pub use judgement::{IdenticalServers, Judgement, identical_servers, judgements};
+pub use page::heading::client_host_lines;
 pub use views::{View, ViewOptions};

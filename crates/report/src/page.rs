@@ -11,7 +11,7 @@ mod evenness;
 mod execution_plans;
 pub(crate) mod findings;
 mod generator;
-mod heading;
+pub(crate) mod heading;
 mod identical;
 mod legend;
 pub(crate) mod lineage;

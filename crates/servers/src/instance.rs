@@ -4,7 +4,7 @@ mod allocator;
 mod birth;
 mod bootstrap;
 pub(crate) mod certificates;
-mod port;
+pub(crate) mod port;
 pub(crate) mod preload;
 mod running;
 pub(crate) mod threads;
@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -50,8 +51,10 @@ pub struct Instance {
     certificates: Option<Certificates>,
     /// Libraries that the server loads before all others when it starts, besides its allocator.
     preload: Vec<PathBuf>,
-    /// The port, where the load comes over TCP; another one for each start.
-    port: Option<u16>,
+    /// The address of this host that it listens on, where the load comes from another host.
+    network: Option<IpAddr>,
+    /// The address and port, where the load comes over TCP; another port for each start.
+    listens_on: Option<SocketAddr>,
 }
 
 /// The reason that an instance could not be made or started.
@@ -62,13 +65,16 @@ pub enum InstanceError {
     Io(#[from] IoError),
     /// There is no port for it.
     #[error(
-        "find a free port on {}: {} in a row of {} to {} are in use; end what listens there",
-        port::HOST,
+        "find a free port on {host}: {} in a row of {} to {} can't be listened on; end what listens \
+         there, and make sure that {host} is an address of this host",
         port::ATTEMPTS,
         port::FIRST,
         port::FIRST + port::COUNT - 1
     )]
-    Ports,
+    Ports {
+        /// The address.
+        host: IpAddr,
+    },
     /// The server can't be started, or does not do what it is started for.
     #[error(transparent)]
     Server(#[from] ServerFailure),
@@ -113,7 +119,7 @@ impl Instance {
         rendered: &Rendered,
     ) -> Result<Self, InstanceError> {
         allocator::check_build(build, rendered.process.allocator)?;
-        let certificates = rendered.tls.then(|| Certificates::ensure(roots));
+        let certificates = rendered.tls.then(|| Certificates::ensure(roots, None));
         let instance = Self {
             folder: OwnedFolder::create(&roots.instances(), "")?,
             launcher: launcher.clone(),
@@ -121,7 +127,8 @@ impl Instance {
             rendered: rendered.clone(),
             certificates: certificates.transpose()?,
             preload: Vec::new(),
-            port: None,
+            network: None,
+            listens_on: None,
         };
         let socket = instance.socket();
         let length = socket.as_os_str().len();
@@ -146,6 +153,22 @@ impl Instance {
     /// If a file is missing or has another digest.
     pub fn preloading(mut self, libraries: &[PreloadedLibrary]) -> Result<Self, PreloadError> {
         self.preload = preload::find(libraries)?;
+        Ok(self)
+    }
+
+    /// The same, listening on this address of this host as well when it starts, if its load comes over the
+    /// network. Its certificate is made out to the address too.
+    ///
+    /// # Errors
+    /// When certificates can't be made.
+    pub fn listening_on(mut self, roots: &Roots, address: IpAddr) -> Result<Self, InstanceError> {
+        if self.certificates.is_some() {
+            self.certificates = Some(Certificates::ensure(roots, Some(address))?);
+        }
+        if self.rendered.transport == Transport::Network {
+            self.network = Some(address);
+        }
+        self.write_config()?;
         Ok(self)
     }
 
@@ -234,12 +257,13 @@ impl Instance {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{option}={}", quoted(&path));
         }
-        if let Some(port) = self.port {
+        if let Some(address) = self.listens_on {
             // Writing to a String cannot fail.
             let _ = writeln!(
                 text,
-                "port={port}\nbind-address={}\nskip-name-resolve",
-                port::HOST
+                "port={}\nbind-address={}\nskip-name-resolve",
+                address.port(),
+                address.ip()
             );
         }
         if rustix::process::geteuid().is_root() {
@@ -251,8 +275,14 @@ impl Instance {
 
     /// Takes a free port if the load comes over TCP, and says so in the configuration.
     fn take_port(&mut self) -> Result<(), InstanceError> {
-        if self.rendered.transport == Transport::Tcp {
-            self.port = Some(port::free()?);
+        let host = match self.rendered.transport {
+            Transport::Socket => None,
+            Transport::Tcp => Some(port::HOST),
+            // Where nobody was told to listen, as for making an image, it has its socket only.
+            Transport::Network => self.network,
+        };
+        if let Some(host) = host {
+            self.listens_on = Some(SocketAddr::from((host, port::free(host)?)));
             self.write_config()?;
         }
         Ok(())

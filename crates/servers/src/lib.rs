@@ -36,6 +36,7 @@ pub use image::{
     Image, ImageError, ImageFacts, ImageKey, ImageRecord, Images, Made, Removal, RoomError,
     image_size_estimate, load_growth_estimate,
 };
+pub use instance::port::free as free_port;
 pub use instance::preload::{PreloadError, check_libraries, library_digest};
 pub use instance::threads::{Role, ServerThreads, ThreadsByRole, ThreadsError};
 pub use instance::valgrind::{Callgrind, Valgrind, ValgrindError};

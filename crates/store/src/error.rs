@@ -246,6 +246,17 @@ pub enum StoreError {
         /// The backend now.
         now: Backend,
     },
+    /// The load was to come from another host than before.
+    #[error(
+        "continue with client {now}: this run began with client {before}, and loads from two hosts \
+         can't be compared; continue with --client {before}, or start a new run"
+    )]
+    ClientHostChanged {
+        /// The client host on record.
+        before: String,
+        /// The one now.
+        now: String,
+    },
     /// The file is that of a run of one host, or has measured something.
     #[error(
         "use {path} as the plan of a fleet: {problem}; submit the experiment with `prony submit`"

@@ -13,6 +13,7 @@ mod additions;
 mod artefacts;
 mod calibrations;
 mod canaries;
+mod client_hosts;
 mod counting;
 mod database;
 mod definitions;

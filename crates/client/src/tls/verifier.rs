@@ -35,21 +35,33 @@ impl Verifier {
     pub(super) fn new(mode: &Tls, algorithms: WebPkiSupportedAlgorithms) -> Result<Self, TlsError> {
         let trust = match mode {
             Tls::Off | Tls::Required => Trust::Any,
-            Tls::VerifyCa(path) => Trust::Signed(authorities(path)?),
-            Tls::VerifyFull(path) => Trust::SignedForName(authorities(path)?),
+            Tls::VerifyCa(path) => Trust::Signed(authorities_in(path)?),
+            Tls::VerifyFull(path) => Trust::SignedForName(authorities_in(path)?),
+            Tls::VerifyFullBy(pem) => {
+                let handed_over = Path::new("(handed over with the job)");
+                Trust::SignedForName(authorities(pem.as_bytes(), handed_over)?)
+            }
         };
         Ok(Self { trust, algorithms })
     }
 }
 
-fn authorities(path: &Path) -> Result<RootCertStore, TlsError> {
+fn authorities_in(path: &Path) -> Result<RootCertStore, TlsError> {
+    let pem = std::fs::read(path).map_err(|error| TlsError::Authorities {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })?;
+    authorities(&pem, path)
+}
+
+/// The authorities of a text in PEM, which came from `path`.
+fn authorities(pem: &[u8], path: &Path) -> Result<RootCertStore, TlsError> {
     let unusable = |reason: String| TlsError::Authorities {
         path: path.to_owned(),
         reason,
     };
-    let pem = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
     let mut store = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&pem) {
+    for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
         store
             .add(certificate)

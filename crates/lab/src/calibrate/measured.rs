@@ -153,7 +153,9 @@ impl Calibrator<'_> {
         Ok(Edge {
             at_ns: monotonic_ns(),
             server_ns: null.cpu_ns(self.proc)?,
-            generator_ns: process_cpu_ns(self.proc, generator.id()),
+            generator_ns: generator
+                .id()
+                .and_then(|pid| process_cpu_ns(self.proc, pid)),
             times: processor_times(self.proc, cpus),
         })
     }

@@ -1,32 +1,38 @@
-//! The load generator as a child process: a job goes in, messages come out, and where the job
-//! holds, the words to go on go in as well.
+//! The load generator, a process here or on the client host: a job goes in, messages come out, and where
+//! the job holds, the words to go on go in as well.
 
-use std::io::{BufRead, BufReader, Read, Write};
+mod child;
+
 use std::path::Path;
-use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::Duration;
 
-use prony_host::{ChildSetup, Launcher, Process, describe_exit};
+use prony_host::Launcher;
 use prony_load::{Hello, Job, Message};
 use prony_model::CpuSet;
 
+pub(crate) use self::child::{Child, Line, command};
 use crate::error::GeneratorError;
+use crate::far::{FarGenerator, Session};
 
-/// Limit for a generator that closed its output to end.
-const DYING: Duration = Duration::from_secs(2);
 /// Limit for a generator to say what its host has.
 const STARTING: Duration = Duration::from_secs(20);
 /// The line that lets a generator go on that holds. It takes any.
 const GO: &[u8] = b"go\n";
 
-/// A running load generator. Dropping it kills the process.
+/// A running load generator. Dropping it ends the process.
 pub(crate) struct Generator {
-    process: Process,
-    /// Open as long as the generator may hold: its end means that the lab is gone.
-    input: Option<ChildStdin>,
+    process: Carrier,
     lines: Receiver<Line>,
+}
+
+/// What carries words to a generator.
+enum Carrier {
+    /// A child of this process.
+    Here(Child),
+    /// A child of the far end.
+    Far(FarGenerator),
 }
 
 /// The next event from the generator.
@@ -37,12 +43,6 @@ pub(crate) enum Next {
     Quiet,
     /// The process ended without saying `Done`, `Filled` or `Failed`.
     Ended(String),
-}
-
-enum Line {
-    Output(String),
-    /// The output is closed; what the process said on its error output.
-    Closed(String),
 }
 
 impl Generator {
@@ -59,9 +59,27 @@ impl Generator {
         Ok(generator)
     }
 
-    /// Its process id.
-    pub(crate) fn id(&self) -> u32 {
-        self.process.id()
+    /// Starts the load generator of the client host, and hands it the job.
+    pub(crate) fn start_far(
+        session: &Session,
+        cpus: Option<&CpuSet>,
+        job: &Job,
+    ) -> Result<Self, GeneratorError> {
+        let (sender, lines) = channel();
+        let mut generator = Self {
+            process: Carrier::Far(session.start_generator(cpus, sender)),
+            lines,
+        };
+        generator.hand_over(job)?;
+        Ok(generator)
+    }
+
+    /// Its process id, where it is a process of this host.
+    pub(crate) fn id(&self) -> Option<u32> {
+        match &self.process {
+            Carrier::Here(child) => Some(child.id()),
+            Carrier::Far(_) => None,
+        }
     }
 
     /// Asks a generator, which gets no job then, for its version and for what its host has.
@@ -82,23 +100,11 @@ impl Generator {
         }
     }
 
-    fn spawn(launcher: &Launcher, mut command: Command) -> Result<Self, GeneratorError> {
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut process = launcher
-            .spawn(command)
-            .map_err(|error| GeneratorError::start(&error))?;
-        let (sender, lines) = channel();
-        let child = process.child();
-        let input = child.stdin.take();
-        if let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) {
-            thread::spawn(move || forward(output, errors, &sender));
-        }
+    fn spawn(launcher: &Launcher, command: Command) -> Result<Self, GeneratorError> {
+        let (sender, lines): (Sender<Line>, _) = channel();
+        let child = Child::spawn(launcher, command, move |line| sender.send(line).is_ok())?;
         Ok(Self {
-            process,
-            input,
+            process: Carrier::Here(child),
             lines,
         })
     }
@@ -115,11 +121,10 @@ impl Generator {
         self.tell(GO);
     }
 
-    /// A child that has died does not listen; what it said before explains more than the error of
-    /// writing to it, so that error is not one.
     fn tell(&mut self, line: &[u8]) {
-        if let Some(input) = &mut self.input {
-            let _ = input.write_all(line);
+        match &mut self.process {
+            Carrier::Here(child) => child.tell(line),
+            Carrier::Far(generator) => generator.tell(line),
         }
     }
 
@@ -133,45 +138,18 @@ impl Generator {
                 )),
             },
             Ok(Line::Closed(errors)) => Next::Ended(self.describe_end(&errors)),
+            Ok(Line::Ended(how)) => Next::Ended(how),
             Err(RecvTimeoutError::Timeout) => Next::Quiet,
             Err(RecvTimeoutError::Disconnected) => Next::Ended(self.describe_end("")),
         }
     }
 
     fn describe_end(&mut self, errors: &str) -> String {
-        let status = match self.process.wait_timeout(DYING) {
-            Ok(Some(status)) => format!("it {}", describe_exit(status)),
-            Ok(None) => "it closed its output but did not end".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        match errors.trim() {
-            "" => status,
-            said => format!("{status}; its output: {said}"),
+        match &mut self.process {
+            Carrier::Here(child) => child.describe_end(errors),
+            Carrier::Far(_) => "the connection to its host is gone".to_owned(),
         }
     }
-}
-
-/// The command of every load generator. It is made here only, so that another host's would be too.
-fn command(launcher: &Launcher, prony: &Path, cpus: Option<&CpuSet>) -> Command {
-    let setup = ChildSetup {
-        cpus: cpus.cloned(),
-        ..ChildSetup::default()
-    };
-    let mut command = launcher.command_with(prony, &setup);
-    command.arg("generator");
-    command
-}
-
-fn forward(output: ChildStdout, mut errors: ChildStderr, sender: &Sender<Line>) {
-    for line in BufReader::new(output).lines().map_while(Result::ok) {
-        if sender.send(Line::Output(line)).is_err() {
-            return;
-        }
-    }
-    let mut said = String::new();
-    // Unreadable words are missing from an explanation, nothing more.
-    let _ = errors.read_to_string(&mut said);
-    let _ = sender.send(Line::Closed(said));
 }
 
 #[cfg(test)]
@@ -297,7 +275,7 @@ mod tests {
             generator.next(Duration::from_millis(20)),
             Next::Quiet
         ));
-        let pid = generator.process.id();
+        let pid = generator.id().unwrap();
         drop(generator);
         assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
     }

@@ -118,8 +118,8 @@ impl Binding {
     }
 
     /// Reads the processors of all threads of the server and of the load generator, whose process id
-    /// is `generator`.
-    pub(crate) fn read(&mut self, generator: u32) -> Result<PlacementReading, Fault> {
+    /// is `generator`, if it runs on this host.
+    pub(crate) fn read(&mut self, generator: Option<u32>) -> Result<PlacementReading, Fault> {
         let unread = |error| Fault::failed(format!("failed to read threads' processors: {error}"));
         let server = match (&mut self.threads, self.server) {
             (Some(threads), _) => threads.read().map_err(|error| failed(&error))?,
@@ -131,12 +131,15 @@ impl Binding {
             },
             (None, None) => ThreadsByRole::default(),
         };
-        let threads = threads_of(generator).and_then(|threads| threads_by_cpus(&threads));
+        let generator = match generator {
+            Some(pid) => threads_of(pid).and_then(|threads| threads_by_cpus(&threads)),
+            None => Ok(Vec::new()),
+        };
         Ok(PlacementReading {
             placement: self.current.clone(),
             sessions: server.sessions,
             background: server.background,
-            generator: threads.map_err(unread)?,
+            generator: generator.map_err(unread)?,
         })
     }
 }

@@ -2,13 +2,14 @@
 //! memory.
 
 use prony_load::{FillTask, Message, Task};
-use prony_model::{Dataset, LoadOutcome, Sample, SettleOutcome, Target};
+use prony_model::{Dataset, LoadOutcome, Sample, SettleOutcome, Target, Transport};
 use prony_servers::admin;
 use prony_servers::{Image, Images, Instance, InstanceError};
 
 use super::supply::{Fetched, Supply};
-use crate::drive::drive;
+use crate::drive::{drive, lost};
 use crate::event::Activity;
+use crate::far::ClientHost;
 use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::server::{AFTER_LOAD, Server, server_fault, settle};
@@ -30,7 +31,11 @@ impl Start<'_> {
     pub(crate) fn server(&self) -> Result<Server, Fault> {
         match (self.supply, self.image) {
             (Supply::External(access), _) => access.enter(),
-            (Supply::Own(fetched), Some(image)) => start(self.lab, self.restore(fetched, image)?),
+            (Supply::Own(fetched), Some(image)) => {
+                let server = start(self.lab, self.restore(fetched, image)?)?;
+                self.admit(&server)?;
+                Ok(server)
+            }
             (Supply::Own(_), None) => Err(Fault::failed("there is no data image to start from")),
         }
     }
@@ -39,7 +44,9 @@ impl Start<'_> {
     pub(crate) fn watched(&self, wanted: Wanted) -> Result<Watched, Fault> {
         match (self.supply, self.image) {
             (Supply::Own(fetched), Some(image)) => {
-                watch::start(self.lab, self.restore(fetched, image)?, wanted)
+                let watched = watch::start(self.lab, self.restore(fetched, image)?, wanted)?;
+                self.admit(&watched.server)?;
+                Ok(watched)
             }
             _ => Ok(watch::attend(self.lab, self.server()?, wanted)),
         }
@@ -47,14 +54,36 @@ impl Start<'_> {
 
     fn restore(&self, fetched: &Fetched, image: &Image) -> Result<Instance, Fault> {
         let Fetched { build, rendered } = fetched;
-        let instance = Instance::create(self.lab.roots, self.lab.launcher, build, rendered)
+        let mut instance = Instance::create(self.lab.roots, self.lab.launcher, build, rendered)
             .map_err(|error| server_fault(&error))?
             .preloading(&self.target.preload)
             .map_err(|error| Fault::failed(format!("failed to {error}")))?;
+        if let Some(client_host) = self.client_host() {
+            instance = instance
+                .listening_on(self.lab.roots, client_host.setup().listen)
+                .map_err(|error| server_fault(&error))?;
+        }
         Images::new(self.lab.roots)
             .restore(image, &instance)
             .map_err(|error| Fault::failed(format!("failed to restore the data image: {error}")))?;
         Ok(instance)
+    }
+
+    /// The client host, where the load comes from there.
+    fn client_host(&self) -> Option<&ClientHost> {
+        let is_far = self.target.transport == Transport::Network;
+        self.lab.client_host.filter(|_| is_far)
+    }
+
+    /// Lets the client host log in. Its account is made at each start, so that no image has it.
+    fn admit(&self, server: &Server) -> Result<(), Fault> {
+        let (Some(client_host), Server::Own(server)) = (self.client_host(), server) else {
+            return Ok(());
+        };
+        let address = client_host
+            .address()
+            .map_err(|error| lost(self.lab, error))?;
+        server.admit(address).map_err(|error| server_fault(&error))
     }
 
     /// Loads the dataset where it does not come with an image: the engine forgets it at every

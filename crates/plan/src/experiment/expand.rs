@@ -1,6 +1,6 @@
 //! From a written target to the targets that it stands for.
 
-use prony_model::{Collect, Config, Engine, Protocol, Target, Transport};
+use prony_model::{Collect, Config, Engine, IntentValue, Protocol, Target, Transport};
 
 use super::external::ExternalServer;
 use super::setting::{self, Axis, Setting};
@@ -113,6 +113,11 @@ fn build_target(
             Setting::Collect(value) => collect = *value,
             Setting::Placement(value) => placement = Some(value.clone()),
         }
+    }
+    if transport == Transport::Network {
+        // Nobody's rows cross a network in clear unless the experiment says so.
+        let tls = config.intents.entry("tls".to_owned());
+        tls.or_insert(IntentValue::Flag(true));
     }
     Some(Target {
         name: String::new(),

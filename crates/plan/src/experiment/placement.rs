@@ -1,8 +1,11 @@
 //! `placement`: the processors of sessions, of the server's other threads and of the generator.
 
+use std::collections::BTreeSet;
+
 use prony_model::{Aspect, CpuSet, PlacementRule, Processors, WantedPlacement};
 use toml::de::DeValue;
 
+use super::expand::Draft;
 use super::setting::{self, Axis, Setting};
 use crate::fields::{Located, Value};
 use crate::invalid::{Document, Problem, Read};
@@ -77,6 +80,34 @@ pub(super) fn check_external(document: &Document<'_>, name: &str, axes: &[Axis<'
                 span: value.span.clone(),
             };
             outcome = outcome.and(check_without_server(document, name, &wanted));
+        }
+    }
+    outcome
+}
+
+/// Checks the placements of targets that are loaded from another host: processors of this one are not
+/// shared with a load generator there.
+pub(super) fn check_far(document: &Document<'_>, drafts: &[Draft<'_>]) -> Read<()> {
+    let mut said = BTreeSet::new();
+    let mut outcome = Ok(());
+    for draft in drafts.iter().filter(|draft| draft.target.is_far()) {
+        let wanted = draft.settings.iter().find(|setting| match &setting.value {
+            Setting::Placement(wanted) => *wanted != WantedPlacement::Rule(PlacementRule::Free),
+            _ => false,
+        });
+        if let Some(wanted) = wanted.filter(|wanted| said.insert(wanted.span.start)) {
+            outcome = Problem::new(
+                "no placement can be had for a target whose load generator is on another host",
+            )
+            .at(
+                &wanted.span,
+                "applies to a target with `transport = \"network\"`",
+            )
+            .help(
+                "remove it, or write `placement = \"free\"` in that [[target]]; the file of hosts \
+                 has the processors of the load generator there",
+            )
+            .fail(document);
         }
     }
     outcome

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prony_model::Aspect;
+use prony_model::{Aspect, Transport};
 
 use super::Knowledge;
 use super::expand::Draft;
@@ -37,6 +37,20 @@ pub(super) fn check(
             continue;
         };
         let asked = place(draft, |setting| setting.aspect() == refused.setting);
+        // It encrypts by default.
+        let network =
+            |setting: &Setting<'_>| matches!(setting, Setting::Transport(Transport::Network));
+        let by_network = asked.is_none().then(|| place(draft, network)).flatten();
+        let is_tls = refused.setting == Aspect::Intent("tls".to_owned());
+        if let Some(network) = by_network.filter(|_| is_tls) {
+            if said.insert((network.start, refused.reason.clone())) {
+                outcome = Problem::new(refused.reason)
+                    .at(&network, "encrypted unless the experiment says otherwise")
+                    .help("write `config = { tls = false }` where its rows may cross the network in clear")
+                    .fail(document);
+            }
+            continue;
+        }
         let build = place(draft, |setting| matches!(setting, Setting::Build(_)));
         let asked = asked.unwrap_or_else(|| draft.place.clone());
         if said.insert((asked.start, refused.reason.clone())) {

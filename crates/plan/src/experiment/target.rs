@@ -41,6 +41,7 @@ pub(super) fn read_all(
         .flat_map(|(table, written)| expand(table, written))
         .collect();
     refusal::check(document, &drafts, knowledge, allow)?;
+    placement::check_far(document, &drafts)?;
     Ok(Targets {
         optional: drafts.iter().map(|draft| draft.optional).collect(),
         all: name::name_all(document, drafts)?,

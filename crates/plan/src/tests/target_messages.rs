@@ -263,7 +263,7 @@ fn transports_and_allowances() {
         "[defaults]\ntransport = \"udp\"",
         r#"unknown transport `udp`
            | transport = «"udp"» no such transport
-           | known transports: socket, tcp"#,
+           | known transports: socket, tcp, network"#,
     );
     check(
         "blocks = 3",
@@ -476,5 +476,32 @@ fn external_databases_and_encryption() {
         r#"`verify-full` needs an address that a certificate can name
            | address = «"/run/x.sock"» a socket has none
            | write `tls = "verify-ca"`, or an address and port"#,
+    );
+}
+
+#[test]
+fn targets_that_are_loaded_from_another_host() {
+    let target = |settings: &str| {
+        changed(
+            "build = \"mysql-5.7.22\"\n",
+            &format!("build = \"mysql-5.7.22\"\ntransport = \"network\"\n{settings}\n"),
+        )
+    };
+    let plan = World::new().parse(&target("")).unwrap();
+    let far = plan.targets.iter().find(|target| target.is_far()).unwrap();
+    assert!(far.is_encrypted());
+    let plan = World::new()
+        .parse(&target("config = { tls = false }"))
+        .unwrap();
+    let far = plan.targets.iter().find(|target| target.is_far()).unwrap();
+    assert!(!far.is_encrypted());
+    assert_says(
+        &World::new()
+            .parse(&target("placement = \"together\""))
+            .unwrap_err(),
+        "no placement can be had for a target whose load generator is on another host
+         | placement = «\"together\"» applies to a target with `transport = \"network\"`
+         | remove it, or write `placement = \"free\"` in that [[target]]; the file of hosts has the
+         processors of the load generator there",
     );
 }

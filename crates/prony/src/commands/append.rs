@@ -16,7 +16,8 @@ use crate::words::plural;
 
 /// Adds blocks to a run, runs everything that is missing, and prints the report.
 pub(crate) fn append(run: &Path, args: &RunArgs, signals: &Signals) -> Result<(), Failure> {
-    let mut reopened = Reopened::open(run, &args.images, &args.definitions.catalogue)?;
+    let mut reopened =
+        Reopened::open(run, &args.client, &args.images, &args.definitions.catalogue)?;
     let store = &mut reopened.store;
     let from = store.plan().blocks();
     let blocks = match args.blocks {

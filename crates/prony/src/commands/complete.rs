@@ -151,6 +151,7 @@ fn record(store: &Store, history: &History) -> Result<(), Failure> {
 /// The exit code of what ends a run.
 pub(crate) fn lab_failure(error: &LabError) -> Failure {
     let code = match error {
+        LabError::NoClientHost { .. } => ExitStatus::Usage,
         LabError::Fetch { .. } | LabError::External { .. } | LabError::Tables { .. } => {
             ExitStatus::Server
         }
@@ -165,6 +166,7 @@ pub(crate) fn lab_failure(error: &LabError) -> Failure {
         LabError::Store(_)
         | LabError::Backend(_)
         | LabError::Generator(_)
+        | LabError::ClientHost(_)
         | LabError::BackendLost { .. }
         | LabError::Counting { .. }
         | LabError::Memory { .. }

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 use std::env;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use prony_fleet::{FleetError, PartName, Round, RunFolder, deliver};
 use prony_lab::RunEnd;
 use prony_servers::Catalogue;
 use prony_store::{NewPart, Store};
-use sha2::{Digest as _, Sha256};
 
 use crate::cli::PartArgs;
 use crate::commands::complete::lab_failure;
 use crate::definitions;
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
+use crate::own_build::own_build;
 use crate::progress::Progress;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
@@ -301,27 +301,6 @@ fn check_blocks(plan: &Store, blocks: &[u32]) -> Result<(), Failure> {
             Err(Failure::new(ExitStatus::Usage, message))
         }
     }
-}
-
-/// Hash of this program: parts that different programs measured are not merged.
-pub(crate) fn own_build() -> Result<String, Failure> {
-    let failed = |error: io::Error| Failure::host(format!("read this program: {error}"));
-    let mut file = File::open("/proc/self/exe").map_err(failed)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let read = file.read(&mut buffer).map_err(failed)?;
-        if read == 0 {
-            break;
-        }
-        hash.update(&buffer[..read]);
-    }
-    let digits = hash
-        .finalize()
-        .iter()
-        .take(8)
-        .fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-    Ok(digits)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use prony_model::CalibratedHost;
 use prony_servers::Catalogue;
 use prony_store::{Store, StoreError};
 
-use crate::cli::{CatalogueArgs, ImagesLimitArgs, ResumeArgs};
+use crate::cli::{CatalogueArgs, ClientArgs, ImagesLimitArgs, ResumeArgs};
 use crate::commands::complete::complete;
 use crate::commands::report::result_file;
 use crate::definitions;
@@ -19,7 +19,7 @@ use crate::words::plural;
 
 /// Runs what is missing and prints the report.
 pub(crate) fn resume(args: &ResumeArgs, signals: &Signals) -> Result<(), Failure> {
-    Reopened::open(&args.run, &args.images, &args.catalogue)?.complete(signals)
+    Reopened::open(&args.run, &args.client, &args.images, &args.catalogue)?.complete(signals)
 }
 
 /// A stored run that is continued on this host.
@@ -35,6 +35,7 @@ impl Reopened {
     /// on.
     pub(crate) fn open(
         run: &Path,
+        client: &ClientArgs,
         images: &ImagesLimitArgs,
         catalogue: &CatalogueArgs,
     ) -> Result<Self, Failure> {
@@ -55,6 +56,9 @@ impl Reopened {
             output::talk(&format!("running {} again", plural(again, "failed trial")));
         }
         let surroundings = Surroundings::find()?.with_limit(images)?;
+        let client_host = store.client_hosts().map_err(Failure::host)?.pop();
+        let usual = client_host.as_ref().map(|host| host.name.as_str());
+        let surroundings = surroundings.with_client(client, store.plan(), usual)?;
         let host_json = serde_json::to_string(&surroundings.host).map_err(Failure::defect)?;
         store
             .record_host(&host_json, Timestamp::now())

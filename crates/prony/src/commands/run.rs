@@ -33,6 +33,7 @@ pub(crate) fn start(
     signals: &Signals,
 ) -> Result<(), Failure> {
     let surroundings = Surroundings::find()?.with_limit(&args.images)?;
+    let surroundings = surroundings.with_client(&args.client, &experiment.plan, None)?;
     let (folder, mut store) = create(&args.runs, experiment, &surroundings)?;
     output::talk(&format!(
         "The results of this run are in {}.",

@@ -11,18 +11,18 @@ use jiff::Timestamp;
 use prony_fleet::{
     Engine as _, Request, Round, RunFolder, Slurm, groups, limit_minutes, predicted_part_ms, status,
 };
-use prony_model::Plan;
+use prony_model::{Plan, Target};
 use prony_servers::Catalogue;
 use prony_store::{NewRun, Store};
 
 use crate::cli::SubmitArgs;
 use crate::commands::collect::fleet_failure;
-use crate::commands::part::own_build;
 use crate::commands::run::new_folder;
 use crate::commands::servers::fetch_one;
 use crate::definitions::{self, Experiment};
 use crate::failure::{ExitStatus, Failure};
 use crate::output;
+use crate::own_build::own_build;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
 use crate::words::{duration, plural};
@@ -130,6 +130,8 @@ fn check_plan(plan: &Plan) -> Result<(), Failure> {
         "its `precision` lets blocks follow from those before: say `blocks` for a fleet"
     } else if plan.targets.iter().any(|target| target.external.is_some()) {
         "it measures an external server, which is on one host"
+    } else if plan.targets.iter().any(Target::is_far) {
+        "it loads a target from another host (`transport = \"network\"`), and each part has one host"
     } else {
         return Ok(());
     };

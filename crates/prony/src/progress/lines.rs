@@ -2,7 +2,10 @@
 
 use prony_lab::Event;
 
-use super::{CALIBRATING, Clock, activity_words, elsewhere_words, fetch_words, trial_words};
+use super::{
+    CALIBRATING, Clock, activity_words, connected_words, connecting_words, elsewhere_words,
+    fetch_words, trial_words,
+};
 use crate::output::talk;
 use crate::words::{mebibytes, plural, rate, whole};
 
@@ -28,6 +31,8 @@ impl Lines {
 fn line(event: &Event<'_>, clock: &Clock) -> Option<String> {
     Some(match event {
         Event::Fetch { event, .. } => fetch_words(event, size),
+        Event::Connecting { client } => connecting_words(client),
+        Event::Connected { facts } => connected_words(facts),
         Event::Calibrating => CALIBRATING.to_owned(),
         Event::Prepare { target, activity } => format!("{target}: {}", activity_words(*activity)),
         Event::PrepareFailed { target, reason } => {

@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use prony_lab::{Activity, Event};
 
-use super::{CALIBRATING, Clock, elsewhere_words, fetch_words, trial_words};
+use super::{
+    CALIBRATING, Clock, connected_words, connecting_words, elsewhere_words, fetch_words,
+    trial_words,
+};
 use crate::words::{mebibytes, plural, rate, whole};
 
 /// Period at which the live line is drawn while nothing happens, so that the clock moves.
@@ -75,6 +78,8 @@ impl Terminal {
         let trial = &self.trial;
         match event {
             Event::Fetch { event, .. } => self.message(fetch_words(event, size)),
+            Event::Connecting { client } => self.message(connecting_words(client)),
+            Event::Connected { facts } => self.stay(&connected_words(facts)),
             Event::Calibrating => self.message(CALIBRATING.to_owned()),
             Event::Prepare { target, activity } => {
                 self.message(format!("{target}: {}", activity_words(*activity)));

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use prony_model::{
-    Aspect, Baseline, Config, Dataset, LoadMethod, Metric, Plan, Protocol, Target, Transport,
+    Aspect, Baseline, ClientHostFacts, Config, Dataset, LoadMethod, Metric, Plan, Protocol, Target,
+    Transport,
 };
 use prony_store::HostRow;
 use serde::Deserialize;
@@ -20,6 +21,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let mut facts = vec![run(analysis)];
     facts.extend(host(analysis));
     facts.extend(hosts(analysis));
+    facts.extend(client_host(analysis));
     facts.extend(host_check(&analysis.hosts).map(|text| ("Check", text)));
     facts.extend(left_out(analysis.plan).map(|text| ("Left out", text)));
     facts.extend(generator::line(analysis).map(|text| ("Generator", text)));
@@ -51,7 +53,7 @@ pub(crate) fn facts(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
 pub(crate) fn brief(analysis: &Analysis<'_>) -> Vec<(&'static str, String)> {
     let left_out = left_out(analysis.plan).map(|text| ("Left out", text));
     let facts = std::iter::once(run(analysis)).chain(host(analysis));
-    let facts = facts.chain(hosts(analysis));
+    let facts = facts.chain(hosts(analysis)).chain(client_host(analysis));
     facts.chain([work(analysis)]).chain(left_out).collect()
 }
 
@@ -103,6 +105,46 @@ fn hosts(analysis: &Analysis<'_>) -> Option<(&'static str, String)> {
         ""
     };
     Some(("Hosts", format!("{}{doubt}", listed.join(", "))))
+}
+
+/// The host of the load generators, where that is another one.
+fn client_host(analysis: &Analysis<'_>) -> Option<(&'static str, String)> {
+    let facts = analysis.client_host.as_ref()?;
+    Some(("Client", client_host_lines(facts).join("; ")))
+}
+
+/// A client host in a few lines: its name and hardware, the network to it, its interface.
+pub fn client_host_lines(facts: &ClientHostFacts) -> Vec<String> {
+    let micros = |ns: u64| format!("{:.0} µs", ns as f64 / 1e3);
+    let megabytes = |bytes: u64| format!("{:.0} MB/s", bytes as f64 / 1e6);
+    let network = &facts.network;
+    let mut lines = vec![
+        format!("{}: {}", facts.name, facts_line(&facts.host.to_string())),
+        format!(
+            "round trip {} at the shortest, {} in the median, {} at the 99th percentile of {}",
+            micros(network.shortest_ns),
+            micros(network.median_ns),
+            micros(network.p99_ns),
+            network.round_trips
+        ),
+        format!(
+            "one connection carried {} to the client and {} from it",
+            megabytes(network.to_client_bytes_per_second),
+            megabytes(network.to_server_bytes_per_second)
+        ),
+    ];
+    let interface = |key: &str| facts.interface.get(key);
+    if let Some(name) = interface("name").and_then(|name| name.as_str()) {
+        let number = |key| interface(key).and_then(serde_json::Value::as_u64);
+        let speed = number("mbit_per_second").map(|speed| format!(", {speed} Mbit/s"));
+        let mtu = number("mtu").map(|mtu| format!(", packets of {mtu} bytes"));
+        lines.push(format!(
+            "interface {name}{}{}",
+            speed.unwrap_or_default(),
+            mtu.unwrap_or_default()
+        ));
+    }
+    lines
 }
 
 fn work(analysis: &Analysis<'_>) -> (&'static str, String) {
@@ -245,7 +287,12 @@ impl Host {
 
 /// A host in one line.
 pub(crate) fn host_line(host: &HostRow) -> String {
-    let host: Host = serde_json::from_str(&host.facts_json).unwrap_or_default();
+    facts_line(&host.facts_json)
+}
+
+/// The facts of a host, as JSON, in one line.
+fn facts_line(json: &str) -> String {
+    let host: Host = serde_json::from_str(json).unwrap_or_default();
     let processors = host.processors();
     let known = [
         host.cpu_model,
@@ -401,6 +448,7 @@ fn manner(target: &Target) -> BTreeSet<String> {
     let transport = match target.transport {
         Transport::Socket => None,
         Transport::Tcp => Some("over TCP".to_owned()),
+        Transport::Network => Some("over the network, from another host".to_owned()),
     };
     let preloaded = target.preload.iter();
     let preloaded = preloaded.map(|library| format!("{library} preloaded"));

@@ -1,5 +1,7 @@
 //! The accounts of a new data directory.
 
+use std::net::IpAddr;
+
 use prony_client::{ClientError, Connection};
 use prony_host::IoError;
 use prony_wire::codes;
@@ -36,6 +38,21 @@ pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
     LOAD_HOSTS
         .iter()
         .try_for_each(|host| make_account(admin, host, password))
+}
+
+/// Makes the load's account for connections from another host. Where they have to be `encrypted`, others
+/// are refused; every version that offers TLS 1.2 can be told so by `ALTER USER`.
+pub(crate) fn admit(
+    admin: &mut Connection,
+    client: IpAddr,
+    password: &str,
+    encrypted: bool,
+) -> Result<(), ClientError> {
+    make_account(admin, &client.to_string(), password)?;
+    if encrypted {
+        admin.query(format!("ALTER USER '{LOAD_USER}'@'{client}' REQUIRE SSL"))?;
+    }
+    Ok(())
 }
 
 /// True for an account that stays: the administrator's, and those that the server runs its own

@@ -3,6 +3,7 @@
 //! keys, and nothing outside Prony trusts the authority.
 
 use std::io;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use prony_host::{
@@ -29,11 +30,17 @@ pub(crate) struct Certificates {
 }
 
 impl Certificates {
-    /// The certificates of a cache, made if there are none.
-    pub(crate) fn ensure(roots: &Roots) -> Result<Self, IoError> {
+    /// The certificates of a cache, made if there are none. Servers that are reached from another host
+    /// need those for their `address`.
+    pub(crate) fn ensure(roots: &Roots, address: Option<IpAddr>) -> Result<Self, IoError> {
         let shelf = roots.certificates();
+        let folder = match address {
+            None => FOLDER.to_owned(),
+            // Colons separate paths in some options.
+            Some(address) => format!("{FOLDER}-{}", address.to_string().replace(':', "_")),
+        };
         let certificates = Self {
-            folder: shelf.join(FOLDER),
+            folder: shelf.join(folder),
         };
         if certificates.complete() {
             return Ok(certificates);
@@ -50,7 +57,7 @@ impl Certificates {
         remove_abandoned(&shelf, STAGING)?;
         let staging = OwnedFolder::create(&shelf, STAGING)?;
         let folder = staging.path().to_owned();
-        Self { folder }.make()?;
+        Self { folder }.make(address)?;
         if certificates.folder.exists() {
             retire(&certificates.folder)?;
         }
@@ -76,8 +83,8 @@ impl Certificates {
         self.options().iter().all(|(_, path)| path.is_file())
     }
 
-    fn make(&self) -> Result<(), IoError> {
-        let (authority, certificate, key) = texts()
+    fn make(&self, address: Option<IpAddr>) -> Result<(), IoError> {
+        let (authority, certificate, key) = texts(address)
             .map_err(io::Error::other)
             .at("make certificates in", &self.folder)?;
         for ((_, path), text) in self.options().iter().zip([authority, certificate, key]) {
@@ -89,14 +96,18 @@ impl Certificates {
 
 /// The authority's certificate, the server's, and the server's key. The authority's key is
 /// forgotten: it signs nothing else.
-fn texts() -> Result<(String, String, String), rcgen::Error> {
+fn texts(address: Option<IpAddr>) -> Result<(String, String, String), rcgen::Error> {
     let mut params = valid(CertificateParams::default(), "Prony, local servers");
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
 
-    let names = NAMES.map(str::to_owned);
-    let mut params = valid(CertificateParams::new(names)?, "localhost");
+    let address = address.map(|address| address.to_string());
+    let names = NAMES.map(str::to_owned).into_iter().chain(address);
+    let mut params = valid(
+        CertificateParams::new(names.collect::<Vec<_>>())?,
+        "localhost",
+    );
     params.use_authority_key_identifier_extension = true;
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
@@ -126,14 +137,14 @@ mod tests {
         let roots = Roots {
             cache: root.path().to_owned(),
         };
-        let first = Certificates::ensure(&roots).unwrap();
+        let first = Certificates::ensure(&roots, None).unwrap();
         let text = fs::read_to_string(first.authority()).unwrap();
         assert!(text.starts_with("-----BEGIN CERTIFICATE-----"), "{text}");
         for (_, path) in first.options() {
             let mode = fs::metadata(&path).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600, "{}", path.display());
         }
-        assert_eq!(Certificates::ensure(&roots).unwrap(), first);
+        assert_eq!(Certificates::ensure(&roots, None).unwrap(), first);
         assert_eq!(fs::read_to_string(first.authority()).unwrap(), text);
         assert_eq!(fs::read_dir(roots.certificates()).unwrap().count(), 1);
     }
@@ -145,11 +156,11 @@ mod tests {
             cache: root.path().to_owned(),
         };
         // Something to be replaced: the first to find it must not take away what another made.
-        let first = Certificates::ensure(&roots).unwrap();
+        let first = Certificates::ensure(&roots, None).unwrap();
         fs::remove_file(first.authority()).unwrap();
         let texts = std::thread::scope(|scope| {
             let ask = || {
-                let made = Certificates::ensure(&roots).unwrap();
+                let made = Certificates::ensure(&roots, None).unwrap();
                 fs::read_to_string(made.authority()).unwrap()
             };
             let all: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
@@ -165,8 +176,8 @@ mod tests {
         let roots = Roots {
             cache: root.path().to_owned(),
         };
-        let first = Certificates::ensure(&roots).unwrap();
+        let first = Certificates::ensure(&roots, None).unwrap();
         fs::remove_file(first.authority()).unwrap();
-        assert!(Certificates::ensure(&roots).unwrap().complete());
+        assert!(Certificates::ensure(&roots, None).unwrap().complete());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use prony_model::{StopFlag, Tls};
 use prony_wire::codes;
 
 use super::birth::{Birth, bear};
-use super::{Instance, InstanceError, LOG_LINES, allocator, port, preload};
+use super::{Instance, InstanceError, LOG_LINES, allocator, preload};
 use crate::admin::accounts::{self, ADMIN_USER, LOAD_USER};
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
@@ -113,10 +113,28 @@ impl Running {
 
     /// The address for the load.
     pub fn address(&self) -> Address {
-        match self.instance.port {
-            Some(port) => Address::Tcp(SocketAddr::from((port::HOST, port))),
+        match self.instance.listens_on {
+            Some(address) => Address::Tcp(address),
             None => self.admin_address(),
         }
+    }
+
+    /// Returns `true` if it listens on an address for another host.
+    pub fn is_on_network(&self) -> bool {
+        self.instance.network.is_some() && self.instance.listens_on.is_some()
+    }
+
+    /// Lets the load's account log in from another host, by its password, and encrypted where the server
+    /// offers encryption.
+    ///
+    /// # Errors
+    /// When the server refuses to make the account.
+    pub fn admit(&self, client: IpAddr) -> Result<(), InstanceError> {
+        let limit = self.limit(STATEMENT_LIMIT);
+        let encrypted = self.instance.certificates.is_some();
+        Connection::connect(&self.admin_address(), &self.admin_login(), limit)
+            .and_then(|mut admin| accounts::admit(&mut admin, client, &self.password, encrypted))
+            .map_err(|source| self.account_error(&source))
     }
 
     /// The administrator.
@@ -143,11 +161,13 @@ impl Running {
     /// compared with.
     fn load_tls(&self) -> Tls {
         let Instance {
-            certificates, port, ..
+            certificates,
+            listens_on,
+            ..
         } = &self.instance;
         match certificates.as_ref().map(Certificates::authority) {
             None => Tls::Off,
-            Some(authority) if port.is_some() => Tls::VerifyFull(authority),
+            Some(authority) if listens_on.is_some() => Tls::VerifyFull(authority),
             Some(authority) => Tls::VerifyCa(authority),
         }
     }

@@ -11,3 +11,7 @@ CREATE TEMP TABLE part (
     id INTEGER PRIMARY KEY, name TEXT, host_name TEXT, attempt INTEGER, job TEXT, prony_build TEXT,
     blocks TEXT, used TEXT
 ) STRICT;
+
+CREATE TEMP TABLE client_host (
+    id INTEGER PRIMARY KEY, recorded_at TEXT, facts TEXT
+) STRICT;

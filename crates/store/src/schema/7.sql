@@ -26,3 +26,11 @@ CREATE TABLE part (
     blocks      TEXT NOT NULL,
     used        TEXT
 ) STRICT;
+
+-- The host that load generators run on, where that is another one, each time that the run began or was
+-- resumed.
+CREATE TABLE client_host (
+    id          INTEGER PRIMARY KEY,
+    recorded_at TEXT NOT NULL,
+    facts       TEXT NOT NULL
+) STRICT;

@@ -117,9 +117,12 @@ fn every_error_reads_well_after_failed_to() {
             "configure the server: the intent `redo_log` takes a size",
         ),
         (
-            InstanceError::Ports.into(),
-            "find a free port on 127.0.0.1: 100 in a row of 20000 to 31999 are in use; end \
-             what listens there",
+            InstanceError::Ports {
+                host: std::net::Ipv4Addr::LOCALHOST.into(),
+            }
+            .into(),
+            "find a free port on 127.0.0.1: 100 in a row of 20000 to 31999 can't be listened on; end \
+             what listens there, and make sure that 127.0.0.1 is an address of this host",
         ),
         (
             AddError::NoEngines(vec!["CSV".into()]),
