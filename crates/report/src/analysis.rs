@@ -137,7 +137,7 @@ impl<'a> Analysis<'a> {
         let placements = Placements::read(store, &trials)?;
         let measured = MeasuredTrials::read(store, &trials, &placements, &hosts, within)?;
         let struck = calibration.as_ref().map_or_else(Struck::default, |known| {
-            Struck::of(known, &measured.all, &trials, &hosts)
+            Struck::of(known, plan, &measured.all, &trials, &hosts)
         });
         let cells = Cells::of(plan, measured.all);
         let canaries = Canaries::read(store)?;

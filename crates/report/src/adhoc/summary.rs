@@ -124,6 +124,7 @@ fn warnings(load: &AdHocLoad<'_>, outcome: &StepOutcome) -> Vec<Warning> {
             [start, .., end] => Stolen::between(start, end),
             _ => None,
         },
+        client_host: None,
         cpus: load.cpus,
         placement: load.placement,
         usable: None,

@@ -2,6 +2,7 @@
 //! asked of the server, was too much, or a hypervisor took time away. They are derived from stored
 //! samples and counts; their bounds are documented in `docs/formats/report.md`.
 
+mod client_host;
 mod placement;
 
 use std::fmt;
@@ -11,6 +12,8 @@ use prony_model::{
     StepReadings, Thousandths, ThreadUse,
 };
 
+use self::client_host::ClientHostLimit;
+pub(crate) use self::client_host::ClientHostUse;
 use self::placement::{Misplaced, misplaced, sessions_unknown, unpaired};
 use crate::analysis::times::decode;
 use crate::words::plural;
@@ -56,6 +59,8 @@ pub(crate) enum Condition {
         /// Share of the machine's time, above 0.
         share: f64,
     },
+    /// The clients' host, where it is not the server's, or its network was a limit.
+    ClientHost(ClientHostLimit),
     /// A thread of the load generator was saturated.
     GeneratorBusy {
         /// Share of the measured time for which the busiest thread worked.
@@ -109,6 +114,8 @@ pub(crate) struct StepFacts<'a> {
     pub(crate) schedules: &'a [Option<&'a Schedule>],
     /// Time that a hypervisor took, where it is known.
     pub(crate) stolen: Option<Stolen>,
+    /// What the clients' host did, where it is not the server's.
+    pub(crate) client_host: Option<ClientHostUse>,
     /// Processors of the host, at least 1.
     pub(crate) cpus: u32,
     /// The placement; `None` where it was not read.
@@ -164,6 +171,8 @@ pub(crate) fn conditions(step: &Step, facts: &StepFacts<'_>) -> Vec<Condition> {
         found.extend(sessions_unknown(reading).then_some(Condition::SessionsUnknown));
     }
     found.extend(facts.stolen.and_then(|stolen| steal(stolen, facts.cpus)));
+    let limits = facts.client_host.iter().flat_map(ClientHostUse::limits);
+    found.extend(limits.map(Condition::ClientHost));
     found.extend(busy(facts.thread_use));
     // Where many clients of a closed loop share the processors with the server, waiting is expected.
     let latencies_matter = step
@@ -190,6 +199,7 @@ impl Condition {
             Self::Unpaired { .. } => "unpaired",
             Self::SessionsUnknown => "sessions-unknown",
             Self::Steal { .. } => "steal",
+            Self::ClientHost(limit) => limit.code(),
             Self::GeneratorBusy { .. } => "generator-busy",
             Self::GeneratorWaited { .. } => "generator-waited",
             Self::ScheduleSlipped { .. } => "schedule-slipped",
@@ -205,6 +215,7 @@ impl Condition {
             | Self::Unpaired { .. }
             | Self::SessionsUnknown
             | Self::Steal { .. }
+            | Self::ClientHost(_)
             | Self::GeneratorBusy { .. }
             | Self::GeneratorWaited { .. } => None,
             Self::ScheduleSlipped { group, .. }
@@ -235,6 +246,7 @@ impl fmt::Display for Condition {
                     "the hypervisor took {percent:.1} % of the machine's time away"
                 )
             }
+            Self::ClientHost(ref limit) => limit.fmt(f),
             Self::GeneratorBusy { share } => write!(
                 f,
                 "a thread of the load generator was busy for {:.0} % of the measured time: the \

@@ -13,7 +13,7 @@ use prony_store::{
 use serde::Deserialize;
 
 use crate::analysis::beside::WorkBeside;
-use crate::analysis::conditions::{Condition, StepFacts, Stolen, conditions};
+use crate::analysis::conditions::{ClientHostUse, Condition, StepFacts, Stolen, conditions};
 use crate::analysis::group::GroupId;
 use crate::analysis::histogram::HistogramDecoder;
 use crate::analysis::measurement::{Connects, Measurement, ScheduleTimes};
@@ -465,6 +465,7 @@ impl<'a> Rows<'a> {
             thread_use: self.threads(row),
             schedules: &schedules,
             stolen: cpus.and_then(|_| Stolen::of_step(readings)),
+            client_host: ClientHostUse::of_step(readings),
             cpus: cpus.unwrap_or(1),
             placement: self.placements.of(row.trial, row.step),
             usable: host.and_then(|host| self.placements.usable(host)),

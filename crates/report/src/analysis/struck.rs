@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Backend, CalibratedHost, Calibration, ClosedPoint, Metric};
+use prony_model::{Backend, CalibratedHost, Calibration, ClosedPoint, Metric, Plan};
 use prony_store::{HostRow, TrialId};
 
 use crate::analysis::group::GroupId;
@@ -20,15 +20,20 @@ pub(crate) struct Struck {
 }
 
 impl Struck {
-    /// Compares all steps on the calibrated host with its ceilings.
+    /// Compares all steps whose load the calibrated host generated with its ceilings.
     pub(crate) fn of(
         calibration: &Calibration,
+        plan: &Plan,
         all: &[(GroupId, Measurement)],
         trials: &Trials,
         hosts: &[HostRow],
     ) -> Self {
         let is_here = |trial: TrialId| {
-            let host = trials.get(trial).and_then(|trial| hosts.get(trial.host));
+            let Some(trial) = trials.get(trial) else {
+                return false;
+            };
+            let is_far = plan.targets[trial.planned.target].is_far();
+            let host = hosts.get(trial.host).filter(|_| !is_far);
             host.is_some_and(|host| is_of(calibration, host))
         };
         let mut steps: BTreeMap<_, (Backend, u32, f64)> = BTreeMap::new();

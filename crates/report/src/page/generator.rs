@@ -67,7 +67,9 @@ fn of_point(analysis: &Analysis<'_>, point: &ClosedPoint) -> Option<Ceiling> {
 /// less.
 fn calibration<'a>(analysis: &'a Analysis<'_>) -> Option<&'a Calibration> {
     let plan = analysis.plan;
-    let other_work = |target: &Target| target.is_encrypted() || names_processors(plan, target);
+    let other_work = |target: &Target| {
+        target.is_far() || target.is_encrypted() || names_processors(plan, target)
+    };
     let does_other_work = plan.targets.iter().any(other_work);
     analysis.calibration.as_ref().filter(|_| !does_other_work)
 }

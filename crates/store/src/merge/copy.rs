@@ -23,7 +23,7 @@ pub(super) enum Rows {
 }
 
 /// All tables, parents first.
-pub(super) const TABLES: [(&str, Rows); 38] = [
+pub(super) const TABLES: [(&str, Rows); 39] = [
     ("run", Rows::Plan),
     ("target", Rows::Plan),
     ("step", Rows::Plan),
@@ -36,6 +36,7 @@ pub(super) const TABLES: [(&str, Rows); 38] = [
     ("counter", Rows::Run),
     ("server_variable", Rows::Run),
     ("calibration", Rows::Run),
+    ("client_host", Rows::Run),
     ("rendered_option", Rows::Run),
     ("plan_text", Rows::Run),
     ("counting_operations", Rows::Run),

@@ -4,6 +4,7 @@
 
 mod additions;
 mod canaries;
+mod client_hosts;
 mod counting;
 mod definitions;
 mod disk;

@@ -1,6 +1,6 @@
 //! Bounds and words of the conditions.
 
-use prony_model::{Groups, Length, Moment, Spacing};
+use prony_model::{Groups, Length, Moment, Spacing, StepSamples};
 use prony_testkit as testkit;
 
 use super::*;
@@ -8,6 +8,17 @@ use super::*;
 const OPEN: Pace = Pace::Open {
     rate: Thousandths(500_000),
     spacing: Spacing::Poisson,
+};
+
+/// Nothing is known of a step on a host with two processors.
+const NO_FACTS: StepFacts<'static> = StepFacts {
+    thread_use: &[],
+    schedules: &[],
+    stolen: None,
+    client_host: None,
+    cpus: 2,
+    placement: None,
+    usable: None,
 };
 
 fn schedule(response_ns: u64, error_ns: u64) -> Schedule {
@@ -52,12 +63,9 @@ fn step(groups: usize, clients: u32, pace: Pace) -> Step {
 /// The words of all conditions of a placement, on a host with two processors.
 fn of_placement(reading: &PlacementReading, usable: Option<&CpuSet>) -> Vec<String> {
     let facts = StepFacts {
-        thread_use: &[],
-        schedules: &[],
-        stolen: None,
-        cpus: 2,
         placement: Some(reading),
         usable,
+        ..NO_FACTS
     };
     let found = conditions(&step(1, 1, Pace::default()), &facts);
     found.iter().map(ToString::to_string).collect()
@@ -117,11 +125,7 @@ fn paired_threads_have_one_of_the_processors_each() {
     let of = |reading: &PlacementReading, clients| {
         let facts = StepFacts {
             placement: Some(reading),
-            thread_use: &[],
-            schedules: &[],
-            stolen: None,
-            cpus: 2,
-            usable: None,
+            ..NO_FACTS
         };
         let found = conditions(&step(1, clients, Pace::default()), &facts);
         found.iter().map(Condition::code).collect::<Vec<_>>()
@@ -149,11 +153,7 @@ fn paired_threads_have_one_of_the_processors_each() {
 fn of_threads(thread_use: &[ThreadUse], clients: u32, pace: Pace) -> Vec<Condition> {
     let facts = StepFacts {
         thread_use,
-        schedules: &[],
-        stolen: None,
-        cpus: 2,
-        placement: None,
-        usable: None,
+        ..NO_FACTS
     };
     conditions(&step(1, clients, pace), &facts)
 }
@@ -161,24 +161,16 @@ fn of_threads(thread_use: &[ThreadUse], clients: u32, pace: Pace) -> Vec<Conditi
 /// The conditions of one group of four clients that work at a rate.
 fn of_one(schedule: &Schedule) -> Vec<Condition> {
     let facts = StepFacts {
-        thread_use: &[],
         schedules: &[Some(schedule)],
-        stolen: None,
-        cpus: 2,
-        placement: None,
-        usable: None,
+        ..NO_FACTS
     };
     conditions(&step(1, 4, OPEN), &facts)
 }
 
 fn of_steal(start: &Sample, end: &Sample) -> Vec<Condition> {
     let facts = StepFacts {
-        thread_use: &[],
-        schedules: &[],
         stolen: Stolen::between(start, end),
-        cpus: 2,
-        placement: None,
-        usable: None,
+        ..NO_FACTS
     };
     conditions(&step(1, 4, OPEN), &facts)
 }
@@ -262,12 +254,8 @@ fn a_condition_names_the_group_whose_schedule_it_is_about() {
     let (kept, mut late) = (schedule(1000, 1000), schedule(1000, 1000));
     late.left = 1;
     let facts = StepFacts {
-        thread_use: &[],
         schedules: &[Some(&kept), None, Some(&late)],
-        stolen: None,
-        cpus: 2,
-        placement: None,
-        usable: None,
+        ..NO_FACTS
     };
     let found = conditions(&step(3, 4, OPEN), &facts);
     assert_eq!(found.len(), 1);
@@ -279,12 +267,8 @@ fn a_closed_loop_has_no_backlog() {
     let mut thinking = schedule(1000, 1000);
     thinking.backlog = 5_000;
     let facts = StepFacts {
-        thread_use: &[],
         schedules: &[Some(&thinking)],
-        stolen: None,
-        cpus: 2,
-        placement: None,
-        usable: None,
+        ..NO_FACTS
     };
     assert_eq!(conditions(&step(1, 4, Pace::default()), &facts), []);
 }
@@ -296,4 +280,73 @@ fn an_unreadable_histogram_gives_no_condition() {
         ..schedule(1, 1)
     };
     assert_eq!(of_one(&broken), []);
+}
+
+/// The conditions of a host of clients with 4 processors after 10 s, whose counters began at 0.
+fn of_client_host(counters: &[(&'static str, u64)]) -> Vec<Condition> {
+    let end_of = |moment, at_ns, values: &[(&'static str, u64)]| Sample {
+        moment,
+        at_ns,
+        values: values
+            .iter()
+            .map(|&(name, value)| (Counter::new(Source::Client, name), value))
+            .collect(),
+        ..sample(0, 0)
+    };
+    let begin: Vec<_> = counters.iter().map(|&(name, _)| (name, 0)).collect();
+    let mut end = vec![("processors", 4)];
+    end.extend(counters);
+    let readings = StepSamples(vec![
+        end_of(Moment::Start, 1_000, &begin),
+        end_of(Moment::End, 10_000_001_000, &end),
+    ]);
+    let facts = StepFacts {
+        client_host: ClientHostUse::of_step(&readings),
+        ..NO_FACTS
+    };
+    conditions(&step(1, 4, Pace::default()), &facts)
+}
+
+#[test]
+fn limits_of_the_clients_host_are_conditions() {
+    const S: u64 = 1_000_000_000;
+    let unstrained = [
+        ("busy_ns", 31 * S),
+        ("busiest_softirq_ns", 8 * S),
+        ("steal_ns", 4 * S / 10),
+        ("drops", 0),
+        ("segments", 1_000_000),
+        ("segments_sent_again", 100),
+    ];
+    assert_eq!(of_client_host(&unstrained), []);
+    let strained = [
+        ("busy_ns", 32 * S),
+        ("busiest_softirq_ns", 9 * S),
+        ("steal_ns", 2 * S),
+        ("drops", 1),
+        ("segments", 1_000_000),
+        ("segments_sent_again", 1_500),
+    ];
+    let found = of_client_host(&strained);
+    let codes: Vec<&str> = found.iter().map(Condition::code).collect();
+    assert_eq!(
+        codes,
+        [
+            "client-host-busy",
+            "client-host-interrupts",
+            "client-host-steal",
+            "client-host-drops",
+            "client-host-sent-again"
+        ]
+    );
+    let words: Vec<String> = found.iter().map(ToString::to_string).collect();
+    for (words, figure) in words
+        .iter()
+        .zip(["80 %", "90 %", "5.0 %", "1 packet:", "0.15 %"])
+    {
+        assert!(words.contains(figure), "{words}");
+    }
+    assert!(found.iter().all(|condition| condition.group().is_none()));
+    // What is not known is no condition.
+    assert_eq!(of_client_host(&[("segments_sent_again", 5)]), []);
 }
