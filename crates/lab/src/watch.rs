@@ -11,7 +11,9 @@ use std::time::Duration;
 use prony_model::{
     Collect, CountedBy, Counter, CounterSet, Counting, Gap, Moment, RidingCounters, Sample, Source,
 };
-use prony_probe::{Cgroup, Counters, Prober, Root, Sampler, ServerPlace, hardware_counters};
+use prony_probe::{
+    Cgroup, Counters, Period, Prober, Root, Sampler, ServerPlace, hardware_counters,
+};
 use prony_servers::{Birth, Callgrind, Instance, Valgrind};
 
 use self::client_host::ClientHostReader;
@@ -20,6 +22,9 @@ use crate::fault::Fault;
 use crate::lab::Lab;
 use crate::server::{Server, server_fault};
 
+/// Samples that a step keeps within its measured time, where the experiment names no period: two minutes
+/// at one a second. A value takes some 14 bytes of the result file, and a sample has some 40.
+const SAMPLES_MOST: usize = 120;
 /// Limit for the server to answer for its status: nothing else is handled while waiting.
 const STATUS_LIMIT: Duration = Duration::from_secs(10);
 /// Factor of all limits for a server in valgrind.
@@ -188,7 +193,10 @@ impl Readers {
         let prober = Prober::new(lab.proc.clone(), place, &wanted.collect);
         let general = |gap: Gap| general(gap, server.pid(), data_dir.as_deref());
         absent.extend(prober.absences().into_iter().map(general));
-        let period = wanted.collect.period_ms.map(Duration::from_millis);
+        let period = wanted.collect.period_ms.map(|ms| Period {
+            every: Duration::from_millis(ms),
+            most: (!wanted.collect.every_period).then_some(SAMPLES_MOST),
+        });
         let mut readers: Vec<Box<dyn EdgeReader>> = Vec::new();
         if let Some(client_host) = lab.client_host.filter(|_| server.is_far()) {
             // One that is lost shows when the load is to start.

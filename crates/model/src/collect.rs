@@ -17,6 +17,10 @@ pub struct Collect {
     /// Milliseconds between two samples within the measured time, at least 10; `None` for samples
     /// at its edges only.
     pub period_ms: Option<u64>,
+    /// True where steps have a sample for every period, however long they are. Else those of long steps
+    /// are thinned out. Unset in plans of earlier versions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub every_period: bool,
     /// True where the kernel's accounting of server and host is read: `/proc`, `/sys`, the data
     /// directory.
     pub system: bool,
@@ -60,6 +64,7 @@ impl Default for Collect {
     fn default() -> Self {
         Self {
             period_ms: Some(PERIOD_MS),
+            every_period: false,
             system: true,
             cgroup: true,
             status: true,
@@ -72,6 +77,7 @@ impl Collect {
     /// Nothing at all.
     pub const NOTHING: Self = Self {
         period_ms: None,
+        every_period: false,
         system: false,
         cgroup: false,
         status: false,

@@ -43,6 +43,6 @@ pub use peer::{PeerError, peer_process};
 pub use prober::{Prober, ServerPlace};
 pub use process::{ProcessSample, resident_peak_bytes, thread_cpu_ns};
 pub use root::{ProbeError, Root, monotonic_ns};
-pub use sampler::Sampler;
+pub use sampler::{Period, Sampler};
 pub use scheduling_group::scheduling_group;
 pub use threads::ThreadsSample;

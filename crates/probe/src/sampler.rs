@@ -10,6 +10,16 @@ use crate::draft::gap;
 use crate::prober::Prober;
 use crate::root::monotonic_ns;
 
+/// When samples are taken within a measured time.
+#[derive(Debug, Clone, Copy)]
+pub struct Period {
+    /// Time from one sample to the next.
+    pub every: Duration,
+    /// With so many, every other one is dropped, and the time to the next one doubles, so that long steps
+    /// have no more; `None` to keep them all.
+    pub most: Option<usize>,
+}
+
 /// An instant at which a sample is to be taken.
 #[derive(Debug, Clone, Copy)]
 enum Order {
@@ -30,10 +40,9 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts the thread, which waits. `period` is the time from one sample to the next within the
-    /// measured time; without it there are samples at the edges only. Where no thread can be
-    /// started, every sample is empty and says so.
-    pub fn start(prober: Prober, period: Option<Duration>) -> Self {
+    /// Starts the thread, which waits. Without a `period` there are samples at the edges only. Where no
+    /// thread can be started, every sample is empty and says so.
+    pub fn start(prober: Prober, period: Option<Period>) -> Self {
         let (orders, incoming) = channel();
         let (outgoing, samples) = channel();
         let thread = thread::Builder::new()
@@ -110,11 +119,12 @@ impl Drop for Sampler {
 
 fn work(
     mut prober: Prober,
-    period: Option<Duration>,
+    period: Option<Period>,
     orders: &Receiver<Order>,
     samples: &Sender<Vec<Sample>>,
 ) {
     let mut taken = Vec::new();
+    let mut every = period.map(|period| period.every);
     // When the next sample within a measured time is due, and while it pauses, after how long.
     let mut due: Option<Instant> = None;
     let mut left: Option<Duration> = None;
@@ -122,8 +132,11 @@ fn work(
         match next(orders, due) {
             Ok(order) => {
                 taken.push(prober.sample(order.moment()));
+                if let Order::Start = order {
+                    every = period.map(|period| period.every);
+                }
                 left = match order {
-                    Order::Start => period,
+                    Order::Start => every,
                     Order::Pause => due.map(|due| due.saturating_duration_since(Instant::now())),
                     Order::Resume | Order::End => left,
                 };
@@ -139,13 +152,27 @@ fn work(
             }
             Err(RecvTimeoutError::Timeout) => {
                 taken.push(prober.sample(Moment::Period));
+                let most = period.and_then(|period| period.most);
+                if most.is_some_and(|most| taken.len() >= most) {
+                    every = every.and_then(|every| every.checked_mul(2));
+                    drop_every_other(&mut taken);
+                }
                 due = due
-                    .zip(period)
-                    .and_then(|(due, period)| following(due, period));
+                    .zip(every)
+                    .and_then(|(due, every)| following(due, every));
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
+}
+
+/// Keeps the second, the fourth and so on, which are the multiples of twice the period.
+fn drop_every_other(samples: &mut Vec<Sample>) {
+    let mut keep = true;
+    samples.retain(|_| {
+        keep = !keep;
+        keep
+    });
 }
 
 fn next(orders: &Receiver<Order>, due: Option<Instant>) -> Result<Order, RecvTimeoutError> {

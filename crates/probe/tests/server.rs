@@ -15,7 +15,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use prony_model::{Collect, Counter, CounterSet, IDENTITY, Moment, Sample, Source};
-use prony_probe::{Counters, Prober, Root, Sampler, ServerPlace, hardware_counters};
+use prony_probe::{Counters, Period, Prober, Root, Sampler, ServerPlace, hardware_counters};
 
 /// Makes a copy of this program the server.
 const ROLE: &str = "PRONY_TEST_SERVER";
@@ -240,13 +240,39 @@ fn hardware_is_counted_or_refused_with_a_remedy() {
     held.end();
 }
 
+/// Samples at a period, all of which are kept.
+fn every(every: Duration) -> Option<Period> {
+    Some(Period { every, most: None })
+}
+
+#[test]
+fn long_steps_have_no_more_samples_than_wanted() {
+    let period = Period {
+        every: Duration::from_millis(5),
+        most: Some(4),
+    };
+    let prober = Prober::new(Root::live(), None, &Collect::NOTHING);
+    let sampler = Sampler::start(prober, Some(period));
+    for _ in 0..2 {
+        let start = sampler.begin();
+        sleep(Duration::from_millis(200));
+        let (periods, end) = sampler.end();
+        assert!((1..4).contains(&periods.len()), "{}", periods.len());
+        // They are as far from each other as from the edges, and the next step begins anew.
+        let before = std::iter::once(&start).chain(&periods);
+        let after = periods.iter().chain([&end]);
+        let gaps = before.zip(after).map(|(one, next)| next.at_ns - one.at_ns);
+        assert!(gaps.max().unwrap() < 170_000_000);
+    }
+}
+
 #[test]
 fn a_sampler_serves_one_step_after_the_other() {
     let mut held = Held::start();
     held.order("ready");
     let prober = Prober::new(Root::live(), Some(held.place(None)), &Collect::default());
     let absences = prober.absences();
-    let sampler = Sampler::start(prober, Some(Duration::from_millis(PERIOD_MS)));
+    let sampler = Sampler::start(prober, every(Duration::from_millis(PERIOD_MS)));
     for _ in 0..2 {
         let begun = Instant::now();
         let start = sampler.begin();
@@ -277,7 +303,7 @@ fn a_sampler_serves_one_step_after_the_other() {
 fn a_pause_has_no_samples_and_does_not_bring_the_next_one_nearer() {
     let period = Duration::from_millis(50);
     let prober = Prober::new(Root::live(), None, &Collect::NOTHING);
-    let sampler = Sampler::start(prober, Some(period));
+    let sampler = Sampler::start(prober, every(period));
     sampler.begin();
     sleep(period * 3 / 2);
     let (before, pause) = sampler.pause();

@@ -2,6 +2,7 @@
 
 pub(crate) mod before_after;
 mod beside;
+pub(crate) mod by_host;
 mod by_metric;
 pub(crate) mod canaries;
 pub(crate) mod cell;
@@ -33,6 +34,7 @@ pub(crate) mod placement;
 pub(crate) mod promises;
 mod ratio_display;
 mod readings;
+pub(crate) mod replicates;
 pub(crate) mod scheduling_groups;
 pub(crate) mod section_summaries;
 pub(crate) mod sections;
@@ -52,6 +54,7 @@ use prony_store::{
 };
 
 use self::before_after::BeforeAfter;
+use self::by_host::{ByHost, Contradiction};
 use self::canaries::Canaries;
 use self::cell::Cell;
 use self::cells::Cells;
@@ -109,6 +112,10 @@ pub(crate) struct Analysis<'a> {
     pub(crate) verdicts: Verdicts,
     /// Throughput over all steps, then over each section.
     pub(crate) overall: Vec<Overall>,
+    /// Throughput over all steps by host, where several hosts measured.
+    pub(crate) by_host: Vec<ByHost>,
+    /// What is faster on one host and slower on another.
+    pub(crate) contradictions: Vec<Contradiction>,
     /// The ratios of each section by number of clients.
     pub(crate) summaries: Vec<SectionSummary>,
     /// The form of all ratios that the reader asks for; `None` for those of the plan.
@@ -162,6 +169,13 @@ impl<'a> Analysis<'a> {
             statements: execution_plans::read(store)?,
             loads: loads::read(store, plan, &trials)?,
             before_after: before_after::of(plan, &cells),
+            contradictions: by_host::contradictions(plan, &cells, &trials.replicates),
+            by_host: by_host::of(
+                plan,
+                &overall::steps(plan, &sections),
+                &cells,
+                &trials.replicates,
+            ),
             overall: overall::of(plan, &sections, &cells, &verdicts.looks),
             summaries: section_summaries::of(plan, &sections, &cells, &verdicts.looks),
             asked_display: None,

@@ -12,6 +12,7 @@ mod execution_plans;
 pub(crate) mod findings;
 mod generator;
 pub(crate) mod heading;
+mod hosts;
 mod identical;
 mod legend;
 pub(crate) mod lineage;
@@ -126,6 +127,9 @@ fn figures(analysis: &Analysis<'_>, detail: Detail) -> Vec<Block> {
     let mut blocks = verdicts::of_steps(analysis);
     for section in &analysis.sections {
         blocks.extend(of_section(analysis, section, detail));
+    }
+    if analysis.is_whole {
+        blocks.extend(hosts::blocks(analysis));
     }
     blocks.extend(verdicts::of_metrics(analysis, detail));
     blocks.extend(identical::table(analysis, detail));

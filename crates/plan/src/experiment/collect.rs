@@ -38,8 +38,10 @@ fn read_table(mut fields: Fields<'_>) -> Read<Collect> {
     let status = fields.optional("status", Value::flag);
     let counters = fields.optional("counters", |value| value.choice(&RidingCounters::NAMED));
     fields.finish()?;
+    let period = period?;
     Ok(Collect {
-        period_ms: period?.unwrap_or(default.period_ms),
+        every_period: matches!(period, Some(Some(_))),
+        period_ms: period.unwrap_or(default.period_ms),
         system: system?.unwrap_or(default.system),
         cgroup: cgroup?.unwrap_or(default.cgroup),
         status: status?.unwrap_or(default.status),

@@ -28,6 +28,7 @@ fn what_is_not_written_is_as_ever() {
             default,
             Collect {
                 period_ms: Some(100),
+                every_period: true,
                 counters: RidingCounters::Software,
                 ..default
             }

@@ -111,30 +111,30 @@ pub(crate) fn ratio(
 }
 
 /// The same of each block.
-pub(crate) fn quotients(
+pub(crate) fn quotients<'a>(
     metric: Metric,
-    measurements: &[Measurement],
-    base: &[Measurement],
-) -> BTreeMap<u32, f64> {
+    measurements: &'a [Measurement],
+    base: &'a [Measurement],
+) -> Vec<(&'a Measurement, f64)> {
     let pairs = pairing::in_blocks(measurements, base);
     pairs
         .filter_map(|(mine, other)| {
             let (figure, of_base) = figures(metric, mine, other)?;
-            Some((mine.block_number(), figure / of_base))
+            Some((mine, figure / of_base))
         })
         .collect()
 }
 
 /// Mean time of an operation ÷ that of the base in each block, as of [`Cell::time_ratio`].
-pub(crate) fn time_quotients(
-    measurements: &[Measurement],
-    base: &[Measurement],
-) -> BTreeMap<u32, f64> {
+pub(crate) fn time_quotients<'a>(
+    measurements: &'a [Measurement],
+    base: &'a [Measurement],
+) -> Vec<(&'a Measurement, f64)> {
     if is_scheduled(measurements) {
         return quotients(Metric::ResponseMean, measurements, base);
     }
     let rates = quotients(Metric::Operations, measurements, base).into_iter();
-    rates.map(|(block, ratio)| (block, 1.0 / ratio)).collect()
+    rates.map(|(mine, ratio)| (mine, 1.0 / ratio)).collect()
 }
 
 fn is_scheduled(measurements: &[Measurement]) -> bool {

@@ -24,11 +24,17 @@ pub(crate) struct DoneLoad {
     pub(crate) row: LoadRow,
     /// The block of its trial, from 1; `None` for an image.
     pub(crate) block: Option<u32>,
+    /// What that repeats: see [`Trials::replicates`].
+    replicate: Option<u32>,
 }
 
 impl InBlock for DoneLoad {
     fn block(&self) -> Option<u32> {
         self.block
+    }
+
+    fn replicate(&self) -> Option<u32> {
+        self.replicate
     }
 }
 
@@ -73,7 +79,12 @@ pub(crate) fn read(store: &Store, plan: &Plan, trials: &Trials) -> Result<Vec<Lo
             // An image that was made again takes the place of the one before.
             of_target.retain(|load| load.block.is_some());
         }
-        of_target.push(DoneLoad { row, block });
+        let replicate = trial.map(|trial| trials.replicates.at(trial.planned.block));
+        of_target.push(DoneLoad {
+            row,
+            block,
+            replicate,
+        });
     }
     let all = done.clone();
     let base = |target| plan.other_base_of(target).map(|base| &all[base][..]);

@@ -193,6 +193,7 @@ fn counted(store: &Store, rows: &Rows<'_>) -> Result<CountedCosts, StoreError> {
             let statements = statements.of(row);
             let counts = counts(rows.plan, row, (&[], None), statements, beside);
             let of_row = TrialCosts::of(row, &counts, &readings, rows.within.periods());
+            let of_row = of_row.in_replicate(&rows.trials.replicates);
             costs.push((row.step, row.planned.target, of_row));
         }
     }
@@ -209,6 +210,7 @@ fn load_costs(
     let of_load = of_step(samples, None);
     let readings = Readings::of(rows.counters, of_load);
     let costs = || TrialCosts::of_load(rows.plan, row.planned.block, &readings);
+    let costs = || costs().in_replicate(&rows.trials.replicates);
     (!of_load.is_empty()).then(|| (row.planned.target, costs()))
 }
 
@@ -285,6 +287,7 @@ impl<'a> Reader<'a> {
                 let beside = rows.beside.at(rows.plan, row.step, row.planned.target);
                 let counts = counts(rows.plan, row, used, statements.of(row), beside);
                 let costs = TrialCosts::of(row, &counts, &readings, rows.within.periods());
+                let costs = costs.in_replicate(&rows.trials.replicates);
                 part.costs.push((row.step, row.planned.target, costs));
             }
             let place = histograms.binary_search_by_key(&(row.step, row.group), |histogram| {
@@ -363,6 +366,7 @@ impl<'a> Reader<'a> {
                 .collect(),
             threads: rows.threads.get(&key).cloned().unwrap_or_default(),
             placed: rows.placements.of(row.trial, row.step).cloned(),
+            replicate: rows.trials.replicates.at(row.planned.block),
             service,
             values,
             pace: clients.pace,

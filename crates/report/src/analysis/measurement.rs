@@ -17,6 +17,8 @@ use crate::error::HistogramError;
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
     pub(super) row: OutcomeRow,
+    /// What its block repeats: see [`Replicates::at`](crate::analysis::replicates::Replicates::at).
+    pub(super) replicate: u32,
     /// Throughput, service times and response times.
     pub(super) values: BTreeMap<Metric, Result<f64, NoValue>>,
     /// Work that the engine had left when the step began, as far as it is known.
@@ -79,6 +81,10 @@ pub(crate) struct Connects {
 impl InBlock for Measurement {
     fn block(&self) -> Option<u32> {
         Some(self.block_number())
+    }
+
+    fn replicate(&self) -> Option<u32> {
+        Some(self.replicate)
     }
 }
 

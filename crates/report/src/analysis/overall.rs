@@ -10,6 +10,8 @@ use crate::analysis::cells::Cells;
 use crate::analysis::estimate::{Estimate, PlannedLooks};
 use crate::analysis::group::GroupId;
 use crate::analysis::measurement::Measurement;
+use crate::analysis::pairing::InBlock as _;
+use crate::analysis::replicates::means;
 use crate::analysis::sections::Section;
 
 /// The ratios of throughput over some steps.
@@ -53,7 +55,6 @@ pub(crate) fn of(
     cells: &Cells,
     looks: &PlannedLooks,
 ) -> Vec<Overall> {
-    let decides = |&step: &usize| counts(plan, GroupId::own(step));
     let of_steps = |title: Option<&String>, steps: Vec<usize>| {
         if steps.is_empty() {
             return None;
@@ -65,14 +66,18 @@ pub(crate) fn of(
             steps,
         })
     };
-    let steps = |section: &Section| -> Vec<usize> {
-        let steps = section.steps.iter().copied();
-        steps.filter(decides).collect()
-    };
-    let all = of_steps(None, sections.iter().flat_map(steps).collect());
+    let steps = |section: &Section| self::steps(plan, std::slice::from_ref(section));
+    let all = of_steps(None, self::steps(plan, sections));
     let several = sections.iter().filter(|_| sections.len() > 1);
     let parts = several.filter_map(|section| of_steps(section.title.as_ref(), steps(section)));
     all.into_iter().chain(parts).collect()
+}
+
+/// The steps of sections that say something of the servers, in the order in which they are shown.
+pub(crate) fn steps(plan: &Plan, sections: &[Section]) -> Vec<usize> {
+    let steps = sections.iter().flat_map(|section| &section.steps).copied();
+    let says = |&step: &usize| counts(plan, GroupId::own(step));
+    steps.filter(says).collect()
 }
 
 /// The ratio of a contender to the base over the steps' own clients.
@@ -101,7 +106,7 @@ pub(crate) fn counts(plan: &Plan, group: GroupId) -> bool {
 }
 
 /// The quotients of two cells by block.
-type Quotients = fn(&[Measurement], &[Measurement]) -> BTreeMap<u32, f64>;
+type Quotients = for<'a> fn(&'a [Measurement], &'a [Measurement]) -> Vec<(&'a Measurement, f64)>;
 
 /// The ratio of a target to any other over groups of clients.
 pub(crate) fn over_groups(
@@ -114,7 +119,9 @@ pub(crate) fn over_groups(
     let quotients = |of: Quotients| {
         let ratios = groups.iter().map(|&group| {
             let of_target = |target| &cells.at(group, target).measurements[..];
-            of(of_target(target), of_target(base))
+            let quotients = of(of_target(target), of_target(base)).into_iter();
+            let logs = quotients.map(|(mine, quotient)| (mine.replicate(), quotient.ln()));
+            means(logs).into_iter().collect::<BTreeMap<_, _>>()
         });
         let ratios = ratios.filter(|of_step| !of_step.is_empty());
         ratios.collect::<Vec<_>>()
@@ -127,13 +134,16 @@ pub(crate) fn over_groups(
     }
 }
 
-/// The geometric mean over steps, each with its ratios by block. `None` if no block has all steps.
-fn mean(of_steps: &[BTreeMap<u32, f64>], looks: &PlannedLooks) -> Option<Estimate> {
-    let blocks: BTreeSet<u32> = of_steps.iter().flat_map(BTreeMap::keys).copied().collect();
-    let rows = blocks.iter().map(|block| {
+/// Logarithms of ratios by replicate.
+type Logs = BTreeMap<Option<u32>, f64>;
+
+/// The geometric mean over steps. `None` if no replicate has all steps.
+fn mean(of_steps: &[Logs], looks: &PlannedLooks) -> Option<Estimate> {
+    let replicates: BTreeSet<_> = of_steps.iter().flat_map(BTreeMap::keys).collect();
+    let rows = replicates.iter().map(|replicate| {
         let logs = of_steps
             .iter()
-            .map(|of_step| of_step.get(block).copied().map(f64::ln));
+            .map(|of_step| of_step.get(replicate).copied());
         logs.collect()
     });
     // Quotients of measured rates are positive and finite, so that there is no error to lose.

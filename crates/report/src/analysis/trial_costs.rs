@@ -10,12 +10,15 @@ use crate::analysis::by_metric::ByMetric;
 use crate::analysis::pairing::InBlock;
 use crate::analysis::periods::{self, Period};
 use crate::analysis::readings::Readings;
+use crate::analysis::replicates::Replicates;
 
 /// The costs of one trial at one step.
 #[derive(Debug, Clone)]
 pub(crate) struct TrialCosts {
     /// Counted from 1.
     pub(crate) block: u32,
+    /// What the block repeats: see [`Replicates::at`].
+    replicate: u32,
     pub(crate) operations: u64,
     /// Statements answered inside the operations.
     pub(crate) queries: u64,
@@ -74,6 +77,10 @@ impl Growths {
 impl InBlock for TrialCosts {
     fn block(&self) -> Option<u32> {
         Some(self.block)
+    }
+
+    fn replicate(&self) -> Option<u32> {
+        Some(self.replicate)
     }
 }
 
@@ -150,6 +157,7 @@ impl TrialCosts {
         });
         Self {
             block: block + 1,
+            replicate: block,
             operations: counts.operations,
             queries: 0,
             units: counts.operations as f64 * counts.scanned_rows.unwrap_or(1) as f64,
@@ -166,6 +174,14 @@ impl TrialCosts {
             gaps: gaps.collect(),
             is_sampled: !samples.samples.is_empty(),
             backend,
+        }
+    }
+
+    /// The same as a part of what its block repeats.
+    pub(crate) fn in_replicate(self, replicates: &Replicates) -> Self {
+        Self {
+            replicate: replicates.at(self.block - 1),
+            ..self
         }
     }
 

@@ -3,6 +3,8 @@
 use prony_model::{Plan, PlannedTrial, TrialKind, TrialState};
 use prony_store::{Store, StoreError, TrialCounts, TrialId, TrialRow};
 
+use crate::analysis::replicates::Replicates;
+
 /// All trials of a run.
 #[derive(Debug)]
 pub(crate) struct Trials {
@@ -10,12 +12,15 @@ pub(crate) struct Trials {
     pub(crate) counts: TrialCounts,
     /// Those that are not done.
     pub(crate) missing: Vec<PlannedTrial>,
+    pub(crate) replicates: Replicates,
 }
 
 impl Trials {
     pub(crate) fn read(store: &Store) -> Result<Self, StoreError> {
+        let rows = store.trials()?;
         Ok(Self {
-            rows: store.trials()?,
+            replicates: Replicates::of(&rows, &store.hosts()?),
+            rows,
             counts: store.trial_counts()?,
             missing: store.missing_trials()?,
         })

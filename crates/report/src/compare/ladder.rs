@@ -6,6 +6,7 @@ use prony_model::{Metric, Target};
 use prony_stats::{Interval, LogRatio};
 
 use crate::analysis::estimate::{Estimate, LEVEL};
+use crate::analysis::replicates::means;
 use crate::analysis::verdicts::PAIRS_MIN;
 use crate::compare::runs::{Host, Place, Run};
 use crate::compare::works::Works;
@@ -282,13 +283,21 @@ fn paired(run: &Run, cell: Place, base: Place) -> Result<Logs, Refusal> {
     if logs.is_empty() {
         return Err(differing.unwrap_or(missing));
     }
-    Ok(logs)
+    Ok(by_replicate(run, logs))
 }
 
 fn values(run: &Run, place: Place) -> Logs {
     let cell = run.cells.get(&place);
     let values = cell.into_iter().flat_map(|cell| &cell.values);
-    values.map(|(&block, value)| (block, value.ln())).collect()
+    by_replicate(run, values.map(|(&block, value)| (block, value.ln())))
+}
+
+/// The means of the blocks of each host, where several measured the run.
+fn by_replicate(run: &Run, logs: impl IntoIterator<Item = (u32, f64)>) -> Logs {
+    means(
+        logs.into_iter()
+            .map(|(block, log)| (run.replicates.at(block), log)),
+    )
 }
 
 fn plain(logs: &Logs) -> Vec<f64> {

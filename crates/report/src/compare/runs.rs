@@ -13,6 +13,7 @@ use crate::analysis::estimate::PlannedLooks;
 use crate::analysis::group::GroupId;
 use crate::analysis::measurement::Measurement;
 use crate::analysis::promises::{self, Planned};
+use crate::analysis::replicates::Replicates;
 use crate::analysis::sections::{self, Section};
 use crate::analysis::trials::Trials;
 use crate::compare::key::Key;
@@ -28,6 +29,7 @@ pub(crate) struct Run {
     pub(crate) looks: PlannedLooks,
     /// `None` where facts are missing, or it was measured on several hosts.
     pub(crate) host: Option<Host>,
+    pub(crate) replicates: Replicates,
     /// Content hash of the build of each target.
     pub(crate) builds: Vec<Option<String>>,
     /// By target and step.
@@ -85,6 +87,7 @@ impl Run {
             label: label.unwrap_or(&row.id).to_owned(),
             looks: PlannedLooks::of(&plan),
             host: host(store)?,
+            replicates: Trials::read(store)?.replicates,
             builds: builds.map(|build| Some(build?.content_hash)).collect(),
             fingerprints: fingerprints
                 .map(|cell| ((cell.target, cell.step), cell.fingerprint))

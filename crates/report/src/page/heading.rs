@@ -99,12 +99,17 @@ fn hosts(analysis: &Analysis<'_>) -> Option<(&'static str, String)> {
             format!("{name} ({noun} {})", numbers.join(", "))
         })
         .collect();
-    let doubt = if most > 1 {
-        ". Blocks of one host are alike: intervals hold for these hosts, and are too narrow for others like them"
-    } else {
-        ""
+    let alike = match (most > 1, analysis.trials.replicates.hosts().len() > 1) {
+        (false, _) => "",
+        (true, true) => {
+            ". Blocks of one host are alike: ratios are means over hosts, each of its blocks, and intervals hold \
+             for hosts like these"
+        }
+        (true, false) => {
+            ". Blocks of one host are alike: intervals hold for this host, and no other"
+        }
     };
-    Some(("Hosts", format!("{}{doubt}", listed.join(", "))))
+    Some(("Hosts", format!("{}{alike}", listed.join(", "))))
 }
 
 /// The host of the load generators, where that is another one.

@@ -8,8 +8,8 @@ use crate::analysis::Analysis;
 use crate::analysis::group::GroupId;
 use crate::document::Block;
 use crate::page::heading::host_line;
-use crate::page::loads;
 use crate::page::log_excerpt::excerpt;
+use crate::page::{hosts, loads};
 use crate::words::{self, plural, sentence};
 
 /// Warnings that are shown; the JSON report has them all.
@@ -96,8 +96,10 @@ fn differ(a: &str, b: &str) -> bool {
 /// Warnings that belong to no cell with figures: of the run, of trials, of failed trials.
 fn general_warnings(analysis: &Analysis<'_>) -> Vec<String> {
     let mut items = Vec::new();
+    items.extend(hosts::contradictions(analysis).map(|text| sentence(&text)));
     for pair in analysis.hosts.windows(2) {
-        if differ(&pair[0].facts_json, &pair[1].facts_json) {
+        // Hosts with names are several, and none is resumed as another.
+        if pair[1].host_name.is_none() && differ(&pair[0].facts_json, &pair[1].facts_json) {
             items.push(format!(
                 "The host changed before the run was resumed at {}: {}.",
                 pair[1].recorded_at.strftime("%Y-%m-%d %H:%M UTC"),

@@ -16,8 +16,9 @@ use crate::chart::Chart;
 use crate::document::Block;
 use crate::page::findings::{Part as SentencePart, sentence};
 use crate::page::{
-    Detail, absences, answer, before_after, debt, execution_plans, heading, identical, legend,
-    loads, lsm_levels, response_time, round_trip, sizes, throughput, verdicts, view, warnings,
+    Detail, absences, answer, before_after, debt, execution_plans, heading, hosts, identical,
+    legend, loads, lsm_levels, response_time, round_trip, sizes, throughput, verdicts, view,
+    warnings,
 };
 use crate::parallel;
 
@@ -182,6 +183,7 @@ fn parts(analysis: &Analysis<'_>) -> Vec<Part> {
     if is_done {
         let mut judged = verdicts::of_steps(analysis);
         judged.extend(verdicts::of_metrics(analysis, Detail::Full));
+        judged.extend(hosts::blocks(analysis));
         judged.extend(identical::table(analysis, Detail::Full));
         parts.extend(together("All verdicts", judged));
         parts.extend(together("Tables of all steps", tables(analysis)));

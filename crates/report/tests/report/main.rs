@@ -16,6 +16,7 @@ mod documentation;
 mod effective;
 mod evenness;
 mod golden;
+mod hosts;
 mod lineage;
 mod loads;
 mod measures;

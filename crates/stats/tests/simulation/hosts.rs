@@ -1,7 +1,7 @@
 //! Blocks of many hosts. A host has a level, which ratios within its blocks do not have, and an effect of
 //! its own on the ratio of two versions, which all its blocks share.
 
-use prony_stats::LogRatio;
+use prony_stats::{GroupMeans, LogRatio};
 
 use crate::assert_within;
 use crate::noise::{Random, share};
@@ -46,7 +46,7 @@ fn a_block_of_each_host_covers_hosts_like_these() {
     }
 }
 
-/// Why reports say so where a host has several blocks.
+/// Why reports take means where a host has several blocks.
 #[test]
 fn blocks_of_few_hosts_tell_of_these_hosts_alone() {
     let mut random = Random::new(4);
@@ -59,4 +59,40 @@ fn blocks_of_few_hosts_tell_of_these_hosts_alone() {
         covers(&means)
     });
     assert_within("means of 3 hosts", by_host, 0.93..=0.97);
+}
+
+/// The pair of a trial has twice its variance.
+#[test]
+fn the_deviation_between_hosts_is_told_from_that_of_trials() {
+    let mut random = Random::new(5);
+    let (mut between, mut within) = (0.0, 0.0);
+    for _ in 0..SIMULATIONS {
+        let groups = GroupMeans::of(&logs(10, 3, &mut random)).unwrap();
+        between += groups.between().unwrap().powi(2) / f64::from(SIMULATIONS);
+        within += groups.within().unwrap().powi(2) / f64::from(SIMULATIONS);
+    }
+    assert_within("between hosts", between.sqrt() / BY_HOST, 0.98..=1.02);
+    assert_within(
+        "of pairs",
+        within.sqrt() / (TRIAL * 2.0_f64.sqrt()),
+        0.98..=1.02,
+    );
+}
+
+/// Where hosts do not differ, all intervals together hold the truth as often as promised.
+#[test]
+fn intervals_of_all_hosts_hold_at_once() {
+    let mut random = Random::new(6);
+    let covered = share(SIMULATIONS, || {
+        let mut trial = || TRIAL * random.normal();
+        let alike: Vec<Vec<f64>> = (0..8).map(|_| (0..3).map(|_| trial()).collect()).collect();
+        let groups = GroupMeans::of(&alike).unwrap();
+        let halves = groups.half_widths(0.95).unwrap();
+        groups
+            .means()
+            .iter()
+            .zip(halves)
+            .all(|(mean, half)| mean.abs() <= half)
+    });
+    assert_within("8 hosts", covered, 0.93..=0.97);
 }

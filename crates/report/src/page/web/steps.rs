@@ -1,7 +1,5 @@
 //! The details of steps: a row for each target with all its blocks, and what explains it.
 
-use std::collections::BTreeMap;
-
 use prony_model::{Metric, RatioDisplay};
 use prony_stats::Summary;
 
@@ -125,7 +123,7 @@ fn row(analysis: &Analysis<'_>, group: GroupId, target: usize) -> TargetRow {
         }
     });
     let of_base = of_base.filter(|_| ratio.is_some());
-    let blocks = of_base.map_or_else(BTreeMap::new, |base| {
+    let blocks = of_base.map_or_else(Vec::new, |base| {
         let (mine, other) = (&of_target.measurements, &base.measurements);
         if analysis.shows_time(group.step) {
             cell::time_quotients(mine, other)
@@ -145,7 +143,7 @@ fn row(analysis: &Analysis<'_>, group: GroupId, target: usize) -> TargetRow {
             judged.doubts.iter().map(ToString::to_string).collect()
         }),
         absolute: shown.map(|summary| (figures::mean(summary), summary.mean)),
-        blocks: blocks.into_values().collect(),
+        blocks: blocks.into_iter().map(|(_, quotient)| quotient).collect(),
         mark: of_target.has_warnings() || of_base.is_some_and(cell::Cell::has_warnings),
         ratio,
     }
