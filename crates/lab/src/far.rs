@@ -140,3 +140,6 @@ pub(crate) struct FarHost {
     pub(crate) interface: Option<prony_probe::InterfaceFacts>,
     pub(crate) generator: Hello,
 }
+
+#[cfg(test)]
+mod tests;
