@@ -85,3 +85,30 @@ fn a_guard_that_holds_ends_with_its_parent() {
     assert!(!marker.exists());
     drop(input);
 }
+
+/// Servers that refuse root run as somebody else, whose files are root's outside.
+#[test]
+fn a_program_that_must_not_run_as_root_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine");
+    let parent = std::process::id().to_string();
+    let script = format!("id -u; touch {}", file.display());
+    let output = Command::new(PRONY)
+        .args([
+            "guard",
+            "--parent",
+            &parent,
+            "--not-as-root",
+            "--death",
+            "quit",
+        ])
+        .args(["--", "sh", "-c", &script])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let me = rustix::process::geteuid();
+    let expected = if me.is_root() { 65_534 } else { me.as_raw() };
+    assert_eq!(said.trim(), expected.to_string(), "{:?}", output.stderr);
+    let owner = fs::metadata(file).unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::uid(&owner), me.as_raw());
+}

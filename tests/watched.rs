@@ -186,6 +186,12 @@ impl Shell {
         }
     }
 
+    /// Kills the Prony that it belongs to.
+    #[track_caller]
+    pub fn kill(self) {
+        self.prony.kill();
+    }
+
     /// Stops it as a user would.
     #[track_caller]
     pub fn stop(self) {

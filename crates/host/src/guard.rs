@@ -8,14 +8,15 @@
 //! instruction on, the guard holds until they are done.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::unix::process::{CommandExt, parent_id};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{fs, io};
 
+use nix::sched::{CloneFlags, unshare};
 use prony_model::{CpuSet, HugePages};
 use rustix::io::Errno;
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Signal, getegid, geteuid, set_parent_process_death_signal};
 use rustix::thread::{disable_transparent_huge_pages, sched_getaffinity, sched_setaffinity};
 
 use crate::threads::mask_of;
@@ -32,9 +33,25 @@ pub struct ChildSetup {
     pub huge_pages: HugePages,
     /// Libraries to load before all others, in this order; without colon or space in their paths.
     pub preload: Vec<PathBuf>,
+    /// True where the program must not run as root, and is another user in a user namespace of its own if
+    /// this user is root. Its files stay this user's.
+    pub not_as_root: bool,
+    /// The end of the program when its parent dies.
+    pub death: Death,
     /// True for a guard that, when all else is set up, waits until its standard input is closed
     /// before it becomes the program, whose standard input is `/dev/null` then.
     pub hold: bool,
+}
+
+/// The signal that ends a program with all of its processes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Death {
+    /// SIGKILL, which nothing survives. Processes of other groups are not reached.
+    #[default]
+    Kill,
+    /// SIGQUIT, by which PostgreSQL ends all of its processes at once, each of which is in a session of its
+    /// own; SIGKILL for what is left.
+    Quit,
 }
 
 /// A guard that did not become the program.
@@ -46,6 +63,12 @@ pub enum GuardError {
     /// The parent died before the signal was armed; the child is not needed.
     #[error("the parent process {0} is gone")]
     Orphaned(u32),
+    /// The program can't run as another user.
+    #[error(
+        "run as another user than root in a user namespace: {0}; run Prony as an ordinary user, or \
+         allow user namespaces (sysctl user.max_user_namespaces; in a container, CAP_SYS_ADMIN)"
+    )]
+    UserNamespace(io::Error),
     /// The kernel does not let the program run where it should.
     #[error("run on the processors {wanted}: {reason}")]
     Cpus {
@@ -96,7 +119,15 @@ fn prepare(parent: u32, setup: &ChildSetup, command: &mut Command) -> Result<(),
         _ => Err(GuardError::Orphaned(parent)),
     };
     check_parent()?;
-    let armed = set_parent_process_death_signal(Some(Signal::KILL));
+    // First, because a change of the user takes the death signal away.
+    if setup.not_as_root && geteuid().is_root() {
+        become_nobody().map_err(GuardError::UserNamespace)?;
+    }
+    let signal = match setup.death {
+        Death::Kill => Signal::KILL,
+        Death::Quit => Signal::QUIT,
+    };
+    let armed = set_parent_process_death_signal(Some(signal));
     armed.map_err(|errno| GuardError::DeathSignal(errno.into()))?;
     // Checked again: a parent that died before arming is noticed here, one that dies later kills.
     check_parent()?;
@@ -115,6 +146,25 @@ fn prepare(parent: u32, setup: &ChildSetup, command: &mut Command) -> Result<(),
     }
     if !setup.preload.is_empty() {
         command.env(PRELOAD, preload_list(&setup.preload));
+    }
+    Ok(())
+}
+
+/// Moves this process into a user namespace in which root's files and processes are those of `nobody`, who
+/// has an entry among the users everywhere. Shared memory is in a namespace too, and goes with it. Source of
+/// the order: `user_namespaces(7)`.
+fn become_nobody() -> io::Result<()> {
+    const NOBODY: u32 = 65_534;
+    let map = |id: u32| format!("{NOBODY} {id} 1");
+    let maps = [
+        ("uid_map", map(geteuid().as_raw())),
+        ("gid_map", map(getegid().as_raw())),
+    ];
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWIPC)?;
+    // Who may not set groups may map his own.
+    fs::write("/proc/self/setgroups", "deny")?;
+    for (file, map) in maps {
+        fs::write(Path::new("/proc/self").join(file), map)?;
     }
     Ok(())
 }

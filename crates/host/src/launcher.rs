@@ -16,9 +16,11 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
 
-use crate::guard::ChildSetup;
+use crate::guard::{ChildSetup, Death};
 use crate::owner::{OWNER_VARIABLE, Owner, OwnerError};
 
+/// The time that a child may take to end by SIGQUIT.
+const QUIT_LIMIT: Duration = Duration::from_secs(5);
 /// The time between two looks at a child that is waited for.
 const POLL: Duration = Duration::from_millis(10);
 
@@ -109,6 +111,12 @@ impl Launcher {
         for library in &setup.preload {
             command.arg("--preload").arg(library);
         }
+        if setup.not_as_root {
+            command.arg("--not-as-root");
+        }
+        if setup.death == Death::Quit {
+            command.args(["--death", "quit"]);
+        }
         if setup.hold {
             command.arg("--hold");
         }
@@ -132,8 +140,11 @@ impl Launcher {
         let sent = self.keeper.send((command, reply));
         sent.map_err(|_| gone())?;
         let child = answer.recv().map_err(|_| gone())??;
-        let status = None;
-        Ok(Process { child, status })
+        Ok(Process {
+            child,
+            status: None,
+            death: Death::Kill,
+        })
     }
 }
 
@@ -143,6 +154,7 @@ impl Launcher {
 pub struct Process {
     child: Child,
     status: Option<ExitStatus>,
+    death: Death,
 }
 
 impl Process {
@@ -191,11 +203,27 @@ impl Process {
         }
     }
 
+    /// The same, to be killed another way.
+    #[must_use]
+    pub fn dying_by(mut self, death: Death) -> Self {
+        self.death = death;
+        self
+    }
+
     /// Asks it to end, by SIGTERM.
     pub fn terminate(&mut self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Asks it to end, by SIGINT.
+    pub fn interrupt(&mut self) {
+        self.signal(Signal::INT);
+    }
+
+    fn signal(&mut self, signal: Signal) {
         if let Some(pid) = self.running_pid() {
             // It may have ended in this moment, which is what was asked for.
-            let _ = kill_process(pid, Signal::TERM);
+            let _ = kill_process(pid, signal);
         }
     }
 
@@ -217,9 +245,17 @@ impl Process {
         }
     }
 
-    /// Ends it and its process group by SIGKILL, and waits for it.
+    /// Ends it and its process group at once, and waits for it.
     pub fn kill(&mut self) {
-        let _ = self.reap();
+        if self.death == Death::Quit && self.status.is_none() {
+            self.go_on();
+            self.signal(Signal::QUIT);
+            // What does not end by that has to by SIGKILL.
+            let _ = self.wait_timeout(QUIT_LIMIT);
+        }
+        if self.status.is_none() {
+            let _ = self.reap();
+        }
     }
 
     /// Looks whether it has ended, without reaping it.

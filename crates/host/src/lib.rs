@@ -19,7 +19,7 @@ pub use exit::describe_exit;
 pub use folder::{
     Abandoned, MARK, OwnedFolder, STAGING, remove_abandoned, retire, sync_filesystem,
 };
-pub use guard::ChildSetup;
+pub use guard::{ChildSetup, Death};
 pub use io_error::{At, IoError, gone};
 pub use launcher::{Launcher, LauncherError, Process, tail};
 pub use leftovers::{Leftover, clear_leftovers};

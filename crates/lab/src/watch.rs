@@ -9,7 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use prony_model::{
-    Collect, CountedBy, Counter, CounterSet, Counting, Gap, Moment, RidingCounters, Sample, Source,
+    Collect, CountedBy, Counter, CounterSet, Counting, Gap, KeptSamples, Moment, RidingCounters,
+    Sample, Source,
 };
 use prony_probe::{
     Cgroup, Counters, Period, Prober, Root, Sampler, ServerPlace, hardware_counters,
@@ -195,7 +196,7 @@ impl Readers {
         absent.extend(prober.absences().into_iter().map(general));
         let period = wanted.collect.period_ms.map(|ms| Period {
             every: Duration::from_millis(ms),
-            most: (!wanted.collect.every_period).then_some(SAMPLES_MOST),
+            most: (wanted.collect.kept == KeptSamples::Spread).then_some(SAMPLES_MOST),
         });
         let mut readers: Vec<Box<dyn EdgeReader>> = Vec::new();
         if let Some(client_host) = lab.client_host.filter(|_| server.is_far()) {

@@ -17,10 +17,9 @@ pub struct Collect {
     /// Milliseconds between two samples within the measured time, at least 10; `None` for samples
     /// at its edges only.
     pub period_ms: Option<u64>,
-    /// True where steps have a sample for every period, however long they are. Else those of long steps
-    /// are thinned out. Unset in plans of earlier versions.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub every_period: bool,
+    /// The samples of long steps that are kept. Unset in plans of earlier versions.
+    #[serde(default, skip_serializing_if = "crate::dataset::is_default")]
+    pub kept: KeptSamples,
     /// True where the kernel's accounting of server and host is read: `/proc`, `/sys`, the data
     /// directory.
     pub system: bool,
@@ -30,6 +29,18 @@ pub struct Collect {
     pub status: bool,
     /// The counters of `perf_event_open(2)` that ride along.
     pub counters: RidingCounters,
+}
+
+words! {
+    /// The samples of long steps that are kept.
+    #[derive(Default)]
+    pub enum KeptSamples {
+        /// So many, evenly spread, that files stay small.
+        #[default]
+        Spread = "spread",
+        /// One for every period.
+        All = "all",
+    }
 }
 
 words! {
@@ -64,7 +75,7 @@ impl Default for Collect {
     fn default() -> Self {
         Self {
             period_ms: Some(PERIOD_MS),
-            every_period: false,
+            kept: KeptSamples::Spread,
             system: true,
             cgroup: true,
             status: true,
@@ -77,7 +88,7 @@ impl Collect {
     /// Nothing at all.
     pub const NOTHING: Self = Self {
         period_ms: None,
-        every_period: false,
+        kept: KeptSamples::Spread,
         system: false,
         cgroup: false,
         status: false,

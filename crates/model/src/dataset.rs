@@ -49,7 +49,7 @@ words! {
 }
 
 /// `true` for the value of plans that name none.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 

@@ -17,16 +17,19 @@ words! {
         Rocksdb = "rocksdb",
         /// Aria, MariaDB's crash-safe MyISAM.
         Aria = "aria",
+        /// PostgreSQL's own tables.
+        Heap = "heap",
     }
 }
 
 /// Said of an engine name that Prony does not know.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown storage engine `{0}`: expected innodb, myisam, memory, rocksdb or aria")]
+#[error("unknown storage engine `{0}`: expected innodb, myisam, memory, rocksdb, aria or heap")]
 pub struct UnknownEngine(pub String);
 
 impl Engine {
-    /// The name for an `ENGINE=` clause, accepted by every version since 4.1.
+    /// The name for an `ENGINE=` clause, accepted by every version since 4.1; of PostgreSQL's the name of its
+    /// access method.
     pub const fn sql_name(self) -> &'static str {
         match self {
             Self::Innodb => "InnoDB",
@@ -34,12 +37,13 @@ impl Engine {
             Self::Memory => "MEMORY",
             Self::Rocksdb => "ROCKSDB",
             Self::Aria => "Aria",
+            Self::Heap => "heap",
         }
     }
 
     /// True where `BEGIN` and `COMMIT` mean something. Aria's are crash-safe but not transactional.
     pub const fn transactional(self) -> bool {
-        matches!(self, Self::Innodb | Self::Rocksdb)
+        matches!(self, Self::Innodb | Self::Rocksdb | Self::Heap)
     }
 
     /// True where tables keep their rows when the server stops.

@@ -15,12 +15,14 @@ words! {
         Mysql = "mysql",
         /// MariaDB.
         Mariadb = "mariadb",
+        /// PostgreSQL.
+        Postgresql = "postgresql",
     }
 }
 
 /// Said of a family name that Prony does not know.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown server family `{0}`: expected mysql or mariadb")]
+#[error("unknown server family `{0}`: expected mysql, mariadb or postgresql")]
 pub struct UnknownFamily(pub String);
 
 impl FromStr for Family {

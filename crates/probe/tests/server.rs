@@ -241,8 +241,8 @@ fn hardware_is_counted_or_refused_with_a_remedy() {
 }
 
 /// Samples at a period, all of which are kept.
-fn every(every: Duration) -> Option<Period> {
-    Some(Period { every, most: None })
+const fn every(every: Duration) -> Period {
+    Period { every, most: None }
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_sampler_serves_one_step_after_the_other() {
     held.order("ready");
     let prober = Prober::new(Root::live(), Some(held.place(None)), &Collect::default());
     let absences = prober.absences();
-    let sampler = Sampler::start(prober, every(Duration::from_millis(PERIOD_MS)));
+    let sampler = Sampler::start(prober, Some(every(Duration::from_millis(PERIOD_MS))));
     for _ in 0..2 {
         let begun = Instant::now();
         let start = sampler.begin();
@@ -303,7 +303,7 @@ fn a_sampler_serves_one_step_after_the_other() {
 fn a_pause_has_no_samples_and_does_not_bring_the_next_one_nearer() {
     let period = Duration::from_millis(50);
     let prober = Prober::new(Root::live(), None, &Collect::NOTHING);
-    let sampler = Sampler::start(prober, every(period));
+    let sampler = Sampler::start(prober, Some(every(period)));
     sampler.begin();
     sleep(period * 3 / 2);
     let (before, pause) = sampler.pause();

@@ -379,6 +379,13 @@ pub(crate) struct ImagesClearArgs {
     pub(crate) build: Option<String>,
 }
 
+/// A signal that ends a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeathArg {
+    Kill,
+    Quit,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct GuardArgs {
     /// Process id of the parent; if the parent has changed, nothing is started
@@ -393,6 +400,12 @@ pub(crate) struct GuardArgs {
     /// Library that the program loads before all others; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) preload: Vec<PathBuf>,
+    /// Run the program as another user where this one is root, in a user namespace
+    #[arg(long)]
+    pub(crate) not_as_root: bool,
+    /// Signal that ends the program when the parent dies
+    #[arg(long, value_enum, default_value_t = DeathArg::Kill)]
+    pub(crate) death: DeathArg,
     /// Become the program only when standard input is closed
     #[arg(long)]
     pub(crate) hold: bool,

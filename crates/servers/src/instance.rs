@@ -5,6 +5,7 @@ mod birth;
 mod bootstrap;
 pub(crate) mod certificates;
 pub(crate) mod port;
+mod postgres;
 pub(crate) mod preload;
 mod running;
 pub(crate) mod threads;
@@ -21,10 +22,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use prony_host::{
-    At, ChildSetup, IoError, Launcher, OwnedFolder, Process, Roots, create_private, tail,
+    At, ChildSetup, Death, IoError, Launcher, OwnedFolder, Process, Roots, create_private, tail,
     write_private,
 };
-use prony_model::{PreloadedLibrary, ProcessSettings, StopFlag, Transport};
+use prony_model::{Family, PreloadedLibrary, ProcessSettings, StopFlag, Transport};
 
 use crate::build::ServerBuild;
 use crate::config::render::Rendered;
@@ -214,7 +215,11 @@ impl Instance {
 
     /// The configuration file.
     pub fn config_path(&self) -> PathBuf {
-        self.path("my.cnf")
+        self.path(if self.is_postgresql() {
+            "postgresql.conf"
+        } else {
+            "my.cnf"
+        })
     }
 
     /// The last lines of the server's own log.
@@ -233,7 +238,15 @@ impl Instance {
     }
 
     fn socket(&self) -> PathBuf {
-        self.path("sock")
+        if self.is_postgresql() {
+            self.path(&postgres::socket_name())
+        } else {
+            self.path("sock")
+        }
+    }
+
+    fn is_postgresql(&self) -> bool {
+        self.build.facts.family == Family::Postgresql
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -241,6 +254,9 @@ impl Instance {
     }
 
     fn write_config(&self) -> Result<(), IoError> {
+        if self.is_postgresql() {
+            return postgres::write_config(self, &self.rendered);
+        }
         let mut text = self.rendered.text();
         text.push_str("# places\n");
         let mut places = vec![
@@ -295,8 +311,14 @@ impl Instance {
 
     /// A command for the server with the configuration; it must be the first argument.
     fn command(&self, setup: ChildSetup, wrapper: &[OsString]) -> Command {
-        let mut option = OsString::from("--defaults-file=");
-        option.push(self.config_path());
+        let (option, setup) = if self.is_postgresql() {
+            let option = postgres::config_option(&self.config_path());
+            (option.into(), postgres::setup(setup))
+        } else {
+            let mut option = OsString::from("--defaults-file=");
+            option.push(self.config_path());
+            (option, setup)
+        };
         let mut command = self.build.command(&self.launcher, setup, wrapper);
         command.arg(option).current_dir(self.folder.path());
         command
@@ -313,9 +335,13 @@ impl Instance {
             .stdin(input)
             .stdout(log().at("open", &path)?)
             .stderr(log().at("open", &path)?);
-        self.launcher
-            .spawn(command)
-            .map_err(|error| self.run_error(&error))
+        let process = self.launcher.spawn(command);
+        let process = process.map_err(|error| self.run_error(&error))?;
+        Ok(if self.is_postgresql() {
+            process.dying_by(Death::Quit)
+        } else {
+            process
+        })
     }
 
     /// The failure of a task, with the end of the log.

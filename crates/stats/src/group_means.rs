@@ -7,7 +7,7 @@ use crate::student::t_quantile;
 /// Means of groups of logarithms, such as those of the blocks of several hosts.
 ///
 /// The model is one of random effects: a value is the overall mean, plus what is its group's own, plus what
-/// is its own. Variances by the method of moments (Searle, Casella and McCulloch, Variance Components, 1992,
+/// is its own. Variances by the method of moments (Searle and others, Variance Components, 1992,
 /// 3.6): within groups the pooled variance s²; between them that of the means less s² ÷ n, where n is the
 /// harmonic mean of the groups' sizes.
 #[derive(Debug, Clone, PartialEq)]

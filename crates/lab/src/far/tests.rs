@@ -123,13 +123,14 @@ fn a_far_end_greets_describes_its_host_and_ends_with_its_input() {
     let (mut orders, mut reports, served) = serve();
     let greeted = next(&mut reports);
     assert!(matches!(greeted, Report::Greeting { build, .. } if build == "build-1"));
-    let server = IpAddr::from([127, 0, 0, 1]);
-    let describe = serde_json::to_string(&Order::Describe { server }).unwrap();
+    let address = IpAddr::from([127, 0, 0, 1]);
+    let describe = Order::Describe { server: address };
+    let describe = serde_json::to_string(&describe).unwrap();
     writeln!(orders, "{describe}").unwrap();
     let Report::Host(host) = next(&mut reports) else {
         unreachable!("it describes its host");
     };
-    assert_eq!(host.address, server);
+    assert_eq!(host.address, address);
     drop(orders);
     served.join().unwrap().unwrap();
 }

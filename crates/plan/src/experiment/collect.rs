@@ -1,6 +1,6 @@
 //! `collect`: what is read while targets are measured.
 
-use prony_model::{Aspect, Collect, RidingCounters};
+use prony_model::{Aspect, Collect, KeptSamples, RidingCounters};
 use toml::de::DeValue;
 
 use super::sequence::read_time;
@@ -40,7 +40,10 @@ fn read_table(mut fields: Fields<'_>) -> Read<Collect> {
     fields.finish()?;
     let period = period?;
     Ok(Collect {
-        every_period: matches!(period, Some(Some(_))),
+        kept: match period {
+            Some(Some(_)) => KeptSamples::All,
+            _ => default.kept,
+        },
         period_ms: period.unwrap_or(default.period_ms),
         system: system?.unwrap_or(default.system),
         cgroup: cgroup?.unwrap_or(default.cgroup),

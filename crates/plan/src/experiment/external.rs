@@ -59,6 +59,13 @@ pub(super) fn read(value: Value<'_>, folder: &Path) -> Read<ExternalServer> {
             .help("write `tls = \"verify-ca\"`, or an address and port")
             .fail(document);
     }
+    let family = family?;
+    if let Some(postgresql) = family.as_ref().filter(|of| of.value == Family::Postgresql) {
+        return Problem::new("PostgreSQL servers can't be measured yet")
+            .at(&postgresql.span, "this family")
+            .help("name a server of MySQL or MariaDB")
+            .fail(document);
+    }
     Ok(ExternalServer {
         login: External {
             address: address.value,
@@ -68,7 +75,7 @@ pub(super) fn read(value: Value<'_>, folder: &Path) -> Read<ExternalServer> {
             tls,
         },
         build: BuildFacts::external(
-            family?.map_or(Family::Mysql, |family| family.value),
+            family.map_or(Family::Mysql, |family| family.value),
             version?.unwrap_or(Version::new(0, 0, 0)),
         ),
     })

@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use prony_model::{Aspect, BuildFacts, Engine};
+use prony_model::{Aspect, BuildFacts, Engine, Family};
 
 use super::expand::{DEFAULT_ENGINE, Written, check_count, expand};
 use super::optional::{self, Targets};
@@ -253,6 +253,13 @@ fn check_engines(document: &Document<'_>, axes: &[Axis<'_>]) -> Read<()> {
         let Setting::Build(facts) = build.value else {
             continue;
         };
+        if facts.family == Family::Postgresql {
+            outcome = Problem::new(format!("`{}` can't be measured yet", facts.id))
+                .at(&build.span, "a PostgreSQL server")
+                .help("such servers can be verified and started: `prony servers --help`")
+                .fail(document);
+            continue;
+        }
         for engine in engines {
             if let Setting::Engine(wanted) = engine.value
                 && !facts.engines.contains(&wanted)

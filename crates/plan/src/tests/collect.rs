@@ -1,6 +1,6 @@
 //! Choices of what is read of targets.
 
-use prony_model::{Aspect, Collect, RidingCounters};
+use prony_model::{Aspect, Collect, KeptSamples, RidingCounters};
 
 use super::messages::{changed, check};
 use super::{World, assert_says, rendered};
@@ -28,7 +28,7 @@ fn what_is_not_written_is_as_ever() {
             default,
             Collect {
                 period_ms: Some(100),
-                every_period: true,
+                kept: KeptSamples::All,
                 counters: RidingCounters::Software,
                 ..default
             }

@@ -258,7 +258,8 @@ fn engines() {
         r#"engine = "InnoDB""#,
         r#"unknown engine `InnoDB`
            | engine = «"InnoDB"» no such engine
-           | did you mean `innodb`? known engines: innodb, myisam, memory, rocksdb, aria"#,
+           | did you mean `innodb`? known engines: innodb, myisam, memory, rocksdb, aria,
+           heap"#,
     );
 }
 

@@ -1,5 +1,7 @@
 //! Messages about wrong matrices, transports, allowances and external servers.
 
+use prony_model::{BuildFacts, Engine, Family, Version};
+
 use super::messages::{RIGHT_TARGETS, changed, check};
 use super::{World, assert_says, golden};
 
@@ -447,7 +449,13 @@ fn external_databases_and_encryption() {
             r#"family = "maria""#,
             r#"unknown family `maria`
                | family = «"maria"» no such family
-               | did you mean `mariadb`? known families: mysql, mariadb"#,
+               | did you mean `mariadb`? known families: mysql, mariadb, postgresql"#,
+        ),
+        (
+            r#"family = "postgresql""#,
+            r#"PostgreSQL servers can't be measured yet
+               | family = «"postgresql"» this family
+               | name a server of MySQL or MariaDB"#,
         ),
         (
             r#"tls = "on""#,
@@ -503,5 +511,24 @@ fn targets_that_are_loaded_from_another_host() {
          | placement = «\"together\"» applies to a target with `transport = \"network\"`
          | remove it, or write `placement = \"free\"` in that [[target]]; the file of hosts has the
          processors of the load generator there",
+    );
+}
+
+#[test]
+fn builds_that_can_be_started_only_are_refused() {
+    let mut world = World::new();
+    world.builds.push(BuildFacts {
+        id: "postgresql-18.6".to_owned(),
+        family: Family::Postgresql,
+        version: Version::new(18, 6, 0),
+        engines: vec![Engine::Heap],
+        ..world.builds[0].clone()
+    });
+    let text = changed("build = \"mysql-5.7.22\"", "build = \"postgresql-18.6\"");
+    assert_says(
+        &world.parse(&text).unwrap_err(),
+        r#"`postgresql-18.6` can't be measured yet
+           | build = «"postgresql-18.6"» a PostgreSQL server
+           | such servers can be verified and started: `prony servers --help`"#,
     );
 }

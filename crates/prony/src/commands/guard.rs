@@ -1,9 +1,9 @@
 //! `prony guard`: become another program that dies with its parent.
 
-use prony_host::{ChildSetup, guard};
+use prony_host::{ChildSetup, Death, guard};
 use prony_model::HugePages;
 
-use crate::cli::GuardArgs;
+use crate::cli::{DeathArg, GuardArgs};
 use crate::failure::{ExitStatus, Failure};
 
 /// Becomes the program; returns only when that failed.
@@ -19,6 +19,11 @@ pub(crate) fn guard(args: &GuardArgs) -> Result<(), Failure> {
             HugePages::System
         },
         preload: args.preload.clone(),
+        not_as_root: args.not_as_root,
+        death: match args.death {
+            DeathArg::Kill => Death::Kill,
+            DeathArg::Quit => Death::Quit,
+        },
         hold: args.hold,
     };
     let error = guard::exec(args.parent, &setup, program, arguments);

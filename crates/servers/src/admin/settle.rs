@@ -115,7 +115,8 @@ fn quieten(
         Engine::Myisam => unmet.extend(flush_key_blocks(server)?),
         // Setting it makes a checkpoint, which writes every page, and drops none from memory.
         Engine::Aria => changed.set(server, "aria_checkpoint_interval", "1")?,
-        Engine::Memory => {}
+        // Those of PostgreSQL are not settled here.
+        Engine::Memory | Engine::Heap => {}
     }
     unmet.extend(wait(server, engine)?);
     Ok(unmet)

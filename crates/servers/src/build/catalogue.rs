@@ -22,11 +22,15 @@ use crate::config::intents::Intents;
 use parse::CatalogueFile;
 
 /// The catalogue files that Prony brings along, with their names.
-const EMBEDDED: [(&str, &str); 2] = [
+const EMBEDDED: [(&str, &str); 3] = [
     ("mysql.toml", include_str!("../../../../catalog/mysql.toml")),
     (
         "mariadb.toml",
         include_str!("../../../../catalog/mariadb.toml"),
+    ),
+    (
+        "postgresql.toml",
+        include_str!("../../../../catalog/postgresql.toml"),
     ),
 ];
 

@@ -83,7 +83,7 @@ pub(crate) enum Sets {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rendering {
-    /// Only this family.
+    /// Only this family; without one, MySQL and MariaDB, whose options have the same names.
     family: Option<Family>,
     /// From this version on.
     since: Option<Version>,
@@ -270,7 +270,11 @@ impl Fixed {
 
 impl Rendering {
     fn fits(&self, build: &BuildFacts, target: Wanted<'_>) -> bool {
-        self.family.is_none_or(|wanted| wanted == build.family)
+        let family = match self.family {
+            None => build.family != Family::Postgresql,
+            Some(wanted) => wanted == build.family,
+        };
+        family
             && self.since.is_none_or(|since| since <= build.version)
             && self.until.is_none_or(|until| build.version < until)
             && self.engine.is_none_or(|engine| engine == target.engine)

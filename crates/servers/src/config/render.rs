@@ -333,9 +333,15 @@ impl Rendered {
         Ok(())
     }
 
-    /// The option file, from `[mysqld]` on; every group of lines under a comment with its origin.
+    /// The option file of MySQL and MariaDB, from `[mysqld]` on.
     pub fn text(&self) -> String {
-        let mut text = String::from("[mysqld]\n");
+        format!("[mysqld]\n{}", self.lines(str::to_owned))
+    }
+
+    /// The lines of an option file, with values as `quote` writes them; every group of lines is under a
+    /// comment with its origin.
+    pub(crate) fn lines(&self, quote: impl Fn(&str) -> String) -> String {
+        let mut text = String::new();
         let mut last = "";
         for option in &self.options {
             if option.why != last {
@@ -348,7 +354,8 @@ impl Rendered {
                 let _ = writeln!(text, "# {tag}: {}", option.why);
                 last = &option.why;
             }
-            let value = option.value.as_ref().map(|value| format!("={value}"));
+            let value = option.value.as_ref();
+            let value = value.map(|value| format!("={}", quote(value)));
             let _ = writeln!(text, "{}{}", option.name, value.unwrap_or_default());
         }
         text

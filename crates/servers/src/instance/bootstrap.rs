@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use prony_host::{At, create_private, describe_exit};
+use prony_host::{At, ChildSetup, create_private, describe_exit};
 use prony_model::StopFlag;
 
-use super::{Instance, InstanceError};
+use super::{Instance, InstanceError, postgres};
 use crate::build::catalogue::Bootstrap;
 use crate::image::copy;
 
@@ -43,6 +43,20 @@ pub(super) fn bootstrap(instance: &Instance, stop: &StopFlag) -> Result<(), Inst
             ]);
             run(instance, command, input.into(), stop)?;
             Ok(fs::remove_file(&script).at("remove", &script)?)
+        }
+        Bootstrap::Initdb(program) => {
+            let mut tool = instance.build.clone();
+            tool.program = tool.root.join(program);
+            // It starts the server, and writes nothing that a sudden end could spoil.
+            let setup = ChildSetup {
+                not_as_root: true,
+                ..ChildSetup::default()
+            };
+            let mut command = tool.command(&instance.launcher, setup, &[]);
+            command
+                .args(postgres::initdb_words(instance))
+                .current_dir(instance.folder.path());
+            run(instance, command, Stdio::null(), stop)
         }
         Bootstrap::InitializeInsecure => {
             let mut command = instance.server_command();

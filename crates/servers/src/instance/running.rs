@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use prony_client::{Address, ClientError, Connection, Login};
+use prony_client::{Address, ClientError, Connection, Login, PostgresConnection};
 use prony_host::{At, Process, describe_exit, write_private};
 use prony_model::{StopFlag, Tls};
 use prony_wire::codes;
 
 use super::birth::{Birth, bear};
-use super::{Instance, InstanceError, LOG_LINES, allocator, preload};
+use super::{Instance, InstanceError, LOG_LINES, allocator, postgres, preload};
 use crate::admin::accounts::{self, ADMIN_USER, LOAD_USER};
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
@@ -83,10 +83,18 @@ pub(super) fn start(
     let (process, callgrind) = bear(&instance, birth)?;
     let mut server = Running::unasked(process, instance);
     server.callgrind = callgrind;
-    let mut admin = server.wait_until_ready(stop)?;
+    if server.instance.is_postgresql() {
+        let mut admin = server.wait_until_ready(stop, Running::ask_postgres)?;
+        server.password = server.password(|_, password| postgres::set_up(&mut admin, password))?;
+    } else {
+        let mut admin = server.wait_until_ready(stop, Running::ask)?;
+        server.password = server.password(|limit, password| {
+            admin.set_timeout(Some(limit))?;
+            accounts::set_up(&mut admin, password)
+        })?;
+    }
     allocator::check_running(&server.instance, server.pid())?;
     preload::check_running(&server.instance, server.pid())?;
-    server.password = server.password(&mut admin)?;
     Ok(server)
 }
 
@@ -263,6 +271,7 @@ impl Running {
         self.go_on();
         match self.instance.build.shutdown {
             Shutdown::Signal => self.process.terminate(),
+            Shutdown::Interrupt => self.process.interrupt(),
             Shutdown::Command => self.ask_to_stop()?,
         }
         match self.process.wait_timeout(timeout) {
@@ -303,12 +312,16 @@ impl Running {
     }
 
     /// Connects and asks until there is an answer.
-    fn wait_until_ready(&mut self, stop: &StopFlag) -> Result<Connection, InstanceError> {
+    fn wait_until_ready<T>(
+        &mut self,
+        stop: &StopFlag,
+        ask: impl Fn(&Self) -> Result<T, ClientError>,
+    ) -> Result<T, InstanceError> {
         let limit = self.limit(START_LIMIT);
         let end = Instant::now() + limit;
         let task = format!("start {}", self.build().id);
         loop {
-            let error = match self.ask() {
+            let error = match ask(self) {
                 Ok(connection) => return Ok(connection),
                 Err(error) => error,
             };
@@ -338,16 +351,24 @@ impl Running {
         Ok(admin)
     }
 
-    /// The load account's password; makes the accounts if this data directory has none yet.
-    fn password(&self, admin: &mut Connection) -> Result<String, InstanceError> {
+    fn ask_postgres(&self) -> Result<PostgresConnection, ClientError> {
+        let mut admin = postgres::connect(self, CONNECT_LIMIT)?;
+        admin.query("SELECT 1")?;
+        Ok(admin)
+    }
+
+    /// The load account's password. If this data directory has none yet, `set_up` makes the accounts with a
+    /// new one, in this time for each statement.
+    fn password(
+        &self,
+        set_up: impl FnOnce(Duration, &str) -> Result<(), ClientError>,
+    ) -> Result<String, InstanceError> {
         let path = self.instance.password_file();
         if path.exists() {
             return Ok(fs::read_to_string(&path).at("read", &path)?);
         }
         let password = accounts::new_password()?;
-        admin
-            .set_timeout(Some(self.limit(STATEMENT_LIMIT)))
-            .and_then(|()| accounts::set_up(admin, &password))
+        set_up(self.limit(STATEMENT_LIMIT), &password)
             .map_err(|source| self.account_error(&source))?;
         write_private(&path, password.as_bytes())?;
         Ok(password)

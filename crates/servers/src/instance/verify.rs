@@ -11,6 +11,7 @@ use crate::build::ServerBuild;
 use crate::build::catalogue::Catalogue;
 use crate::config::intents::Wanted;
 use crate::config::render::RenderError;
+use crate::instance::postgres;
 use crate::instance::{Instance, InstanceError, Running, ServerFailure};
 
 /// The time that one statement may take.
@@ -116,16 +117,19 @@ fn try_start(
 
 fn version(server: &Running, task: &str) -> Result<String, ServerFailure> {
     let build = server.build();
-    let answer = Connection::connect(&server.admin_address(), &server.admin_login(), STATEMENT)
-        .and_then(|mut admin| admin.query("SELECT VERSION()"))
-        .map_err(|error| {
-            server
-                .instance
-                .failure(format!("ask {} for its version", build.id), error)
-        })?;
-    let answered = answer.single().unwrap_or_default();
-    if build.answers_with(answered) {
-        return Ok(answered.to_owned());
+    let answered = if server.instance.is_postgresql() {
+        postgres::version(server, STATEMENT)
+    } else {
+        Connection::connect(&server.admin_address(), &server.admin_login(), STATEMENT)
+            .and_then(|mut admin| admin.query("SELECT VERSION()"))
+            .map(|answer| answer.single().unwrap_or_default().to_owned())
+    };
+    let answered = answered.map_err(|error| {
+        let task = format!("ask {} for its version", build.id);
+        server.instance.failure(task, error)
+    })?;
+    if build.answers_with(&answered) {
+        return Ok(answered);
     }
     let expected = &build.version_text;
     Err(server.instance.failure(
@@ -137,7 +141,11 @@ fn version(server: &Running, task: &str) -> Result<String, ServerFailure> {
 /// Uses a table of the engine. An error is the reason that it can't be used.
 fn try_engine(server: &Running, engine: Engine) -> Result<(), String> {
     const EXPECTED: &str = "1:one,2:zwei";
-    let (found, rows) = use_table(server, engine).map_err(|error| error.to_string())?;
+    let used = match engine {
+        Engine::Heap => postgres::use_table(server, STATEMENT),
+        _ => use_table(server, engine),
+    };
+    let (found, rows) = used.map_err(|error| error.to_string())?;
     if !is_called(engine, &found) {
         return Err(other_engine(engine, &found));
     }

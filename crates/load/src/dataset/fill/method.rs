@@ -105,6 +105,8 @@ impl Method {
                 bulk: Some("rocksdb_bulk_load"),
                 ..alone
             },
+            // Servers of PostgreSQL have no LOAD DATA.
+            Engine::Heap => insert,
             Engine::Innodb | Engine::Rocksdb => load,
         }
     }

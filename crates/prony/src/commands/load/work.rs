@@ -68,6 +68,12 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
         Some(id) => known(id, catalogue)?.facts(),
         None => BuildFacts::external(Family::Mysql, Version::new(0, 0, 0)),
     };
+    if build.family == Family::Postgresql {
+        let id = &build.id;
+        return Err(Failure::usage(format!(
+            "load {id}: PostgreSQL servers can't be loaded yet; `prony servers shell {id}` starts one"
+        )));
+    }
     let name = match &external {
         Some(external) => external.address.to_string(),
         None => build.id.clone(),

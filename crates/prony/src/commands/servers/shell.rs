@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use prony_model::{Config, Engine};
+use prony_model::{Config, Engine, Family};
 use prony_servers::{Instance, InstanceError, Running, Wanted};
 
 use super::{fetch_one, interrupted, known};
@@ -66,12 +66,25 @@ fn connecting(server: &Running) -> String {
     let socket = server.socket();
     let admin = server.admin_login();
     let load = server.load_login();
+    let connect = match server.build().facts.family {
+        Family::Mysql | Family::Mariadb => {
+            format!(
+                "mysql --no-defaults --user={} --socket={}",
+                admin.user,
+                socket.display()
+            )
+        }
+        Family::Postgresql => {
+            let folder = socket.parent().unwrap_or(&socket).display();
+            format!("psql --host={folder} --username={} postgres", admin.user)
+        }
+    };
     format!(
         "socket    {socket}\n\
          admin     {admin}, no password\n\
          load      {load}, password in {password}, database prony\n\
          log       {log}\n\
-         connect   mysql --no-defaults --user={admin} --socket={socket}\n\
+         connect   {connect}\n\
          Ctrl-C stops the server and removes its data.\n",
         socket = socket.display(),
         admin = admin.user,

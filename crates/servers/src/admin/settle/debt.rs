@@ -33,8 +33,8 @@ fn read(connection: &mut Connection, engine: Engine) -> Result<Vec<Debt>, Client
             "Aria_pagecache_blocks_not_flushed",
             "aria_block_size",
         ),
-        // All that it has is in memory.
-        Engine::Memory => Ok(Vec::new()),
+        // All that it has is in memory; what PostgreSQL owes is not read yet.
+        Engine::Memory | Engine::Heap => Ok(Vec::new()),
     }
 }
 

@@ -101,6 +101,8 @@ pub enum Bootstrap {
     Sql(Vec<PathBuf>),
     /// By `--initialize-insecure`, which the server does alone.
     InitializeInsecure,
+    /// By PostgreSQL's `initdb`, relative to the build's folder.
+    Initdb(PathBuf),
 }
 
 /// The way to ask a running server to stop.
@@ -110,6 +112,8 @@ pub enum Shutdown {
     /// By SIGTERM.
     #[default]
     Signal,
+    /// By SIGINT, which PostgreSQL takes for a stop that does not wait for its clients.
+    Interrupt,
     /// By the administrator's request over a connection, as servers want it that ignore SIGTERM.
     Command,
 }

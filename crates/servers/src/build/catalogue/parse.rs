@@ -93,7 +93,7 @@ fn check_entry(entry: &Entry, duplicate: bool) -> Result<(), String> {
         || format!("`{id}` is a folder of yours: it can't have another source"),
     )?;
     let bootstrap: &[PathBuf] = match &entry.bootstrap {
-        Bootstrap::Template(folder) => std::slice::from_ref(folder),
+        Bootstrap::Template(path) | Bootstrap::Initdb(path) => std::slice::from_ref(path),
         Bootstrap::Sql(files) => files,
         Bootstrap::InitializeInsecure => &[],
     };

@@ -109,7 +109,7 @@ fn mistakes_are_named_with_file_and_line() {
         (
             GOOD.replace("\"innodb\"", "\"inodb\""),
             "line 7: unknown variant `inodb`, expected one of `innodb`, `myisam`, `memory`, \
-          `rocksdb`, `aria`",
+          `rocksdb`, `aria`, `heap`",
         ),
         (
             GOOD.replace("[\"innodb\"]", "[]"),

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use prony_model::Config;
+use prony_model::{Config, Family};
 
 use super::*;
 
@@ -41,12 +41,24 @@ fn the_baseline_of_every_build() {
             let wanted = Wanted::over_socket(engine, &config, 4);
             catalogue.render(&facts, wanted).unwrap().text()
         };
+        if facts.family == Family::Postgresql {
+            insta::assert_snapshot!("baseline-postgresql", lines_of(&catalogue, &facts));
+            continue;
+        }
         insta::assert_snapshot!(format!("baseline-{}", entry.id), text(Engine::Innodb));
         if facts.engines.contains(&Engine::Rocksdb) {
             let name = format!("baseline-{}-rocksdb", entry.id);
             insta::assert_snapshot!(name, text(Engine::Rocksdb));
         }
     }
+}
+
+/// The baseline of a build of PostgreSQL.
+fn lines_of(catalogue: &Catalogue, facts: &BuildFacts) -> String {
+    let config = Config::default();
+    let wanted = Wanted::over_socket(Engine::Heap, &config, 4);
+    let rendered = catalogue.render(facts, wanted).unwrap();
+    rendered.lines(|value| format!("'{value}'"))
 }
 
 /// One build of each series.

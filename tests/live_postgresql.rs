@@ -1,0 +1,90 @@
+//! PostgreSQL servers, which are many processes and refuse to run as root.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "this is test code, outside of functions marked as tests"
+)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use prony_client::{Address, PostgresConnection};
+use support::{Shell, live, wait_for};
+
+/// The oldest, one whose idle processes outlive a killed server, and the newest.
+const BUILDS: [&str; 3] = ["postgresql-9.5.3", "postgresql-9.6.24", "postgresql-18.6"];
+
+/// Processes in a data directory, which all those of a server are, with their command lines.
+fn processes_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let inside = entries.filter(|entry| {
+        let cwd = fs::read_link(entry.path().join("cwd"));
+        cwd.is_ok_and(|cwd| cwd.starts_with(folder))
+    });
+    let line = |entry: fs::DirEntry| {
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).replace('\0', " ")
+    };
+    inside.map(line).collect()
+}
+
+fn connect(server: &Shell) -> PostgresConnection {
+    let address = Address::Unix(server.socket.clone());
+    let limit = Duration::from_mins(2);
+    PostgresConnection::connect(&address, "prony", "prony", limit).unwrap()
+}
+
+#[test]
+fn nothing_is_left_of_a_server_whose_prony_was_killed() {
+    if !live() {
+        return;
+    }
+    for build in BUILDS {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Shell::start(folder.path(), build);
+        let data = server.socket.parent().unwrap().join("data");
+        let (idle, mut busy) = (connect(&server), connect(&server));
+        let busy = thread::spawn(move || busy.query("SELECT pg_sleep(60)"));
+        let sleeping = |process: &String| process.contains("SELECT");
+        wait_for("a busy session", Duration::from_secs(10), || {
+            processes_in(&data).iter().any(sleeping).then_some(())
+        });
+        assert!(processes_in(&data).len() > 6);
+        server.kill();
+        wait_for("all processes to end", Duration::from_secs(5), || {
+            let left = processes_in(&data);
+            println!("{left:?}");
+            left.is_empty().then_some(())
+        });
+        assert!(busy.join().unwrap().is_err());
+        drop(idle);
+    }
+}
+
+#[test]
+fn a_server_stops_though_somebody_is_connected() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = Shell::start(folder.path(), BUILDS[1]);
+    let data = server.socket.parent().unwrap().join("data");
+    let mut connection = connect(&server);
+    let refused = connection.query("SELECT * FROM no_such_table").unwrap_err();
+    assert!(refused.to_string().contains("(42P01)"), "{refused}");
+    let answer = connection.query("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)");
+    assert_eq!(answer.unwrap().affected, 2);
+    let answer = connection
+        .query("SELECT a, NULL AS b FROM t ORDER BY a")
+        .unwrap();
+    assert_eq!(answer.columns, ["a", "b"]);
+    let row = |a: &str| vec![Some(a.to_owned()), None];
+    assert_eq!(answer.rows, [row("1"), row("2")]);
+    server.stop();
+    assert_eq!(processes_in(&data), [""; 0]);
+    assert!(connection.query("SELECT 1").is_err());
+}
