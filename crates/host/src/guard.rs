@@ -33,8 +33,8 @@ pub struct ChildSetup {
     pub huge_pages: HugePages,
     /// Libraries to load before all others, in this order; without colon or space in their paths.
     pub preload: Vec<PathBuf>,
-    /// True where the program must not run as root, and is another user in a user namespace of its own if
-    /// this user is root. Its files stay this user's.
+    /// True where the program must run neither as root nor as a user without a name, and is `nobody` in a
+    /// user namespace of its own if this user is one of them. Its files stay this user's.
     pub not_as_root: bool,
     /// The end of the program when its parent dies.
     pub death: Death,
@@ -65,8 +65,8 @@ pub enum GuardError {
     Orphaned(u32),
     /// The program can't run as another user.
     #[error(
-        "run as another user than root in a user namespace: {0}; run Prony as an ordinary user, or \
-         allow user namespaces (sysctl user.max_user_namespaces; in a container, CAP_SYS_ADMIN)"
+        "run as another user in a user namespace: {0}; run Prony as an ordinary user with an entry in \
+         /etc/passwd, or allow user namespaces (sysctl user.max_user_namespaces; in a container, CAP_SYS_ADMIN)"
     )]
     UserNamespace(io::Error),
     /// The kernel does not let the program run where it should.
@@ -120,7 +120,7 @@ fn prepare(parent: u32, setup: &ChildSetup, command: &mut Command) -> Result<(),
     };
     check_parent()?;
     // First, because a change of the user takes the death signal away.
-    if setup.not_as_root && geteuid().is_root() {
+    if setup.not_as_root && (geteuid().is_root() || !has_name()) {
         become_nobody().map_err(GuardError::UserNamespace)?;
     }
     let signal = match setup.death {
@@ -150,7 +150,13 @@ fn prepare(parent: u32, setup: &ChildSetup, command: &mut Command) -> Result<(),
     Ok(())
 }
 
-/// Moves this process into a user namespace in which root's files and processes are those of `nobody`, who
+/// True where the user has an entry among the users, which containers may lack. What can't be read has none.
+fn has_name() -> bool {
+    let user = nix::unistd::User::from_uid(nix::unistd::geteuid());
+    user.is_ok_and(|user| user.is_some())
+}
+
+/// Moves this process into a user namespace in which this user's files and processes are those of `nobody`, who
 /// has an entry among the users everywhere. Shared memory is in a namespace too, and goes with it. Source of
 /// the order: `user_namespaces(7)`.
 fn become_nobody() -> io::Result<()> {

@@ -400,7 +400,7 @@ pub(crate) struct GuardArgs {
     /// Library that the program loads before all others; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) preload: Vec<PathBuf>,
-    /// Run the program as another user where this one is root, in a user namespace
+    /// Run the program in a user namespace where this user is root, or has no name
     #[arg(long)]
     pub(crate) not_as_root: bool,
     /// Signal that ends the program when the parent dies
