@@ -19,8 +19,9 @@ use rustix::process::{
 use crate::guard::{ChildSetup, Death};
 use crate::owner::{OWNER_VARIABLE, Owner, OwnerError};
 
-/// The time that a child may take to end by SIGQUIT.
-const QUIT_LIMIT: Duration = Duration::from_secs(5);
+/// The time that a child may take to end by SIGQUIT. PostgreSQL itself kills what has not ended after 5 s, and
+/// nobody else reaches it.
+const QUIT_LIMIT: Duration = Duration::from_secs(10);
 /// The time between two looks at a child that is waited for.
 const POLL: Duration = Duration::from_millis(10);
 

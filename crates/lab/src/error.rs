@@ -233,12 +233,13 @@ impl GeneratorError {
 /// The reason why no load can come from the client host.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientHostError {
-    /// Servers would listen on all addresses.
+    /// Servers would listen on all addresses, or on one that no other host reaches.
     #[error(
-        "listen for client {client}: {listen} means every address of this host; name the one that \
-         the client reaches"
+        "listen for client {client}: {listen} means {} this host; name the address of this host that \
+         the client reaches",
+        if listen.is_loopback() { "nothing but" } else { "every address of" }
     )]
-    AnyAddress {
+    WrongAddress {
         /// Its name.
         client: String,
         /// The address.

@@ -53,10 +53,10 @@ impl ClientHost {
     /// The client host of a run. Nothing is started yet.
     ///
     /// # Errors
-    /// If the address means every address of this host.
+    /// If the address means every address of this host, or none that another host reaches.
     pub fn new(setup: ClientHostSetup, launcher: &Launcher) -> Result<Self, ClientHostError> {
-        if setup.listen.is_unspecified() {
-            return Err(ClientHostError::AnyAddress {
+        if setup.listen.is_unspecified() || setup.listen.is_loopback() {
+            return Err(ClientHostError::WrongAddress {
                 client: setup.name,
                 listen: setup.listen,
             });
@@ -104,9 +104,13 @@ impl ClientHost {
         Ok(opened)
     }
 
-    /// What the load generator there offers.
+    /// What the load generator there offers, on the processors that it may use.
     pub(crate) fn generator(&self) -> Result<Hello, ClientHostError> {
-        Ok(self.session()?.host().generator.clone())
+        let mut hello = self.session()?.host().generator.clone();
+        if let Some(cpus) = &self.setup.cpus {
+            hello.processors = hello.processors.min(cpus.cpus().len());
+        }
+        Ok(hello)
     }
 
     /// The address that connections from there have here.

@@ -294,8 +294,8 @@ impl Instance {
         let host = match self.rendered.transport {
             Transport::Socket => None,
             Transport::Tcp => Some(port::HOST),
-            // Where nobody was told to listen, as for making an image, it has its socket only.
-            Transport::Network => self.network,
+            // Where no address is named, as for making an image: servers without any would listen on all.
+            Transport::Network => Some(self.network.unwrap_or(port::HOST)),
         };
         if let Some(host) = host {
             self.listens_on = Some(SocketAddr::from((host, port::free(host)?)));

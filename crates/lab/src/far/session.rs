@@ -252,7 +252,9 @@ impl Link {
 
     /// Reads what the far end says until it says no more.
     fn listen(&self, output: ChildStdout) {
-        for text in BufReader::new(output).lines().map_while(Result::ok) {
+        for text in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+            // A shell may greet in any encoding.
+            let text = String::from_utf8_lossy(&text);
             let Ok(report) = serde_json::from_str(&text) else {
                 // A shell that prints something when it starts.
                 self.keep(&format!("{text}\n"));

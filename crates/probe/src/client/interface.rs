@@ -1,5 +1,6 @@
 //! A network interface: which one leads to an address, its facts, and what passed through it.
 
+use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv4Addr};
 
 use prony_model::Source;
@@ -57,7 +58,7 @@ impl Interface {
             let routes = text.lines().skip(1).filter_map(Route::read);
             let best = routes
                 .filter(|route| route.leads_to(address))
-                .max_by_key(|route| route.mask.count_ones())?;
+                .max_by_key(|route| (route.mask.count_ones(), Reverse(route.metric)))?;
             Some(Self {
                 name: best.interface.to_owned(),
             })
@@ -78,6 +79,8 @@ struct Route<'a> {
     interface: &'a str,
     destination: u32,
     mask: u32,
+    /// Of equal routes, the one with the least is taken.
+    metric: u32,
 }
 
 impl<'a> Route<'a> {
@@ -89,6 +92,7 @@ impl<'a> Route<'a> {
             interface: words.first()?,
             destination: number(words.get(1)?)?,
             mask: number(words.get(7)?)?,
+            metric: words.get(6)?.parse().ok()?,
         })
     }
 

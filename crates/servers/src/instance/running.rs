@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use prony_client::{Address, ClientError, Connection, Login, PostgresConnection};
+use prony_client::{Address, ClientError, Connection, Login};
 use prony_host::{At, Process, describe_exit, write_private};
 use prony_model::{StopFlag, Tls};
 use prony_wire::codes;
@@ -84,8 +84,10 @@ pub(super) fn start(
     let mut server = Running::unasked(process, instance);
     server.callgrind = callgrind;
     if server.instance.is_postgresql() {
-        let mut admin = server.wait_until_ready(stop, Running::ask_postgres)?;
-        server.password = server.password(|_, password| postgres::set_up(&mut admin, password))?;
+        server.wait_until_ready(stop, Running::ask_postgres)?;
+        server.password = server.password(|limit, password| {
+            postgres::set_up(&mut postgres::connect(&server, limit)?, password)
+        })?;
     } else {
         let mut admin = server.wait_until_ready(stop, Running::ask)?;
         server.password = server.password(|limit, password| {
@@ -351,10 +353,9 @@ impl Running {
         Ok(admin)
     }
 
-    fn ask_postgres(&self) -> Result<PostgresConnection, ClientError> {
-        let mut admin = postgres::connect(self, CONNECT_LIMIT)?;
-        admin.query("SELECT 1")?;
-        Ok(admin)
+    fn ask_postgres(&self) -> Result<(), ClientError> {
+        let mut admin = postgres::connect(self, self.limit(CONNECT_LIMIT))?;
+        admin.query("SELECT 1").map(drop)
     }
 
     /// The load account's password. If this data directory has none yet, `set_up` makes the accounts with a

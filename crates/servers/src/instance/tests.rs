@@ -67,6 +67,24 @@ fn never() -> StopFlag {
     StopFlag::default()
 }
 
+/// A server that is told no address listens on all of them.
+#[test]
+fn a_server_for_the_network_listens_on_loopback_until_an_address_is_named() {
+    let stage = Stage::with_clients(&[]);
+    let build = build(&stage, "", Bootstrap::InitializeInsecure);
+    let rendered = Rendered {
+        transport: Transport::Network,
+        ..rendered()
+    };
+    let mut instance = Instance::create(&stage.roots, &stage.launcher, &build, &rendered).unwrap();
+    instance.take_port().unwrap();
+    let config = std::fs::read_to_string(instance.config_path()).unwrap();
+    assert!(
+        config.contains("bind-address=127.0.0.1\nskip-name-resolve\n"),
+        "{config}"
+    );
+}
+
 #[test]
 fn the_folder_is_private_and_goes_with_the_instance() {
     let stage = Stage::with_clients(&[]);

@@ -5,7 +5,6 @@ use std::fmt;
 use prony_model::{Counter, Moment, Source, StepReadings};
 
 use super::STEAL_SHARE_MAX;
-use crate::words::plural;
 
 /// Share of the time of all its processors from which on the host counts as busy. Threads of the
 /// generator wait for one another's processors before all of them are busy.
@@ -16,6 +15,9 @@ const INTERRUPTS_SHARE: f64 = 0.9;
 /// Share of the segments sent again from which on it is reported. Each may have delayed an answer by
 /// 200 ms, the least that Linux waits before it sends anew.
 const SENT_AGAIN_SHARE: f64 = 1e-4;
+/// Packets dropped, as a share of those received, from which on they are reported. Below it they may be
+/// what nobody waits for: frames of switches, which no protocol of the host takes, count as dropped too.
+const DROPPED_SHARE: f64 = 1e-4;
 
 /// What the host of the clients did within the measured time, as far as it is known.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +29,7 @@ pub(crate) struct ClientHostUse {
     /// Share of the measured time for which one processor handled software interrupts, the greatest.
     interrupts_share: Option<f64>,
     dropped: Option<u64>,
+    received: Option<u64>,
     segments: Option<u64>,
     sent_again: Option<u64>,
 }
@@ -48,6 +51,7 @@ impl ClientHostUse {
             stolen_ns: grown("steal_ns"),
             interrupts_share: interrupts.map(|ns| ns as f64 / elapsed as f64),
             dropped: grown("drops"),
+            received: grown("received_packets"),
             segments: grown("segments"),
             sent_again: grown("segments_sent_again"),
         })
@@ -66,9 +70,9 @@ impl ClientHostUse {
             share(self.stolen_ns, self.processors_ns)
                 .filter(|share| *share > STEAL_SHARE_MAX)
                 .map(|share| ClientHostLimit::Steal { share }),
-            self.dropped
-                .filter(|packets| *packets > 0)
-                .map(|packets| ClientHostLimit::Dropped { packets }),
+            share(self.dropped, self.received)
+                .filter(|share| *share > DROPPED_SHARE)
+                .map(|share| ClientHostLimit::Dropped { share }),
             share(self.sent_again, self.segments)
                 .filter(|share| *share > SENT_AGAIN_SHARE)
                 .map(|share| ClientHostLimit::SentAgain { share }),
@@ -102,8 +106,8 @@ pub(crate) enum ClientHostLimit {
     },
     /// Its network interface dropped packets.
     Dropped {
-        /// Their number, above 0.
-        packets: u64,
+        /// Their share of those received, above 0.
+        share: f64,
     },
     /// It sent segments of TCP again.
     SentAgain {
@@ -145,11 +149,11 @@ impl fmt::Display for ClientHostLimit {
                 "the hypervisor took {:.1} % of the time of the clients' host away",
                 share * 100.0
             ),
-            Self::Dropped { packets } => write!(
+            Self::Dropped { share } => write!(
                 f,
-                "the clients' host or its network interface dropped {}: the latencies include \
-                 the waits for them",
-                plural(packets, "packet")
+                "the clients' host or its network interface dropped {:.2} % of the packets: the \
+                 latencies may include waits for them",
+                share * 100.0
             ),
             Self::SentAgain { share } => write!(
                 f,
