@@ -195,6 +195,7 @@ struct Held {
 fn keep_writers_waiting(shell: &Shell) -> JoinHandle<Held> {
     let address = Address::Unix(shell.socket.clone());
     let login = Login {
+        family: prony_model::Family::Mysql,
         user: "root".into(),
         password: String::new(),
         database: None,

@@ -12,7 +12,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use prony_client::{Address, PostgresConnection};
+use prony_client::{Address, Connection, Login};
+use prony_model::{Family, Tls};
 use support::{Shell, live, wait_for};
 
 /// The oldest, one whose idle processes outlive a killed server, and the newest.
@@ -32,10 +33,17 @@ fn processes_in(folder: &Path) -> Vec<String> {
     inside.map(line).collect()
 }
 
-fn connect(server: &Shell) -> PostgresConnection {
+fn connect(server: &Shell) -> Connection {
     let address = Address::Unix(server.socket.clone());
     let limit = Duration::from_mins(2);
-    PostgresConnection::connect(&address, "prony", "prony", limit).unwrap()
+    let login = Login {
+        family: Family::Postgresql,
+        user: "prony".into(),
+        password: String::new(),
+        database: Some("prony".into()),
+        tls: Tls::Off,
+    };
+    Connection::connect(&address, &login, limit).unwrap()
 }
 
 #[test]

@@ -12,7 +12,7 @@ use clap::Args;
 use prony_client::{Address, Login};
 use prony_host::{Launcher, Process};
 use prony_load::{DriveTask, Job, Task, choose_backend};
-use prony_model::{Backend, Length, Protocol, Tls};
+use prony_model::{Backend, Family, Length, Protocol, Tls};
 
 use crate::job::{job, point_queries};
 use crate::table::Table;
@@ -132,6 +132,7 @@ fn job_of(
     operations: u64,
 ) -> Job {
     let login = Login {
+        family: Family::Mysql,
         user: "prony".to_owned(),
         password: String::new(),
         database: None,

@@ -4,7 +4,7 @@
 use prony_client::{Address, Login};
 use prony_host::{Launcher, Roots};
 use prony_load::{DriveTask, FillTask, Job, Task, usual_threads};
-use prony_model::{Backend, Config, Dataset, Engine, Length, StopFlag};
+use prony_model::{Backend, Config, Dataset, Engine, Family, Length, StopFlag};
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
 /// The database of the tables.
@@ -32,6 +32,7 @@ pub(crate) fn start_server(
 
 pub(crate) fn job(address: Address, login: Login, task: Task) -> Job {
     Job {
+        family: Family::Mysql,
         address,
         user: login.user,
         password: login.password,

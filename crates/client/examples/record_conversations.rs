@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use prony_client::{Address, ClientError, Connection, Login, Stream};
-use prony_model::Tls;
+use prony_model::{Family, Tls};
 use prony_wire::{
     Channel, ExecuteTemplate, ParamShape, Progress, Skimmer, Types, append_query, append_quit,
 };
@@ -253,6 +253,7 @@ fn record(
             }
         };
     let login = Login {
+        family: Family::Mysql,
         user: user.to_owned(),
         password: password.to_owned(),
         database: Some(DATABASE.to_owned()),

@@ -1,39 +1,34 @@
-//! An open connection.
+//! An open connection, to a server of any family.
 
-#[cfg(test)]
-mod tests;
-
-use std::fmt;
 use std::time::Duration;
 
-use prony_wire::{
-    Eof, ErrPacket, FirstPacket, LOCAL_ROWS, append_close, append_prepare, append_query,
-    append_shutdown, column_name, text_row,
+use prony_model::Family;
+
+use crate::{
+    Address, Answer, ClientError, Login, PreparedStatement, Socket, Stream, mysql, postgres,
 };
 
-use crate::greet::log_in;
-use crate::preparing::Preparing;
-use crate::transport::Transport;
-use crate::{Address, Answer, ClientError, Login, PreparedStatement, Socket, Stream};
-
-/// The first byte of an ERR packet.
-const ERR: u8 = 0xff;
-
 /// A connection to a server. Dropping it says goodbye to the server.
+#[derive(Debug)]
 pub struct Connection {
-    /// Gone after an error that leaves the conversation out of step.
-    transport: Option<Transport>,
-    server_version: String,
-    id: u32,
+    family: Family,
+    conversation: Conversation,
 }
 
-impl fmt::Debug for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection")
-            .field("server_version", &self.server_version)
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
+#[derive(Debug)]
+enum Conversation {
+    Mysql(mysql::connection::Connection),
+    Postgres(postgres::connection::Connection),
+}
+
+/// Calls a method of either conversation.
+macro_rules! of {
+    ($connection:expr, $it:ident => $call:expr) => {
+        match $connection {
+            Conversation::Mysql($it) => $call,
+            Conversation::Postgres($it) => $call,
+        }
+    };
 }
 
 impl Connection {
@@ -41,94 +36,88 @@ impl Connection {
     /// now and in statements, until [`set_timeout`](Self::set_timeout).
     ///
     /// # Errors
-    /// When nobody listens, the server refuses (too many connections, wrong password), is silent,
-    /// older than 4.1, wants an authentication that Prony does not know, or does not encrypt as the
+    /// If the server is not there, refuses (too many connections, wrong password), is silent, older
+    /// than Prony knows, wants an authentication that Prony does not know, or does not encrypt as the
     /// login says it must.
     pub fn connect(
         address: &Address,
         login: &Login,
         timeout: Duration,
     ) -> Result<Self, ClientError> {
-        Self::open(Transport::connect(address, timeout)?, address, login)
+        let conversation = match login.family {
+            Family::Mysql | Family::Mariadb => {
+                let connection = mysql::connection::Connection::connect(address, login, timeout);
+                Conversation::Mysql(connection?)
+            }
+            Family::Postgresql => {
+                let connection = postgres::connection::Connection::connect(address, login, timeout);
+                Conversation::Postgres(connection?)
+            }
+        };
+        Ok(Self {
+            family: login.family,
+            conversation,
+        })
     }
 
-    pub(crate) fn open(
-        transport: Transport,
-        address: &Address,
-        login: &Login,
-    ) -> Result<Self, ClientError> {
-        let (transport, greeted) = log_in(transport, address, login)?;
-        Ok(Self {
-            transport: Some(transport),
-            server_version: greeted.server_version,
-            id: greeted.connection_id,
-        })
+    /// The family of the server, which decides the SQL that it understands.
+    pub const fn family(&self) -> Family {
+        self.family
+    }
+
+    /// `true` if the server is one of PostgreSQL.
+    pub const fn is_postgresql(&self) -> bool {
+        matches!(self.family, Family::Postgresql)
     }
 
     /// The version as the server's greeting says it. MariaDB 10 says `5.5.5-` before it; ask
     /// `SELECT VERSION()` for the plain text.
     pub fn server_version(&self) -> &str {
-        &self.server_version
+        of!(&self.conversation, it => it.server_version())
     }
 
-    /// The connection's number, as `SHOW PROCESSLIST` shows it.
+    /// The number of the session: that of `SHOW PROCESSLIST`, or the process id of a session of
+    /// PostgreSQL.
     pub const fn connection_id(&self) -> u32 {
-        self.id
+        of!(&self.conversation, it => it.connection_id())
     }
 
     /// The socket; `None` after an error that closed the connection.
     pub fn socket(&self) -> Option<&Socket> {
-        self.transport.as_ref().map(Transport::socket)
+        of!(&self.conversation, it => it.socket())
     }
 
     /// Limits how long the server may be silent in a statement; `None` waits forever.
     ///
     /// # Errors
-    /// When the limit is zero, or the connection is closed.
+    /// If the limit is zero, or the connection is closed.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), ClientError> {
-        self.exchange(|transport| transport.set_timeout(timeout))
+        of!(&mut self.conversation, it => it.set_timeout(timeout))
     }
 
-    /// Sends a statement and waits for its whole answer.
+    /// Sends a statement and waits for its whole answer. PostgreSQL takes several at once, separated
+    /// by `;`.
     ///
     /// # Errors
-    /// When the server refuses the statement, is silent for too long or gone, or does not keep to
-    /// the protocol. After all but a refusal the connection is closed.
+    /// If the server refuses the statement, is silent for too long or gone, or does not keep to the
+    /// protocol. After all but a refusal the connection is closed.
     pub fn query(&mut self, sql: impl AsRef<[u8]>) -> Result<Answer, ClientError> {
         let sql = sql.as_ref();
-        self.exchange(|transport| {
-            transport.request(|out| append_query(out, sql))?;
-            receive_answer(transport)
-        })
+        of!(&mut self.conversation, it => it.query(sql))
     }
 
-    /// Sends a `LOAD DATA LOCAL` statement, whatever file it names, and the rows that the server
-    /// asks for: `next` appends some to an empty buffer, again and again, until it appends none. No
-    /// file is read. Rows that no server asked for are not asked of `next`.
+    /// Sends a statement that asks for rows, `LOAD DATA LOCAL` of any file or `COPY … FROM STDIN`, and
+    /// the rows: `next` appends some to what is in a buffer, again and again, until it appends none. No
+    /// file is read. Rows that the server did not ask for are not asked of `next`.
     ///
     /// # Errors
-    /// As [`query`](Self::query); a server whose `local_infile` is off refuses.
+    /// As [`query`](Self::query); a server of MySQL whose `local_infile` is off refuses.
     pub fn load_rows(
         &mut self,
         sql: &str,
         next: &mut dyn FnMut(&mut Vec<u8>),
     ) -> Result<Answer, ClientError> {
-        self.exchange(|transport| {
-            transport.request(|out| append_query(out, sql.as_bytes()))?;
-            let first = transport.receive()?;
-            if first.first() != Some(&LOCAL_ROWS) {
-                return receive_answer_from(first, transport);
-            }
-            let mut rows = Vec::new();
-            loop {
-                rows.clear();
-                next(&mut rows);
-                transport.reply(&rows)?;
-                if rows.is_empty() {
-                    return receive_answer(transport);
-                }
-            }
-        })
+        of!(&mut self.conversation, it => it.load_rows(sql, next))
     }
 
     /// Prepares a statement.
@@ -136,155 +125,44 @@ impl Connection {
     /// # Errors
     /// As [`query`](Self::query).
     pub fn prepare(&mut self, sql: &str) -> Result<PreparedStatement, ClientError> {
-        self.exchange(|transport| {
-            transport.request(|out| append_prepare(out, sql.as_bytes()))?;
-            receive_prepared(transport)
-        })
+        of!(&mut self.conversation, it => it.prepare(sql))
     }
 
-    /// Executes a prepared statement that returns no rows. `request` is framed, as
-    /// [`ExecuteTemplate`](prony_wire::ExecuteTemplate) lays it out, with the statement's number.
+    /// Executes a prepared statement that returns no rows. `request` is framed in the server's
+    /// protocol, with the statement's number.
     ///
     /// # Errors
     /// As [`query`](Self::query).
     pub fn execute(&mut self, request: &[u8]) -> Result<Answer, ClientError> {
-        self.exchange(|transport| {
-            transport.send(request, 1)?;
-            receive_answer(transport)
-        })
+        of!(&mut self.conversation, it => it.execute(request))
     }
 
     /// Lets the server forget a prepared statement.
     ///
     /// # Errors
-    /// When the connection is closed.
+    /// If the connection is closed.
     pub fn close(&mut self, statement: PreparedStatement) -> Result<(), ClientError> {
-        self.exchange(|transport| {
-            let mut bytes = Vec::new();
-            append_close(&mut bytes, statement.id);
-            transport.send(&bytes, 0)
-        })
+        of!(&mut self.conversation, it => it.close(statement))
     }
 
     /// Asks the server to stop, for those that can't be asked by a signal. It stops some time after
     /// the answer.
     ///
     /// # Errors
-    /// When the account has not the right to, or the server does not know the request (9.x).
-    pub fn shutdown(mut self) -> Result<(), ClientError> {
-        self.exchange(|transport| {
-            transport.request(append_shutdown)?;
-            let packet = transport.receive()?;
-            match packet.first() {
-                Some(&ERR) => Err(ClientError::refused(ErrPacket::parse(&packet)?)),
-                _ => Ok(()),
-            }
-        })
+    /// If the account has not the right to, or the server does not know the request, as those of
+    /// MySQL 9 and PostgreSQL.
+    pub fn shutdown(self) -> Result<(), ClientError> {
+        match self.conversation {
+            Conversation::Mysql(connection) => connection.shutdown(),
+            Conversation::Postgres(_) => Err(ClientError::NoShutdown),
+        }
     }
 
     /// Hands over what carries the bytes, between two statements. Its timeouts stay as they are.
     ///
     /// # Errors
-    /// When the connection is closed.
-    pub fn into_stream(mut self) -> Result<Stream, ClientError> {
-        self.transport
-            .take()
-            .map(Transport::into_stream)
-            .ok_or(ClientError::Closed)
+    /// If the connection is closed.
+    pub fn into_stream(self) -> Result<Stream, ClientError> {
+        of!(self.conversation, it => it.into_stream())
     }
-
-    /// Runs a part of the conversation, and closes the connection when it is out of step after.
-    fn exchange<T>(
-        &mut self,
-        part: impl FnOnce(&mut Transport) -> Result<T, ClientError>,
-    ) -> Result<T, ClientError> {
-        let transport = self.transport.as_mut().ok_or(ClientError::Closed)?;
-        let result = part(transport);
-        if result.as_ref().is_err_and(ClientError::breaks_connection) {
-            self.transport = None;
-        }
-        result
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        if let Some(transport) = &mut self.transport {
-            transport.quit();
-        }
-    }
-}
-
-/// Receives all results of a statement; see [`Answer`] for what of them is returned.
-fn receive_answer(transport: &mut Transport) -> Result<Answer, ClientError> {
-    let first = transport.receive()?;
-    receive_answer_from(first, transport)
-}
-
-/// The same, the first packet being there already.
-fn receive_answer_from(
-    mut first: Vec<u8>,
-    transport: &mut Transport,
-) -> Result<Answer, ClientError> {
-    let mut rows = Vec::new();
-    loop {
-        let (mut answer, more_results) = match FirstPacket::parse(&first)? {
-            FirstPacket::Err(error) => return Err(ClientError::refused(error)),
-            FirstPacket::Ok(ok) => {
-                let answer = Answer {
-                    affected: ok.affected,
-                    last_insert_id: ok.last_insert_id,
-                    warnings: ok.warnings,
-                    ..Answer::default()
-                };
-                (answer, ok.more_results())
-            }
-            FirstPacket::Columns(count) => receive_rows(transport, count)?,
-        };
-        rows.append(&mut answer.rows);
-        if !more_results {
-            return Ok(Answer { rows, ..answer });
-        }
-        first = transport.receive()?;
-    }
-}
-
-/// Receives column definitions and rows; tells whether another result follows.
-fn receive_rows(transport: &mut Transport, count: u64) -> Result<(Answer, bool), ClientError> {
-    let mut answer = Answer::default();
-    for _ in 0..count {
-        let packet = transport.receive()?;
-        answer.columns.push(text(column_name(&packet)?));
-    }
-    Eof::parse(&transport.receive()?)?;
-    loop {
-        let packet = transport.receive()?;
-        match packet.first() {
-            Some(&ERR) => return Err(ClientError::refused(ErrPacket::parse(&packet)?)),
-            Some(&first) if Eof::is_eof(first, packet.len()) => {
-                let eof = Eof::parse(&packet)?;
-                answer.warnings = eof.warnings;
-                return Ok((answer, eof.more_results()));
-            }
-            _ => {
-                let row = text_row(&packet, answer.columns.len())?;
-                let values = row.into_iter().map(|value| value.map(text)).collect();
-                answer.rows.push(values);
-            }
-        }
-    }
-}
-
-fn receive_prepared(transport: &mut Transport) -> Result<PreparedStatement, ClientError> {
-    let mut answer = Preparing::default();
-    loop {
-        let packet = transport.receive()?;
-        if let Some(statement) = answer.take(&packet)? {
-            return Ok(statement);
-        }
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,8 +1,9 @@
 //! Errors of a connection.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 
+use prony_model::ErrorCode;
 use prony_wire::{ErrPacket, PublicKeyError, WireError};
 
 use crate::{Address, TlsError};
@@ -19,12 +20,12 @@ pub enum ClientError {
         source: io::Error,
     },
     /// The server refused the connection or the statement.
-    #[error("{task}: server error {code} ({sqlstate}): {message}")]
+    #[error("{task}: server error {}: {message}", code.with_state(sqlstate))]
     Server {
         /// The refused task.
         task: &'static str,
         /// The server's error code.
-        code: u16,
+        code: ErrorCode,
         /// Five characters.
         sqlstate: String,
         /// The server's own words.
@@ -32,8 +33,9 @@ pub enum ClientError {
     },
     /// The server refused the account.
     #[error(
-        "log in to {address} as `{user}` with {plugin}: the server answered with error {code} \
-         ({sqlstate}): {message}; {remedy}"
+        "log in to {address} as `{user}` with {plugin}: the server answered with error {}: \
+         {message}; {remedy}",
+        code.with_state(sqlstate)
     )]
     Login {
         /// Address of the server.
@@ -43,7 +45,7 @@ pub enum ClientError {
         /// Method of proof.
         plugin: &'static str,
         /// The server's error code.
-        code: u16,
+        code: ErrorCode,
         /// Five characters.
         sqlstate: String,
         /// The server's own words.
@@ -73,6 +75,21 @@ pub enum ClientError {
         wanted: String,
         /// Remedy that would work.
         remedy: &'static str,
+    },
+    /// The protocol of PostgreSQL has no request to stop the server.
+    #[error("ask the server to stop: PostgreSQL is stopped by a signal")]
+    NoShutdown,
+    /// The server's message is none of the protocol of PostgreSQL.
+    #[error("read the server's message: {source}")]
+    Message {
+        /// The problem in its bytes.
+        source: io::Error,
+    },
+    /// A request does not fit the protocol of PostgreSQL.
+    #[error("build a request: {source}")]
+    Request {
+        /// The reason.
+        source: io::Error,
     },
     /// The bytes are not the protocol.
     #[error(transparent)]
@@ -112,9 +129,22 @@ impl ClientError {
     fn server(task: &'static str, packet: ErrPacket<'_>) -> Self {
         Self::Server {
             task,
-            code: packet.code,
+            code: packet.code.into(),
             sqlstate: packet.sqlstate_text(),
             message: packet.message_text(),
+        }
+    }
+
+    /// The meaning of an error of reading or writing.
+    pub(crate) fn broken(source: io::Error, timeout: Option<Duration>) -> Self {
+        match source.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => Self::Timeout {
+                after: timeout.unwrap_or_default(),
+            },
+            ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+                Self::Closed
+            }
+            _ => Self::Io { source },
         }
     }
 

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use prony_model::Tls;
+use prony_model::{Family, Tls};
 
 /// Account of a connection. The password is in no debug output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
+    /// The family of the server, which decides the protocol.
+    pub family: Family,
     /// The account's name.
     pub user: String,
     /// Its password; empty for none.
@@ -33,6 +35,7 @@ mod tests {
     #[test]
     fn passwords_do_not_show() {
         let login = Login {
+            family: Family::Mysql,
             user: "prony".into(),
             password: "secret".into(),
             database: None,

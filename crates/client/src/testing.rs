@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use prony_model::Tls;
+use prony_model::{Family, Tls};
 use prony_wire::{AuthPlugin, Channel, append_packet, split_frame};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -179,6 +179,7 @@ pub(crate) fn connect_over_tcp_with(
 /// Account of a connection.
 pub(crate) fn login(password: &str) -> Login {
     Login {
+        family: Family::Mysql,
         user: "prony".into(),
         password: password.into(),
         database: Some("test".into()),

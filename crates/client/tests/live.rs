@@ -20,7 +20,7 @@ use prony_client::{
     Address, ClientError, Connection, Encryption, Login, Opening, OpeningProgress, Socket, Stream,
     TlsError,
 };
-use prony_model::{OptionOrigin, RenderedOption, Tls};
+use prony_model::{Family, OptionOrigin, RenderedOption, Tls};
 use rcgen::{CertificateParams, KeyPair};
 use rsa::RsaPrivateKey;
 use rsa::pkcs1::EncodeRsaPrivateKey;
@@ -92,6 +92,7 @@ fn connect(
 
 fn login(user: &str, password: &str, tls: &Tls) -> Login {
     Login {
+        family: Family::Mysql,
         user: user.to_owned(),
         password: password.to_owned(),
         database: None,

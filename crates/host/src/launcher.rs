@@ -18,6 +18,7 @@ use rustix::process::{
 
 use crate::guard::{ChildSetup, Death};
 use crate::owner::{OWNER_VARIABLE, Owner, OwnerError};
+use crate::threads::children_of;
 
 /// The time that a child may take to end by SIGQUIT. PostgreSQL itself kills what has not ended after 5 s, and
 /// nobody else reaches it.
@@ -228,15 +229,35 @@ impl Process {
         }
     }
 
-    /// Stops it and its process group where they are, by SIGSTOP, until it [goes on](Self::go_on).
+    /// Stops it, its process group and, of a server whose processes lead groups of their own, its children
+    /// where they are, by SIGSTOP, until it [goes on](Self::go_on).
     /// Returns at once: the last of its threads stops some microseconds later.
     pub fn pause(&mut self) {
+        // The first process last: it would take the stop of a child for its end.
+        self.signal_children(Signal::STOP);
         self.signal_group(Signal::STOP);
+        // Children that it had made meanwhile.
+        self.signal_children(Signal::STOP);
     }
 
-    /// Lets it and its process group go on after a [pause](Self::pause).
+    /// Lets all of them go on after a [pause](Self::pause).
     pub fn go_on(&mut self) {
+        self.signal_children(Signal::CONT);
         self.signal_group(Signal::CONT);
+    }
+
+    /// Signals the children of a server that is many processes, each of which leads its group.
+    fn signal_children(&mut self, signal: Signal) {
+        if self.death != Death::Quit || self.running_pid().is_none() {
+            return;
+        }
+        let children = children_of(self.id()).unwrap_or_default();
+        for child in children {
+            let id = i32::try_from(child.id).ok().and_then(Pid::from_raw);
+            if let Some(id) = id {
+                let _ = kill_process(id, signal);
+            }
+        }
     }
 
     /// What has ended needs no signal, and hears none.

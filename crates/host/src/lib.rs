@@ -27,6 +27,6 @@ pub use lock::FileLock;
 pub use owner::{Owner, OwnerError, OwnerState, Site};
 pub use roots::{Roots, RootsError, create_private, write_private};
 pub use threads::{
-    Thread, bind_thread, group_members, group_threads, is_gone, thread_cpus, threads_by_cpus,
-    threads_of, usable_cpus,
+    Thread, bind_thread, children_of, group_members, group_threads, is_gone, thread_cpus,
+    threads_by_cpus, threads_of, usable_cpus,
 };

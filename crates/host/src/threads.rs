@@ -86,6 +86,33 @@ pub fn group_members(group: u32) -> io::Result<Vec<Thread>> {
     })
 }
 
+/// The children of a process. Those that end meanwhile are left out.
+///
+/// # Errors
+/// When `/proc` can't be read.
+pub fn children_of(process: u32) -> io::Result<Vec<Thread>> {
+    let listed = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let Ok(listed) = listed else {
+        // Kernels without `CONFIG_PROC_CHILDREN` list none.
+        return list("/proc", |_, child| {
+            (child.parent == process).then_some(child)
+        });
+    };
+    let mut children = Vec::new();
+    for id in listed
+        .split_ascii_whitespace()
+        .filter_map(|id| id.parse().ok())
+    {
+        let path = format!("/proc/{id}/stat");
+        match fs::read_to_string(&path) {
+            Ok(text) => children.push(parse(id, &text, Path::new(&path))?.1),
+            Err(error) if is_gone(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(children)
+}
+
 /// The threads of all processes of a group.
 ///
 /// # Errors
@@ -218,6 +245,21 @@ mod tests {
         let process = std::process::id();
         let found = members.iter().find(|member| member.id == process).unwrap();
         assert_eq!(found.parent, std::os::unix::process::parent_id());
+    }
+
+    #[test]
+    fn children_are_listed_by_their_parent() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let children = children_of(std::process::id()).unwrap();
+        let is_listed = children.iter().any(|one| one.id == child.id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_listed);
+        let left = children_of(std::process::id()).unwrap();
+        assert!(left.iter().all(|one| one.id != child.id()));
     }
 
     #[test]

@@ -38,11 +38,11 @@ impl<'l> Drive<'l> {
         cpus: Option<&CpuSet>,
         task: Task,
     ) -> Result<Self, Fault> {
-        // Filling goes the administrator's way, who may change more, also where it is measured: the
-        // transport of a target is that of its statements.
+        // Filling goes the administrator's way, also where it is measured: the transport of a target is
+        // that of its statements.
         let is_filling = matches!(task, Task::Fill(_));
         let (address, login) = if is_filling {
-            server.admin()
+            server.filler()
         } else {
             (server.address(), server.login())
         };
@@ -58,6 +58,7 @@ impl<'l> Drive<'l> {
             None => login.tls,
         };
         let job = Job {
+            family: login.family,
             address,
             user: login.user,
             password: login.password,

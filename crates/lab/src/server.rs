@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prony_client::{Address, ClientError, Connection, Login};
-use prony_model::{External, PasswordSource};
+use prony_model::{External, Family, PasswordSource, Target};
 use prony_servers::admin::{self, StatementError};
 use prony_servers::{Instance, InstanceError, Running, ServerDied};
 
@@ -48,6 +48,7 @@ pub(crate) enum Server {
 /// The access to a server that runs already.
 #[derive(Clone)]
 pub(crate) struct ExternalAccess {
+    family: Family,
     external: External,
     password: String,
 }
@@ -60,9 +61,9 @@ impl fmt::Debug for ExternalAccess {
 
 impl ExternalAccess {
     /// Finds the password that the experiment refers to.
-    pub(crate) fn find(target: &str, external: &External) -> Result<Self, LabError> {
+    pub(crate) fn find(target: &Target, external: &External) -> Result<Self, LabError> {
         let missing = |reason: String| LabError::Password {
-            target: target.to_owned(),
+            target: target.name.clone(),
             reason,
         };
         let password = match &external.password {
@@ -78,6 +79,7 @@ impl ExternalAccess {
                 .to_owned(),
         };
         Ok(Self {
+            family: target.build.family,
             external: external.clone(),
             password,
         })
@@ -123,6 +125,7 @@ impl ExternalAccess {
 
     fn login(&self) -> Login {
         Login {
+            family: self.family,
             user: self.external.user.clone(),
             password: self.password.clone(),
             database: Some(self.external.database.clone()),
@@ -253,6 +256,16 @@ impl Server {
         match self {
             Self::Own(server) => (server.admin_address(), server.admin_login()),
             Self::External(access) => (access.external.address.clone(), access.login()),
+        }
+    }
+
+    /// Address and account that fill the dataset: the administrator's, who may change more. In
+    /// PostgreSQL tables belong to the account that makes them, which is the one that uses them.
+    pub(crate) fn filler(&self) -> (Address, Login) {
+        let (address, login) = self.admin();
+        match login.family {
+            Family::Postgresql => (address, self.login()),
+            Family::Mysql | Family::Mariadb => (address, login),
         }
     }
 

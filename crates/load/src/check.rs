@@ -15,6 +15,7 @@ use crate::dataset::{ask, marks};
 use crate::job::CheckTask;
 use crate::message::Speaker;
 use crate::program::{Encoding, Program, Scope, append_sql};
+use crate::protocol::Wire;
 use crate::values::Values;
 use crate::values::random::scatter;
 use crate::{Job, JobError, LoadError, Message};
@@ -34,7 +35,13 @@ pub(crate) fn check(
     task.check()?;
     let workload = &task.workload;
     let mut connection = job.connect(0, 1)?;
-    let mut scope = Scope::of_text(workload, &task.parameters, &task.dataset, task.seed);
+    let mut scope = Scope::of_text(
+        Wire::of(job.family),
+        workload,
+        &task.parameters,
+        &task.dataset,
+        task.seed,
+    );
     if workload.uses_marks() {
         scope = scope.with_marks(marks::read(&mut connection, &task.dataset)?);
     }

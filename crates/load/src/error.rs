@@ -70,7 +70,7 @@ pub enum LoadError {
         found: u16,
     },
     /// The server refused a statement with an error that is fatal.
-    #[error("run `{statement}`: the server answered with error {code} ({sqlstate}): {message}")]
+    #[error("run `{statement}`: the server answered with error {}: {message}", code.with_state(sqlstate))]
     Server {
         /// The statement's name.
         statement: String,

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use prony_client::{Address, Connection, Login};
 use prony_model::{
-    Backend, ClientGroup, Dataset, Engine, Groups, Length, LoadMethod, Pace, Protocol, Scheduling,
-    Step, Timing, Tls, Workload,
+    Backend, ClientGroup, Dataset, Engine, Family, Groups, Length, LoadMethod, Pace, Protocol,
+    Scheduling, Step, Timing, Tls, Workload,
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// A job: where to connect and what to do there. The password is in no debug output.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
+    /// Family of the server, which decides protocol and SQL.
+    pub family: Family,
     /// Address of the server.
     pub address: Address,
     /// The account's name.
@@ -164,6 +166,7 @@ impl Job {
     /// The account to connect with.
     pub(crate) fn login(&self) -> Login {
         Login {
+            family: self.family,
             user: self.user.clone(),
             password: self.password.clone(),
             database: Some(self.database.clone()),
@@ -398,6 +401,7 @@ mod tests {
 
     fn job() -> Job {
         Job {
+            family: Family::Mysql,
             address: Address::Unix("/tmp/s".into()),
             user: "prony".into(),
             password: "secret".into(),

@@ -36,7 +36,7 @@ mod worker;
 
 pub use backend::{BackendError, choose_backend, usual_threads};
 pub use check::{CheckOutcome, CheckedStatement};
-pub use dataset::checksum::{TableChecksum, dataset_checksums, verify_table};
+pub use dataset::checksum::{Digest, TableChecksum, dataset_checksums, verify_table};
 pub use dataset::conditions::violations;
 pub use dataset::sums::{TableSums, TableToSum, table_sums, tables_to_sum};
 pub use error::LoadError;

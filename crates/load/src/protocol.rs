@@ -1,12 +1,16 @@
 //! The protocol of clients' requests and servers' answers. Clients and loops know no packets; each
-//! enum here has a variant for each protocol, and with a single one choosing costs nothing.
+//! enum here has a variant for each protocol.
 
 mod mysql;
+mod postgres;
 
-use prony_model::ErrorCode;
+use prony_model::{ErrorCode, Family};
+use prony_wire::postgres::PostgresSkimmer;
 use prony_wire::{Skimmer, WireError};
 
 pub(crate) use prony_wire::{Progress, Tally};
+
+use std::fmt::Write as _;
 
 use crate::values::{Hole, Values};
 
@@ -15,21 +19,70 @@ use crate::values::{Hole, Values};
 pub(crate) enum Wire {
     /// That of MySQL and MariaDB.
     Mysql,
+    /// That of PostgreSQL.
+    Postgres,
 }
 
 /// Bytes that no protocol allows. Fits after "failed to …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
-    /// Bytes of MySQL's protocol.
+    /// Bytes that are none of the server's protocol, or too many for a request.
     #[error(transparent)]
-    Mysql(#[from] WireError),
+    Wire(#[from] WireError),
+}
+
+/// The forms of a statement's values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shapes {
+    /// By slot: `true` for integers that fit 32 bits whatever is drawn.
+    pub(crate) short_integers: Vec<bool>,
+    /// Bytes of the texts, at most.
+    pub(crate) text_sizes: Vec<usize>,
+    /// `true` if a text has another number of bytes from time to time.
+    pub(crate) varying: bool,
 }
 
 impl Wire {
+    /// The protocol of a family's servers.
+    pub(crate) const fn of(family: Family) -> Self {
+        match family {
+            Family::Mysql | Family::Mariadb => Self::Mysql,
+            Family::Postgresql => Self::Postgres,
+        }
+    }
+
+    /// Appends the place of an integer among the parameters of a prepared statement; `number` counts
+    /// them from 1. PostgreSQL is told the size of the integer, which it would guess otherwise.
+    pub(crate) fn append_place(self, sql: &mut String, number: usize, hole: Hole, shapes: &Shapes) {
+        // Writing to a String cannot fail.
+        let _ = match (self, hole) {
+            (Self::Mysql, _) => write!(sql, "?"),
+            (Self::Postgres, Hole::Integer(slot)) if shapes.short_integers[slot] => {
+                write!(sql, "${number}::int4")
+            }
+            (Self::Postgres, Hole::Integer(_)) => write!(sql, "${number}::int8"),
+            (Self::Postgres, Hole::Text(_)) => write!(sql, "${number}"),
+        };
+    }
+
+    /// A text as SQL writes it, in the servers' default mode.
+    pub(crate) fn quote(self, text: &str) -> Vec<u8> {
+        let mut quoted = vec![b'\''];
+        for byte in text.bytes() {
+            if byte == b'\'' || byte == b'\\' && self == Self::Mysql {
+                quoted.push(byte);
+            }
+            quoted.push(byte);
+        }
+        quoted.push(b'\'');
+        quoted
+    }
+
     /// The size that a statement's text must stay below, in bytes.
     pub(crate) const fn text_size_limit(self) -> usize {
         match self {
             Self::Mysql => mysql::TEXT_SIZE_LIMIT,
+            Self::Postgres => postgres::TEXT_SIZE_LIMIT,
         }
     }
 
@@ -37,21 +90,21 @@ impl Wire {
     pub(crate) const fn params_max(self) -> usize {
         match self {
             Self::Mysql => mysql::PARAMS_MAX,
+            Self::Postgres => postgres::PARAMS_MAX,
         }
     }
 
     /// The error of a text that does not.
     pub(crate) fn too_large(self, size: usize) -> ProtocolError {
         let max = self.text_size_limit();
-        match self {
-            Self::Mysql => WireError::RequestTooLarge { size, max }.into(),
-        }
+        WireError::RequestTooLarge { size, max }.into()
     }
 
     /// The message with which a client leaves.
     pub(crate) fn goodbye(self) -> Vec<u8> {
         match self {
             Self::Mysql => mysql::goodbye(),
+            Self::Postgres => postgres::goodbye(),
         }
     }
 }
@@ -77,25 +130,19 @@ impl PreparedId {
 #[derive(Debug)]
 pub(crate) enum Execution {
     Mysql(mysql::Execution),
+    Postgres(postgres::Execution),
 }
 
 impl Execution {
-    /// Lays it out for values in these holes, texts being of the given sizes; of these at most, if
-    /// they are `varying`.
+    /// Lays it out for values of these forms in the holes.
     ///
     /// # Errors
     /// When the values do not fit a request.
-    pub(crate) fn new(
-        wire: Wire,
-        holes: &[Hole],
-        text_sizes: &[usize],
-        varying: bool,
-    ) -> Result<Self, ProtocolError> {
-        match wire {
-            Wire::Mysql => Ok(Self::Mysql(mysql::Execution::new(
-                holes, text_sizes, varying,
-            )?)),
-        }
+    pub(crate) fn new(wire: Wire, holes: &[Hole], shapes: &Shapes) -> Result<Self, ProtocolError> {
+        Ok(match wire {
+            Wire::Mysql => Self::Mysql(mysql::Execution::new(holes, shapes)?),
+            Wire::Postgres => Self::Postgres(postgres::Execution::new(holes, shapes)?),
+        })
     }
 }
 
@@ -137,6 +184,7 @@ impl Request {
         self.bytes.clear();
         match self.wire {
             Wire::Mysql => mysql::query(&mut self.bytes, append),
+            Wire::Postgres => postgres::query(&mut self.bytes, append),
         }
     }
 
@@ -159,6 +207,15 @@ impl Request {
                     execution.append(&mut self.bytes, prepared.id, is_executed, values);
                     self.laid_out = (is_executed && execution.is_fixed()).then_some(number);
                     prepared.is_executed = true;
+                }
+            }
+            Execution::Postgres(execution) => {
+                if self.laid_out == Some(number) {
+                    execution.repeat(&mut self.bytes, prepared.id, values);
+                } else {
+                    self.bytes.clear();
+                    execution.append(&mut self.bytes, prepared.id, values);
+                    self.laid_out = execution.is_fixed().then_some(number);
                 }
             }
         }
@@ -189,12 +246,14 @@ impl Refusal<'_> {
 #[derive(Debug)]
 pub(crate) enum Answer {
     Mysql(Skimmer),
+    Postgres(PostgresSkimmer),
 }
 
 impl Answer {
     pub(crate) fn new(wire: Wire) -> Self {
         match wire {
             Wire::Mysql => Self::Mysql(Skimmer::default()),
+            Wire::Postgres => Self::Postgres(PostgresSkimmer::default()),
         }
     }
 
@@ -203,6 +262,7 @@ impl Answer {
     pub(crate) fn start(&mut self) {
         match self {
             Self::Mysql(skimmer) => skimmer.start(mysql::ANSWER_SEQUENCE),
+            Self::Postgres(skimmer) => skimmer.start(),
         }
     }
 
@@ -210,8 +270,10 @@ impl Answer {
     #[inline]
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Progress, ProtocolError> {
         match self {
-            Self::Mysql(skimmer) => skimmer.feed(bytes).map_err(ProtocolError::from),
+            Self::Mysql(skimmer) => skimmer.feed(bytes),
+            Self::Postgres(skimmer) => skimmer.feed(bytes),
         }
+        .map_err(ProtocolError::from)
     }
 
     /// The counts of a complete answer.
@@ -219,6 +281,7 @@ impl Answer {
     pub(crate) fn tally(&self) -> Tally {
         match self {
             Self::Mysql(skimmer) => skimmer.tally(),
+            Self::Postgres(skimmer) => skimmer.tally(),
         }
     }
 
@@ -230,6 +293,14 @@ impl Answer {
                 code: error.code.into(),
                 sqlstate: error.sqlstate,
                 message: error.message,
+            }),
+            Self::Postgres(skimmer) => skimmer.refused().map(|refused| Refusal {
+                // Bytes that are no code have none of the classes that are not fatal.
+                code: (str::from_utf8(refused.code).ok())
+                    .and_then(|code| code.parse().ok())
+                    .unwrap_or_else(|| ErrorCode::from(0)),
+                sqlstate: refused.code,
+                message: refused.message,
             }),
         }
     }

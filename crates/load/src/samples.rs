@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use prony_client::Connection;
-use prony_model::{Dataset, Workload};
+use prony_model::{Dataset, Family, Workload};
 
 use crate::choices::Choices;
 use crate::dataset::marks;
 use crate::job::{check_dataset, check_parameters};
 use crate::program::{Encoding, Scope, append_sql};
+use crate::protocol::Wire;
 use crate::{JobError, LoadError};
 
 /// The client whose statements are the samples.
@@ -23,6 +24,7 @@ const CLIENT: u32 = 0;
 /// When `parameters` has a name that the workload does not define, the workload can't be compiled, or
 /// the server does not say where the keys are.
 pub fn sample_statements(
+    family: Family,
     connection: Option<&mut Connection>,
     workload: &Workload,
     parameters: &BTreeMap<String, i64>,
@@ -31,7 +33,7 @@ pub fn sample_statements(
 ) -> Result<Vec<(String, String)>, LoadError> {
     check_dataset(dataset)?;
     check_parameters(workload, parameters)?;
-    let scope = Scope::of_text(workload, parameters, dataset, seed);
+    let scope = Scope::of_text(Wire::of(family), workload, parameters, dataset, seed);
     let scope = match connection {
         Some(connection) if workload.uses_marks() => {
             scope.with_marks(marks::read(connection, dataset)?)

@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prony_client::Address;
 use prony_load::{DriveTask, Job, Task, choose_backend};
 use prony_model::{
-    Backend, Change, Dataset, Display, Distribution, Effect, Expect, Generator, Group, Length,
-    Param, Protocol, Schema, Statement, TableChoice, Tls, Workload,
+    Backend, Change, Dataset, Display, Distribution, Effect, Expect, Family, Generator, Group,
+    Length, Param, Protocol, Schema, Statement, TableChoice, Tls, Workload,
 };
 
 use testkit::{Delivery, FakeServer, Reply};
@@ -198,6 +198,7 @@ fn task(backend: Backend, protocol: Protocol, clients: u32, operations: u64) -> 
 /// Allocations in the measured time.
 fn allocations(address: &Address, task: DriveTask) -> u64 {
     let job = Job {
+        family: Family::Mysql,
         address: address.clone(),
         user: "prony".into(),
         password: String::new(),

@@ -18,8 +18,8 @@ use prony_client::{Address, Connection};
 use prony_host::{Launcher, Roots};
 use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task, violations};
 use prony_model::{
-    Backend, Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue, Length,
-    Param, Protocol, Schema, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls,
+    Backend, Config, Dataset, Distribution, Effect, Engine, Family, Generator, Hot, IntentValue,
+    Length, Param, Protocol, Schema, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls,
     Transport, Workload,
 };
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
@@ -58,6 +58,7 @@ fn start(roots: &Roots, build: &str, engine: Engine, tls: bool) -> Running {
 fn job(server: &Running, address: Address, tls: Tls, task: Task) -> Job {
     let login = server.load_login();
     Job {
+        family: Family::Mysql,
         address,
         user: login.user,
         password: login.password,

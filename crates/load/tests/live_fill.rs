@@ -18,7 +18,8 @@ use prony_client::{Connection, Login};
 use prony_host::{Launcher, Roots};
 use prony_load::{FillTask, Job, Message, Task};
 use prony_model::{
-    Config, Dataset, Engine, IntentValue, LoadMethod, LoadOutcome, Schema, StopFlag, TableIndex,
+    Config, Dataset, Engine, Family, IntentValue, LoadMethod, LoadOutcome, Schema, StopFlag,
+    TableIndex,
 };
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
@@ -87,6 +88,7 @@ impl Filler {
     fn fill(&self, dataset: Dataset, engine: Engine) -> LoadOutcome {
         let login = self.server.admin_login();
         let job = Job {
+            family: Family::Mysql,
             address: self.server.admin_address(),
             user: login.user,
             password: login.password,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
-use crate::{Column, Engine, Expr, ExprError, Piece, Schema, SqlTemplate};
+use crate::{Column, ColumnType, Engine, Expr, ExprError, Piece, Schema, SqlTemplate};
 
 /// Data to load: `tables` sets of tables, each with a main table of `rows` rows, and further ones where
 /// the schema has them. Its logical content is a pure function of this value and
@@ -240,6 +240,15 @@ impl Dataset {
             .clone()
             .find(|column| !is_indexed(column))
             .or_else(|| columns.next())
+    }
+
+    /// `true` if a column of this type has integers of 32 bits.
+    pub const fn is_short(&self, kind: ColumnType) -> bool {
+        match kind {
+            ColumnType::Integer => true,
+            ColumnType::Number => self.rows < Self::BIG_ROWS,
+            _ => false,
+        }
     }
 
     /// Computes an expression of `rows` and `tables`, and for the row of that number of `row` and

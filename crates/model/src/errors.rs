@@ -41,6 +41,14 @@ pub struct ErrorCodeError {
 }
 
 impl ErrorCode {
+    /// The code, and in brackets the SQL state that came with it where that says something else.
+    pub fn with_state(self, sqlstate: &str) -> String {
+        if self.as_str() == sqlstate {
+            return sqlstate.to_owned();
+        }
+        format!("{self} ({sqlstate})")
+    }
+
     /// The code as text.
     pub fn as_str(&self) -> &str {
         let length = self.bytes.iter().take_while(|byte| **byte != 0).count();
@@ -85,15 +93,20 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Error codes of the MySQL protocol that are not fatal. Source: the servers' error message
-/// reference; the names are the servers' own.
-const NOT_FATAL: [(&str, ErrorClass); 6] = [
+/// Error codes that are not fatal. Source: the servers' error message reference, and appendix A of
+/// the manual of PostgreSQL; the names are the servers' own.
+const NOT_FATAL: [(&str, ErrorClass); 11] = [
     ("1020", ErrorClass::Retryable), // ER_CHECKREAD: record has changed since last read
     ("1062", ErrorClass::Counted),   // ER_DUP_ENTRY
     ("1205", ErrorClass::Retryable), // ER_LOCK_WAIT_TIMEOUT
     ("1213", ErrorClass::Retryable), // ER_LOCK_DEADLOCK
     ("1317", ErrorClass::Counted),   // ER_QUERY_INTERRUPTED
     ("3024", ErrorClass::Counted),   // ER_QUERY_TIMEOUT
+    ("23505", ErrorClass::Counted),  // unique_violation
+    ("40001", ErrorClass::Retryable), // serialization_failure
+    ("40P01", ErrorClass::Retryable), // deadlock_detected
+    ("55P03", ErrorClass::Retryable), // lock_not_available
+    ("57014", ErrorClass::Counted),  // query_canceled
 ];
 
 /// The class of a server error. A code that is not known to be harmless is fatal: a number that
@@ -118,6 +131,13 @@ mod tests {
             (1114, ErrorClass::Fatal),
         ] {
             assert_eq!(classify(code.into()), class, "{code}");
+        }
+        for (code, class) in [
+            ("40P01", ErrorClass::Retryable),
+            ("23505", ErrorClass::Counted),
+            ("53300", ErrorClass::Fatal),
+        ] {
+            assert_eq!(classify(code.parse().unwrap()), class, "{code}");
         }
     }
 

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Engine;
 use crate::text::written_as_text;
 use crate::words::words;
 
@@ -17,6 +18,16 @@ words! {
         Mariadb = "mariadb",
         /// PostgreSQL.
         Postgresql = "postgresql",
+    }
+}
+
+impl Family {
+    /// The engine of tables where none is asked for.
+    pub const fn usual_engine(self) -> Engine {
+        match self {
+            Self::Mysql | Self::Mariadb => Engine::Innodb,
+            Self::Postgresql => Engine::Heap,
+        }
     }
 }
 

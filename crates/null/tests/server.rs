@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use prony_client::{Address, ClientError, Connection, Login};
-use prony_model::Tls;
+use prony_model::{Family, Tls};
 use prony_null::{NullError, NullServer};
 use prony_wire::{
     ExecuteTemplate, ParamShape, Progress, Skimmer, Types, append_query, split_frame,
@@ -81,6 +81,7 @@ impl Drop for Running {
 
 fn login() -> Login {
     Login {
+        family: Family::Mysql,
         user: "anybody".into(),
         password: "any password".into(),
         database: Some("sbtest".into()),

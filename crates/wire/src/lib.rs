@@ -1,5 +1,5 @@
-//! The MySQL client protocol, from 4.1 to 9.x and MariaDB, as bytes and back; and in [`postgres`] what control
-//! statements need of that of PostgreSQL.
+//! The MySQL client protocol, from 4.1 to 9.x and MariaDB, as bytes and back; and in [`postgres`] what runs for
+//! every statement in that of PostgreSQL.
 //!
 //! No I/O, no clock, and no panic on any bytes. The subset is what a benchmark needs: protocol
 //! 4.1, text and prepared statements, the servers' own ways to authenticate. Deliberately absent:

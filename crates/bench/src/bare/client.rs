@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use prony_client::{Connection, Login, Socket, Stream};
 use prony_load::Job;
-use prony_model::Protocol;
+use prony_model::{Family, Protocol};
 use prony_wire::{
     ExecuteTemplate, ParamShape, Progress, Skimmer, Types, begin_query, finish_packet,
 };
@@ -31,6 +31,7 @@ impl Client {
     /// Connects, prepares and asks for the first row.
     pub(super) fn connect(job: &Job, protocol: Protocol) -> Self {
         let login = Login {
+            family: Family::Mysql,
             user: job.user.clone(),
             password: job.password.clone(),
             database: Some(job.database.clone()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use prony_host::usable_cpus;
 use prony_load::{DriveTask, Job, Message, Task};
-use prony_model::{CalibrationCounts, CpuSet, HostUse, StepOutcome, Tls};
+use prony_model::{CalibrationCounts, CpuSet, Family, HostUse, StepOutcome, Tls};
 use prony_probe::{ProcessorTimes, Root, monotonic_ns, process_cpu_ns};
 
 use super::null_server::NullServer;
@@ -104,6 +104,8 @@ impl Calibrator<'_> {
     ) -> Result<Measured, Stop<CalibrationError>> {
         let failed = |reason: String| drive_error(task, reason);
         let job = Job {
+            // The null server speaks its protocol.
+            family: Family::Mysql,
             address: null.address(),
             user: "prony".to_owned(),
             password: String::new(),

@@ -165,6 +165,7 @@ mod tests {
     fn job() -> Job {
         let dataset = Dataset::sbtest(1, 1, 1);
         Job {
+            family: prony_model::Family::Mysql,
             address: Address::Unix(PathBuf::from("/nowhere")),
             user: "prony".into(),
             password: "secret".into(),

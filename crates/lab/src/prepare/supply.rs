@@ -57,7 +57,7 @@ pub(crate) fn supply_all(
     let accesses = plan.targets.iter().map(|target| {
         let external = target.external.as_ref();
         external
-            .map(|external| ExternalAccess::find(&target.name, external))
+            .map(|external| ExternalAccess::find(target, external))
             .transpose()
     });
     let accesses = accesses.collect::<Result<Vec<_>, _>>()?;

@@ -45,6 +45,7 @@ pub(crate) fn explain_all(
         let own = step.own();
         let (workload, parameters) = (&own.workload, &own.parameters);
         let statements = sample_statements(
+            asked.family(),
             Some(&mut asked),
             workload,
             parameters,

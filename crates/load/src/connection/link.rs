@@ -155,12 +155,15 @@ impl Link {
     }
 
     /// Opens a new connection over this stream.
-    pub(super) fn open(&mut self, opening: Opening, stream: Stream) {
+    pub(super) fn open(&mut self, mut opening: Opening, stream: Stream) -> Result<(), ClientError> {
         self.stream = stream;
-        self.opening = Some(Box::new(opening));
         self.is_gone = false;
-        self.client.request_mut().clear();
+        let request = self.client.request_mut();
+        request.clear();
+        opening.begin(request)?;
+        self.opening = Some(Box::new(opening));
         self.sent = 0;
+        Ok(())
     }
 
     /// Takes bytes from the server while the connection is being opened.
@@ -191,7 +194,9 @@ impl Link {
                     opening_error(program, number, opening, ClientError::Io { source })
                 })?;
                 reply.clear();
-                opening.encrypted(reply);
+                opening
+                    .encrypted(reply)
+                    .map_err(|source| opening_error(program, number, opening, source))?;
                 Ok(Transfer::Reply)
             }
         }

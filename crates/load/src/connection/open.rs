@@ -138,7 +138,8 @@ impl<'a> Opener<'a> {
         let opening = Opening::new(&self.job.address, &self.login, Arc::clone(texts));
         let stream = Stream::new(socket, self.encryption.as_ref())
             .map_err(|source| encryption_error(self.job, source))?;
-        link.open(opening, stream);
+        link.open(opening, stream)
+            .map_err(|source| self.error(group, number, source))?;
         Ok(Connecting::Begun)
     }
 

@@ -114,10 +114,9 @@ pub(super) fn prepare(
 fn explain(statement: &str, source: ClientError) -> LoadError {
     let statement = statement.to_owned();
     match source {
-        ClientError::Server {
-            code: UNSUPPORTED_PS,
-            ..
-        } => LoadError::Unpreparable(statement),
+        ClientError::Server { code, .. } if code == UNSUPPORTED_PS.into() => {
+            LoadError::Unpreparable(statement)
+        }
         source => LoadError::Prepare { statement, source },
     }
 }

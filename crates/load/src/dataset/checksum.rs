@@ -1,7 +1,8 @@
 //! Checking a table against its dataset, by sums that both sides can compute.
 
+use md5::{Digest as _, Md5};
 use prony_client::{Answer, Connection};
-use prony_model::{ColumnValue, Dataset, NumberRule, Schema};
+use prony_model::{ColumnValue, Dataset, Family, NumberRule, Schema};
 
 use crate::LoadError;
 use crate::dataset::ask;
@@ -14,12 +15,54 @@ pub struct TableChecksum {
     pub rows: i128,
     /// Sums of the columns of numbers, in the schema's order.
     pub numbers: Vec<i128>,
-    /// Sums of the CRC-32 (as SQL has it: IEEE) of the other columns, in the schema's order.
-    pub crcs: Vec<i128>,
+    /// Sums of a [digest](Digest) of the other columns, in the schema's order.
+    pub digests: Vec<i128>,
+}
+
+/// A number of 32 bits made of a text, which both sides can compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Digest {
+    /// The CRC-32 (IEEE), which MySQL computes at the lowest price.
+    Crc32,
+    /// The first 32 bits of the MD5, which every server computes.
+    Md5,
+}
+
+impl Digest {
+    /// The cheapest on servers of a family.
+    pub const fn cheapest(family: Family) -> Self {
+        match family {
+            Family::Mysql | Family::Mariadb => Self::Crc32,
+            // It has CRC-32 only since 18.
+            Family::Postgresql => Self::Md5,
+        }
+    }
+
+    fn of(self, text: &[u8]) -> u32 {
+        match self {
+            Self::Crc32 => crc32fast::hash(text),
+            Self::Md5 => {
+                let [a, b, c, d, ..] = <[u8; 16]>::from(Md5::digest(text));
+                u32::from_be_bytes([a, b, c, d])
+            }
+        }
+    }
+
+    /// The digest of a column as an SQL expression.
+    fn sql(self, family: Family, column: &str) -> String {
+        match (self, family) {
+            (Self::Crc32, _) => format!("CRC32({column})"),
+            // The blanks that pad a text are not part of it.
+            (Self::Md5, Family::Postgresql) => {
+                format!("('x' || SUBSTR(MD5({column}::text), 1, 8))::bit(32)::bigint")
+            }
+            (Self::Md5, _) => format!("CONV(LEFT(MD5({column}), 8), 16, 10)"),
+        }
+    }
 }
 
 /// Rows summed at once: so few that every sum is below 2^53 and exact in the floating-point numbers
-/// that MySQL 4.1 sums with, the CRCs being below 2^32, and that several connections share the work
+/// that MySQL 4.1 sums with, the digests being below 2^32, and that several connections share the work
 /// on a table. Without a primary key, finding a chunk may mean reading the whole table.
 const CHUNK_ROWS: u64 = 1 << 18;
 const CHUNK_ROWS_WITHOUT_KEY: u64 = 1 << 21;
@@ -35,34 +78,34 @@ impl TableChecksum {
         Self {
             rows: 0,
             numbers: vec![0; schema.numbers().count()],
-            crcs: vec![0; schema.texts().count()],
+            digests: vec![0; schema.texts().count()],
         }
     }
 
-    fn add(&mut self, row: &Row) {
+    fn add(&mut self, row: &Row, digest: Digest) {
         self.rows += 1;
         for (sum, number) in self.numbers.iter_mut().zip(&row.numbers) {
             *sum += i128::from(*number);
         }
-        for (sum, text) in self.crcs.iter_mut().zip(&row.texts) {
-            *sum += i128::from(crc32fast::hash(text));
+        for (sum, text) in self.digests.iter_mut().zip(&row.texts) {
+            *sum += i128::from(digest.of(text));
         }
     }
 
     /// All sums, in the order of the SQL that asks for them.
     pub fn sums(&self) -> impl Iterator<Item = i128> + '_ {
-        let columns = self.numbers.iter().chain(&self.crcs).copied();
+        let columns = self.numbers.iter().chain(&self.digests).copied();
         std::iter::once(self.rows).chain(columns)
     }
 }
 
 /// The sums of a schema's tables as SQL expressions: rows, columns of numbers, all others.
-pub(crate) fn sums_sql(schema: Schema) -> Vec<String> {
+pub(crate) fn sums_sql(schema: Schema, digest: Digest, family: Family) -> Vec<String> {
     let numbers = schema.numbers().map(|column| &column.name);
     let texts = schema.texts().map(|column| &column.name);
     std::iter::once("COUNT(*)".to_owned())
         .chain(numbers.map(|column| format!("SUM({column})")))
-        .chain(texts.map(|column| format!("SUM(CRC32({column}))")))
+        .chain(texts.map(|column| format!("SUM({})", digest.sql(family, column))))
         .collect()
 }
 
@@ -97,16 +140,22 @@ fn largest(dataset: &Dataset) -> u64 {
 }
 
 /// The sums of table `table`, counted from 0, as the dataset defines it.
-pub fn dataset_checksums(dataset: &Dataset, table: u32) -> TableChecksum {
-    checksums(dataset, &Rows::new(dataset, table), 1, dataset.rows)
+pub fn dataset_checksums(dataset: &Dataset, table: u32, digest: Digest) -> TableChecksum {
+    let rows = Rows::new(dataset, table);
+    checksums(dataset, &rows, digest, (1, dataset.rows))
 }
 
-fn checksums(dataset: &Dataset, rows: &Rows, first: u64, last: u64) -> TableChecksum {
+fn checksums(
+    dataset: &Dataset,
+    rows: &Rows,
+    digest: Digest,
+    (first, last): Chunk,
+) -> TableChecksum {
     let mut row = rows.new_row();
     let mut sum = TableChecksum::new(dataset.schema);
     for key in first..=last {
         rows.make(key, &mut row);
-        sum.add(&row);
+        sum.add(&row, digest);
     }
     sum
 }
@@ -132,14 +181,17 @@ pub(crate) fn verify_chunk(
     (first, last): Chunk,
 ) -> Result<(), LoadError> {
     let name = dataset.table_name(table);
-    let sums = sums_sql(dataset.schema);
+    let family = connection.family();
+    let digest = Digest::cheapest(family);
+    let sums = sums_sql(dataset.schema, digest, family);
     let sql = format!(
         "SELECT {} FROM {name}{}",
         sums.join(", "),
         condition(dataset, first, last)
     );
     let answer = ask(connection, &sql, || format!("verify {name}"))?;
-    let expected = checksums(dataset, &Rows::new(dataset, table), first, last);
+    let rows = Rows::new(dataset, table);
+    let expected = checksums(dataset, &rows, digest, (first, last));
     compare(&name, (first, last), &sums, &expected, &answer)
 }
 
@@ -214,16 +266,21 @@ mod tests {
     fn sums_of_parts_add_up() {
         for dataset in [SBTEST, FOO] {
             let rows = Rows::new(&dataset, 0);
-            let whole: Vec<_> = dataset_checksums(&dataset, 0).sums().collect();
+            let whole: Vec<_> = dataset_checksums(&dataset, 0, Digest::Crc32)
+                .sums()
+                .collect();
             let chunks = [(1, 30), (31, 31), (32, 100)].map(|(first, last)| {
-                let sum = checksums(&dataset, &rows, first, last);
+                let sum = checksums(&dataset, &rows, Digest::Crc32, (first, last));
                 sum.sums().collect::<Vec<_>>()
             });
             for (column, sum) in whole.iter().enumerate() {
                 assert_eq!(chunks.iter().map(|chunk| chunk[column]).sum::<i128>(), *sum);
             }
             assert_eq!(whole[..2], [100, 5050]);
-            assert_eq!(whole.len(), sums_sql(dataset.schema).len());
+            assert_eq!(
+                whole.len(),
+                sums_sql(dataset.schema, Digest::Crc32, Family::Mysql).len()
+            );
         }
     }
 
@@ -244,12 +301,12 @@ mod tests {
 
     #[test]
     fn both_sides_are_named() {
-        let expected = dataset_checksums(&SBTEST, 0);
+        let expected = dataset_checksums(&SBTEST, 0, Digest::Crc32);
         let answer = |sums: &[i128]| Answer {
             rows: vec![sums.iter().map(|sum| Some(sum.to_string())).collect()],
             ..Answer::default()
         };
-        let sums = sums_sql(SBTEST.schema);
+        let sums = sums_sql(SBTEST.schema, Digest::Crc32, Family::Mysql);
         let check = |answer: &Answer| compare("sbtest1", (1, 100), &sums, &expected, answer);
         let mut values: Vec<_> = expected.sums().collect();
         assert!(check(&answer(&values)).is_ok());

@@ -1,5 +1,6 @@
 //! Filling a dataset: tables, rows, secondary indexes, check.
 
+mod copy;
 mod insert;
 mod method;
 mod ranges;
@@ -141,6 +142,10 @@ impl Fill<'_, '_> {
         let names: Vec<String> = parts.iter().flat_map(Dataset::table_names).collect();
         let connection = &mut self.connections[0];
         let drop_all = format!("DROP TABLE IF EXISTS {}", names.join(", "));
+        if connection.is_postgresql() {
+            let drop_all = format!("{drop_all} CASCADE");
+            return ask(connection, drop_all, || "drop tables".to_owned()).map(drop);
+        }
         for sql in [
             "SET FOREIGN_KEY_CHECKS = 0",
             &drop_all,
@@ -166,7 +171,7 @@ impl Fill<'_, '_> {
         let task = self.task;
         let first = &mut self.connections[0];
         let changes = match task.dataset.load {
-            LoadMethod::Bulk if task.own_server => Changes::make(first)?,
+            LoadMethod::Bulk if task.own_server && !first.is_postgresql() => Changes::make(first)?,
             _ => Changes::default(),
         };
         let method = Method::choose(first, &self.dataset, self.engine, task.connections)?;
@@ -184,6 +189,7 @@ impl Fill<'_, '_> {
             });
         }
         let used = self.insert(method)?;
+        self.count_on()?;
         let mut index_ns = 0;
         if method.index == Index::Afterwards {
             let begin_ns = now_ns();
@@ -216,6 +222,9 @@ impl Fill<'_, '_> {
         ask(connection, format!("DROP TABLE IF EXISTS {name}"), action)?;
         let create = schema::create_table(&self.dataset, self.engine, table, index);
         ask(connection, &create, action)?;
+        if self.engine == Engine::Heap {
+            return Ok(());
+        }
         // Old versions take another engine and say so in a warning only.
         let show = format!("SHOW TABLE STATUS LIKE '{name}'");
         let status = ask(connection, show, action)?;
@@ -255,6 +264,18 @@ impl Fill<'_, '_> {
             },
         )?;
         Ok(used)
+    }
+
+    /// Counts keys on from those of the rows, where the server has to be told to.
+    fn count_on(&mut self) -> Result<(), LoadError> {
+        if self.engine != Engine::Heap || self.dataset.load != LoadMethod::Bulk {
+            return Ok(());
+        }
+        let tables = 0..self.dataset.tables;
+        for sql in tables.filter_map(|table| schema::postgres::count_on(&self.dataset, table)) {
+            ask(&mut self.connections[0], &sql, || "count keys".to_owned())?;
+        }
+        Ok(())
     }
 
     /// Builds the secondary indexes, those of several tables at the same time.
@@ -331,6 +352,8 @@ fn describe(method: Method, connections: usize, without_redo: bool) -> String {
         (Statement::TextInsert, _) => "INSERT of 512 KiB",
         (Statement::LoadData, None) => "LOAD DATA",
         (Statement::LoadData, Some(_)) => "LOAD DATA in bulk",
+        (Statement::Copy { binary: true }, _) => "COPY in binary",
+        (Statement::Copy { binary: false }, _) => "COPY as text",
     };
     let redo = if without_redo { ", no redo log" } else { "" };
     let plural = if connections == 1 { "" } else { "s" };

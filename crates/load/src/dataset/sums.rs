@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::LoadError;
 use crate::dataset::ask;
-use crate::dataset::checksum::{chunks, condition, sums_sql};
+use crate::dataset::checksum::{Digest, chunks, condition, sums_sql};
 
 /// Sums over all rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +20,8 @@ pub struct TableSums {
     pub further: bool,
     /// Number of rows.
     pub rows: u64,
-    /// By column: the sum of a column of numbers, or the sum of the CRC-32 (as SQL has it: IEEE)
-    /// of a column of text.
+    /// By column: the sum of a column of numbers, or the sum of the first 32 bits of the MD5 of each text
+    /// of a column, which every server computes.
     #[serde(with = "as_text")]
     pub sums: BTreeMap<String, i128>,
 }
@@ -58,7 +58,7 @@ pub fn table_sums(connection: &mut Connection, table: &TableToSum) -> Result<Tab
     let dataset = &table.part;
     let name = dataset.table_name(table.number);
     let schema = dataset.schema;
-    let expressions = sums_sql(schema);
+    let expressions = sums_sql(schema, Digest::Md5, connection.family());
     let mut totals = vec![0_i128; expressions.len()];
     for (first, last) in chunks(dataset) {
         let condition = condition(dataset, first, last);

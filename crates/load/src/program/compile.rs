@@ -21,9 +21,6 @@ use crate::values::marks::{Mark, Marks};
 /// The most rows of a statement: more would fill several of the largest packets.
 const ROWS_MAX: i64 = 1 << 20;
 
-/// The only protocol so far.
-const WIRE: Wire = Wire::Mysql;
-
 /// Errors of a statement of a workload. Fits after "failed to …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
@@ -150,6 +147,7 @@ impl Program {
     /// # Errors
     /// When a name is not defined or taken twice, a range can be empty, or values do not fit.
     pub(crate) fn compile(
+        wire: Wire,
         task: &DriveTask,
         group: usize,
         marks: Option<&Arc<Marks>>,
@@ -157,6 +155,7 @@ impl Program {
         let seed = task.seed_of(group);
         let group = &task.groups[group];
         let scope = Scope {
+            wire,
             workload: &group.workload,
             parameters: &group.parameters,
             dataset: &task.dataset,
@@ -171,6 +170,8 @@ impl Program {
 
 /// Names known before any value is drawn.
 pub(crate) struct Scope<'a> {
+    /// The protocol of the server.
+    pub(crate) wire: Wire,
     pub(crate) workload: &'a Workload,
     /// Values of the step; those not named keep the workload's own.
     pub(crate) parameters: &'a BTreeMap<String, i64>,
@@ -188,12 +189,14 @@ pub(crate) struct Scope<'a> {
 impl<'a> Scope<'a> {
     /// One client's, as text.
     pub(crate) const fn of_text(
+        wire: Wire,
         workload: &'a Workload,
         parameters: &'a BTreeMap<String, i64>,
         dataset: &'a Dataset,
         seed: u64,
     ) -> Self {
         Self {
+            wire,
             workload,
             parameters,
             dataset,
@@ -248,7 +251,7 @@ impl<'a> Scope<'a> {
             statements,
             tables,
             transaction,
-            wire: WIRE,
+            wire: self.wire,
             seed: self.seed,
             queries_per_operation: inner + if transaction { 2 } else { 0 },
             ordered: places.next,

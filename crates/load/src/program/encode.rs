@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::protocol::{Execution, ProtocolError, Wire};
+use crate::protocol::{Execution, ProtocolError, Shapes, Wire};
 use crate::values::digits::append_integer;
 use crate::values::{Hole, Values};
 
@@ -18,7 +18,7 @@ pub(crate) enum Encoding {
 /// A statement to be prepared on each connection, and its executions.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// The text with `?` for parameters, for each set of tables that it may go to.
+    /// The text with places for parameters, for each set of tables that it may go to.
     pub(crate) sql: Vec<String>,
     pub(crate) execution: Execution,
     /// Number of parameters.
@@ -47,7 +47,7 @@ impl Encoding {
 }
 
 impl Prepared {
-    /// Lays out the requests for texts of the given sizes; of these at most, if they are `varying`.
+    /// Lays out the requests for values of these forms.
     ///
     /// # Errors
     /// When the values do not fit one request.
@@ -55,12 +55,11 @@ impl Prepared {
         wire: Wire,
         sql: Vec<String>,
         holes: &[Hole],
-        text_sizes: &[usize],
-        varying: bool,
+        shapes: &Shapes,
     ) -> Result<Self, ProtocolError> {
         Ok(Self {
             sql,
-            execution: Execution::new(wire, holes, text_sizes, varying)?,
+            execution: Execution::new(wire, holes, shapes)?,
             params: holes.len(),
         })
     }

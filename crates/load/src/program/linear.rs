@@ -18,6 +18,11 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Returns `true` if every value fits 32 bits with a sign.
+    pub(crate) fn fit_i32(self) -> bool {
+        i32::try_from(self.min).is_ok() && i32::try_from(self.max).is_ok()
+    }
+
     /// Returns `true` if every value fits 64 bits with a sign.
     pub(crate) fn fit_i64(self) -> bool {
         i64::try_from(self.min).is_ok() && i64::try_from(self.max).is_ok()

@@ -7,6 +7,7 @@ use prony_wire::{
     begin_query, finish_packet,
 };
 
+use crate::protocol::Shapes;
 use crate::values::{Hole, Values};
 
 /// The sequence number with which answers to requests of one frame begin.
@@ -55,16 +56,13 @@ struct Layout {
 }
 
 impl Execution {
-    pub(super) fn new(
-        holes: &[Hole],
-        text_sizes: &[usize],
-        varying: bool,
-    ) -> Result<Self, WireError> {
+    pub(super) fn new(holes: &[Hole], shapes: &Shapes) -> Result<Self, WireError> {
+        let varying = shapes.varying;
         let shapes: Vec<ParamShape> = holes
             .iter()
             .map(|hole| match *hole {
                 Hole::Integer(_) => ParamShape::Integer,
-                Hole::Text(index) => ParamShape::Text(text_sizes[index]),
+                Hole::Text(index) => ParamShape::Text(shapes.text_sizes[index]),
             })
             .collect();
         Ok(Self {

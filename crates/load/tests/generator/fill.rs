@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
-use prony_load::{FillTask, LoadError, Message, Task, dataset_checksums};
+use prony_load::{Digest, FillTask, LoadError, Message, Task, dataset_checksums};
 use prony_model::{Dataset, Engine, LoadMethod, LoadOutcome};
 
 use crate::testkit::{Delivery, FakeServer, Reply, Request};
@@ -47,7 +47,7 @@ fn answer(request: &Request) -> Reply {
     match request.sql.strip_prefix("SELECT") {
         Some(select) => {
             let table = u32::from(select.ends_with('2'));
-            let sums = dataset_checksums(&DATASET, table);
+            let sums = dataset_checksums(&DATASET, table, Digest::Crc32);
             Reply::Text(sums.sums().map(|sum| ("sum", sum.to_string())).collect())
         }
         None => Reply::Ok(0),

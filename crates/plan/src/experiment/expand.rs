@@ -1,6 +1,6 @@
 //! From a written target to the targets that it stands for.
 
-use prony_model::{Collect, Config, Engine, IntentValue, Protocol, Target, Transport};
+use prony_model::{Collect, Config, IntentValue, Protocol, Target, Transport};
 
 use super::external::ExternalServer;
 use super::setting::{self, Axis, Setting};
@@ -9,9 +9,6 @@ use crate::invalid::{Document, Problem, Read, Span};
 
 /// Most targets of an experiment, those of its matrices counted one by one.
 const TARGETS_MAX: usize = 200;
-
-/// The engine of targets that set none.
-pub(super) const DEFAULT_ENGINE: Engine = Engine::Innodb;
 
 /// One `[[target]]`, not yet expanded.
 #[derive(Debug)]
@@ -87,7 +84,7 @@ fn build_target(
     settings: &[Located<Setting<'_>>],
 ) -> Option<Target> {
     let mut build = external.map(|external| external.build.clone());
-    let mut engine = DEFAULT_ENGINE;
+    let mut engine = None;
     let mut protocol = Protocol::Prepared;
     let mut transport = external.map_or(Transport::Socket, ExternalServer::transport);
     let mut config = Config::default();
@@ -98,7 +95,7 @@ fn build_target(
         match &setting.value {
             Setting::LeftOut(_) => return None,
             Setting::Build(facts) => build = Some((*facts).clone()),
-            Setting::Engine(value) => engine = *value,
+            Setting::Engine(value) => engine = Some(*value),
             Setting::Protocol(value) => protocol = *value,
             Setting::Transport(value) => transport = *value,
             Setting::Preload(value) => preload.clone_from(value),
@@ -119,10 +116,11 @@ fn build_target(
         let tls = config.intents.entry("tls".to_owned());
         tls.or_insert(IntentValue::Flag(true));
     }
+    let build = build?;
     Some(Target {
         name: String::new(),
-        build: build?,
-        engine,
+        engine: engine.unwrap_or_else(|| build.family.usual_engine()),
+        build,
         config,
         protocol,
         transport,

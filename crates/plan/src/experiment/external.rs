@@ -59,11 +59,14 @@ pub(super) fn read(value: Value<'_>, folder: &Path) -> Read<ExternalServer> {
             .help("write `tls = \"verify-ca\"`, or an address and port")
             .fail(document);
     }
-    let family = family?;
-    if let Some(postgresql) = family.as_ref().filter(|of| of.value == Family::Postgresql) {
-        return Problem::new("PostgreSQL servers can't be measured yet")
-            .at(&postgresql.span, "this family")
-            .help("name a server of MySQL or MariaDB")
+    let family = family?.map_or(Family::Mysql, |family| family.value);
+    if family == Family::Postgresql
+        && let Address::Unix(_) = address.value
+        && tls != Tls::Off
+    {
+        return Problem::new("PostgreSQL encrypts no connections over unix sockets")
+            .at(&address.span, "a socket")
+            .help("leave `tls` out, or write an address and port")
             .fail(document);
     }
     Ok(ExternalServer {
@@ -74,10 +77,7 @@ pub(super) fn read(value: Value<'_>, folder: &Path) -> Read<ExternalServer> {
             database: database?.unwrap_or_else(|| "prony".to_owned()),
             tls,
         },
-        build: BuildFacts::external(
-            family.map_or(Family::Mysql, |family| family.value),
-            version?.unwrap_or(Version::new(0, 0, 0)),
-        ),
+        build: BuildFacts::external(family, version?.unwrap_or(Version::new(0, 0, 0))),
     })
 }
 

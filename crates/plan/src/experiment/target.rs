@@ -2,9 +2,9 @@
 
 use std::slice;
 
-use prony_model::{Aspect, BuildFacts, Engine, Family};
+use prony_model::{Aspect, BuildFacts, Engine};
 
-use super::expand::{DEFAULT_ENGINE, Written, check_count, expand};
+use super::expand::{Written, check_count, expand};
 use super::optional::{self, Targets};
 use super::setting::{self, Axis, Setting};
 use super::{Knowledge, collect, config, external, matrix, name, placement, preload, refusal};
@@ -253,13 +253,6 @@ fn check_engines(document: &Document<'_>, axes: &[Axis<'_>]) -> Read<()> {
         let Setting::Build(facts) = build.value else {
             continue;
         };
-        if facts.family == Family::Postgresql {
-            outcome = Problem::new(format!("`{}` can't be measured yet", facts.id))
-                .at(&build.span, "a PostgreSQL server")
-                .help("such servers can be verified and started: `prony servers --help`")
-                .fail(document);
-            continue;
-        }
         for engine in engines {
             if let Setting::Engine(wanted) = engine.value
                 && !facts.engines.contains(&wanted)
@@ -271,9 +264,10 @@ fn check_engines(document: &Document<'_>, axes: &[Axis<'_>]) -> Read<()> {
                     .fail(document);
             }
         }
-        if engines.is_empty() && !facts.engines.contains(&DEFAULT_ENGINE) {
-            outcome = lacks(facts, DEFAULT_ENGINE, builds.len() > 1)
-                .at(&build.span, "no `engine` is set, so it is innodb")
+        let usual = facts.family.usual_engine();
+        if engines.is_empty() && !facts.engines.contains(&usual) {
+            outcome = lacks(facts, usual, builds.len() > 1)
+                .at(&build.span, format!("no `engine` is set, so it is {usual}"))
                 .fail(document);
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use prony_model::{Address, Engine, PlacementRule, Protocol, Spacing, Thousandths};
+use prony_model::{Address, Engine, Family, PlacementRule, Protocol, Spacing, Thousandths};
 use prony_plan::{
     BadArgument, parse_address, parse_database, parse_duration, parse_parameter, parse_rate,
     parse_short_duration,
@@ -61,6 +61,9 @@ pub(crate) struct ServerArgs {
         conflicts_with = "images_limit"
     )]
     pub(crate) address: Option<Address>,
+    /// Its family: mysql, mariadb or postgresql
+    #[arg(long, default_value_t = Family::Mysql, requires = "address")]
+    pub(crate) family: Family,
     /// Its account
     #[arg(long, requires = "address")]
     pub(crate) user: Option<String>,
@@ -127,9 +130,10 @@ pub(crate) struct WorkArgs {
     /// Rows of each table
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub(crate) rows: u64,
-    /// The engine of the tables: innodb, myisam, memory, rocksdb or aria
-    #[arg(long, default_value_t = Engine::Innodb)]
-    pub(crate) engine: Engine,
+    /// The engine of the tables: innodb, myisam, memory, rocksdb, aria or heap [default: innodb, of
+    /// PostgreSQL heap]
+    #[arg(long)]
+    pub(crate) engine: Option<Engine>,
     /// Statements prepared once, or sent as text every time
     #[arg(long, value_enum, default_value_t = ProtocolArg::Prepared)]
     pub(crate) protocol: ProtocolArg,

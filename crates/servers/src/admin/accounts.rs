@@ -25,6 +25,9 @@ pub(crate) fn new_password() -> Result<String, IoError> {
 /// Removes all accounts but the administrator's and the server's own, and makes those and the
 /// database for the load. A data directory that was used before may have brought some.
 pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), ClientError> {
+    if admin.is_postgresql() {
+        return set_up_postgres(admin, password);
+    }
     let accounts = admin.query("SELECT User, Host FROM mysql.user")?;
     for (user, host) in pairs(accounts) {
         if !is_kept(&user, &host) {
@@ -38,6 +41,16 @@ pub(crate) fn set_up(admin: &mut Connection, password: &str) -> Result<(), Clien
     LOAD_HOSTS
         .iter()
         .try_for_each(|host| make_account(admin, host, password))
+}
+
+/// Makes the load's account and its database.
+fn set_up_postgres(admin: &mut Connection, password: &str) -> Result<(), ClientError> {
+    admin.query(format!(
+        "CREATE ROLE {LOAD_USER} LOGIN PASSWORD '{password}'"
+    ))?;
+    admin
+        .query(format!("CREATE DATABASE {LOAD_USER} OWNER {LOAD_USER}"))
+        .map(drop)
 }
 
 /// Makes the load's account for connections from another host. Where they have to be `encrypted`, others
@@ -82,10 +95,9 @@ fn make_account(admin: &mut Connection, host: &str, password: &str) -> Result<()
     let grant = format!("GRANT ALL ON {LOAD_USER}.* TO {account}");
     match admin.query(format!("CREATE USER {account} {identified}")) {
         Ok(_) => admin.query(grant)?,
-        Err(ClientError::Server {
-            code: codes::PARSE_ERROR,
-            ..
-        }) => admin.query(format!("{grant} {identified}"))?,
+        Err(ClientError::Server { code, .. }) if code == codes::PARSE_ERROR.into() => {
+            admin.query(format!("{grant} {identified}"))?
+        }
         Err(error) => return Err(error),
     };
     Ok(())

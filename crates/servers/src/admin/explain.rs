@@ -44,11 +44,16 @@ impl Explainer {
         if !is_explained(sql) {
             return Ok(None);
         }
-        match run(&mut self.connection, &format!("EXPLAIN {sql}")) {
+        let explain = if self.connection.is_postgresql() {
+            "EXPLAIN (COSTS OFF)"
+        } else {
+            "EXPLAIN"
+        };
+        match run(&mut self.connection, &format!("{explain} {sql}")) {
             Err(StatementError {
                 source: ClientError::Server { code, .. },
                 ..
-            }) if code == codes::PARSE_ERROR => Ok(None),
+            }) if code == codes::PARSE_ERROR.into() => Ok(None),
             outcome => outcome.map(Some),
         }
     }

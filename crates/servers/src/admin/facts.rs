@@ -20,7 +20,12 @@ pub fn version(connection: &mut Connection) -> Result<String, StatementError> {
 /// # Errors
 /// When the server refuses to tell them, or is gone.
 pub fn variables(connection: &mut Connection) -> Result<BTreeMap<String, String>, StatementError> {
-    run(connection, "SHOW GLOBAL VARIABLES").map(by_name)
+    let statement = if connection.is_postgresql() {
+        "SHOW ALL"
+    } else {
+        "SHOW GLOBAL VARIABLES"
+    };
+    run(connection, statement).map(by_name)
 }
 
 fn by_name(answer: Answer) -> BTreeMap<String, String> {

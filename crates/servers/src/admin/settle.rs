@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use prony_client::{ClientError, Connection};
 use prony_host::sync_filesystem;
-use prony_model::{Dataset, DebtKind, Engine, Settle, SettleOutcome, StopFlag};
+use prony_model::{Dataset, DebtKind, Engine, Family, Settle, SettleOutcome, StopFlag};
 use prony_wire::codes;
 
 use super::statement::{StatementError, pairs};
@@ -127,16 +127,18 @@ fn quieten(
 /// # Errors
 /// When the server refuses it or is gone.
 pub fn empty_binlog(connection: &mut Connection) -> Result<(), ClientError> {
+    if connection.is_postgresql() {
+        return Ok(());
+    }
     let answer = connection.query("SHOW GLOBAL VARIABLES LIKE 'log_bin'")?;
     if !pairs(answer).any(|(_, value)| value == "ON") {
         return Ok(());
     }
     match connection.query(RESET) {
         // MySQL 8.4 has another word for it.
-        Err(ClientError::Server {
-            code: codes::PARSE_ERROR,
-            ..
-        }) => connection.query("RESET BINARY LOGS AND GTIDS").map(drop),
+        Err(ClientError::Server { code, .. }) if code == codes::PARSE_ERROR.into() => {
+            connection.query("RESET BINARY LOGS AND GTIDS").map(drop)
+        }
         other => other.map(drop),
     }
 }
@@ -149,8 +151,12 @@ fn analyze(
 ) -> Result<Vec<String>, SettleError> {
     let parts = dataset.parts();
     let tables = parts.iter().flat_map(Dataset::table_names);
-    let statements = tables.map(|table| format!("ANALYZE LOCAL TABLE {table}"));
-    server.run("statistics", statements.collect())
+    let statements = tables.map(|table| match server.connection.family() {
+        Family::Postgresql => format!("ANALYZE {table}"),
+        Family::Mysql | Family::Mariadb => format!("ANALYZE LOCAL TABLE {table}"),
+    });
+    let statements = statements.collect();
+    server.run("statistics", statements)
 }
 
 /// Writes the blocks of the key cache that wait to be written. Only where there are some, because
@@ -182,7 +188,11 @@ fn wait(server: &mut ControlConnection<'_>, engine: Engine) -> Result<Vec<String
 /// this to the system would else have it done in the next step. The folder of somebody else's
 /// server may be closed to this user.
 fn write_files(server: &mut ControlConnection<'_>) -> Result<(), SettleError> {
-    if let Some(folder) = server.variable("datadir")? {
+    let name = match server.connection.family() {
+        Family::Postgresql => "data_directory",
+        Family::Mysql | Family::Mariadb => "datadir",
+    };
+    if let Some(folder) = server.variable(name)? {
         let _ = sync_filesystem(Path::new(&folder));
     }
     Ok(())

@@ -25,9 +25,12 @@ const METRICS: &str = "SELECT NAME, COUNT FROM information_schema.INNODB_METRICS
 /// # Errors
 /// When the server refuses to tell its status, or is gone.
 pub fn status(connection: &mut Connection) -> Result<BTreeMap<Counter, u64>, ClientError> {
+    if connection.is_postgresql() {
+        return Ok(BTreeMap::new());
+    }
     let answer = match connection.query("SHOW GLOBAL STATUS") {
         // 4.1 has only one kind.
-        Err(ClientError::Server { code, .. }) if code == codes::PARSE_ERROR => {
+        Err(ClientError::Server { code, .. }) if code == codes::PARSE_ERROR.into() => {
             connection.query("SHOW STATUS")
         }
         other => other,
@@ -49,6 +52,9 @@ pub fn status(connection: &mut Connection) -> Result<BTreeMap<Counter, u64>, Cli
 /// # Errors
 /// When the server refuses, or is gone.
 pub fn survive_pauses(connection: &mut Connection) -> Result<(), ClientError> {
+    if connection.is_postgresql() {
+        return Ok(());
+    }
     connection
         .query("SET SESSION net_retry_count = 1000000")
         .map(drop)

@@ -5,17 +5,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use prony_client::{ClientError, PostgresConnection};
+use prony_client::{ClientError, Connection};
 use prony_host::{ChildSetup, Death, IoError, write_private};
 
 use super::{Instance, Running};
-use crate::admin::accounts::{ADMIN_USER, LOAD_USER};
+use crate::admin::accounts::ADMIN_USER;
 use crate::config::render::Rendered;
 
 /// The number in the name of its socket. Nobody listens at a port of it.
 const PORT: u16 = 5432;
-/// The database that every data directory has.
-const DATABASE: &str = "postgres";
 
 /// The name of its socket.
 pub(super) fn socket_name() -> String {
@@ -83,37 +81,13 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Connects as the administrator.
-pub(super) fn connect(
-    server: &Running,
-    limit: Duration,
-) -> Result<PostgresConnection, ClientError> {
-    PostgresConnection::connect(&server.admin_address(), ADMIN_USER, DATABASE, limit)
-}
-
-/// Makes the load's account and its database.
-pub(super) fn set_up(admin: &mut PostgresConnection, password: &str) -> Result<(), ClientError> {
-    admin.query(&format!(
-        "CREATE ROLE {LOAD_USER} LOGIN PASSWORD '{password}'"
-    ))?;
-    admin.query(&format!("CREATE DATABASE {LOAD_USER} OWNER {LOAD_USER}"))?;
-    Ok(())
-}
-
-/// The whole text of its version, which names the compiler too.
-pub(super) fn version(server: &Running, limit: Duration) -> Result<String, ClientError> {
-    let answer = connect(server, limit)?.query("SELECT version()")?;
-    Ok(answer.single().unwrap_or_default().to_owned())
-}
-
 /// Makes, fills, changes and reads a table as the load's account. Returns how its rows are stored, and the
 /// rows.
 pub(super) fn use_table(
     server: &Running,
     limit: Duration,
 ) -> Result<(String, String), ClientError> {
-    let mut load =
-        PostgresConnection::connect(&server.admin_address(), LOAD_USER, LOAD_USER, limit)?;
+    let mut load = Connection::connect(&server.address(), &server.load_login(), limit)?;
     load.query(
         "CREATE TABLE check_heap (id INT NOT NULL PRIMARY KEY, word CHAR(10) NOT NULL);
          INSERT INTO check_heap VALUES (2, 'two'), (1, 'one');

@@ -13,7 +13,7 @@ use prony_model::{StopFlag, Tls};
 use prony_wire::codes;
 
 use super::birth::{Birth, bear};
-use super::{Instance, InstanceError, LOG_LINES, allocator, postgres, preload};
+use super::{Instance, InstanceError, LOG_LINES, allocator, preload};
 use crate::admin::accounts::{self, ADMIN_USER, LOAD_USER};
 use crate::build::ServerBuild;
 use crate::build::catalogue::Shutdown;
@@ -83,18 +83,12 @@ pub(super) fn start(
     let (process, callgrind) = bear(&instance, birth)?;
     let mut server = Running::unasked(process, instance);
     server.callgrind = callgrind;
-    if server.instance.is_postgresql() {
-        server.wait_until_ready(stop, Running::ask_postgres)?;
-        server.password = server.password(|limit, password| {
-            postgres::set_up(&mut postgres::connect(&server, limit)?, password)
-        })?;
-    } else {
-        let mut admin = server.wait_until_ready(stop, Running::ask)?;
-        server.password = server.password(|limit, password| {
-            admin.set_timeout(Some(limit))?;
-            accounts::set_up(&mut admin, password)
-        })?;
-    }
+    let mut admin = server.wait_until_ready(stop)?;
+    server.password = server.password(|limit, password| {
+        admin.set_timeout(Some(limit))?;
+        accounts::set_up(&mut admin, password)
+    })?;
+    drop(admin);
     allocator::check_running(&server.instance, server.pid())?;
     preload::check_running(&server.instance, server.pid())?;
     Ok(server)
@@ -150,6 +144,7 @@ impl Running {
     /// The administrator.
     pub fn admin_login(&self) -> Login {
         Login {
+            family: self.build().facts.family,
             user: ADMIN_USER.to_owned(),
             password: String::new(),
             database: None,
@@ -160,6 +155,7 @@ impl Running {
     /// The account of the load, with its database.
     pub fn load_login(&self) -> Login {
         Login {
+            family: self.build().facts.family,
             user: LOAD_USER.to_owned(),
             password: self.password.clone(),
             database: Some(LOAD_USER.to_owned()),
@@ -314,16 +310,12 @@ impl Running {
     }
 
     /// Connects and asks until there is an answer.
-    fn wait_until_ready<T>(
-        &mut self,
-        stop: &StopFlag,
-        ask: impl Fn(&Self) -> Result<T, ClientError>,
-    ) -> Result<T, InstanceError> {
+    fn wait_until_ready(&mut self, stop: &StopFlag) -> Result<Connection, InstanceError> {
         let limit = self.limit(START_LIMIT);
         let end = Instant::now() + limit;
         let task = format!("start {}", self.build().id);
         loop {
-            let error = match ask(self) {
+            let error = match self.ask() {
                 Ok(connection) => return Ok(connection),
                 Err(error) => error,
             };
@@ -333,7 +325,7 @@ impl Running {
             if stop.requested() {
                 return Err(InstanceError::Stopped);
             }
-            if matches!(error, ClientError::Login { code, .. } if code == codes::ACCESS_DENIED_ERROR)
+            if matches!(error, ClientError::Login { code, .. } if code == codes::ACCESS_DENIED_ERROR.into())
             {
                 return Err(self.account_error(&error));
             }
@@ -351,11 +343,6 @@ impl Running {
         let mut admin = Connection::connect(&self.admin_address(), &self.admin_login(), limit)?;
         admin.query("SELECT 1")?;
         Ok(admin)
-    }
-
-    fn ask_postgres(&self) -> Result<(), ClientError> {
-        let mut admin = postgres::connect(self, self.limit(CONNECT_LIMIT))?;
-        admin.query("SELECT 1").map(drop)
     }
 
     /// The load account's password. If this data directory has none yet, `set_up` makes the accounts with a

@@ -4,7 +4,7 @@
 //! A server makes a thread for a connection where its acceptor runs, and such a thread may use the
 //! processors that the acceptor may use. The acceptor is the main thread. Where threads are
 //! processes of their own (`LinuxThreads`, MySQL 4.1), the manager makes them, which is the main
-//! process's only child. So threads that are made while the acceptor and the other threads have
+//! process's only child. PostgreSQL has a process for each session, which its first process makes. So threads that are made while the acceptor and the other threads have
 //! different processors tell by theirs who made them. The threads that are there at first are
 //! background threads, except those that serve connections: their switches count the questions
 //! that are asked there.
@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use prony_client::{ClientError, Connection};
 use prony_host::{
-    Thread, bind_thread, group_members, is_gone, thread_cpus, threads_by_cpus, threads_of,
-    usable_cpus,
+    Thread, bind_thread, children_of, group_members, is_gone, thread_cpus, threads_by_cpus,
+    threads_of, usable_cpus,
 };
-use prony_model::{CpuSet, ThreadsOn};
+use prony_model::{CpuSet, Family, ThreadsOn};
 
 use super::Running;
 
@@ -28,6 +28,8 @@ use super::Running;
 const LIMIT: Duration = Duration::from_secs(10);
 /// A statement without effect that every version knows.
 const QUESTION: &str = "DO 0";
+/// The same in PostgreSQL.
+const QUESTION_OF_POSTGRES: &str = "SELECT 0";
 /// Number of questions. The thread that answers them leaves its processor once for each.
 const QUESTIONS: u64 = 64;
 /// Time before each question, in which the thread that answered the last one goes to wait.
@@ -89,6 +91,8 @@ enum Kind {
     Threads,
     /// Processes of one group.
     Processes,
+    /// A process and its children, one for each session, as in PostgreSQL.
+    Children,
 }
 
 /// Clients that connect, and whose sessions get one processor.
@@ -138,6 +142,7 @@ impl ServerThreads {
         let usable = usable_cpus().map_err(ThreadsError::system("list the processors"))?;
         let processes = group_members(pid).map_err(ThreadsError::system("list the processes"))?;
         let kind = match processes.as_slice() {
+            _ if server.build().facts.family == Family::Postgresql => Kind::Children,
             [_] | [] => Kind::Threads,
             _ => Kind::Processes,
         };
@@ -395,7 +400,7 @@ fn helpers(
     connection: &mut Connection,
     sessions: &BTreeSet<Thread>,
 ) -> Result<BTreeSet<Thread>, ThreadsError> {
-    if kind == Kind::Threads {
+    if kind != Kind::Processes {
         return Ok(BTreeSet::new());
     }
     let first = busy_with(pid, kind, connection)?;
@@ -409,10 +414,14 @@ fn busy_with(
     kind: Kind,
     connection: &mut Connection,
 ) -> Result<BTreeSet<Thread>, ThreadsError> {
+    let question = match kind {
+        Kind::Children => QUESTION_OF_POSTGRES,
+        Kind::Threads | Kind::Processes => QUESTION,
+    };
     let before = switches(&list(pid, kind)?);
     for _ in 0..QUESTIONS {
         thread::sleep(PAUSE);
-        connection.query(QUESTION)?;
+        connection.query(question)?;
     }
     let after = switches(&list(pid, kind)?);
     let busy = after.into_iter().filter(|(thread, switches)| {
@@ -472,6 +481,10 @@ fn list(pid: u32, kind: Kind) -> Result<Vec<Thread>, ThreadsError> {
     match kind {
         Kind::Threads => threads_of(pid),
         Kind::Processes => group_members(pid),
+        Kind::Children => children_of(pid).and_then(|mut processes| {
+            processes.extend(group_members(pid)?);
+            Ok(processes)
+        }),
     }
     .map_err(ThreadsError::system("list the threads"))
 }

@@ -117,13 +117,9 @@ fn try_start(
 
 fn version(server: &Running, task: &str) -> Result<String, ServerFailure> {
     let build = server.build();
-    let answered = if server.instance.is_postgresql() {
-        postgres::version(server, STATEMENT)
-    } else {
-        Connection::connect(&server.admin_address(), &server.admin_login(), STATEMENT)
-            .and_then(|mut admin| admin.query("SELECT VERSION()"))
-            .map(|answer| answer.single().unwrap_or_default().to_owned())
-    };
+    let answered = Connection::connect(&server.admin_address(), &server.admin_login(), STATEMENT)
+        .and_then(|mut admin| admin.query("SELECT VERSION()"))
+        .map(|answer| answer.single().unwrap_or_default().to_owned());
     let answered = answered.map_err(|error| {
         let task = format!("ask {} for its version", build.id);
         server.instance.failure(task, error)

@@ -1,4 +1,5 @@
-//! Rows as `INSERT` statements, prepared and as text, and as the lines of `LOAD DATA LOCAL`.
+//! Rows as `INSERT` statements, prepared and as text, as the lines of `LOAD DATA LOCAL`, and as those or
+//! the bytes of `COPY`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,6 +8,7 @@ use prony_model::{Dataset, LoadMethod};
 use prony_wire::{ExecuteTemplate, ParamShape, Types};
 
 use super::ask;
+use super::copy::{self, RowEncoder};
 use super::method::{Method, Statement};
 use super::ranges::{KeyRange, Ranges};
 use super::source::Source;
@@ -64,6 +66,7 @@ impl<'a> Filler<'a> {
                 Statement::Insert => self.insert(connection, range, halt)?,
                 Statement::TextInsert => self.insert_text(connection, range, halt)?,
                 Statement::LoadData => self.load(connection, range, halt)?,
+                Statement::Copy { binary } => self.copy(connection, range, binary, halt)?,
             }
             self.set_bulk(connection, "0")?;
         }
@@ -173,6 +176,46 @@ impl<'a> Filler<'a> {
             .and_then(|_| connection.query("COMMIT"))
             .map(drop)
             .map_err(|source| self.error(range, source))
+    }
+
+    fn copy(
+        &self,
+        connection: &mut Connection,
+        range: KeyRange,
+        binary: bool,
+        halt: &Halt,
+    ) -> Result<(), LoadError> {
+        let mut source = Source::new(self.dataset, range);
+        let table = self.dataset.table_name(range.table);
+        let encoder = binary.then(|| RowEncoder::new(self.dataset));
+        let sql = copy::statement(&table, &self.columns, binary);
+        let mut begun = false;
+        let mut more = |out: &mut Vec<u8>| {
+            let first = source.next;
+            let start = out.len();
+            if let Some(encoder) = &encoder
+                && !begun
+            {
+                encoder.begin(out);
+            }
+            while out.len() - start < PACKET_SIZE
+                && !halt.requested()
+                && let Some(row) = source.row()
+            {
+                match &encoder {
+                    Some(encoder) => encoder.append(out, row),
+                    None => append_line(out, row),
+                }
+            }
+            begun = true;
+            self.done.fetch_add(source.next - first, Ordering::Relaxed);
+        };
+        let mut send = || -> Result<(), ClientError> {
+            connection.query(format!("BEGIN; TRUNCATE {table}"))?;
+            connection.load_rows(&sql, &mut more)?;
+            connection.query("COMMIT").map(drop)
+        };
+        send().map_err(|source| self.error(range, source))
     }
 
     fn error(&self, range: KeyRange, source: ClientError) -> LoadError {

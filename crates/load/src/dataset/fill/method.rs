@@ -2,7 +2,7 @@
 //! (`docs/benchmarks.md`), or that of any client.
 
 use prony_client::Connection;
-use prony_model::{ColumnValue, Dataset, Engine, LoadMethod};
+use prony_model::{ColumnType, ColumnValue, Dataset, Engine, LoadMethod};
 
 use super::ask;
 use super::ranges::Writers;
@@ -18,6 +18,11 @@ pub(super) enum Statement {
     TextInsert,
     /// `LOAD DATA LOCAL`, which the server has less to parse of.
     LoadData,
+    /// `COPY` of PostgreSQL, in the transaction that empties the table.
+    Copy {
+        /// `true` if the rows come in binary, and not as lines of text.
+        binary: bool,
+    },
 }
 
 /// Time of building the secondary indexes.
@@ -61,12 +66,30 @@ impl Method {
                 ..Self::BY_INSERTS
             });
         }
+        if connection.is_postgresql() {
+            return Ok(Self::copy(dataset));
+        }
         let server = Offers {
             local_rows: takes_local_rows(connection)?,
             // It came with the InnoDB that can add an index without copying the table.
             fast_index: exists(connection, "innodb_strict_mode")?,
         };
         Ok(Self::by(server, dataset, engine, connections))
+    }
+
+    /// By PostgreSQL's `COPY`, one connection for each table: rows that come in the transaction that makes
+    /// or empties a table are frozen from the start, and go without WAL where the server's `wal_level`
+    /// allows it. A date would have to be converted for the binary form.
+    fn copy(dataset: &Dataset) -> Self {
+        let mut texts = dataset.schema.texts();
+        Self {
+            statement: Statement::Copy {
+                binary: texts.all(|column| column.kind != ColumnType::Datetime),
+            },
+            index: index_of(dataset),
+            writers: Writers::One,
+            bulk: None,
+        }
     }
 
     fn by(server: Offers, dataset: &Dataset, engine: Engine, connections: u32) -> Self {
@@ -105,9 +128,7 @@ impl Method {
                 bulk: Some("rocksdb_bulk_load"),
                 ..alone
             },
-            // Servers of PostgreSQL have no LOAD DATA.
-            Engine::Heap => insert,
-            Engine::Innodb | Engine::Rocksdb => load,
+            Engine::Innodb | Engine::Rocksdb | Engine::Heap => load,
         }
     }
 }

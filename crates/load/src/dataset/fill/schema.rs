@@ -1,11 +1,16 @@
 //! The statements that make a dataset's tables.
 
+pub(super) mod postgres;
+
 use prony_model::{Column, ColumnType, Dataset, Engine, Schema, TableIndex};
 
 use super::method::Index;
 
 /// Makes table `table`, counted from 0, with its index on the key and, if wanted, the others.
 pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index: Index) -> String {
+    if engine == Engine::Heap {
+        return postgres::create_table(dataset, table, index);
+    }
     let name = dataset.table_name(table);
     let schema = dataset.schema.definition();
     let columns: Vec<_> = schema
@@ -42,12 +47,11 @@ pub(super) fn create_table(dataset: &Dataset, engine: Engine, table: u32, index:
     )
 }
 
-/// A column with its type as every server knows it.
+/// A column with its type as servers of MySQL know it.
 fn column_sql(dataset: &Dataset, column: &Column) -> String {
     let kind = match column.kind {
-        ColumnType::Number if dataset.rows < Dataset::BIG_ROWS => "INTEGER".to_owned(),
-        ColumnType::Integer => "INTEGER".to_owned(),
-        ColumnType::Number | ColumnType::Bigint => "BIGINT".to_owned(),
+        number if dataset.is_short(number) => "INTEGER".to_owned(),
+        ColumnType::Number | ColumnType::Integer | ColumnType::Bigint => "BIGINT".to_owned(),
         ColumnType::Char(length) => format!("CHAR({length})"),
         ColumnType::Varchar(length) => format!("VARCHAR({length})"),
         ColumnType::Datetime => "DATETIME".to_owned(),
@@ -58,17 +62,25 @@ fn column_sql(dataset: &Dataset, column: &Column) -> String {
     } else {
         ""
     };
-    let default = match &column.default {
+    let default = default_sql(column);
+    format!("{} {kind} NOT NULL{counted}{default}", column.name)
+}
+
+/// The value of rows that are inserted without one.
+fn default_sql(column: &Column) -> String {
+    match &column.default {
         Some(default) if column.kind.is_number() => format!(" DEFAULT {default}"),
         Some(default) => format!(" DEFAULT '{default}'"),
         None => String::new(),
-    };
-    format!("{} {kind} NOT NULL{counted}{default}", column.name)
+    }
 }
 
 /// Makes the secondary indexes of table `table`, counted from 0, of which there is one at least.
 /// Several are made by one statement, so that old versions copy the table once.
 pub(super) fn create_indexes(dataset: &Dataset, engine: Engine, table: u32) -> String {
+    if engine == Engine::Heap {
+        return postgres::create_indexes(dataset, table);
+    }
     let name = dataset.table_name(table);
     let using = index_type(dataset.schema, engine);
     let unique = |index: &TableIndex| if index.unique { "UNIQUE " } else { "" };
@@ -90,12 +102,12 @@ pub(super) fn create_indexes(dataset: &Dataset, engine: Engine, table: u32) -> S
     format!("ALTER TABLE {name} {}", added.join(", "))
 }
 
-/// What makes the foreign keys of all tables, with a name of each for errors. Only InnoDB has them, and
-/// only where the tables have their indexes.
+/// What makes the foreign keys of all tables, with a name of each for errors. Only InnoDB and PostgreSQL
+/// have them, and only where the tables have their indexes.
 pub(super) fn foreign_keys(dataset: &Dataset, engine: Engine) -> Vec<(String, String)> {
     let parts = dataset.parts();
     let mut statements = Vec::new();
-    if engine != Engine::Innodb || !dataset.indexes {
+    if !matches!(engine, Engine::Innodb | Engine::Heap) || !dataset.indexes {
         return statements;
     }
     for (set, part) in (0..dataset.tables).flat_map(|set| parts.iter().map(move |part| (set, part)))

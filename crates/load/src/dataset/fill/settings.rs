@@ -54,6 +54,9 @@ pub(super) struct Changes {
 
 /// Prepares a connection that fills.
 pub(super) fn set_session(connection: &mut Connection, task: &FillTask) -> Result<(), LoadError> {
+    if connection.is_postgresql() {
+        return set_session_postgres(connection, task);
+    }
     let (settings, own): (&[Setting], &[Setting]) = match task.dataset.load {
         LoadMethod::Inserts => (&SESSION_OF_INSERTS, &[]),
         LoadMethod::Bulk if task.own_server => (&SESSION, &SESSION_OF_OWN),
@@ -61,6 +64,16 @@ pub(super) fn set_session(connection: &mut Connection, task: &FillTask) -> Resul
     };
     for (name, value) in settings.iter().chain(own) {
         attempt(connection, &format!("SET SESSION {name} = {value}"))?;
+    }
+    Ok(())
+}
+
+/// Rows of a fill that did not end are of no use, so that its commits need not wait for the disk. By
+/// inserts everything is as the server has it.
+fn set_session_postgres(connection: &mut Connection, task: &FillTask) -> Result<(), LoadError> {
+    if task.dataset.load != LoadMethod::Inserts {
+        let sql = "SET synchronous_commit = off";
+        ask(connection, sql, || sql.to_owned())?;
     }
     Ok(())
 }
@@ -101,10 +114,9 @@ pub(super) fn exists(connection: &mut Connection, name: &str) -> Result<bool, Lo
     let sql = format!("SELECT @@GLOBAL.{name}");
     match connection.query(&sql) {
         Ok(_) => Ok(true),
-        Err(ClientError::Server {
-            code: UNKNOWN_SYSTEM_VARIABLE,
-            ..
-        }) => Ok(false),
+        Err(ClientError::Server { code, .. }) if code == UNKNOWN_SYSTEM_VARIABLE.into() => {
+            Ok(false)
+        }
         Err(source) => Err(LoadError::fill(sql, source)),
     }
 }

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use prony_model::Piece;
 
+use crate::program::compile::CompileError;
 use crate::program::compile::params::{Found, Params};
-use crate::program::compile::{CompileError, WIRE};
 use crate::program::encode::{Encoding, Prepared, TextPiece};
+use crate::protocol::{Shapes, Wire};
 use crate::values::Hole;
 
 /// The most bytes that an integer takes in a statement's text.
@@ -50,7 +51,8 @@ impl Params<'_> {
 
     /// The request as text.
     pub(super) fn text_encoding(&self, filled: Vec<Filled>) -> Result<Encoding, CompileError> {
-        let (sizes, _) = self.text_sizes();
+        let sizes = self.shapes().text_sizes;
+        let wire = self.wire();
         let size: usize = filled
             .iter()
             .map(|piece| match piece {
@@ -61,8 +63,8 @@ impl Params<'_> {
                 Filled::List(slots) => slots.len() * (INTEGER_SIZE_MAX + 1),
             })
             .sum();
-        if size >= WIRE.text_size_limit() {
-            return Err(WIRE.too_large(size).into());
+        if size >= wire.text_size_limit() {
+            return Err(wire.too_large(size).into());
         }
         let pieces = filled.into_iter().map(|piece| match piece {
             Filled::Sql(sql) => TextPiece::Sql(sql.into_bytes()),
@@ -87,20 +89,21 @@ impl Params<'_> {
                 Filled::Sql(_) | Filled::Name(_) => {}
             }
         }
-        let max = WIRE.params_max();
+        let wire = self.wire();
+        let max = wire.params_max();
         if holes.len() > max {
             return Err(CompileError::TooManyParams {
                 count: holes.len(),
                 max,
             });
         }
+        let shapes = self.shapes();
         let sql = sets
             .iter()
-            .map(|names| prepared_text(filled, names))
+            .map(|names| prepared_text(wire, filled, &shapes, names))
             .collect();
-        let (sizes, varying) = self.text_sizes();
         Ok(Encoding::Prepared(Prepared::new(
-            WIRE, sql, &holes, &sizes, varying,
+            wire, sql, &holes, &shapes,
         )?))
     }
 
@@ -122,14 +125,26 @@ impl Params<'_> {
     }
 }
 
-fn prepared_text(filled: &[Filled], names: &[String]) -> String {
+fn prepared_text(wire: Wire, filled: &[Filled], shapes: &Shapes, names: &[String]) -> String {
     let mut sql = String::new();
+    let mut number = 0;
+    let mut place = |sql: &mut String, hole| {
+        number += 1;
+        wire.append_place(sql, number, hole, shapes);
+    };
     for piece in filled {
         match piece {
             Filled::Sql(text) => sql.push_str(text),
             Filled::Name(place) => sql.push_str(&names[*place]),
-            Filled::Hole(_) => sql.push('?'),
-            Filled::List(slots) => sql.push_str(&vec!["?"; slots.len()].join(",")),
+            Filled::Hole(hole) => place(&mut sql, *hole),
+            Filled::List(slots) => {
+                for slot in slots.clone() {
+                    if slot > slots.start {
+                        sql.push(',');
+                    }
+                    place(&mut sql, Hole::Integer(slot));
+                }
+            }
         }
     }
     sql

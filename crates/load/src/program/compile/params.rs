@@ -9,6 +9,7 @@ use crate::program::compile::encoding::Filled;
 use crate::program::compile::{CompileError, Places, ROWS_MAX, Scope};
 use crate::program::linear::{Bounds, Linear};
 use crate::program::text::TextRule;
+use crate::protocol::{Shapes, Wire};
 use crate::values::digits::DigitPattern;
 use crate::values::distribution::Sampler;
 use crate::values::letters::LetterRule;
@@ -74,12 +75,24 @@ impl<'a> Params<'a> {
         })
     }
 
+    /// The bounds of a table's keys, as its column holds them.
+    fn keys(&self) -> Bounds {
+        let dataset = self.scope.dataset;
+        let key = dataset.schema.column(dataset.schema.key_column());
+        let is_short = key.is_some_and(|column| dataset.is_short(column.kind));
+        Bounds {
+            max: if is_short { i32::MAX.into() } else { KEYS.max },
+            ..KEYS
+        }
+    }
+
     /// Gives the marks of the table their slots, which are the first two.
     pub(super) fn add_marks(&mut self) {
+        let keys = self.keys();
         for name in Statement::MARKS {
             let slot = self.bounds.len();
             self.names.push((name.to_owned(), Found::Integer(slot)));
-            self.bounds.push(KEYS);
+            self.bounds.push(keys);
         }
     }
 
@@ -204,10 +217,19 @@ impl<'a> Params<'a> {
             .ok_or_else(|| CompileError::NoParam(name.to_owned()))
     }
 
-    /// Bytes of the texts, at most; and whether any has another number of them from time to time.
-    pub(super) fn text_sizes(&self) -> (Vec<usize>, bool) {
+    /// The forms of the values.
+    pub(super) fn shapes(&self) -> Shapes {
         let sizes = self.texts.iter().map(|text| text.longest().len());
-        (sizes.collect(), self.texts.iter().any(TextRule::varies))
+        Shapes {
+            short_integers: self.bounds.iter().map(|of| of.fit_i32()).collect(),
+            text_sizes: sizes.collect(),
+            varying: self.texts.iter().any(TextRule::varies),
+        }
+    }
+
+    /// The protocol of the requests.
+    pub(super) const fn wire(&self) -> Wire {
+        self.scope.wire
     }
 
     /// There are no more parameters.
@@ -388,22 +410,9 @@ impl<'a> Params<'a> {
     /// A text as it is sent.
     fn written(&self, text: &str) -> Vec<u8> {
         if self.is_text() {
-            quote(text)
+            self.scope.wire.quote(text)
         } else {
             text.as_bytes().to_vec()
         }
     }
-}
-
-/// A text as SQL writes it, in the servers' default mode.
-fn quote(text: &str) -> Vec<u8> {
-    let mut quoted = vec![b'\''];
-    for byte in text.bytes() {
-        if matches!(byte, b'\'' | b'\\') {
-            quoted.push(byte);
-        }
-        quoted.push(byte);
-    }
-    quoted.push(b'\'');
-    quoted
 }

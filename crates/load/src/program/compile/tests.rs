@@ -14,7 +14,7 @@ use crate::program::Encoding;
 use crate::protocol::{PreparedId, Request};
 
 fn compile_task(task: &DriveTask) -> Result<Program, StatementError> {
-    Program::compile(task, 0, None)
+    Program::compile(Wire::Mysql, task, 0, None)
 }
 
 fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTask {
@@ -255,7 +255,7 @@ fn values_and_requests_must_fit() {
         let task = task(protocol, "SELECT {t}", &[("t", digits(&long))]);
         assert!(matches!(
             compile_task(&task).unwrap_err().source,
-            CompileError::TooLarge(ProtocolError::Mysql(WireError::RequestTooLarge { .. }))
+            CompileError::TooLarge(ProtocolError::Wire(WireError::RequestTooLarge { .. }))
         ));
     }
 }

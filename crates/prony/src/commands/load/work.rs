@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use prony_lab::{AdHoc, Tables};
 use prony_model::{
-    Address, Backend, BuildFacts, ClientGroup, Config, Dataset, External, Family, Groups, Length,
-    Pace, PasswordSource, PlacementRule, Step, Target, Think, Timing, Tls, Transport, Version,
+    Address, Backend, BuildFacts, ClientGroup, Config, Dataset, External, Groups, Length, Pace,
+    PasswordSource, PlacementRule, Step, Target, Think, Timing, Tls, Transport, Version,
     WantedPlacement, Workload,
 };
 use prony_plan::{BadArgument, parse_intent, workload_on};
@@ -66,14 +66,8 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
     let external = external(args)?;
     let build = match &server.build {
         Some(id) => known(id, catalogue)?.facts(),
-        None => BuildFacts::external(Family::Mysql, Version::new(0, 0, 0)),
+        None => BuildFacts::external(server.family, Version::new(0, 0, 0)),
     };
-    if build.family == Family::Postgresql {
-        let id = &build.id;
-        return Err(Failure::usage(format!(
-            "load {id}: PostgreSQL servers can't be loaded yet; `prony servers shell {id}` starts one"
-        )));
-    }
     let name = match &external {
         Some(external) => external.address.to_string(),
         None => build.id.clone(),
@@ -83,8 +77,8 @@ fn target(args: &LoadArgs, catalogue: &Catalogue) -> Result<Target, Failure> {
     let intents = intents.collect::<Result<BTreeMap<_, _>, _>>();
     Ok(Target {
         name,
+        engine: (args.work.engine).unwrap_or_else(|| build.family.usual_engine()),
         build,
-        engine: args.work.engine,
         config: Config {
             intents: intents.map_err(usage)?,
             ..Config::default()

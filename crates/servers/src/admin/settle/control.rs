@@ -52,7 +52,12 @@ impl<'a> ControlConnection<'a> {
 
     /// The global value of a variable; `None` where the server does not have it.
     pub(super) fn variable(&mut self, name: &str) -> Result<Option<String>, SettleError> {
-        let answer = self.ask(&format!("SHOW GLOBAL VARIABLES LIKE '{name}'"))?;
+        let sql = if self.connection.is_postgresql() {
+            format!("SELECT name, setting FROM pg_settings WHERE name = '{name}'")
+        } else {
+            format!("SHOW GLOBAL VARIABLES LIKE '{name}'")
+        };
+        let answer = self.ask(&sql)?;
         Ok(pairs(answer).next().map(|(_, value)| value))
     }
 

@@ -82,7 +82,7 @@ fn texts_of_other_lengths_are_sent_whole() {
         panic!("prepared");
     };
     let mut choices = Choices::new(&program, 0);
-    let (mut request, mut id) = (Request::new(WIRE), PreparedId::new(7));
+    let (mut request, mut id) = (Request::new(Wire::Mysql), PreparedId::new(7));
     for turn in 0..200 {
         choices.choose(&program, statement, 0, &mut values[0]);
         request.execute(0, &prepared.execution, &mut id, &values[0]);
@@ -166,7 +166,7 @@ fn marks_move_with_the_rows_of_their_table() {
     );
     task.groups.own_mut().workload.statements[0].change.rows = -1;
     let marks = Arc::new(Marks::new([[11, 20], [1, 0]]));
-    let program = Program::compile(&task, 0, Some(&marks)).unwrap();
+    let program = Program::compile(Wire::Mysql, &task, 0, Some(&marks)).unwrap();
     let mut values = program.new_values();
     let mut draw = |client| {
         let mut choices = Choices::new(&program, client);

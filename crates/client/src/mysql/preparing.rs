@@ -2,10 +2,8 @@
 
 use prony_wire::{Eof, ErrPacket, PreparedStatement, column_name};
 
+use super::ERR;
 use crate::ClientError;
-
-/// The first byte of an ERR packet.
-const ERR: u8 = 0xff;
 
 /// Reads the answer, over any transport.
 #[derive(Debug, Default)]

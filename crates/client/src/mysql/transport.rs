@@ -1,6 +1,6 @@
 //! Packets over a socket, in order, with a limit on silence.
 
-use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::time::Duration;
 
 use prony_model::Tls;
@@ -114,15 +114,7 @@ impl Transport {
     }
 
     fn explain(&self, source: io::Error) -> ClientError {
-        match source.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => ClientError::Timeout {
-                after: self.timeout.unwrap_or_default(),
-            },
-            ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
-                ClientError::Closed
-            }
-            _ => ClientError::Io { source },
-        }
+        ClientError::broken(source, self.timeout)
     }
 
     /// Says goodbye, as far as the socket takes it.

@@ -1,5 +1,6 @@
 //! Against fake servers: each is a thread that plays one side of one conversation.
 
+use prony_model::Family;
 use std::thread;
 
 use super::*;
@@ -63,6 +64,7 @@ fn silence_and_hanging_up_while_connecting() {
 #[test]
 fn nobody_listens() {
     let login = Login {
+        family: Family::Mysql,
         user: "u".into(),
         password: "secret".into(),
         database: None,

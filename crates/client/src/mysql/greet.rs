@@ -12,11 +12,9 @@ use prony_wire::{
     clear_password, codes, encrypted_password,
 };
 
-use crate::transport::Transport;
+use super::ERR;
+use super::transport::Transport;
 use crate::{Address, ClientError, Login, TlsError};
-
-/// The first byte of an ERR packet.
-const ERR: u8 = 0xff;
 
 /// Switches and rounds that an authentication may take; the longest honest one takes five.
 const ROUNDS_MAX: usize = 8;
@@ -188,7 +186,7 @@ impl LoggingIn {
             address: self.address.clone(),
             user: self.login.user.clone(),
             plugin: plugin.name(),
-            code: error.code,
+            code: error.code.into(),
             sqlstate: error.sqlstate_text(),
             message: error.message_text(),
             remedy: if self.waits_for_key {

@@ -1,0 +1,1 @@
+//! Conversations with fake servers.

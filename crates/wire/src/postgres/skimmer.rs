@@ -1,0 +1,397 @@
+//! Reading answers without keeping them: the hot path of the load generator.
+//!
+//! Messages that came whole are read where they lie. Of others only the heads of a few kinds are
+//! copied, into a buffer of fixed size, so that a stream reads alike however it is split. Nothing is
+//! allocated.
+
+use super::{POSTGRES_HEADER_SIZE, read_header};
+use crate::{Progress, Tally, WireError};
+
+/// Bytes kept of a message that is read and not skipped: a refusal's fields up to its message.
+const HEAD_SIZE: usize = 640;
+
+/// An incremental reader of the answer to one request: everything up to `ReadyForQuery`.
+#[derive(Debug, Clone)]
+pub struct PostgresSkimmer {
+    tally: Tally,
+    done: bool,
+    /// Bytes of the refusal in `head`, 0 where there is none.
+    refused: usize,
+    /// The message that is coming in pieces.
+    piece: Piece,
+    head: [u8; HEAD_SIZE],
+}
+
+/// A message that has come in part.
+#[derive(Debug, Clone, Copy, Default)]
+struct Piece {
+    header: [u8; POSTGRES_HEADER_SIZE],
+    /// In `0..=POSTGRES_HEADER_SIZE`; below it the header is still incomplete.
+    header_length: usize,
+    tag: u8,
+    /// Bytes of its content that are still due.
+    left: usize,
+    /// Bytes of its content that are kept, in `0..=HEAD_SIZE`.
+    kept: usize,
+}
+
+/// The reason for a refusal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Refused<'a> {
+    /// Five characters; see the manual's appendix A.
+    pub code: &'a [u8],
+    /// The server's words.
+    pub message: &'a [u8],
+    /// The session ends with it: the server closes the connection and says nothing more.
+    pub is_fatal: bool,
+}
+
+impl Default for PostgresSkimmer {
+    fn default() -> Self {
+        Self {
+            tally: Tally::default(),
+            done: false,
+            refused: 0,
+            piece: Piece::default(),
+            head: [0; HEAD_SIZE],
+        }
+    }
+}
+
+impl PostgresSkimmer {
+    /// Expects the answer to a new request.
+    #[inline]
+    pub const fn start(&mut self) {
+        self.tally = Tally {
+            packets: 0,
+            rows: 0,
+            affected: 0,
+        };
+        self.done = false;
+        self.refused = 0;
+        self.piece.header_length = 0;
+        self.piece.left = 0;
+    }
+
+    /// Counts so far.
+    pub const fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// The refusal that came with the answer, if one did. Its message is cut to what is kept.
+    #[inline]
+    pub fn refused(&self) -> Option<Refused<'_>> {
+        if self.refused == 0 {
+            return None;
+        }
+        Some(Refused::read(&self.head[..self.refused]))
+    }
+
+    /// Takes the next bytes of the stream, in pieces of any size.
+    ///
+    /// # Errors
+    /// If the bytes are no message, or one that has no place in an answer. The stream is then of no
+    /// use any more.
+    #[inline]
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Progress, WireError> {
+        let mut rest = bytes;
+        loop {
+            if self.piece.header_length == 0 {
+                rest = self.take_whole(rest)?;
+            }
+            if self.done {
+                let consumed = bytes.len() - rest.len();
+                return Ok(Progress::Done { consumed });
+            }
+            match self.take_piece(rest)? {
+                Some(after) => rest = after,
+                None => return Ok(Progress::More),
+            }
+        }
+    }
+
+    /// Takes the messages at the front of `rest` that are whole, and returns what follows them. Rows
+    /// come by the thousand, so they get a short way.
+    #[inline]
+    fn take_whole<'a>(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8], WireError> {
+        while !self.done
+            && let Some(header) = rest.first_chunk::<POSTGRES_HEADER_SIZE>()
+        {
+            let (tag, length) = read_header(*header)?;
+            let Some((content, after)) = rest[POSTGRES_HEADER_SIZE..].split_at_checked(length)
+            else {
+                break;
+            };
+            rest = after;
+            if tag == b'D' {
+                self.tally.packets += 1;
+                self.tally.rows += 1;
+            } else {
+                self.end_message(tag, content)?;
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Takes a part of a message and returns what follows it, or `None` if more is needed.
+    fn take_piece<'a>(&mut self, mut rest: &'a [u8]) -> Result<Option<&'a [u8]>, WireError> {
+        let piece = &mut self.piece;
+        if piece.header_length < POSTGRES_HEADER_SIZE {
+            let missing = POSTGRES_HEADER_SIZE - piece.header_length;
+            let (now, after) = rest.split_at(missing.min(rest.len()));
+            piece.header[piece.header_length..][..now.len()].copy_from_slice(now);
+            piece.header_length += now.len();
+            rest = after;
+            if piece.header_length < POSTGRES_HEADER_SIZE {
+                return Ok(None);
+            }
+            (piece.tag, piece.left) = read_header(piece.header)?;
+            piece.kept = 0;
+        }
+        let (now, after) = rest.split_at(piece.left.min(rest.len()));
+        piece.left -= now.len();
+        // What a refusal says is kept until the answer ends.
+        if is_read(piece.tag) && (self.refused == 0 || piece.tag == b'E') {
+            let count = now.len().min(HEAD_SIZE - piece.kept);
+            self.head[piece.kept..][..count].copy_from_slice(&now[..count]);
+            piece.kept += count;
+        }
+        if piece.left > 0 {
+            return Ok(None);
+        }
+        piece.header_length = 0;
+        let (tag, head, kept) = (piece.tag, self.head, piece.kept);
+        self.end_message(tag, &head[..kept])?;
+        Ok(Some(after))
+    }
+
+    /// A message is complete. `content` is all of it, or as much as is kept of those that are read.
+    #[inline]
+    fn end_message(&mut self, tag: u8, content: &[u8]) -> Result<(), WireError> {
+        self.tally.packets += 1;
+        match tag {
+            b'Z' => self.done = true,
+            b'C' => self.tally.affected = self.tally.affected.saturating_add(affected(content)),
+            b'D' => self.tally.rows += 1,
+            b'E' => self.refuse(content),
+            // ParseComplete, BindComplete, CloseComplete, columns, no columns, parameters, an empty
+            // query, a portal with rows left, and what can come at any time: notices, changed
+            // settings, notifications.
+            b'1' | b'2' | b'3' | b'T' | b'n' | b't' | b'I' | b's' | b'N' | b'S' | b'A' => {}
+            byte => {
+                let packet = "message";
+                return Err(WireError::UnexpectedByte { packet, byte });
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&mut self, content: &[u8]) {
+        let count = content.len().min(HEAD_SIZE);
+        self.head[..count].copy_from_slice(&content[..count]);
+        // Never 0, which would be no refusal.
+        self.refused = count.max(1);
+        self.done = Refused::read(content).is_fatal;
+    }
+}
+
+/// `true` for messages whose content matters.
+const fn is_read(tag: u8) -> bool {
+    matches!(tag, b'C' | b'E')
+}
+
+/// Rows that a statement changed: the last number of its tag, such as `UPDATE 3` or `INSERT 0 1`;
+/// `SELECT 5` changed nothing.
+#[inline]
+fn affected(tag: &[u8]) -> u64 {
+    if !matches!(tag, [b'U' | b'I' | b'D' | b'M' | b'C', ..]) {
+        return 0;
+    }
+    let text = tag.strip_suffix(&[0]).unwrap_or(tag);
+    let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit());
+    let start = text.len() - digits.count();
+    text[start..].iter().fold(0, |number: u64, digit| {
+        number
+            .wrapping_mul(10)
+            .wrapping_add(u64::from(digit - b'0'))
+    })
+}
+
+impl<'a> Refused<'a> {
+    /// Reads the fields of an `ErrorResponse`, each a letter and a text with a zero at its end. One that
+    /// was cut ends where the bytes end.
+    fn read(fields: &'a [u8]) -> Self {
+        let mut refused = Self::default();
+        let mut rest = fields;
+        while let [letter, after @ ..] = rest
+            && *letter != 0
+        {
+            let end = after.iter().position(|byte| *byte == 0);
+            let (text, next) = after.split_at(end.unwrap_or(after.len()));
+            match letter {
+                b'S' | b'V' if matches!(text, b"FATAL" | b"PANIC") => refused.is_fatal = true,
+                b'C' => refused.code = text,
+                b'M' => refused.message = text,
+                _ => {}
+            }
+            rest = next.get(1..).unwrap_or_default();
+        }
+        refused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn message(tag: u8, content: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let start = super::super::begin_message(&mut bytes, tag);
+        bytes.extend_from_slice(content);
+        super::super::finish_message(&mut bytes, start);
+        bytes
+    }
+
+    fn ready() -> Vec<u8> {
+        message(b'Z', b"I")
+    }
+
+    fn refusal(severity: &str, text: &str) -> Vec<u8> {
+        let fields = format!("S{severity}\0V{severity}\0C40P01\0M{text}\0Fdeadlock.c\0\0");
+        message(b'E', fields.as_bytes())
+    }
+
+    fn whole(bytes: &[u8]) -> PostgresSkimmer {
+        let mut skimmer = PostgresSkimmer::default();
+        skimmer.start();
+        let consumed = bytes.len();
+        assert_eq!(skimmer.feed(bytes), Ok(Progress::Done { consumed }));
+        skimmer
+    }
+
+    /// Answers of each kind, with their rows and changes.
+    fn answers() -> Vec<(Vec<u8>, u64, u64)> {
+        let row = message(b'D', b"\0\x01\0\0\0\x04\0\0\0\x07");
+        let long = message(b'D', &[7; 3000]);
+        let notice = message(b'N', b"SWARNING\0C25P01\0Mno transaction\0\0");
+        let columns = message(
+            b'T',
+            b"\0\x01id\0\0\0\x40\0\0\x01\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0",
+        );
+        let tag = |text: &[u8]| message(b'C', text);
+        vec![
+            (
+                [message(b'2', b""), row.clone(), tag(b"SELECT 1\0"), ready()].concat(),
+                1,
+                0,
+            ),
+            (
+                [columns, row.clone(), long, row, tag(b"SELECT 3\0"), ready()].concat(),
+                3,
+                0,
+            ),
+            ([tag(b"UPDATE 12\0"), ready()].concat(), 0, 12),
+            ([tag(b"INSERT 0 3\0"), ready()].concat(), 0, 3),
+            ([tag(b"DELETE 0\0"), ready()].concat(), 0, 0),
+            ([notice, tag(b"COMMIT\0"), ready()].concat(), 0, 0),
+            ([message(b'I', b""), ready()].concat(), 0, 0),
+        ]
+    }
+
+    #[test]
+    fn rows_and_changes_are_counted() {
+        for (bytes, rows, affected) in answers() {
+            let tally = whole(&bytes).tally();
+            assert_eq!((tally.rows, tally.affected), (rows, affected), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_kept_until_the_server_is_ready() {
+        let bytes = [refusal("ERROR", "deadlock detected"), ready()].concat();
+        let skimmer = whole(&bytes);
+        let expected = Refused {
+            code: b"40P01",
+            message: b"deadlock detected",
+            is_fatal: false,
+        };
+        assert_eq!(skimmer.refused(), Some(expected));
+        let long = "x".repeat(2000);
+        let skimmer = whole(&[refusal("ERROR", &long), ready()].concat());
+        let refused = skimmer.refused().unwrap();
+        assert_eq!(refused.code, b"40P01");
+        assert!(refused.message.len() > 500);
+    }
+
+    #[test]
+    fn a_fatal_refusal_ends_the_answer() {
+        let skimmer = whole(&refusal("FATAL", "terminating connection"));
+        assert!(skimmer.refused().unwrap().is_fatal);
+    }
+
+    #[test]
+    fn messages_without_a_place_in_answers_are_errors() {
+        for tag in *b"RKGHWdc0\xff" {
+            let error = PostgresSkimmer::default()
+                .feed(&message(tag, b"...."))
+                .unwrap_err();
+            assert!(matches!(error, WireError::UnexpectedByte { .. }), "{tag}");
+        }
+        assert!(PostgresSkimmer::default().feed(b"D\0\0\0\x03").is_err());
+    }
+
+    #[test]
+    fn the_next_answer_begins_with_nothing() {
+        let mut skimmer = whole(&[refusal("ERROR", "no"), ready()].concat());
+        skimmer.start();
+        assert_eq!(skimmer.refused(), None);
+        let bytes = ready();
+        assert_eq!(
+            skimmer.feed(&[&bytes[..], b"more"].concat()),
+            Ok(Progress::Done { consumed: 6 })
+        );
+        assert_eq!(skimmer.tally().packets, 1);
+    }
+
+    #[test]
+    fn answers_read_alike_however_they_are_split() {
+        let mut all: Vec<Vec<u8>> = answers().into_iter().map(|(bytes, ..)| bytes).collect();
+        all.push(
+            [
+                refusal("ERROR", "deadlock detected"),
+                message(b'C', b"X\0"),
+                ready(),
+            ]
+            .concat(),
+        );
+        for bytes in all {
+            let expected = whole(&bytes);
+            for first in 0..=bytes.len() {
+                for second in first..=bytes.len().min(first + 40) {
+                    let mut skimmer = PostgresSkimmer::default();
+                    for part in [&bytes[..first], &bytes[first..second], &bytes[second..]] {
+                        skimmer.feed(part).unwrap();
+                    }
+                    assert_eq!(skimmer.tally(), expected.tally());
+                    assert_eq!(skimmer.refused(), expected.refused());
+                    assert!(skimmer.done);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(parts in proptest::collection::vec(any::<Vec<u8>>(), 0..9)) {
+            let mut skimmer = PostgresSkimmer::default();
+            for part in parts {
+                if skimmer.feed(&part).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+}
