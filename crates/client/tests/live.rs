@@ -126,7 +126,7 @@ fn open(address: &Address, user: &str, password: &str, tls: &Tls) -> Result<(), 
         if progress == OpeningProgress::Encrypt {
             stream.encrypt().unwrap();
             out.clear();
-            opening.encrypted(&mut out);
+            opening.encrypted(&mut out)?;
             stream.write_all(&out).unwrap();
         }
         stream.flush().unwrap();

@@ -14,7 +14,14 @@ fn samples(parameters: &[(&str, i64)], seed: u64) -> Result<Vec<(String, String)
         .iter()
         .map(|(name, value)| ((*name).to_owned(), *value))
         .collect();
-    sample_statements(None, &mixed(true), &parameters, &DATASET, seed)
+    sample_statements(
+        Family::Mysql,
+        None,
+        &mixed(true),
+        &parameters,
+        &DATASET,
+        seed,
+    )
 }
 
 /// The numbers of a text, in order.
@@ -54,11 +61,22 @@ fn what_makes_no_sense_is_refused() {
     ));
     let mut broken = mixed(true);
     broken.statements[1].params.pop();
-    let error = sample_statements(None, &broken, &BTreeMap::new(), &DATASET, 1).unwrap_err();
+    let error =
+        sample_statements(Family::Mysql, None, &broken, &BTreeMap::new(), &DATASET, 1).unwrap_err();
     assert!(error.to_string().contains("{c}"), "{error}");
     let empty = Dataset {
         tables: 0,
         ..DATASET
     };
-    assert!(sample_statements(None, &mixed(true), &BTreeMap::new(), &empty, 1).is_err());
+    assert!(
+        sample_statements(
+            Family::Mysql,
+            None,
+            &mixed(true),
+            &BTreeMap::new(),
+            &empty,
+            1
+        )
+        .is_err()
+    );
 }
