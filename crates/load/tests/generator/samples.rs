@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prony_load::{JobError, LoadError, sample_statements};
-use prony_model::Dataset;
+use prony_model::{Dataset, Family};
 
 use crate::drive::mixed;
 
