@@ -18,9 +18,8 @@ use prony_client::{Address, Connection};
 use prony_host::{Launcher, Roots};
 use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task, violations};
 use prony_model::{
-    Backend, Config, Dataset, Distribution, Effect, Engine, Family, Generator, Hot, IntentValue,
-    Length, Param, Protocol, Schema, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls,
-    Transport, Workload,
+    Backend, Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue, Length,
+    Param, Protocol, Schema, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport, Workload,
 };
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
@@ -37,8 +36,9 @@ fn start(roots: &Roots, build: &str, engine: Engine, tls: bool) -> Running {
     let stop = StopFlag::default();
     let depot = Depot::new(&fetched, &catalogue, &launcher);
     let build = depot.fetch(build, &stop, &mut |_| ()).unwrap();
+    let intent = tls.then(|| ("tls".to_owned(), IntentValue::Flag(true)));
     let config = Config {
-        intents: [("tls".to_owned(), IntentValue::Flag(tls))].into(),
+        intents: intent.into_iter().collect(),
         ..Config::default()
     };
     let wanted = Wanted {
@@ -58,7 +58,7 @@ fn start(roots: &Roots, build: &str, engine: Engine, tls: bool) -> Running {
 fn job(server: &Running, address: Address, tls: Tls, task: Task) -> Job {
     let login = server.load_login();
     Job {
-        family: Family::Mysql,
+        family: login.family,
         address,
         user: login.user,
         password: login.password,
@@ -176,7 +176,7 @@ fn in_list(distribution: Distribution) -> Workload {
     workload.parameters.insert("range".into(), 20);
     let statement = &mut workload.statements[0];
     let sql = "SELECT id, c FROM {table} WHERE id IN ({ids:list})";
-    statement.sql = sql.parse::<SqlTemplate>().unwrap();
+    statement.sql = sql.parse().unwrap();
     statement.expect.rows = Some("1..20".parse().unwrap());
     statement.params = vec![Param {
         name: "ids".into(),
@@ -326,18 +326,23 @@ fn conditions_hold_after_a_crash() {
     if !live() {
         return;
     }
+    crash_in_the_middle("mysql-8.0.31", Engine::Innodb);
+    crash_in_the_middle("postgresql-18.6", Engine::Heap);
+}
+
+fn crash_in_the_middle(build: &str, engine: Engine) {
     let scratch = tempfile::tempdir().unwrap();
     let roots = Roots {
         cache: scratch.path().to_owned(),
     };
-    let server = start(&roots, "mysql-8.0.31", Engine::Innodb, false);
+    let server = start(&roots, build, engine, false);
     let dataset = Dataset {
         schema: Schema::built_in("wholesale").unwrap(),
         ..Dataset::sbtest(1, 1, 1)
     };
     let task = Task::Fill(FillTask {
         dataset,
-        engine: Engine::Innodb,
+        engine,
         connections: 2,
         own_server: true,
         hold: false,
