@@ -11,7 +11,7 @@ use prony_host::At;
 use prony_model::{BuildFacts, Config, IntentFacts};
 
 pub use entry::{
-    Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, Shutdown, Source, Support,
+    Bootstrap, DebOrigin, Dependencies, Entry, Origin, Part, PipOrigin, Shutdown, Source, Support,
 };
 
 pub use error::CatalogueError;

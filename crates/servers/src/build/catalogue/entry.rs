@@ -148,6 +148,8 @@ pub enum Origin {
     Maven(String),
     /// `name@version`, through `npm`.
     Npm(String),
+    /// A Python wheel, through `pip3`.
+    Pip(PipOrigin),
     /// Debian packages, through `apt-get` and the machine's own mirror.
     Deb(DebOrigin),
     /// An archive at an address.
@@ -156,6 +158,19 @@ pub enum Origin {
     Archive(PathBuf),
     /// A folder that the user has. Used in place, never changed.
     Path(PathBuf),
+}
+
+/// A wheel: a Python package in binary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PipOrigin {
+    /// `name==version`.
+    pub package: String,
+    /// The platform of the wheel, such as `manylinux_2_28_x86_64`.
+    pub platform: String,
+    /// The version of Python that it is for, such as `3.11`; none where it is for all.
+    #[serde(default)]
+    pub python: Option<String>,
 }
 
 /// Debian packages.
