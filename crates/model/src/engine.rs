@@ -46,6 +46,11 @@ impl Engine {
         matches!(self, Self::Innodb | Self::Rocksdb | Self::Heap)
     }
 
+    /// True where foreign keys are checked.
+    pub const fn keeps_foreign_keys(self) -> bool {
+        matches!(self, Self::Innodb | Self::Heap)
+    }
+
     /// True where tables keep their rows when the server stops.
     pub const fn persistent(self) -> bool {
         !matches!(self, Self::Memory)

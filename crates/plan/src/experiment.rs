@@ -27,8 +27,8 @@ mod twin;
 use std::path::Path;
 
 use prony_model::{
-    Backend, BuildFacts, Dataset, Engine, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema,
-    Target, Workload,
+    Backend, BuildFacts, Dataset, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema, Target,
+    Workload,
 };
 
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
@@ -226,7 +226,7 @@ fn check_foreign_keys(
         return Ok(());
     }
     let mut all = targets.all.iter();
-    let Some(target) = all.find(|target| target.engine != Engine::Innodb) else {
+    let Some(target) = all.find(|target| !target.engine.keeps_foreign_keys()) else {
         return Ok(());
     };
     Problem::new(format!(
@@ -236,7 +236,7 @@ fn check_foreign_keys(
         target.engine
     ))
     .at(&read.rows, "in this dataset")
-    .help("only InnoDB keeps them: change the target's `engine`, or choose a schema without them")
+    .help("only InnoDB and PostgreSQL keep them: change the target's `engine`, or choose a schema without them")
     .fail(document)
 }
 
