@@ -226,7 +226,7 @@ fn intents() -> Vec<IntentFacts> {
         kind,
         choices: choices.iter().map(|&word| word.to_owned()).collect(),
         description: String::new(),
-        baseline: None,
+        baselines: Family::ALL.map(|family| (family, None)).into(),
         summary: Vec::new(),
     };
     vec![

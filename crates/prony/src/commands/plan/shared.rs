@@ -1,6 +1,8 @@
 //! Settings that all targets share.
 
-use prony_model::{Aspect, Baseline, IntentFacts, Plan, Target};
+use std::collections::BTreeSet;
+
+use prony_model::{Aspect, Baseline, Family, IntentFacts, Plan, Target};
 
 /// The settings that all targets whose servers Prony starts have in common, in at most three lines
 /// under a heading: the use of the targets, the settings that the experiment asks for, and the
@@ -69,11 +71,35 @@ fn left_to_baseline(ours: &[&Target], baseline: Baseline, intents: &[IntentFacts
         configs.all(|config| !config.intents.contains_key(&facts.name))
     };
     let left = intents.iter().filter(is_important).filter(is_left);
-    let text = |facts: &IntentFacts| match (&facts.baseline, baseline) {
-        (Some(value), Baseline::Common) => format!("{} {value}", facts.name),
-        _ => facts.name.clone(),
+    let text = |facts: &IntentFacts| match (baseline, of_families(ours, facts).as_slice()) {
+        (Baseline::Shipped, _) | (_, []) => facts.name.clone(),
+        (_, [(value, _)]) => format!("{} {value}", facts.name),
+        (_, several) => {
+            let said = |(value, families): &(String, Vec<&str>)| {
+                format!("{value} ({})", families.join(", "))
+            };
+            let several: Vec<String> = several.iter().map(said).collect();
+            format!("{} {}", facts.name, several.join(" and "))
+        }
     };
     left.map(text).collect()
+}
+
+/// The values of an intent in the common baseline, each with the families of targets that have it.
+fn of_families(ours: &[&Target], facts: &IntentFacts) -> Vec<(String, Vec<&'static str>)> {
+    let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+    let families: BTreeSet<Family> = ours.iter().map(|target| target.build.family).collect();
+    for family in families {
+        let Some(Some(value)) = facts.baselines.get(&family) else {
+            continue;
+        };
+        let value = value.to_string();
+        match values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, families)) => families.push(family.name()),
+            None => values.push((value, vec![family.name()])),
+        }
+    }
+    values
 }
 
 #[cfg(test)]
@@ -89,7 +115,9 @@ mod tests {
             kind: IntentKind::Text,
             choices: Vec::new(),
             description: String::new(),
-            baseline: Some(baseline),
+            baselines: Family::ALL
+                .map(|family| (family, Some(baseline.clone())))
+                .into(),
             summary: summary.to_vec(),
         }
     }
@@ -136,6 +164,25 @@ mod tests {
             differing,
             "\nShared by all targets:\n  protocol prepared, transport socket, baseline common\n  \
              at the baseline: binlog off, key_buffer 64M"
+        );
+    }
+
+    #[test]
+    fn baselines_of_families_stand_side_by_side() {
+        let mut isolation = facts("isolation", IntentValue::Flag(true), &[Engine::Innodb]);
+        let own = (Family::Postgresql, Some(IntentValue::Flag(false)));
+        isolation.baselines.extend([own]);
+        let target = |name| testkit::target(name, Version::new(8, 0, 31));
+        let mut targets = [target("a"), target("b")];
+        let shown = |targets: &[Target]| {
+            let targets: Vec<&Target> = targets.iter().collect();
+            left_to_baseline(&targets, Baseline::Common, std::slice::from_ref(&isolation))
+        };
+        assert_eq!(shown(&targets), ["isolation on"]);
+        targets[1].build.family = Family::Postgresql;
+        assert_eq!(
+            shown(&targets),
+            ["isolation on (mysql) and off (postgresql)"]
         );
     }
 

@@ -42,7 +42,8 @@ fn the_baseline_of_every_build() {
             catalogue.render(&facts, wanted).unwrap().text()
         };
         if facts.family == Family::Postgresql {
-            insta::assert_snapshot!("baseline-postgresql", lines_of(&catalogue, &facts));
+            let name = format!("baseline-{}", entry.id);
+            insta::assert_snapshot!(name, lines_of(&catalogue, &facts));
             continue;
         }
         insta::assert_snapshot!(format!("baseline-{}", entry.id), text(Engine::Innodb));
@@ -542,13 +543,22 @@ fn the_documentation_has_every_intent() {
             IntentKind::Bytes => "bytes",
             IntentKind::Text => "text",
         };
-        let baseline = intent.baseline().as_ref().map(ToString::to_string);
-        let baseline = baseline.unwrap_or_else(|| "—".to_owned());
-        let begin = format!("| `{}` | {kind} | {baseline} |", intent.name);
-        let end = format!("| {} |", intent.because);
-        let fits = |line: &str| {
-            line.starts_with(&begin) && (intent.because.is_empty() || line.ends_with(&end))
+        let baseline = |family| intent.baseline(family).as_ref().map(ToString::to_string);
+        let of_both = |general: String, own: String| {
+            if own == general {
+                return own;
+            }
+            format!("{general}; PostgreSQL: {own}")
         };
+        let values = [Family::Mysql, Family::Postgresql].map(baseline);
+        let [general, own] = values.map(|value| value.unwrap_or_else(|| "—".to_owned()));
+        let begin = format!("| `{}` | {kind} | {} |", intent.name, of_both(general, own));
+        let [general, own] =
+            [Family::Mysql, Family::Postgresql].map(|family| intent.because(family).to_owned());
+        let because = of_both(general, own);
+        let end = format!("| {because} |");
+        let fits =
+            |line: &str| line.starts_with(&begin) && (because.is_empty() || line.ends_with(&end));
         assert!(text.lines().any(fits), "{begin} … {end}");
     }
 }
