@@ -179,6 +179,7 @@ fn builds() -> Vec<BuildFacts> {
         engine_options: BTreeMap::new(),
         lacks: Vec::new(),
         caution: None,
+        compiled: None,
         no_valgrind: None,
     };
     vec![
