@@ -71,26 +71,20 @@ fn left_to_baseline(ours: &[&Target], baseline: Baseline, intents: &[IntentFacts
         configs.all(|config| !config.intents.contains_key(&facts.name))
     };
     let left = intents.iter().filter(is_important).filter(is_left);
-    let text = |facts: &IntentFacts| match (baseline, of_families(ours, facts).as_slice()) {
-        (Baseline::Shipped, _) | (_, []) => facts.name.clone(),
-        (_, [(value, _)]) => format!("{} {value}", facts.name),
-        (_, several) => {
-            let said = |(value, families): &(String, Vec<&str>)| {
-                format!("{value} ({})", families.join(", "))
-            };
-            let several: Vec<String> = several.iter().map(said).collect();
-            format!("{} {}", facts.name, several.join(" and "))
-        }
+    let text = |facts: &IntentFacts| match baseline {
+        Baseline::Shipped => facts.name.clone(),
+        Baseline::Common => format!("{}{}", facts.name, of_families(ours, facts)),
     };
     left.map(text).collect()
 }
 
-/// The values of an intent in the common baseline, each with the families of targets that have it.
-fn of_families(ours: &[&Target], facts: &IntentFacts) -> Vec<(String, Vec<&'static str>)> {
-    let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+/// The value of an intent in the common baseline, after a space; if the families of the targets have several,
+/// or some have no such thing, each value with its families.
+fn of_families(ours: &[&Target], facts: &IntentFacts) -> String {
     let families: BTreeSet<Family> = ours.iter().map(|target| target.build.family).collect();
-    for family in families {
-        let Some(Some(value)) = facts.baselines.get(&family) else {
+    let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+    for family in &families {
+        let Some(Some(value)) = facts.baselines.get(family) else {
             continue;
         };
         let value = value.to_string();
@@ -99,7 +93,15 @@ fn of_families(ours: &[&Target], facts: &IntentFacts) -> Vec<(String, Vec<&'stat
             None => values.push((value, vec![family.name()])),
         }
     }
-    values
+    match values.as_slice() {
+        [] => String::new(),
+        [(value, of)] if of.len() == families.len() => format!(" {value}"),
+        several => {
+            let said = |(value, of): &(String, Vec<&str>)| format!("{value} ({})", of.join(", "));
+            let several: Vec<String> = several.iter().map(said).collect();
+            format!(" {}", several.join(" and "))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -109,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    fn facts(name: &str, baseline: IntentValue, summary: &[Engine]) -> IntentFacts {
+    fn facts(name: &str, baseline: &IntentValue, summary: &[Engine]) -> IntentFacts {
         IntentFacts {
             name: name.to_owned(),
             kind: IntentKind::Text,
@@ -124,15 +126,15 @@ mod tests {
 
     fn shown(change: impl Fn(&mut [Target])) -> String {
         let intents = [
-            facts("binlog", IntentValue::Flag(false), &Engine::ALL),
+            facts("binlog", &IntentValue::Flag(false), &Engine::ALL),
             facts(
                 "key_buffer",
-                IntentValue::Bytes(64 << 20),
+                &IntentValue::Bytes(64 << 20),
                 &[Engine::Myisam],
             ),
             facts(
                 "buffer_pool",
-                IntentValue::Bytes(128 << 20),
+                &IntentValue::Bytes(128 << 20),
                 &[Engine::Innodb],
             ),
         ];
@@ -169,21 +171,24 @@ mod tests {
 
     #[test]
     fn baselines_of_families_stand_side_by_side() {
-        let mut isolation = facts("isolation", IntentValue::Flag(true), &[Engine::Innodb]);
+        let mut isolation = facts("isolation", &IntentValue::Flag(true), &[Engine::Innodb]);
         let own = (Family::Postgresql, Some(IntentValue::Flag(false)));
         isolation.baselines.extend([own]);
         let target = |name| testkit::target(name, Version::new(8, 0, 31));
         let mut targets = [target("a"), target("b")];
-        let shown = |targets: &[Target]| {
+        let left = |targets: &[Target], facts: &IntentFacts| {
             let targets: Vec<&Target> = targets.iter().collect();
-            left_to_baseline(&targets, Baseline::Common, std::slice::from_ref(&isolation))
+            left_to_baseline(&targets, Baseline::Common, std::slice::from_ref(facts))
         };
-        assert_eq!(shown(&targets), ["isolation on"]);
+        assert_eq!(left(&targets, &isolation), ["isolation on"]);
         targets[1].build.family = Family::Postgresql;
         assert_eq!(
-            shown(&targets),
+            left(&targets, &isolation),
             ["isolation on (mysql) and off (postgresql)"]
         );
+        isolation.baselines.remove(&Family::Postgresql);
+        targets.reverse();
+        assert_eq!(left(&targets, &isolation), ["isolation on (mysql)"]);
     }
 
     #[test]
