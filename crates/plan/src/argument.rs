@@ -207,6 +207,8 @@ pub fn workload_on(
 mod tests {
     use std::net::Ipv4Addr;
 
+    use prony_model::Family;
+
     use super::*;
     use crate::embedded_workloads;
 
@@ -245,7 +247,7 @@ mod tests {
             kind,
             choices: choices.iter().map(ToString::to_string).collect(),
             description: String::new(),
-            baseline: None,
+            baselines: Family::ALL.map(|family| (family, None)).into(),
             summary: Vec::new(),
         };
         let facts = [

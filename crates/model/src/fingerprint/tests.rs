@@ -113,6 +113,7 @@ fn target() -> Target {
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
             caution: None,
+            compiled: None,
             no_valgrind: None,
         },
         engine: Engine::Innodb,

@@ -27,6 +27,7 @@ fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
             caution: None,
+            compiled: None,
             no_valgrind: None,
         },
         version_text: "8.0.31".into(),

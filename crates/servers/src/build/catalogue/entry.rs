@@ -31,6 +31,9 @@ pub struct Entry {
     /// without final period, which every report has among its warnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caution: Option<String>,
+    /// How its compiler was told to optimise, such as `-O2`, for servers that can't be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiled: Option<String>,
     /// Why its instructions can't be counted in valgrind; a fragment without final period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_valgrind: Option<String>,
@@ -232,6 +235,7 @@ impl Entry {
             engine_options: self.engine_options.clone(),
             lacks: self.lacks.clone(),
             caution: self.caution.clone(),
+            compiled: self.compiled.clone(),
             no_valgrind: self.no_valgrind.clone(),
         }
     }
