@@ -184,12 +184,12 @@ impl Intents {
         names.collect()
     }
 
-    /// Bytes of memory that a configuration gives to a server, as far as intents say so: what is
+    /// Bytes of memory that a configuration gives to a server of a family, as far as intents say so: what is
     /// asked for, else the common baseline, which is near what servers take by themselves.
-    pub(crate) fn memory(&self, config: &Config) -> u64 {
+    pub(crate) fn memory(&self, family: Family, config: &Config) -> u64 {
         let of = |intent: &Intent| {
             let asked = config.intents.get(&intent.name).cloned();
-            match asked.or_else(|| intent.baseline(Family::Mysql)) {
+            match asked.or_else(|| intent.baseline(family)) {
                 Some(IntentValue::Bytes(bytes)) => bytes,
                 _ => 0,
             }

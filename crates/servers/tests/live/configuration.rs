@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use prony_client::{Connection, PostgresConnection};
+use prony_client::Connection;
 use prony_equality::{Subject, VariableTable};
 use prony_host::{Launcher, Roots};
 use prony_model::{
@@ -305,15 +305,14 @@ impl Servers {
         instance.bootstrap(&stop)?;
         let server = instance.start(&stop)?;
         let (address, login) = (server.address(), server.admin_login());
-        let answer = if build.facts.family == Family::Postgresql {
-            let user = login.user;
-            let mut connection =
-                PostgresConnection::connect(&address, &user, "postgres", LIMIT).unwrap();
-            connection.query("SHOW ALL").unwrap()
+        let mut connection = Connection::connect(&address, &login, LIMIT).unwrap();
+        let answer = connection.query(if connection.is_postgresql() {
+            "SHOW ALL"
         } else {
-            let mut connection = Connection::connect(&address, &login, LIMIT).unwrap();
-            connection.query("SHOW GLOBAL VARIABLES").unwrap()
-        };
+            "SHOW GLOBAL VARIABLES"
+        });
+        let answer = answer.unwrap();
+        drop(connection);
         server.stop(LIMIT).unwrap();
         let pair = |row: Vec<Option<String>>| {
             let mut row = row.into_iter().map(Option::unwrap_or_default);
