@@ -47,7 +47,7 @@ impl BuildFacts {
             id: Self::EXTERNAL.to_owned(),
             family,
             version,
-            engines: Engine::ALL.to_vec(),
+            engines: family.engines(),
             engine_options: BTreeMap::new(),
             lacks: Vec::new(),
             caution: None,
