@@ -118,7 +118,8 @@ impl LoggingIn {
             | Message::AuthenticationGssContinue(_) => return Err(unknown("Kerberos or the like")),
             Message::ParameterStatus(body) => {
                 if matches!(body.name(), Ok("server_version")) {
-                    self.server_version = body.value().unwrap_or_default().to_owned();
+                    let value = body.value().unwrap_or_default();
+                    value.clone_into(&mut self.server_version);
                 }
             }
             Message::BackendKeyData(body) => self.process_id = body.process_id().cast_unsigned(),

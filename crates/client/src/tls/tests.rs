@@ -115,7 +115,7 @@ fn open(address: &Address, login: &Login) -> Result<(), ClientError> {
         if progress == OpeningProgress::Encrypt {
             stream.encrypt().map_err(failed)?;
             out.clear();
-            opening.encrypted(&mut out);
+            opening.encrypted(&mut out).unwrap();
             stream.write_all(&out).map_err(failed)?;
         }
         stream.flush().map_err(failed)?;
