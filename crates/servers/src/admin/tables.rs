@@ -1,6 +1,6 @@
 //! The database and the tables of a dataset.
 
-use prony_client::Connection;
+use prony_client::{ClientError, Connection};
 use prony_model::{ColumnType, Dataset, TableIndex};
 
 use super::statement::{StatementError, run};
@@ -48,7 +48,9 @@ pub fn warm(connection: &mut Connection, dataset: &Dataset) -> Result<(), Statem
     for part in dataset.parts() {
         for index in 0..part.tables {
             let table = part.table_name(index);
-            if let Some(statement) = read_rows(&part, index) {
+            let key = part.indexes(index).into_iter().next();
+            let hint = key.map_or_else(String::new, |key| force(&key.name));
+            if let Some(statement) = read_rows(&part, index, &hint) {
                 run(connection, &statement)?;
             }
             for index in part.secondary_indexes(index) {
@@ -62,9 +64,15 @@ pub fn warm(connection: &mut Connection, dataset: &Dataset) -> Result<(), Statem
 }
 
 /// The same in PostgreSQL, by the extension that reads whole tables and indexes into its buffers: plans
-/// decide there what a statement reads. Only an administrator may make the extension.
+/// decide there what a statement reads. Accounts of external servers may not make the extension, or it is
+/// not installed there; then statements read all, as far as plans let them.
 fn warm_postgres(connection: &mut Connection, dataset: &Dataset) -> Result<(), StatementError> {
-    run(connection, "CREATE EXTENSION IF NOT EXISTS pg_prewarm")?;
+    match run(connection, "CREATE EXTENSION IF NOT EXISTS pg_prewarm") {
+        Err(error) if matches!(error.source, ClientError::Server { .. }) => {
+            return read_postgres(connection, dataset);
+        }
+        outcome => outcome?,
+    };
     for part in dataset.parts() {
         for table in part.table_names() {
             run(
@@ -79,10 +87,31 @@ fn warm_postgres(connection: &mut Connection, dataset: &Dataset) -> Result<(), S
     Ok(())
 }
 
-/// The statement that reads all rows of table `index` by its key.
-fn read_rows(dataset: &Dataset, index: u32) -> Option<String> {
+/// Reads all rows and all indexes of a dataset in PostgreSQL, whose plans use an index where nothing else is
+/// left.
+fn read_postgres(connection: &mut Connection, dataset: &Dataset) -> Result<(), StatementError> {
+    for part in dataset.parts() {
+        for index in 0..part.tables {
+            let table = part.table_name(index);
+            let rows = read_rows(&part, index, "");
+            let indexes = part.indexes(index).into_iter();
+            let indexes = indexes.filter_map(|index| read_column(&table, &index, ""));
+            run(connection, "RESET ALL")?;
+            for statement in rows.into_iter().chain(indexes) {
+                run(connection, &statement)?;
+                run(
+                    connection,
+                    "SET enable_seqscan = off; SET enable_bitmapscan = off",
+                )?;
+            }
+        }
+    }
+    run(connection, "RESET ALL").map(drop)
+}
+
+/// The statement that reads all rows of table `index`, by the index that `hint` names.
+fn read_rows(dataset: &Dataset, index: u32, hint: &str) -> Option<String> {
     let table = dataset.table_name(index);
-    let key = dataset.indexes(index).into_iter().next()?.name;
     // A column that is in no index makes the server read whole rows.
     let column = dataset.unindexed_column()?;
     let other = if column.kind.is_number() {
@@ -91,12 +120,22 @@ fn read_rows(dataset: &Dataset, index: u32) -> Option<String> {
         format!("LENGTH({})", column.name)
     };
     Some(format!(
-        "SELECT COUNT(*) FROM {table} FORCE INDEX ({key}) WHERE {other} < 0"
+        "SELECT COUNT(*) FROM {table}{hint} WHERE {other} < 0"
     ))
 }
 
 /// The statement that reads all of an index, and not the rows that it leads to.
 pub(super) fn read_index(table: &str, index: &TableIndex) -> Option<String> {
+    read_column(table, index, &force(&index.name))
+}
+
+/// The hint that makes servers of MySQL and MariaDB use an index.
+fn force(index: &str) -> String {
+    format!(" FORCE INDEX ({index})")
+}
+
+/// The statement that reads the first column of an index, by the index that `hint` names.
+fn read_column(table: &str, index: &TableIndex, hint: &str) -> Option<String> {
     let column = index.columns.first()?;
     let name = &column.name;
     // No text is below the empty one, and no date below this one.
@@ -107,8 +146,7 @@ pub(super) fn read_index(table: &str, index: &TableIndex) -> Option<String> {
         _ => ("SUM", "-9223372036854775807"),
     };
     Some(format!(
-        "SELECT {read}({name}) FROM {table} FORCE INDEX ({index}) WHERE {name} >= {lowest}",
-        index = index.name
+        "SELECT {read}({name}) FROM {table}{hint} WHERE {name} >= {lowest}"
     ))
 }
 
@@ -130,7 +168,7 @@ mod tests {
             let index = dataset.secondary_indexes(1).next().unwrap();
             let table = dataset.table_name(1);
             (
-                read_rows(dataset, 1).unwrap(),
+                read_rows(dataset, 1, &force(&dataset.indexes(1)[0].name)).unwrap(),
                 read_index(&table, &index).unwrap(),
             )
         };
