@@ -36,6 +36,10 @@ const LOG_LINES: usize = 40;
 /// The database that datasets live in on servers that Prony starts.
 const DATABASE: &str = "prony";
 
+/// The state of errors of PostgreSQL about a database that is not there (`errcodes.txt`:
+/// `invalid_catalog_name`).
+const NO_DATABASE: &str = "3D000";
+
 /// A server that answers.
 #[derive(Debug)]
 pub(crate) enum Server {
@@ -85,8 +89,15 @@ impl ExternalAccess {
         })
     }
 
-    /// A connection without a default database: the dataset's may not be there yet.
+    /// A connection without a default database: the dataset's may not be there yet. Every session of PostgreSQL
+    /// is in a database, and an account may have the dataset's alone, so that it is in that one if it is there.
     pub(crate) fn connect(&self) -> Result<Connection, ClientError> {
+        if self.family == Family::Postgresql {
+            match Connection::connect(&self.external.address, &self.login(), CONTROL_TIMEOUT) {
+                Err(ClientError::Login { sqlstate, .. }) if sqlstate == NO_DATABASE => {}
+                outcome => return outcome,
+            }
+        }
         let login = Login {
             database: None,
             ..self.login()
