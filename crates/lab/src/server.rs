@@ -260,13 +260,18 @@ impl Server {
     }
 
     /// Address and account that fill the dataset: the administrator's, who may change more. In
-    /// PostgreSQL tables belong to the account that makes them, which is the one that uses them.
+    /// PostgreSQL tables belong to the account that makes them, which is the one that uses them; it
+    /// fills them the administrator's way.
     pub(crate) fn filler(&self) -> (Address, Login) {
         let (address, login) = self.admin();
-        match login.family {
-            Family::Postgresql => (address, self.login()),
-            Family::Mysql | Family::Mariadb => (address, login),
-        }
+        let login = match login.family {
+            Family::Postgresql => Login {
+                tls: login.tls,
+                ..self.login()
+            },
+            Family::Mysql | Family::Mariadb => login,
+        };
+        (address, login)
     }
 
     /// Stops it cleanly, if it is Prony's own; gives back its folder.

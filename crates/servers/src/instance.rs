@@ -131,6 +131,11 @@ impl Instance {
             network: None,
             listens_on: None,
         };
+        if instance.is_postgresql() && rendered.tls && rendered.transport == Transport::Socket {
+            let reason = "PostgreSQL encrypts no connections over unix sockets";
+            let task = format!("start {}", build.id);
+            return Err(instance.failure(task, reason).into());
+        }
         let socket = instance.socket();
         let length = socket.as_os_str().len();
         if length > SOCKET_PATH_MAX {
@@ -239,7 +244,7 @@ impl Instance {
 
     fn socket(&self) -> PathBuf {
         if self.is_postgresql() {
-            self.path(&postgres::socket_name())
+            self.path(&postgres::socket_name(self))
         } else {
             self.path("sock")
         }
