@@ -110,6 +110,8 @@ impl LoggingIn {
                 let finished = scram.finish(body.data());
                 finished.map_err(|source| ClientError::Message { source })?;
             }
+            // A server that ends the proof early has not shown that it knows the password.
+            Message::AuthenticationOk if self.scram.is_some() => return Err(unexpected(PLACE)),
             Message::AuthenticationOk | Message::NoticeResponse(_) => {}
             Message::AuthenticationKerberosV5
             | Message::AuthenticationGss
