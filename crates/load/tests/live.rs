@@ -19,8 +19,8 @@ use prony_host::{Launcher, Roots};
 use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task, violations};
 use prony_model::{
     Backend, Config, Dataset, Distribution, Effect, Engine, Family, Generator, Hot, IntentValue,
-    Length, Param, Protocol, Schema, SqlTemplate, StepOutcome, StopFlag, Thousandths, Timing, Tls,
-    Transport, Workload,
+    Length, Param, Protocol, Schema, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport,
+    Workload,
 };
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
@@ -176,7 +176,7 @@ fn in_list(distribution: Distribution) -> Workload {
     workload.parameters.insert("range".into(), 20);
     let statement = &mut workload.statements[0];
     let sql = "SELECT id, c FROM {table} WHERE id IN ({ids:list})";
-    statement.sql = sql.parse::<SqlTemplate>().unwrap();
+    statement.sql = sql.parse().unwrap();
     statement.expect.rows = Some("1..20".parse().unwrap());
     statement.params = vec![Param {
         name: "ids".into(),
