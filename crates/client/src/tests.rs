@@ -5,3 +5,4 @@ mod conversation;
 #[path = "../../wire/tests/support/damage.rs"]
 mod damage;
 mod mysql;
+mod postgres;

@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::conversation::{Conversation, all};
+use super::conversation::{Conversation, of_mysql};
 use super::damage::{damage, damaged};
 use crate::mysql::connection::Connection;
 use crate::mysql::transport::Transport;
@@ -34,7 +34,7 @@ struct Replay {
 }
 
 static REPLAYS: LazyLock<Vec<Replay>> = LazyLock::new(|| {
-    all()
+    of_mysql()
         .iter()
         .map(|(build, it)| Replay::of(build, it))
         .collect()
