@@ -243,7 +243,7 @@ fn wrong_answers_are_named() {
     ];
     let finished = finish(prony(folder.path(), &arguments)).exits(6);
     for words in [
-        "give different answers to the same statements",
+        "have different answers to the statement `lie` after the same statements",
         "mysql-5.0.21-innodb, liar, 1 client: 12 of 12 answers to `lie` are unexpected",
         "mysql-8.0.31-innodb, liar, 1 client: 12 of 12 answers to `lie` are unexpected",
     ] {

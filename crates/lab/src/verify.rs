@@ -2,8 +2,11 @@
 //! nothing timed and nothing stored.
 //!
 //! One client asks first, and its answers are decoded whole: what they must be is known from the
-//! workload, and they must be the same from every target. Then every cell runs as it does in a
-//! trial, with its clients and its protocol, and the tables must have changed by what was done.
+//! workload, and they must be the same from every target, as must the tables afterwards. Then every
+//! cell runs as it does in a trial, with its clients and its protocol, and the tables must have changed
+//! by what was done.
+
+mod agreement;
 
 use std::collections::BTreeMap;
 
@@ -16,8 +19,8 @@ use prony_model::{
     ClientGroup, Effect, ErrorClass, ErrorCount, GroupOutcome, Groups, Length, Pace, Plan, Step,
     StepOutcome, Target, Timing, TrialKind,
 };
-use prony_wire::codes;
 
+use self::agreement::{Findings, disagreements};
 use crate::drive::{GeneratorSetup, drive, drive_task, generator_host, sees_gaps, step_seed};
 use crate::error::LabError;
 use crate::event::{Event, Events};
@@ -70,9 +73,6 @@ impl Verification {
     }
 }
 
-/// The digests of one target's answers: by entry of the sequence, then by statement.
-type Digests = BTreeMap<usize, Vec<(String, u64)>>;
-
 /// Checks the answers of every cell of a plan. `None` when the user stopped it.
 ///
 /// # Errors
@@ -107,7 +107,7 @@ fn verify_targets(
         .map_err(LabError::from)?;
     let setup = GeneratorSetup::new(&hello, backend);
     let mut targets = Vec::new();
-    let mut digests = Vec::new();
+    let mut findings = Vec::new();
     for (index, target) in plan.targets.iter().enumerate() {
         events(Event::TrialStarted {
             number: index + 1,
@@ -137,9 +137,9 @@ fn verify_targets(
             cells: checked.cells,
             failure: failure.map(Failure::with_log),
         });
-        digests.push(checked.digests);
+        findings.push(checked.findings);
     }
-    let disagreements = disagreements(plan, &digests);
+    let disagreements = disagreements(plan, &findings);
     Ok(Verification {
         targets,
         disagreements,
@@ -150,7 +150,7 @@ fn verify_targets(
 #[derive(Default)]
 struct Checked {
     cells: Vec<VerifiedCell>,
-    digests: Digests,
+    findings: Findings,
 }
 
 /// The check of one target.
@@ -163,7 +163,7 @@ struct TargetCheck<'a> {
 impl TargetCheck<'_> {
     fn run(&self, checked: &mut Checked, events: &mut Events<'_>) -> Result<(), Fault> {
         let plan = self.plan;
-        let found = self.answers(&mut checked.digests)?;
+        let found = self.answers(&mut checked.findings)?;
         // These statements have changed the tables: the rest begins with the image again.
         let mut server = self.begin()?;
         let mut sums = None;
@@ -194,7 +194,7 @@ impl TargetCheck<'_> {
     }
 
     /// Has one client ask the statements of every entry.
-    fn answers(&self, digests: &mut Digests) -> Result<BTreeMap<usize, VerifiedCell>, Fault> {
+    fn answers(&self, findings: &mut Findings) -> Result<BTreeMap<usize, VerifiedCell>, Fault> {
         let plan = self.plan;
         let mut server = self.begin()?;
         let mut cells = BTreeMap::new();
@@ -208,15 +208,7 @@ impl TargetCheck<'_> {
                 let outcome = self
                     .check(group, seed, &mut server)
                     .map_err(|fault| fault.during(&step.name, 1))?;
-                let prefix = prefix(group);
-                let digest = |statement: &CheckedStatement| {
-                    (format!("{prefix}{}", statement.name), statement.digest)
-                };
-                // What servers say of a change of a table is in words of their version.
-                if !group.workload.goes_through_tables() {
-                    let found = outcome.statements.iter().map(digest);
-                    digests.entry(step.entry).or_default().extend(found);
-                }
+                findings.entry(step.entry).or_default().add(&outcome, group);
                 let found = VerifiedCell {
                     answers: outcome.statements.iter().map(|s| s.count).sum(),
                     wrong: outcome.wrong(&group.workload),
@@ -287,7 +279,6 @@ impl TargetCheck<'_> {
         };
         let outcome = self.outcome(step, seed, server)?;
         let outcome = outcome.groups.own();
-        let transactional = start.target.engine.transactional();
         let (before, after) = match before {
             Some(before) if writes => (before, sums(start, server)?),
             // Sums are not read after reads; the check of one client did that.
@@ -296,14 +287,14 @@ impl TargetCheck<'_> {
                 (Vec::new(), Vec::new())
             }
         };
-        let mut wrong = unexpected(outcome, sees_gaps(step, transactional));
+        let mut wrong = unexpected(outcome, sees_gaps(step, start.target.engine));
         if writes {
             *known = Some(after.clone());
             wrong.extend(broken_conditions(start, server)?);
         }
         let mut check = as_check(outcome, before, after);
-        if workload.transaction && retried(outcome) {
-            // The counts have what was rolled back to be tried again, and say nothing of the tables.
+        if workload.transaction && !outcome.errors.is_empty() {
+            // The counts have what was rolled back, and say nothing of the tables.
             check.forget_tables();
         }
         wrong.extend(check.wrong(workload));
@@ -401,17 +392,11 @@ fn broken_conditions(start: &Start<'_>, server: &Server) -> Result<Vec<String>, 
     violations(&mut connection, start.dataset).map_err(|error| failed(error.to_string()))
 }
 
-/// Tells whether an operation was tried again.
-fn retried(outcome: &GroupOutcome) -> bool {
-    let mut errors = outcome.errors.iter();
-    errors.any(|error| error.class == ErrorClass::Retryable)
-}
-
 /// Errors, in words, but for those that an operation is tried again for. Where clients see gaps,
 /// they can also insert the same row twice.
 fn unexpected(outcome: &GroupOutcome, gaps: bool) -> Vec<String> {
     let harmless = |error: &&ErrorCount| {
-        error.class == ErrorClass::Retryable || (gaps && error.code == codes::DUP_ENTRY.into())
+        error.class == ErrorClass::Retryable || (gaps && error.code.is_duplicate_key())
     };
     let errors = outcome.errors.iter();
     errors
@@ -443,30 +428,6 @@ fn as_check(outcome: &GroupOutcome, before: Vec<TableSums>, after: Vec<TableSums
         after,
         violations: Vec::new(),
     }
-}
-
-/// The differences between the answers of targets and the base's.
-fn disagreements(plan: &Plan, digests: &[Digests]) -> Vec<String> {
-    let base = &digests[plan.base];
-    let mut found = Vec::new();
-    for (target, digests) in plan.targets.iter().zip(digests) {
-        for (entry, statements) in digests {
-            let Some(step) = plan.steps.iter().find(|step| step.entry == *entry) else {
-                continue;
-            };
-            let others = base.get(entry).map(Vec::as_slice).unwrap_or_default();
-            for ((statement, digest), (_, other)) in statements.iter().zip(others) {
-                if digest != other {
-                    found.push(format!(
-                        "{}, statement `{statement}`: {} and {} give different answers to the \
-                         same statements on the same rows",
-                        step.name, plan.targets[plan.base].name, target.name
-                    ));
-                }
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]

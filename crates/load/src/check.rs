@@ -15,7 +15,6 @@ use crate::dataset::{ask, marks};
 use crate::job::CheckTask;
 use crate::message::Speaker;
 use crate::program::{Encoding, Program, Scope, append_sql};
-use crate::protocol::Wire;
 use crate::values::Values;
 use crate::values::random::scatter;
 use crate::{Job, JobError, LoadError, Message};
@@ -36,7 +35,7 @@ pub(crate) fn check(
     let workload = &task.workload;
     let mut connection = job.connect(0, 1)?;
     let mut scope = Scope::of_text(
-        Wire::of(job.family),
+        job.family,
         workload,
         &task.parameters,
         &task.dataset,

@@ -35,7 +35,6 @@ use crate::limits::make_room;
 use crate::loops::{Phase, Shared};
 use crate::message::{IsClosed, Speaker};
 use crate::program::Program;
-use crate::protocol::Wire;
 use crate::recorder::{Period, Recorder};
 use crate::scheduling::{bind_to, schedule_as, usual_scheduling};
 use crate::worker::Worker;
@@ -129,7 +128,7 @@ fn compile(job: &Job, task: &DriveTask) -> Result<Vec<Program>, LoadError> {
     let marks = marks.transpose()?;
     let compile = |group: usize| {
         let workload = &task.groups[group].workload;
-        Program::compile(Wire::of(job.family), task, group, marks.as_ref())
+        Program::compile(job.family, task, group, marks.as_ref())
             .map_err(JobError::compiling(workload))
     };
     let programs: Result<_, JobError> = (0..task.groups.len()).map(compile).collect();

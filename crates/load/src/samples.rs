@@ -9,7 +9,6 @@ use crate::choices::Choices;
 use crate::dataset::marks;
 use crate::job::{check_dataset, check_parameters};
 use crate::program::{Encoding, Scope, append_sql};
-use crate::protocol::Wire;
 use crate::{JobError, LoadError};
 
 /// The client whose statements are the samples.
@@ -33,7 +32,7 @@ pub fn sample_statements(
 ) -> Result<Vec<(String, String)>, LoadError> {
     check_dataset(dataset)?;
     check_parameters(workload, parameters)?;
-    let scope = Scope::of_text(Wire::of(family), workload, parameters, dataset, seed);
+    let scope = Scope::of_text(family, workload, parameters, dataset, seed);
     let scope = match connection {
         Some(connection) if workload.uses_marks() => {
             scope.with_marks(marks::read(connection, dataset)?)

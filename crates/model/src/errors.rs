@@ -49,6 +49,11 @@ impl ErrorCode {
         format!("{self} ({sqlstate})")
     }
 
+    /// True where a row has a key that another row has.
+    pub fn is_duplicate_key(self) -> bool {
+        matches!(self.as_str(), "1062" | "23505")
+    }
+
     /// The code as text.
     pub fn as_str(&self) -> &str {
         let length = self.bytes.iter().take_while(|byte| **byte != 0).count();
@@ -138,6 +143,14 @@ mod tests {
             ("53300", ErrorClass::Fatal),
         ] {
             assert_eq!(classify(code.parse().unwrap()), class, "{code}");
+        }
+    }
+
+    #[test]
+    fn duplicate_keys_have_a_code_in_each_family() {
+        for (code, is_duplicate) in [("1062", true), ("23505", true), ("1213", false)] {
+            let code: ErrorCode = code.parse().unwrap();
+            assert_eq!(code.is_duplicate_key(), is_duplicate, "{code}");
         }
     }
 

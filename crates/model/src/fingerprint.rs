@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Address, ClientGroup, Dataset, External, Plan, Step, Target, Tls, WantedPlacement};
+use crate::{
+    Address, ClientGroup, Dataset, External, Family, Plan, Step, Target, Tls, WantedPlacement,
+};
 
 /// Hexadecimal digits of a fingerprint.
 const LENGTH: usize = 32;
@@ -21,7 +23,7 @@ impl Plan {
             let mut hash = Sha256::new_with_prefix(line(self.common_inputs(target)));
             let of_step = |step: &Step| {
                 let placement = self.wanted_placement(target, step);
-                hash.update(line(step_inputs(step, placement)));
+                hash.update(line(step_inputs(step, target.build.family, placement)));
                 digits(hash.clone())
             };
             self.steps.iter().map(of_step).collect()
@@ -32,10 +34,13 @@ impl Plan {
     /// Hashes of the work of all steps, by step: the dataset, and the clients of all groups with
     /// their statements, parameters and pace, and the time that counts. Steps of two plans with equal
     /// hashes do the same work, whatever their names and however long they take; what else decides
-    /// their figures is in the fingerprints.
+    /// their figures is in the fingerprints. Where families of servers have statements of their
+    /// own, they are those of the base's.
     pub fn works(&self) -> Vec<String> {
+        let family = self.targets[self.base].build.family;
         let of_step = |step: &Step| {
-            let groups: Vec<_> = step.groups.iter().map(group_inputs).collect();
+            let groups = step.groups.iter().map(|group| group_inputs(group, family));
+            let groups: Vec<_> = groups.collect();
             let inputs = json!({
                 "dataset": self.dataset,
                 "dataset_version": Dataset::VERSION,
@@ -97,8 +102,9 @@ fn external_inputs(external: &External) -> Value {
     json!({ "transport": transport, "tls": tls })
 }
 
-fn step_inputs(step: &Step, placement: Option<&WantedPlacement>) -> Value {
-    let groups: Vec<_> = step.groups.iter().map(group_inputs).collect();
+fn step_inputs(step: &Step, family: Family, placement: Option<&WantedPlacement>) -> Value {
+    let groups = step.groups.iter().map(|group| group_inputs(group, family));
+    let groups: Vec<_> = groups.collect();
     json!({
         "groups": groups,
         "warmup_ms": step.warmup_ms,
@@ -110,14 +116,14 @@ fn step_inputs(step: &Step, placement: Option<&WantedPlacement>) -> Value {
     })
 }
 
-fn group_inputs(group: &ClientGroup) -> Value {
+fn group_inputs(group: &ClientGroup, family: Family) -> Value {
     let workload = &group.workload;
     json!({
         "effect": workload.effect,
         "schema": workload.schema,
         "transaction": workload.transaction,
         "text_only": workload.text_only,
-        "statements": workload.statements,
+        "statements": workload.statements_for(family),
         "parameters": group.parameters,
         "clients": group.clients,
         "pace": group.pace,

@@ -35,6 +35,7 @@ mod process;
 mod sample;
 mod scheduling_group;
 mod schema;
+mod sql;
 mod status;
 mod stop;
 mod template;
@@ -99,6 +100,7 @@ pub use schema::{
     NumberRule, NumberedText, NumberedTextError, Procedure, Schema, SchemaDefinition,
     WrittenColumn,
 };
+pub use sql::{NoSqlError, Sql};
 pub use status::{EXPLAINING, StatusFacts, StatusUnit};
 pub use stop::StopFlag;
 pub use template::{Piece, SqlTemplate, TemplateError};

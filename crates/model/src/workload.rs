@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::text::written_as_text;
 use crate::words::words;
 use crate::{
-    DateTime, Distribution, Expr, ExprRange, Lengths, NumberedText, Schema, SqlTemplate,
-    Thousandths,
+    DateTime, Distribution, Expr, ExprRange, Family, Lengths, NumberedText, Schema, Sql,
+    SqlTemplate, Thousandths,
 };
 
 /// A named kind of load. One **operation** of it runs every statement in order, `repeat` times
@@ -73,6 +73,22 @@ impl Workload {
             let runs = self.statements.iter().map(|s| u64::from(s.repeat));
             runs.sum::<u64>() * rows
         })
+    }
+
+    /// The name of its first statement without a text for servers of this family.
+    pub fn without_sql(&self, family: Family) -> Option<&str> {
+        let mut statements = self.statements.iter();
+        let without = statements.find(|statement| statement.sql.of(family).is_none());
+        without.map(|statement| statement.name.as_str())
+    }
+
+    /// Its statements with the texts for servers of this family alone.
+    pub fn statements_for(&self, family: Family) -> Vec<Statement> {
+        let mut statements = self.statements.clone();
+        for statement in &mut statements {
+            statement.sql.only_of(family);
+        }
+        statements
     }
 
     /// Makes answers right that find fewer rows than the dataset has, because others have deleted
@@ -141,7 +157,7 @@ pub struct Statement {
     /// Its name within the workload, for histograms and counters.
     pub name: String,
     /// The text with its holes.
-    pub sql: SqlTemplate,
+    pub sql: Sql,
     /// The rows that stand at `{row:list}` in `sql`; `None` where it has no such hole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<RowList>,
@@ -197,7 +213,7 @@ impl Statement {
         if self.row.is_none() {
             return self.params.iter().collect();
         }
-        let mut fixed: BTreeSet<&str> = self.sql.params().collect();
+        let mut fixed: BTreeSet<&str> = self.sql.texts().flat_map(SqlTemplate::params).collect();
         // An expression uses earlier parameters only.
         for param in self.params.iter().rev() {
             if fixed.contains(param.name.as_str()) {

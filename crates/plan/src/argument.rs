@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use prony_model::{Address, Dataset, IntentFacts, IntentKind, IntentValue, Thousandths, Workload};
+use prony_model::{
+    Address, Dataset, IntentFacts, IntentKind, IntentValue, Target, Thousandths, Workload,
+};
 
 use crate::duration::{Microseconds, Milliseconds};
 use crate::endpoint::{self, Rejected};
-use crate::experiment::resolve_workload;
+use crate::experiment::{check_family, resolve_workload};
 use crate::suggest;
 
 /// Problem of a value, and its remedy.
@@ -175,13 +177,16 @@ fn name_and_value<'a>(text: &'a str, example: &str) -> Result<(&'a str, &'a str)
         })
 }
 
-/// The workload as it runs on `dataset`, with all its parameters: those of `set`, else its own.
+/// The workload as it runs on `dataset` and `target`, with all its parameters: those of `set`, else its
+/// own.
 ///
 /// # Errors
-/// When the workload has no such parameter, or can't run on these rows at these values.
+/// When the workload has no such parameter or no statements for servers of the target's family, or can't
+/// run on these rows at these values.
 pub fn workload_on(
     workload: &Workload,
     dataset: &Dataset,
+    target: &Target,
     set: &BTreeMap<String, i64>,
 ) -> Result<(Workload, BTreeMap<String, i64>), BadArgument> {
     let known: Vec<_> = workload.parameters.keys().map(String::as_str).collect();
@@ -190,6 +195,16 @@ pub fn workload_on(
         return Err(BadArgument::new(
             format!("the workload `{}` has no parameter `{name}`", workload.name),
             suggest::help(name, &kind, &known),
+        ));
+    }
+    let family = target.build.family;
+    check_family(workload, &target.name, family)
+        .map_err(|misfit| BadArgument::new(misfit.to_string(), misfit.help()))?;
+    if let Some((kind, name)) = dataset.schema.without_sql(family) {
+        let schema = dataset.schema.name();
+        return Err(BadArgument::new(
+            format!("the {kind} `{name}` of `{schema}` has no SQL for {family}"),
+            format!("add words for {family} to the schema, or choose another workload"),
         ));
     }
     let mut parameters = workload.parameters.clone();
@@ -206,6 +221,8 @@ pub fn workload_on(
 #[cfg(test)]
 mod tests {
     use std::net::Ipv4Addr;
+
+    use prony_model::Family;
 
     use super::*;
     use crate::embedded_workloads;
@@ -245,7 +262,7 @@ mod tests {
             kind,
             choices: choices.iter().map(ToString::to_string).collect(),
             description: String::new(),
-            baseline: None,
+            baselines: Family::ALL.map(|family| (family, None)).into(),
             summary: Vec::new(),
         };
         let facts = [

@@ -27,8 +27,8 @@ mod twin;
 use std::path::Path;
 
 use prony_model::{
-    Backend, BuildFacts, Dataset, Engine, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema,
-    Target, Workload,
+    Backend, BuildFacts, Dataset, IntentFacts, LoadMethod, Plan, RatioDisplay, Schema, Target,
+    Workload,
 };
 
 use crate::fields::{Fields, Located, Value, is_name_char, twice};
@@ -37,7 +37,7 @@ use crate::percent;
 use crate::{schema, workload};
 use optional::Targets;
 
-pub(crate) use fit::resolve as resolve_workload;
+pub(crate) use fit::{check_family, resolve as resolve_workload};
 pub use order::more_trials;
 pub use refusal::Refused;
 pub use sequence::{Preset, parse_preset};
@@ -164,6 +164,7 @@ fn read_with(mut fields: Fields<'_>, schemas: &[Schema], knowledge: &Knowledge<'
             .ok()
             .and_then(|margin| Some(margin.as_ref()?.value)),
         unbound,
+        targets: targets.as_ref().map_or(&[], |targets| &targets.all),
         dataset: dataset.as_ref().ok(),
         workloads: knowledge.workloads,
         presets: knowledge.presets,
@@ -178,6 +179,7 @@ fn read_with(mut fields: Fields<'_>, schemas: &[Schema], knowledge: &Knowledge<'
     }
     let targets = targets?;
     check_foreign_keys(document, dataset.as_ref().ok(), &targets)?;
+    check_sql_of_schema(document, dataset.as_ref().ok(), &targets)?;
     let base = optional::find_base(document, &base?, &targets)?;
     unknown?;
     profiles?;
@@ -226,7 +228,7 @@ fn check_foreign_keys(
         return Ok(());
     }
     let mut all = targets.all.iter();
-    let Some(target) = all.find(|target| target.engine != Engine::Innodb) else {
+    let Some(target) = all.find(|target| !target.engine.keeps_foreign_keys()) else {
         return Ok(());
     };
     Problem::new(format!(
@@ -236,7 +238,37 @@ fn check_foreign_keys(
         target.engine
     ))
     .at(&read.rows, "in this dataset")
-    .help("only InnoDB keeps them: change the target's `engine`, or choose a schema without them")
+    .help(
+        "InnoDB and PostgreSQL keep them: change the target's `engine`, or choose a schema without \
+         them",
+    )
+    .fail(document)
+}
+
+/// Checks that procedures and conditions of the schema have a text for every target.
+fn check_sql_of_schema(
+    document: &Document<'_>,
+    dataset: Option<&DatasetRead>,
+    targets: &Targets,
+) -> Read<()> {
+    let Some(read) = dataset else { return Ok(()) };
+    let schema = read.dataset.schema;
+    let without = |target: &Target| {
+        let (kind, name) = schema.without_sql(target.build.family)?;
+        Some((target.name.clone(), target.build.family, kind, name))
+    };
+    let Some((target, family, kind, name)) = targets.all.iter().find_map(without) else {
+        return Ok(());
+    };
+    Problem::new(format!(
+        "the {kind} `{name}` of `{}` has no SQL for {family}, the family of `{target}`",
+        schema.name()
+    ))
+    .at(&read.rows, "in this dataset")
+    .help(format!(
+        "leave out the servers of {family}, or add words for them to the schema: \
+         sql = {{ any = \"…\", {family} = \"…\" }}"
+    ))
     .fail(document)
 }
 

@@ -16,6 +16,7 @@ mod invalid;
 mod percent;
 mod predict;
 mod schema;
+mod sql;
 mod suggest;
 mod workload;
 

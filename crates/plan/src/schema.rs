@@ -81,8 +81,8 @@ pub(crate) fn read(mut fields: Fields<'_>) -> Read<Located<SchemaDefinition>> {
                 .into_iter()
                 .map(table::Further::into_model)
                 .collect(),
-            procedures: values(&procedures),
-            conditions: values(&conditions),
+            procedures: procedures.iter().map(|p| p.value.clone()).collect(),
+            conditions: conditions.iter().map(|c| c.value.clone()).collect(),
         },
         span: name.span,
     };

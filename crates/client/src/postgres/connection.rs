@@ -7,7 +7,8 @@ use std::time::Duration;
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use prony_wire::postgres::{
-    POSTGRES_HEADER_SIZE, append_terminate, begin_message, finish_message, statement_name,
+    POSTGRES_HEADER_SIZE, POSTGRES_MESSAGE_MAX, append_terminate, begin_message, finish_message,
+    statement_name,
 };
 
 use super::answer::{Answered, Answering, Preparing};
@@ -51,10 +52,20 @@ impl Connection {
             address: address.clone(),
             source,
         })?;
+        Self::open(socket, address, login, timeout)
+    }
+
+    /// Logs in over a socket on which nothing was said yet.
+    pub(crate) fn open(
+        socket: Socket,
+        address: &Address,
+        login: &Login,
+        timeout: Duration,
+    ) -> Result<Self, ClientError> {
         let mut line = Line {
             stream: Stream::Plain(socket),
             timeout: None,
-            inbox: Inbox::default(),
+            inbox: Inbox::new(POSTGRES_MESSAGE_MAX),
         };
         line.set_timeout(Some(timeout))?;
         let mut opening = Opening::new(address, login, Arc::new([]));

@@ -1,7 +1,7 @@
 //! The tasks that the load generator gets from a plan's steps.
 
 use prony_load::{DriveTask, Hello};
-use prony_model::{Backend, ClientGroup, Plan, Step, Target};
+use prony_model::{Backend, ClientGroup, Engine, Plan, Step, Target};
 
 /// Silence of the server, in milliseconds, after which a step is given up.
 const STALL_MS: u64 = 60_000;
@@ -33,9 +33,8 @@ pub(crate) fn drive_task(
     seed: u64,
     setup: GeneratorSetup,
 ) -> DriveTask {
-    let transactional = target.engine.transactional();
     let mut task = DriveTask {
-        transactional,
+        transactional: target.engine.transactional(),
         protocol: target.protocol,
         threads_max: setup.threads_max,
         seed,
@@ -43,7 +42,7 @@ pub(crate) fn drive_task(
         hold: true,
         ..DriveTask::of(step, plan.dataset, setup.backend)
     };
-    if sees_gaps(step, transactional) {
+    if sees_gaps(step, target.engine) {
         for group in task.groups.iter_mut() {
             group.workload.expect_missing_rows();
         }
@@ -62,12 +61,12 @@ fn stall_ms(step: &Step) -> u64 {
 
 /// Tells whether clients can see each other's rows half changed: a row that one deletes to insert it
 /// again is missing for the others meanwhile, and two that do so to the same row insert it twice.
-pub(crate) fn sees_gaps(step: &Step, transactional: bool) -> bool {
+pub(crate) fn sees_gaps(step: &Step, engine: Engine) -> bool {
     let makes_gaps = |group: &ClientGroup| {
         let workload = &group.workload;
         let statements = &workload.statements;
         let changes = |rows: i64| statements.iter().any(|other| other.change.rows == rows);
-        let atomic = transactional && workload.transaction;
+        let atomic = workload.transaction && engine.finds_replaced_rows();
         // Who deletes the lowest keys does not put them back.
         !atomic && !workload.uses_marks() && changes(-1) && changes(1)
     };

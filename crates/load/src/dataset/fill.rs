@@ -119,7 +119,7 @@ impl Fill<'_, '_> {
         }
         let mut index_ns = outcomes.iter().map(|outcome| outcome.index_ns).sum();
         let mut statements = schema::foreign_keys(&whole, self.engine);
-        statements.extend(schema::procedures(&whole));
+        statements.extend(schema::procedures(&whole, self.job.family));
         if !statements.is_empty() {
             let start_ns = now_ns();
             for (made, sql) in statements {

@@ -9,10 +9,9 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use prony_model::{Dataset, ExprError, Protocol, TableChoice, Workload};
+use prony_model::{Dataset, ExprError, Family, Protocol, SqlTemplate, TableChoice, Workload};
 
 use crate::DriveTask;
-use crate::program::compile::encoding::Filled;
 use crate::program::compile::params::Params;
 use crate::program::{Program, Statement};
 use crate::protocol::{ProtocolError, Wire};
@@ -33,6 +32,9 @@ pub enum CompileError {
     /// A list stands where one value should.
     #[error("fill `{{{0}}}`: it is a list; write `{{{0}:list}}`")]
     ListAsValue(String),
+    /// It has neither a common text nor one for the server's family.
+    #[error("run it on {0}: it has no SQL for servers of this family")]
+    NoSql(Family),
     /// The schema has no further table or procedure of this name.
     #[error("name `{{{0}}}`: the schema has none of this name")]
     NoName(String),
@@ -147,7 +149,7 @@ impl Program {
     /// # Errors
     /// When a name is not defined or taken twice, a range can be empty, or values do not fit.
     pub(crate) fn compile(
-        wire: Wire,
+        family: Family,
         task: &DriveTask,
         group: usize,
         marks: Option<&Arc<Marks>>,
@@ -155,7 +157,7 @@ impl Program {
         let seed = task.seed_of(group);
         let group = &task.groups[group];
         let scope = Scope {
-            wire,
+            family,
             workload: &group.workload,
             parameters: &group.parameters,
             dataset: &task.dataset,
@@ -170,8 +172,8 @@ impl Program {
 
 /// Names known before any value is drawn.
 pub(crate) struct Scope<'a> {
-    /// The protocol of the server.
-    pub(crate) wire: Wire,
+    /// The family of the server, which decides the statements' text and protocol.
+    pub(crate) family: Family,
     pub(crate) workload: &'a Workload,
     /// Values of the step; those not named keep the workload's own.
     pub(crate) parameters: &'a BTreeMap<String, i64>,
@@ -189,14 +191,14 @@ pub(crate) struct Scope<'a> {
 impl<'a> Scope<'a> {
     /// One client's, as text.
     pub(crate) const fn of_text(
-        wire: Wire,
+        family: Family,
         workload: &'a Workload,
         parameters: &'a BTreeMap<String, i64>,
         dataset: &'a Dataset,
         seed: u64,
     ) -> Self {
         Self {
-            wire,
+            family,
             workload,
             parameters,
             dataset,
@@ -251,7 +253,7 @@ impl<'a> Scope<'a> {
             statements,
             tables,
             transaction,
-            wire: self.wire,
+            wire: self.wire(),
             seed: self.seed,
             queries_per_operation: inner + if transaction { 2 } else { 0 },
             ordered: places.next,
@@ -295,6 +297,10 @@ impl<'a> Scope<'a> {
         }
     }
 
+    const fn wire(&self) -> Wire {
+        Wire::of(self.family)
+    }
+
     fn protocol(&self) -> Protocol {
         if self.workload.text_only {
             Protocol::Text
@@ -336,8 +342,11 @@ fn compile_statement(
         params.add(param)?;
     }
     let of_rows = params.rows(statement, &fixed)?;
-    let pieces = params.filled(statement.sql.pieces(), &of_rows)?;
-    let names_table = pieces.iter().any(|piece| matches!(piece, Filled::Name(_)));
+    let sql = statement.sql.of(scope.family);
+    let sql = sql.ok_or(CompileError::NoSql(scope.family))?;
+    let pieces = params.filled(sql.pieces(), &of_rows)?;
+    // Servers of all families get the same values, and tables are drawn like values.
+    let names_table = statement.sql.texts().any(SqlTemplate::names_tables);
     let encoding = match scope.protocol() {
         Protocol::Text => params.text_encoding(pieces)?,
         Protocol::Prepared if names_table => params.prepared_encoding(&pieces, tables)?,

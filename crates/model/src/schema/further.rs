@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Column, IndexDefinition, Schema, SchemaDefinition};
-use crate::{Expr, SqlTemplate};
+use crate::{Expr, Family, Sql};
 
 /// A table that stands beside the main one in each set of tables of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,8 +46,9 @@ pub struct ForeignKey {
 pub struct Procedure {
     /// The beginning of its names, and its name in `{procedure:name}`.
     pub name: String,
-    /// Its definition from behind the name on: `(parameter INTEGER) BEGIN … END`.
-    pub sql: SqlTemplate,
+    /// Its definition from behind the name on: `(parameter INTEGER) BEGIN … END`; that of a function in
+    /// the words of PostgreSQL.
+    pub sql: Sql,
 }
 
 /// A sentence about a set of tables that is true after every transaction.
@@ -56,7 +57,18 @@ pub struct Condition {
     /// Its name.
     pub name: String,
     /// A query that answers with one number: how often the sentence is violated.
-    pub sql: SqlTemplate,
+    pub sql: Sql,
+}
+
+impl SchemaDefinition {
+    /// The first procedure or condition without a text for servers of this family: its kind and its name.
+    pub fn without_sql(&self, family: Family) -> Option<(&'static str, &str)> {
+        let procedures = (self.procedures.iter()).map(|p| ("procedure", &p.name, &p.sql));
+        let conditions = (self.conditions.iter()).map(|c| ("condition", &c.name, &c.sql));
+        let mut all = procedures.chain(conditions);
+        let (kind, name, _) = all.find(|(_, _, sql)| sql.of(family).is_none())?;
+        Some((kind, name))
+    }
 }
 
 impl FurtherTable {

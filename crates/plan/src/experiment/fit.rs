@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    CountRange, Dataset, Expr, ExprError, ExprRange, Generator, Param, Piece, SqlTemplate,
+    CountRange, Dataset, Expr, ExprError, ExprRange, Family, Generator, Param, Piece, SqlTemplate,
     Statement, Workload,
 };
 
@@ -25,6 +25,16 @@ pub(crate) enum Misfit {
     /// Other parameters mend it, and rows have nothing to do with it.
     #[error("`{workload}` {problem}")]
     Parameters { workload: String, problem: String },
+    #[error(
+        "`{workload}` has no SQL for {family}, the family of `{server}` (statement `{statement}`)"
+    )]
+    NoSql {
+        workload: String,
+        statement: String,
+        family: Family,
+        /// A target of the family.
+        server: String,
+    },
     #[error("`{workload}`: {source}")]
     Arithmetic { workload: String, source: ExprError },
 }
@@ -34,17 +44,21 @@ impl Misfit {
     pub(super) fn about(&self, dataset: &Dataset) -> Option<String> {
         match self {
             Self::Schema { found, .. } => Some(format!("tables of {found}")),
-            Self::Parameters { .. } => None,
+            Self::Parameters { .. } | Self::NoSql { .. } => None,
             _ => Some(format!("with {} rows", dataset.rows)),
         }
     }
 
     /// The remedy.
-    pub(super) fn help(&self) -> String {
+    pub(crate) fn help(&self) -> String {
         match self {
             Self::Schema { wanted, .. } => format!(
                 "write schema = \"{wanted}\" in [dataset], or choose another workload: \
                  `prony workloads list` shows the schema of each"
+            ),
+            Self::NoSql { family, .. } => format!(
+                "leave it out, or leave out the servers of {family}; a workload of your own can have \
+                 words for them: sql = {{ any = \"…\", {family} = \"…\" }}"
             ),
             Self::Parameters { .. } => "set other `parameters` in the step".to_owned(),
             _ => "raise `rows`, or set other `parameters` in the step".to_owned(),
@@ -106,6 +120,26 @@ pub(crate) fn resolve(
     Ok(resolved)
 }
 
+/// Checks that a workload has statements for a server, which is of this family.
+///
+/// # Errors
+/// When a statement has neither a text of the family's own nor a common one.
+pub(crate) fn check_family(
+    workload: &Workload,
+    server: &str,
+    family: Family,
+) -> Result<(), Misfit> {
+    let without = workload.without_sql(family);
+    without.map_or(Ok(()), |statement| {
+        Err(Misfit::NoSql {
+            workload: workload.name.clone(),
+            statement: statement.to_owned(),
+            family,
+            server: server.to_owned(),
+        })
+    })
+}
+
 impl Constants<'_> {
     fn check_rows(&self, workload: &Workload) -> Result<(), Misfit> {
         let Some(expr) = &workload.needs_rows else {
@@ -144,9 +178,10 @@ impl Constants<'_> {
             }
             None => 0,
         };
-        Ok(self
-            .values_in(statement, &statement.sql)?
-            .saturating_add(of_rows))
+        let texts = statement.sql.texts();
+        let mut values = texts.map(|sql| self.values_in(statement, sql));
+        let most = values.try_fold(0, |most: u64, values| Ok(most.max(values?)))?;
+        Ok(most.saturating_add(of_rows))
     }
 
     fn values_in(&self, statement: &Statement, sql: &SqlTemplate) -> Result<u64, Misfit> {

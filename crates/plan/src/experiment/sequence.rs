@@ -12,7 +12,7 @@ mod settings;
 mod time;
 mod work;
 
-use prony_model::{Expr, Section, Step, Thousandths, Timing, Workload};
+use prony_model::{Expr, Section, Step, Target, Thousandths, Timing, Workload};
 
 use self::expand::{Expansion, Origin};
 use self::section::Written as WrittenSection;
@@ -36,6 +36,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) dataset: Option<&'a DatasetRead>,
     /// A target whose server the placements of steps can't bind, if there is one.
     pub(super) unbound: Option<&'a str>,
+    /// The targets; none where they could not be read.
+    pub(super) targets: &'a [Target],
     pub(super) workloads: &'a [Workload],
     pub(super) presets: &'a [Preset],
 }
@@ -159,6 +161,7 @@ fn read_own(
         document,
         dataset: surroundings.dataset,
         unbound: surroundings.unbound,
+        targets: surroundings.targets,
         clients: surroundings.clients.unwrap_or_else(one_client),
         warmup_ms: *warmup_ms,
         ramp_ms: *ramp_ms,
@@ -206,6 +209,7 @@ fn read_preset(
         document,
         dataset: surroundings.dataset,
         unbound: surroundings.unbound,
+        targets: surroundings.targets,
         clients: clients.unwrap_or_else(one_client),
         warmup_ms: written.settings.warmup_ms.or(scaled_warmup),
         ramp_ms: written.settings.ramp_ms.or(scaled_ramp),

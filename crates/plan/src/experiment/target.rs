@@ -38,7 +38,7 @@ pub(super) fn read_all(
     check_count(document, &written)?;
     let drafts = written.iter().enumerate();
     let drafts: Vec<_> = drafts
-        .flat_map(|(table, written)| expand(table, written))
+        .flat_map(|(table, written)| expand(table, written, knowledge.intents))
         .collect();
     refusal::check(document, &drafts, knowledge, allow)?;
     placement::check_far(document, &drafts)?;
@@ -56,7 +56,7 @@ fn read_defaults<'k>(value: Value<'_>, knowledge: &Knowledge<'k>) -> Read<Vec<Ax
     fields.finish()?;
     let axes = axes?;
     match axes.iter().find(|axis| axis.aspect == Aspect::Build) {
-        None => Ok(axes),
+        None => Ok(axes.into_iter().map(Axis::of_defaults).collect()),
         Some(build) => Problem::new("`build` can't be in the matrix of the defaults")
             .at(&build.key, "belongs to a target")
             .help("write it in the `matrix` of a [[target]], in place of `build`")

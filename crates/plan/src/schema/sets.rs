@@ -5,48 +5,45 @@ use prony_model::{Condition, Piece, Procedure, Schema, SchemaDefinition, SqlTemp
 use super::{check_names, identifier};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read};
-use crate::suggest;
+use crate::{sql, suggest};
+
+/// What the holes of a procedure or condition stand for.
+const HOLES: &str = "{table} is the main table, {table:name} a further one";
+
+/// A procedure or a condition, with the places of its texts.
+pub(super) struct Written<T> {
+    pub(super) value: T,
+    texts: Vec<Located<SqlTemplate>>,
+}
 
 /// Reads a `[[schema.procedure]]`.
-pub(super) fn read_procedure(mut fields: Fields<'_>) -> Read<Located<Procedure>> {
+pub(super) fn read_procedure(mut fields: Fields<'_>) -> Read<Written<Procedure>> {
     let name = fields.required("name", identifier);
-    let sql = fields.required("sql", read_sql);
+    let sql = fields.required("sql", |value| sql::read(value, HOLES));
     fields.finish()?;
     let (name, sql) = (name?, sql?);
-    Ok(Located {
+    Ok(Written {
         value: Procedure {
             name: name.value.to_owned(),
-            sql: sql.value,
+            sql: sql.sql,
         },
-        span: sql.span,
+        texts: sql.texts,
     })
 }
 
 /// Reads a `[[schema.condition]]`.
-pub(super) fn read_condition(mut fields: Fields<'_>) -> Read<Located<Condition>> {
+pub(super) fn read_condition(mut fields: Fields<'_>) -> Read<Written<Condition>> {
     let name = fields.required("name", Value::name);
-    let sql = fields.required("sql", read_sql);
+    let sql = fields.required("sql", |value| sql::read(value, HOLES));
     fields.finish()?;
     let (name, sql) = (name?, sql?);
-    Ok(Located {
+    Ok(Written {
         value: Condition {
             name: name.value.to_owned(),
-            sql: sql.value,
+            sql: sql.sql,
         },
-        span: sql.span,
+        texts: sql.texts,
     })
-}
-
-fn read_sql(value: Value<'_>) -> Read<Located<SqlTemplate>> {
-    let document = value.document();
-    let text = value.text()?;
-    match text.value.parse::<SqlTemplate>() {
-        Ok(sql) => Ok(text.map(|_| sql)),
-        Err(error) => Problem::new(format!("{error}"))
-            .at(&text.span, "this statement")
-            .help("{table} is the main table, {table:name} a further one")
-            .fail(document),
-    }
 }
 
 /// Checks the names of a set of tables, and those that procedures and conditions use.
@@ -54,8 +51,8 @@ pub(super) fn check(
     document: &Document<'_>,
     tables: &Located<&str>,
     definition: &SchemaDefinition,
-    procedures: &[Located<Procedure>],
-    conditions: &[Located<Condition>],
+    procedures: &[Written<Procedure>],
+    conditions: &[Written<Condition>],
 ) -> Read<()> {
     let further = definition.further.iter().map(|table| table.name.as_str());
     let made = definition.procedures.iter().map(|p| p.name.as_str());
@@ -74,14 +71,14 @@ pub(super) fn check(
         .fail(document);
     }
     let schema = Schema::own(definition.clone());
-    let of_procedures = procedures.iter().map(|p| (&p.value.sql, &p.span));
-    let of_conditions = conditions.iter().map(|c| (&c.value.sql, &c.span));
-    for (sql, span) in of_procedures.chain(of_conditions) {
-        for piece in sql.pieces() {
+    let of_procedures = procedures.iter().flat_map(|procedure| &procedure.texts);
+    let of_conditions = conditions.iter().flat_map(|condition| &condition.texts);
+    for text in of_procedures.chain(of_conditions) {
+        for piece in text.value.pieces() {
             if matches!(piece, Piece::Text(_)) {
                 continue;
             }
-            check_piece(document, schema, piece, span)?;
+            check_piece(document, schema, piece, &text.span)?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The presets and experiments that come with Prony.
 
-use prony_model::{BuildFacts, Group, IntentFacts, IntentKind, Length, Plan, Step};
+use prony_model::{BuildFacts, Family, Group, IntentFacts, IntentKind, Length, Plan, Step};
 
 use super::files::files;
 use super::{World, rendered};
@@ -49,7 +49,7 @@ fn world() -> World {
             kind,
             choices: Vec::new(),
             description: String::new(),
-            baseline: None,
+            baselines: Family::ALL.map(|family| (family, None)).into(),
             summary: Vec::new(),
         });
     }

@@ -7,7 +7,12 @@ use super::{change, expect, param};
 use crate::fields::{Fields, Located, Value};
 use crate::invalid::{Document, Problem, Read, Span};
 use crate::schema::sets;
-use crate::suggest;
+use crate::sql::WrittenSql;
+use crate::{sql, suggest};
+
+/// What the holes of a statement stand for.
+const HOLES: &str = "a hole is a parameter's name in braces, such as {id}, or {ids:list} for a list; \
+     {table} is the table";
 
 /// Names that the load generator gives to what it counts beside a workload's statements.
 const TAKEN: [&str; 3] = ["begin", "commit", "connect"];
@@ -36,7 +41,7 @@ pub(super) fn read<'a>(
     let document = fields.document();
     let place = fields.span();
     let name = fields.required("name", read_name);
-    let sql = fields.required("sql", read_sql);
+    let sql = fields.required("sql", |value| sql::read(value, HOLES));
     let row = fields.optional("row", |value| read_row(value, around.constants));
     let repeat = fields.optional("repeat", |value| value.count(1..=REPEAT_MAX));
     let table = fields.optional("table", |value| value.choice(&TableChoice::NAMED));
@@ -58,14 +63,13 @@ pub(super) fn read<'a>(
     let (sql, own, mut params) = (sql?, params?.unwrap_or_default(), taken_over?);
     params.extend(own.iter().map(|param| param.value.clone()));
     let row = row?;
-    check_holes(document, &sql, &params, around.schema)?;
-    check_row(document, &sql, row.as_ref())?;
     let of_row = row.as_ref().map(|row| &row.sql);
-    of_row.map_or(Ok(()), |sql| {
-        check_holes(document, sql, &params, around.schema)
-    })?;
-    let texts = [Some(&sql), of_row].into_iter().flatten();
-    let holes: Vec<_> = texts.flat_map(|sql| sql.value.params()).collect();
+    for text in sql.texts.iter().chain(of_row) {
+        check_holes(document, text, &params, around.schema)?;
+    }
+    check_row(document, &sql, row.as_ref())?;
+    let texts = sql.texts.iter().chain(of_row);
+    let holes: Vec<_> = texts.flat_map(|text| text.value.params()).collect();
     param::check_used(document, &own, &holes)?;
     unknown?;
     let (repeat, table) = (repeat?, table?.map(|table| table.value));
@@ -87,7 +91,7 @@ pub(super) fn read<'a>(
     let name = name?;
     let statement = Statement {
         name: name.value.to_owned(),
-        sql: sql.value,
+        sql: sql.sql,
         row: row.map(|row| RowList {
             sql: row.sql.value,
             count: row.count,
@@ -113,7 +117,7 @@ struct WrittenRow {
 fn read_row(value: Value<'_>, constants: &[&str]) -> Read<WrittenRow> {
     let document = value.document();
     let mut fields = value.table("a row")?;
-    let sql = fields.required("sql", read_sql);
+    let sql = fields.required("sql", |value| sql::read_text(value, HOLES));
     let scope = param::Scope {
         constants,
         earlier: Vec::new(),
@@ -141,7 +145,12 @@ fn read_row(value: Value<'_>, constants: &[&str]) -> Read<WrittenRow> {
 }
 
 /// Checks that rows have a place, and a place has its rows.
-fn check_row(
+fn check_row(document: &Document<'_>, sql: &WrittenSql, row: Option<&WrittenRow>) -> Read<()> {
+    let mut texts = sql.texts.iter();
+    texts.try_for_each(|text| check_row_of(document, text, row))
+}
+
+fn check_row_of(
     document: &Document<'_>,
     sql: &Located<SqlTemplate>,
     row: Option<&WrittenRow>,
@@ -194,13 +203,14 @@ fn taken_over(
 fn check_marks(
     document: &Document<'_>,
     param: &Located<Param>,
-    sql: &Located<SqlTemplate>,
+    sql: &WrittenSql,
     schema: Schema,
 ) -> Read<()> {
     let name = &param.value.name;
-    if !sql.value.pieces().contains(&Piece::Table) {
+    let mut texts = sql.texts.iter();
+    if let Some(text) = texts.find(|text| !text.value.pieces().contains(&Piece::Table)) {
         return Problem::new(format!("`{name}` needs the keys of a table"))
-            .at(&sql.span, "no {table} in it")
+            .at(&text.span, "no {table} in it")
             .help("write {table} in `sql`, or another range")
             .fail(document);
     }
@@ -221,7 +231,7 @@ fn check_marks(
 fn check_previous(
     document: &Document<'_>,
     place: &Span,
-    sql: &Located<SqlTemplate>,
+    sql: &WrittenSql,
     repeat: Option<&Located<u32>>,
     row: Option<&Located<SqlTemplate>>,
 ) -> Read<()> {
@@ -237,9 +247,10 @@ fn check_previous(
             .help("remove `repeat`")
             .fail(document);
     }
-    if !sql.value.names_tables() {
+    let mut texts = sql.texts.iter();
+    if let Some(text) = texts.find(|text| !text.value.names_tables()) {
         return Problem::new("the statement names no table")
-            .at(&sql.span, "no {table} in it")
+            .at(&text.span, "no {table} in it")
             .at(place, "goes to the table of the statement before")
             .help("write {table} in `sql`, or remove `table`")
             .fail(document);
@@ -282,21 +293,6 @@ fn read_name(value: Value<'_>) -> Read<Located<&str>> {
             .fail(document);
     }
     Ok(name)
-}
-
-fn read_sql(value: Value<'_>) -> Read<Located<SqlTemplate>> {
-    let document = value.document();
-    let text = value.text()?;
-    match text.value.parse() {
-        Ok(sql) => Ok(text.map(|_| sql)),
-        Err(error) => Problem::new(format!("{error}"))
-            .at(&text.span, "this statement")
-            .help(
-                "a hole is a parameter's name in braces, such as {id}, or {ids:list} for a \
-                     list; {table} is the table",
-            )
-            .fail(document),
-    }
 }
 
 /// Checks that every hole has its parameter or is a name of the schema, and that lists and single values are where they

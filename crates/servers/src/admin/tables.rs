@@ -1,7 +1,7 @@
 //! The database and the tables of a dataset.
 
-use prony_client::{ClientError, Connection};
-use prony_model::{ColumnType, Dataset, TableIndex};
+use prony_client::Connection;
+use prony_model::{Column, ColumnType, Dataset, TableIndex};
 
 use super::statement::{StatementError, run};
 
@@ -48,9 +48,7 @@ pub fn warm(connection: &mut Connection, dataset: &Dataset) -> Result<(), Statem
     for part in dataset.parts() {
         for index in 0..part.tables {
             let table = part.table_name(index);
-            let key = part.indexes(index).into_iter().next();
-            let hint = key.map_or_else(String::new, |key| force(&key.name));
-            if let Some(statement) = read_rows(&part, index, &hint) {
+            if let Some(statement) = read_rows(&part, index) {
                 run(connection, &statement)?;
             }
             for index in part.secondary_indexes(index) {
@@ -63,91 +61,76 @@ pub fn warm(connection: &mut Connection, dataset: &Dataset) -> Result<(), Statem
     Ok(())
 }
 
-/// The same in PostgreSQL, by the extension that reads whole tables and indexes into its buffers: plans
-/// decide there what a statement reads. Accounts of external servers may not make the extension, or it is
-/// not installed there; then statements read all, as far as plans let them.
+/// The same in PostgreSQL, in a session whose plans read by indexes. A scan of a large table would go through
+/// a small part of its buffers only.
 fn warm_postgres(connection: &mut Connection, dataset: &Dataset) -> Result<(), StatementError> {
-    match run(connection, "CREATE EXTENSION IF NOT EXISTS pg_prewarm") {
-        Err(error) if matches!(error.source, ClientError::Server { .. }) => {
-            return read_postgres(connection, dataset);
-        }
-        outcome => outcome?,
-    };
+    run(
+        connection,
+        "SET enable_seqscan = off; SET enable_bitmapscan = off",
+    )?;
     for part in dataset.parts() {
-        for table in part.table_names() {
-            run(
-                connection,
-                &format!(
-                    "SELECT pg_prewarm(oid) FROM pg_class WHERE oid = '{table}'::regclass OR oid IN \
-                     (SELECT indexrelid FROM pg_index WHERE indrelid = '{table}'::regclass)"
-                ),
-            )?;
+        for number in 0..part.tables {
+            let table = part.table_name(number);
+            let indexes = part.indexes(number).into_iter();
+            let statements = indexes.filter_map(|index| read_by_index(&part, &table, &index));
+            for statement in statements {
+                run(connection, &statement)?;
+            }
         }
     }
     Ok(())
 }
 
-/// Reads all rows and all indexes of a dataset in PostgreSQL, whose plans use an index where nothing else is
-/// left.
-fn read_postgres(connection: &mut Connection, dataset: &Dataset) -> Result<(), StatementError> {
-    for part in dataset.parts() {
-        for index in 0..part.tables {
-            let table = part.table_name(index);
-            let rows = read_rows(&part, index, "");
-            let indexes = part.indexes(index).into_iter();
-            let indexes = indexes.filter_map(|index| read_column(&table, &index, ""));
-            run(connection, "RESET ALL")?;
-            for statement in rows.into_iter().chain(indexes) {
-                run(connection, &statement)?;
-                run(
-                    connection,
-                    "SET enable_seqscan = off; SET enable_bitmapscan = off",
-                )?;
-            }
-        }
-    }
-    run(connection, "RESET ALL").map(drop)
+/// The statement that reads all of an index and the rows that it leads to.
+fn read_by_index(part: &Dataset, table: &str, index: &TableIndex) -> Option<String> {
+    let column = index.columns.first()?;
+    let name = &column.name;
+    let (_, lowest) = lowest_of(column);
+    let other = unindexed(part)?;
+    Some(format!(
+        "SELECT COUNT(*) FROM {table} WHERE {name} >= {lowest} AND {other} < 0"
+    ))
 }
 
-/// The statement that reads all rows of table `index`, by the index that `hint` names.
-fn read_rows(dataset: &Dataset, index: u32, hint: &str) -> Option<String> {
+/// The statement that reads all rows of table `index` by its key.
+fn read_rows(dataset: &Dataset, index: u32) -> Option<String> {
     let table = dataset.table_name(index);
-    // A column that is in no index makes the server read whole rows.
-    let column = dataset.unindexed_column()?;
-    let other = if column.kind.is_number() {
-        column.name.clone()
-    } else {
-        format!("LENGTH({})", column.name)
-    };
+    let key = dataset.indexes(index).into_iter().next()?.name;
+    let other = unindexed(dataset)?;
     Some(format!(
-        "SELECT COUNT(*) FROM {table}{hint} WHERE {other} < 0"
+        "SELECT COUNT(*) FROM {table} FORCE INDEX ({key}) WHERE {other} < 0"
     ))
+}
+
+/// A number that is never below 0, of a column that is in no index: it makes the server read whole rows.
+fn unindexed(dataset: &Dataset) -> Option<String> {
+    let column = dataset.unindexed_column()?;
+    Some(match column.kind {
+        kind if kind.is_number() => column.name.clone(),
+        ColumnType::Datetime => format!("EXTRACT(YEAR FROM {})", column.name),
+        _ => format!("LENGTH({})", column.name),
+    })
 }
 
 /// The statement that reads all of an index, and not the rows that it leads to.
 pub(super) fn read_index(table: &str, index: &TableIndex) -> Option<String> {
-    read_column(table, index, &force(&index.name))
-}
-
-/// The hint that makes servers of MySQL and MariaDB use an index.
-fn force(index: &str) -> String {
-    format!(" FORCE INDEX ({index})")
-}
-
-/// The statement that reads the first column of an index, by the index that `hint` names.
-fn read_column(table: &str, index: &TableIndex, hint: &str) -> Option<String> {
     let column = index.columns.first()?;
     let name = &column.name;
-    // No text is below the empty one, and no date below this one.
-    let (read, lowest) = match column.kind {
+    let (read, lowest) = lowest_of(column);
+    Some(format!(
+        "SELECT {read}({name}) FROM {table} FORCE INDEX ({index}) WHERE {name} >= {lowest}",
+        index = index.name
+    ))
+}
+
+/// A function of the values of a column that reads all of them, and a value that none is below.
+fn lowest_of(column: &Column) -> (&'static str, &'static str) {
+    match column.kind {
         ColumnType::Datetime => ("COUNT", "'1000-01-01'"),
         ColumnType::Char(_) | ColumnType::Varchar(_) => ("COUNT", "''"),
         kind if kind.is_number() && column.value.is_natural() => ("SUM", "0"),
         _ => ("SUM", "-9223372036854775807"),
-    };
-    Some(format!(
-        "SELECT {read}({name}) FROM {table}{hint} WHERE {name} >= {lowest}"
-    ))
+    }
 }
 
 #[cfg(test)]
@@ -168,7 +151,7 @@ mod tests {
             let index = dataset.secondary_indexes(1).next().unwrap();
             let table = dataset.table_name(1);
             (
-                read_rows(dataset, 1, &force(&dataset.indexes(1)[0].name)).unwrap(),
+                read_rows(dataset, 1).unwrap(),
                 read_index(&table, &index).unwrap(),
             )
         };

@@ -38,23 +38,14 @@ pub(super) fn setup(setup: ChildSetup) -> ChildSetup {
     }
 }
 
-/// The words that make a data directory. Its encoding and order of texts are the same for all versions, and
-/// those of the nearest in MySQL: single bytes, compared as such. A crash before the end leaves nothing of
-/// use, so that it need not be written to the disk.
+/// The words that make a data directory, with those of its configuration. A crash before the end leaves
+/// nothing of use, so that it need not be written to the disk.
 pub(super) fn initdb_words(instance: &Instance) -> Vec<PathBuf> {
-    let words = [
-        "-A",
-        "trust",
-        "-U",
-        ADMIN_USER,
-        "-E",
-        "LATIN1",
-        "--locale=C",
-        "-N",
-        "-D",
-    ];
+    let words = ["-A", "trust", "-U", ADMIN_USER, "-N"];
     let words = words.map(PathBuf::from).into_iter();
-    words.chain([instance.data_dir()]).collect()
+    let configured = instance.rendered.initdb_words().map(PathBuf::from);
+    let place = ["-D".into(), instance.data_dir()];
+    words.chain(configured).chain(place).collect()
 }
 
 /// Writes who may log in: everybody who can enter the folder of the socket, and over TCP the load's account
@@ -116,7 +107,6 @@ pub(super) fn write_config(instance: &Instance, rendered: &Rendered) -> Result<(
         port(instance)
     );
     if let Some(certificates) = &instance.certificates {
-        text.push_str("ssl = on\n");
         for (option, path) in [
             ("ssl_cert_file", certificates.certificate()),
             ("ssl_key_file", certificates.key()),

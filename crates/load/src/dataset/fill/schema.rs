@@ -2,7 +2,7 @@
 
 pub(super) mod postgres;
 
-use prony_model::{Column, ColumnType, Dataset, Engine, Schema, TableIndex};
+use prony_model::{Column, ColumnType, Dataset, Engine, Family, Schema, TableIndex};
 
 use super::method::Index;
 
@@ -107,7 +107,7 @@ pub(super) fn create_indexes(dataset: &Dataset, engine: Engine, table: u32) -> S
 pub(super) fn foreign_keys(dataset: &Dataset, engine: Engine) -> Vec<(String, String)> {
     let parts = dataset.parts();
     let mut statements = Vec::new();
-    if !matches!(engine, Engine::Innodb | Engine::Heap) || !dataset.indexes {
+    if !engine.keeps_foreign_keys() || !dataset.indexes {
         return statements;
     }
     for (set, part) in (0..dataset.tables).flat_map(|set| parts.iter().map(move |part| (set, part)))
@@ -138,12 +138,22 @@ pub(super) fn foreign_keys(dataset: &Dataset, engine: Engine) -> Vec<(String, St
 }
 
 /// What makes the procedures of all sets anew, with a name of each for errors.
-pub(super) fn procedures(dataset: &Dataset) -> Vec<(String, String)> {
+pub(super) fn procedures(dataset: &Dataset, family: Family) -> Vec<(String, String)> {
     let mut statements = Vec::new();
     for set in 0..dataset.tables {
         for procedure in &dataset.schema.procedures {
+            // Planning refuses servers that a procedure has no text for.
+            let Some(sql) = procedure.sql.of(family) else {
+                continue;
+            };
             let name = format!("{}{}", procedure.name, set + 1);
-            let sql = dataset.sql_of_set(&procedure.sql, set);
+            let sql = dataset.sql_of_set(sql, set);
+            if family == Family::Postgresql {
+                let made = format!("the function {name}");
+                statements.push((made.clone(), postgres::drop_functions(&name)));
+                statements.push((made, format!("CREATE FUNCTION {name} {sql}")));
+                continue;
+            }
             let made = format!("the procedure {name}, which servers before 5.0 don't have");
             statements.push((made.clone(), format!("DROP PROCEDURE IF EXISTS {name}")));
             statements.push((made, format!("CREATE PROCEDURE {name} {sql}")));

@@ -229,7 +229,7 @@ impl<'a> Params<'a> {
 
     /// The protocol of the requests.
     pub(super) const fn wire(&self) -> Wire {
-        self.scope.wire
+        self.scope.wire()
     }
 
     /// There are no more parameters.
@@ -410,7 +410,7 @@ impl<'a> Params<'a> {
     /// A text as it is sent.
     fn written(&self, text: &str) -> Vec<u8> {
         if self.is_text() {
-            self.scope.wire.quote(text)
+            self.scope.wire().quote(text)
         } else {
             text.as_bytes().to_vec()
         }

@@ -14,7 +14,7 @@ use crate::program::Encoding;
 use crate::protocol::{PreparedId, Request};
 
 fn compile_task(task: &DriveTask) -> Result<Program, StatementError> {
-    Program::compile(Wire::Mysql, task, 0, None)
+    Program::compile(Family::Mysql, task, 0, None)
 }
 
 fn task(protocol: Protocol, sql: &str, params: &[(&str, Generator)]) -> DriveTask {

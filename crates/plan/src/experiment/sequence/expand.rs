@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prony_model::{
-    ClientGroup, Effect, Expr, Group, Groups, Length, Pace, Settle, Step, Timing, Workload,
+    ClientGroup, Effect, Expr, Group, Groups, Length, Pace, Settle, Step, Target, Timing, Workload,
 };
 
 use super::beside::Beside;
@@ -25,6 +25,8 @@ pub(super) struct Expansion<'a> {
     pub(super) dataset: Option<&'a DatasetRead>,
     /// A target whose server the placements of steps can't bind, if there is one.
     pub(super) unbound: Option<&'a str>,
+    /// The targets; none where they could not be read.
+    pub(super) targets: &'a [Target],
     /// Numbers of clients of the steps that set none.
     pub(super) clients: Vec<Clients>,
     /// Warm-up of the steps that set none.
@@ -355,7 +357,12 @@ impl Expansion<'_> {
         parameters: &BTreeMap<String, i64>,
         (noun, place): (&str, &Span),
     ) -> Read<Workload> {
-        fit::resolve(&work.workload, &read.dataset, parameters).map_err(|misfit| {
+        let mut targets = self.targets.iter();
+        let known = targets.try_for_each(|target| {
+            fit::check_family(&work.workload, &target.name, target.build.family)
+        });
+        let resolved = known.and_then(|()| fit::resolve(&work.workload, &read.dataset, parameters));
+        resolved.map_err(|misfit| {
             let label = match self.origin {
                 Origin::Own => format!("this {noun} can't run"),
                 Origin::Preset { .. } => format!("its {noun} `{}` can't run", work.name.value),

@@ -31,7 +31,7 @@ pub(super) fn work(args: &LoadArgs, catalogue: &Catalogue) -> Result<AdHoc, Fail
         schema: workload.schema,
         ..Dataset::sbtest(args.work.tables, args.work.rows, DATASET_SEED)
     };
-    let step = step(args, &workload, &dataset)?;
+    let step = step(args, &workload, &dataset, &target)?;
     let placement = args.generator.placement.map(PlacementRule::from);
     if target.external.is_some() && placement.is_some_and(|rule| rule != PlacementRule::Free) {
         let message = "--placement can't bind a server that Prony does not start";
@@ -151,9 +151,14 @@ fn external(args: &LoadArgs) -> Result<Option<External>, Failure> {
     }))
 }
 
-fn step(args: &LoadArgs, workload: &Workload, dataset: &Dataset) -> Result<Step, Failure> {
+fn step(
+    args: &LoadArgs,
+    workload: &Workload,
+    dataset: &Dataset,
+    target: &Target,
+) -> Result<Step, Failure> {
     let set: BTreeMap<String, i64> = args.work.parameters.iter().cloned().collect();
-    let (workload, parameters) = workload_on(workload, dataset, &set).map_err(usage)?;
+    let (workload, parameters) = workload_on(workload, dataset, target, &set).map_err(usage)?;
     let length = match (args.work.operations, args.work.time) {
         (Some(operations), _) => Length::Count { operations },
         (None, time) => Length::Time {

@@ -1,8 +1,8 @@
 //! What another person needs to run the experiment again: commands, builds, steps, statements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use prony_model::{Baseline, Config, Length, Pace, Plan, Step, Workload};
+use prony_model::{Baseline, Config, Family, Length, Pace, Plan, Sql, SqlTemplate, Step, Workload};
 use prony_store::{DefinitionFile, DefinitionKind};
 
 use crate::analysis::Analysis;
@@ -270,11 +270,21 @@ fn statements(plan: &Plan) -> Vec<Block> {
         if !workload.description.is_empty() {
             blocks.push(Block::Paragraph(workload.description.clone()));
         }
-        let lines = workload
-            .statements
-            .iter()
-            .map(|statement| statement.sql.to_string());
+        let statements = workload.statements.iter();
+        let lines = statements.flat_map(|statement| texts(plan, &statement.sql));
         blocks.push(Block::Verbatim(lines.collect()));
     }
     blocks
+}
+
+/// The texts of a statement that the targets have got: one, or one for each family.
+fn texts(plan: &Plan, sql: &Sql) -> Vec<String> {
+    let families: BTreeSet<_> = plan.targets.iter().map(|t| t.build.family).collect();
+    let text = |family| sql.of(family).map(SqlTemplate::to_string);
+    let texts: BTreeSet<_> = families.iter().filter_map(|family| text(*family)).collect();
+    if texts.len() < 2 {
+        return texts.into_iter().collect();
+    }
+    let of_family = |family: &Family| Some(format!("{family}: {}", text(*family)?));
+    families.iter().filter_map(of_family).collect()
 }

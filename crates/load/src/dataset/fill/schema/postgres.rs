@@ -76,6 +76,16 @@ pub(in crate::dataset::fill) fn count_on(dataset: &Dataset, table: u32) -> Optio
     })
 }
 
+/// Drops all functions of this name: versions before 10 do so by name and types only.
+pub(super) fn drop_functions(name: &str) -> String {
+    format!(
+        "DO $$ DECLARE found RECORD; BEGIN \
+         FOR found IN SELECT oid::regprocedure AS name FROM pg_proc WHERE proname = '{name}' \
+         AND pronamespace = current_schema()::regnamespace \
+         LOOP EXECUTE 'DROP FUNCTION ' || found.name; END LOOP; END $$"
+    )
+}
+
 fn column_sql(dataset: &Dataset, column: &Column) -> String {
     let schema = dataset.schema.definition();
     let counted = schema.counted && column.name == schema.key;

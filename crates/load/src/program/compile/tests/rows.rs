@@ -166,7 +166,7 @@ fn marks_move_with_the_rows_of_their_table() {
     );
     task.groups.own_mut().workload.statements[0].change.rows = -1;
     let marks = Arc::new(Marks::new([[11, 20], [1, 0]]));
-    let program = Program::compile(Wire::Mysql, &task, 0, Some(&marks)).unwrap();
+    let program = Program::compile(Family::Mysql, &task, 0, Some(&marks)).unwrap();
     let mut values = program.new_values();
     let mut draw = |client| {
         let mut choices = Choices::new(&program, client);
