@@ -107,7 +107,6 @@ pub(super) fn write_config(instance: &Instance, rendered: &Rendered) -> Result<(
         port(instance)
     );
     if let Some(certificates) = &instance.certificates {
-        text.push_str("ssl = on\n");
         for (option, path) in [
             ("ssl_cert_file", certificates.certificate()),
             ("ssl_key_file", certificates.key()),
