@@ -176,7 +176,7 @@ fn in_list(distribution: Distribution) -> Workload {
     workload.parameters.insert("range".into(), 20);
     let statement = &mut workload.statements[0];
     let sql = "SELECT id, c FROM {table} WHERE id IN ({ids:list})";
-    statement.sql = sql.parse::<SqlTemplate>().unwrap().into();
+    statement.sql = sql.parse().unwrap();
     statement.expect.rows = Some("1..20".parse().unwrap());
     statement.params = vec![Param {
         name: "ids".into(),
