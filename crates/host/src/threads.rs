@@ -249,17 +249,24 @@ mod tests {
 
     #[test]
     fn children_are_listed_by_their_parent() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
+        use std::io::{BufRead as _, BufReader};
+        let mut parent = std::process::Command::new("sh")
+            .args(["-c", "sleep 60 & echo $!; wait"])
+            .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        let children = children_of(std::process::id()).unwrap();
-        let is_listed = children.iter().any(|one| one.id == child.id());
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(is_listed);
-        let left = children_of(std::process::id()).unwrap();
-        assert!(left.iter().all(|one| one.id != child.id()));
+        let mut line = String::new();
+        let said = parent.stdout.take().unwrap();
+        BufReader::new(said).read_line(&mut line).unwrap();
+        let children = children_of(parent.id()).unwrap();
+        let ids: Vec<String> = children.iter().map(|one| one.id.to_string()).collect();
+        for child in &children {
+            let id = Pid::from_raw(child.id.cast_signed()).unwrap();
+            rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
+        }
+        parent.wait().unwrap();
+        assert_eq!(ids, [line.trim()]);
+        assert_eq!(children_of(parent.id()).unwrap_or_default(), []);
     }
 
     #[test]
