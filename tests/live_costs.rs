@@ -211,7 +211,7 @@ name = "busy"
 build = "postgresql-18.6"
 
 [[target]]
-build = "postgresql-10.23"
+build = "postgresql-11.22"
 
 [[target]]
 name = "quiet"

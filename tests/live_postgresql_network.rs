@@ -12,28 +12,28 @@ use std::time::Duration;
 
 use prony_client::{Address, Connection, Login};
 use prony_model::{Family, Tls};
-use support::{Finished, Shell, finish, live, prony, write};
+use support::{Finished, Shell, finish, live, only_run, prony, write};
 
 /// The oldest, the last that stores passwords as MD5 sums, and the newest.
 const BUILDS: [&str; 3] = ["postgresql-9.5.3", "postgresql-13.23", "postgresql-18.6"];
 
 /// Over its socket, over TCP, and encrypted.
-fn experiment() -> String {
-    let target = |build: &str| {
+fn experiment(builds: &[&str]) -> String {
+    let target = |build: &&str| {
         format!(
             "[[target]]\nbuild = \"{build}\"\nmatrix.transport = [\"socket\", \"tcp\"]\n\
              [[target]]\nname = \"{build}-encrypted\"\nbuild = \"{build}\"\ntransport = \"tcp\"\n\
              config = {{ tls = true }}\n"
         )
     };
-    let targets: String = BUILDS.map(target).concat();
+    let targets: String = builds.iter().map(target).collect();
     format!(
-        "name = \"tcp\"\nbase = \"{}-socket\"\nblocks = 1\nclients = [2]\n\
+        "name = \"tcp\"\nbase = \"{}-encrypted\"\nblocks = 1\nclients = [2]\n\
          [dataset]\ntables = 1\nrows = 1000\n{targets}\
          [sequence]\ntime = \"200ms\"\n\
          [[step]]\nworkload = \"point-query\"\n\
          [[step]]\nworkload = \"point-query\"\nname = \"reconnect\"\nreconnect_every = 3\n",
-        BUILDS[0]
+        builds[0]
     )
 }
 
@@ -43,10 +43,29 @@ fn answers_over_tcp_and_tls_are_those_over_the_socket() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "tcp.toml", &experiment());
+    write(folder.path(), "tcp.toml", &experiment(&BUILDS));
     let verified = finish(prony(folder.path(), &["run", "tcp.toml", "--verify"])).exits(0);
     let said = "all correct, and the same from every target";
     assert!(verified.stdout.contains(said), "{}", verified.stdout);
+}
+
+#[test]
+fn clients_reconnect_over_tcp_and_tls() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "tcp.toml", &experiment(&BUILDS[2..]));
+    finish(prony(folder.path(), &["run", "tcp.toml"])).exits(0);
+    let run = only_run(folder.path()).join("run.sqlite");
+    let database = rusqlite::Connection::open(run).unwrap();
+    let outcomes = "SELECT count(*), min(operations) FROM group_outcome
+        JOIN step ON step.id = group_outcome.step_id WHERE name = 'reconnect'";
+    let (targets, least): (i64, i64) = database
+        .query_row(outcomes, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap();
+    assert_eq!(targets, 3);
+    assert!(least > 3 * 2, "{least} operations: every client reconnects");
 }
 
 /// Loads an external server with point queries of one table.

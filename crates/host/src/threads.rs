@@ -91,8 +91,7 @@ pub fn group_members(group: u32) -> io::Result<Vec<Thread>> {
 /// # Errors
 /// When `/proc` can't be read.
 pub fn children_of(process: u32) -> io::Result<Vec<Thread>> {
-    let listed = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
-    let Ok(listed) = listed else {
+    let Ok(listed) = listed_children(process) else {
         // Kernels without `CONFIG_PROC_CHILDREN` list none.
         return list("/proc", |_, child| {
             (child.parent == process).then_some(child)
@@ -111,6 +110,16 @@ pub fn children_of(process: u32) -> io::Result<Vec<Thread>> {
         }
     }
     Ok(children)
+}
+
+/// The numbers of the children of a process, which the kernel lists by the threads that made them.
+fn listed_children(process: u32) -> io::Result<String> {
+    let mut listed = String::new();
+    for thread in fs::read_dir(format!("/proc/{process}/task"))? {
+        listed.push_str(&fs::read_to_string(thread?.path().join("children"))?);
+        listed.push(' ');
+    }
+    Ok(listed)
 }
 
 /// The threads of all processes of a group.

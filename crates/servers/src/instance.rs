@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use prony_host::{
-    At, ChildSetup, Death, IoError, Launcher, OwnedFolder, Process, Roots, create_private, tail,
+    At, ChildSetup, IoError, Launcher, OwnedFolder, Process, Roots, create_private, tail,
     write_private,
 };
 use prony_model::{Family, PreloadedLibrary, ProcessSettings, StopFlag, Transport};
@@ -343,7 +343,7 @@ impl Instance {
         let process = self.launcher.spawn(command);
         let process = process.map_err(|error| self.run_error(&error))?;
         Ok(if self.is_postgresql() {
-            process.dying_by(Death::Quit)
+            process.with_workers(self.data_dir())
         } else {
             process
         })

@@ -148,7 +148,13 @@ impl<'l> Watched<'l> {
                 source,
             })?;
         let data = epoll::EventData::new_u64(index as u64);
-        epoll::add(&self.epoll, socket, data, interest(Unsent::No))
+        // What a client says before the server does is sent when the socket takes it.
+        let unsent = if self.links[index].has_unsent() {
+            Unsent::Yes
+        } else {
+            Unsent::No
+        };
+        epoll::add(&self.epoll, socket, data, interest(unsent))
             .map_err(|errno| system("register a socket", errno))
     }
 

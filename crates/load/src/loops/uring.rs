@@ -96,7 +96,12 @@ impl Connections for Ring<'_, '_> {
         self.queue
             .replace(index, link.socket().as_fd())
             .map_err(|source| system("register a socket with a ring", source))?;
-        self.receive(index)
+        if !link.has_unsent() {
+            return self.receive(index);
+        }
+        // The server waits for the client to speak.
+        self.make_room()?;
+        self.queue_request(index)
     }
 }
 
