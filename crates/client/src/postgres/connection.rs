@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
+use prony_wire::WireError;
 use prony_wire::postgres::{
     POSTGRES_HEADER_SIZE, POSTGRES_MESSAGE_MAX, append_terminate, begin_message, finish_message,
     statement_name,
@@ -201,7 +202,10 @@ impl Connection {
     /// See [`crate::Connection::into_stream`].
     pub(crate) fn into_stream(mut self) -> Result<Stream, ClientError> {
         let line = self.line.take().ok_or(ClientError::Closed)?;
-        Ok(line.stream)
+        match line.inbox.len() {
+            0 => Ok(line.stream),
+            bytes => Err(WireError::Surplus { bytes }.into()),
+        }
     }
 
     /// Runs a part of the conversation, and closes the connection when it is out of step after.
@@ -295,7 +299,7 @@ impl Line {
     fn next_answered(&mut self, answering: &mut Answering) -> Result<Answered, ClientError> {
         match self.next() {
             Ok(message) => answering.take(&message),
-            // What ends a session is said before the connection is closed.
+            // The server may have given the reason.
             Err(closed @ ClientError::Closed) => Err(answering.refused().unwrap_or(closed)),
             Err(error) => Err(error),
         }

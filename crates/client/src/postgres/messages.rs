@@ -69,11 +69,16 @@ pub(super) fn append(
     Ok(())
 }
 
+/// The task of a statement.
+pub(super) const RUN: &str = "run the statement";
+
 /// The reason for a refusal.
 #[derive(Debug, Default)]
 pub(super) struct Refusal {
     pub(super) sqlstate: String,
     pub(super) message: String,
+    /// The session ends with it: the server closes the connection and says nothing more.
+    is_fatal: bool,
 }
 
 impl Refusal {
@@ -87,6 +92,9 @@ impl Refusal {
             match field.type_() {
                 b'C' => refusal.sqlstate = text(),
                 b'M' => refusal.message = text(),
+                b'S' | b'V' => {
+                    refusal.is_fatal |= matches!(field.value_bytes(), b"FATAL" | b"PANIC");
+                }
                 _ => {}
             }
         }
@@ -96,6 +104,14 @@ impl Refusal {
     /// Code of the error; one that is no code has none of the classes that are not fatal.
     pub(super) fn code(&self) -> ErrorCode {
         self.sqlstate.parse().unwrap_or_else(|_| ErrorCode::from(0))
+    }
+
+    /// Refusal of a statement, to be kept until the server is ready again.
+    pub(super) fn unless_fatal(self) -> Result<Option<Self>, ClientError> {
+        if self.is_fatal {
+            return Err(self.of_task(RUN));
+        }
+        Ok(Some(self))
     }
 
     pub(super) fn of_task(self, task: &'static str) -> ClientError {

@@ -109,8 +109,13 @@ impl Connections for Watched<'_> {
         }
     }
 
-    fn listen(&mut self, index: usize) -> Result<(), LoadError> {
-        self.register(index)
+    fn begin_connection(&mut self, index: usize, state: &State<'_>) -> Result<(), LoadError> {
+        self.register(index)?;
+        if self.links[index].has_unsent() {
+            let program = state.program(&self.links[index]);
+            self.reply(index, program)?;
+        }
+        Ok(())
     }
 }
 
@@ -148,13 +153,7 @@ impl<'l> Watched<'l> {
                 source,
             })?;
         let data = epoll::EventData::new_u64(index as u64);
-        // What a client says before the server does is sent when the socket takes it.
-        let unsent = if self.links[index].has_unsent() {
-            Unsent::Yes
-        } else {
-            Unsent::No
-        };
-        epoll::add(&self.epoll, socket, data, interest(unsent))
+        epoll::add(&self.epoll, socket, data, interest(Unsent::No))
             .map_err(|errno| system("register a socket", errno))
     }
 

@@ -103,7 +103,7 @@ impl PostgresSkimmer {
                 rest = self.take_whole(rest)?;
             }
             if self.done {
-                let consumed = bytes.len() - rest.len();
+                let consumed = bytes.len() - after_asides(rest).len();
                 return Ok(Progress::Done { consumed });
             }
             match self.take_piece(rest)? {
@@ -149,6 +149,7 @@ impl PostgresSkimmer {
                 return Ok(None);
             }
             (piece.tag, piece.left) = read_header(piece.header)?;
+            check_tag(piece.tag)?;
             piece.kept = 0;
         }
         let (now, after) = rest.split_at(piece.left.min(rest.len()));
@@ -171,22 +172,17 @@ impl PostgresSkimmer {
     /// A message is complete. `content` is all of it, or as much as is kept of those that are read.
     #[inline]
     fn end_message(&mut self, tag: u8, content: &[u8]) -> Result<(), WireError> {
+        check_tag(tag)?;
         self.tally.packets += 1;
         match tag {
             b'Z' => self.done = true,
             // After a refusal nothing changes.
-            b'C' if self.refused > 0 => {}
-            b'C' => self.tally.affected = self.tally.affected.saturating_add(affected(content)),
+            b'C' if self.refused == 0 => {
+                self.tally.affected = self.tally.affected.saturating_add(affected(content));
+            }
             b'D' => self.tally.rows += 1,
             b'E' => self.refuse(content),
-            // ParseComplete, BindComplete, CloseComplete, columns, no columns, parameters, an empty
-            // query, a portal with rows left, and what can come at any time: notices, changed
-            // settings, notifications.
-            b'1' | b'2' | b'3' | b'T' | b'n' | b't' | b'I' | b's' | b'N' | b'S' | b'A' => {}
-            byte => {
-                let packet = "message";
-                return Err(WireError::UnexpectedByte { packet, byte });
-            }
+            _ => {}
         }
         Ok(())
     }
@@ -198,6 +194,35 @@ impl PostgresSkimmer {
         // Never 0, which would be no refusal.
         self.refused = count.max(1);
         self.done = Refused::read(&self.head[..count]).is_fatal;
+    }
+}
+
+/// Bytes after the whole messages at the front that answer nothing and can come between answers: notices,
+/// changed settings, notifications.
+#[inline]
+fn after_asides(mut rest: &[u8]) -> &[u8] {
+    while let Some(header) = rest.first_chunk()
+        && let Ok((b'N' | b'S' | b'A', length)) = read_header(*header)
+        && let Some(after) = rest.get(POSTGRES_HEADER_SIZE + length..)
+    {
+        rest = after;
+    }
+    rest
+}
+
+/// Refuses messages that have no place in an answer, before they are whole.
+#[inline]
+const fn check_tag(tag: u8) -> Result<(), WireError> {
+    match tag {
+        // What is counted; ParseComplete, BindComplete, CloseComplete, columns, no columns, parameters, an
+        // empty query, a portal with rows left; and what can come at any time: notices, changed settings,
+        // notifications.
+        b'Z' | b'C' | b'D' | b'E' | b'1' | b'2' | b'3' | b'T' | b'n' | b't' | b'I' | b's'
+        | b'N' | b'S' | b'A' => Ok(()),
+        byte => {
+            let packet = "message";
+            Err(WireError::UnexpectedByte { packet, byte })
+        }
     }
 }
 

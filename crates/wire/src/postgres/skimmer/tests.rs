@@ -151,3 +151,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn asides_after_an_answer_belong_to_none() {
+    let notice = message(b'N', b"SWARNING\0C01000\0Mreload\0\0");
+    let setting = message(b'S', b"TimeZone\0UTC\0");
+    let asides = [notice, setting].concat();
+    let bytes = [&ready()[..], &asides].concat();
+    assert_eq!(whole(&bytes).tally().packets, 1);
+    for (after, surplus) in [
+        (&asides[..asides.len() - 1], "TimeZone\0UTC\0".len() + 4),
+        (&b"N\0\0\0\x03"[..], 5),
+        (b"Z\0\0\0\x05I", 6),
+        (b"S", 1),
+    ] {
+        let bytes = [&ready()[..], after].concat();
+        let consumed = bytes.len() - surplus;
+        let progress = PostgresSkimmer::default().feed(&bytes);
+        assert_eq!(progress, Ok(Progress::Done { consumed }));
+    }
+}
