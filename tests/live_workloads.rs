@@ -35,6 +35,16 @@ const SERIES: [&str; 13] = [
 /// Series that CI looks at: MySQL with three engines, MariaDB for MyRocks.
 const MYSQL: [&str; 4] = ["mysql-5.0.21", "mysql-5.6.24", "mysql-8.0.31", "mysql-9.7"];
 const MYROCKS: &str = "mariadb-10.11";
+/// Series of PostgreSQL, old and new.
+const POSTGRESQL: [&str; 5] = [
+    "postgresql-9.5.3",
+    "postgresql-9.6.24",
+    "postgresql-12.22",
+    "postgresql-15.19",
+    "postgresql-18.6",
+];
+/// Setting of an experiment that compares families: their usual isolation differs.
+const ACROSS_FAMILIES: &str = "allow = [\"transaction_isolation\"]\n";
 
 /// An experiment with a step for every workload of a schema.
 fn experiment(name: &str, base: &str, targets: &str, schema: Schema) -> String {
@@ -97,6 +107,30 @@ fn every_workload_is_answered_alike_by_every_engine_of_new_series() {
     every_workload_is_answered_alike(&MYSQL[2..], &more);
 }
 
+/// The same of PostgreSQL, whose words are its own here and there: ddl-check has none.
+#[test]
+fn every_workload_is_answered_alike_by_postgresql() {
+    if !live() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut targets = target("mysql-8.0.31", "innodb", "prepared");
+    for (index, build) in POSTGRESQL.into_iter().enumerate() {
+        targets += &target(build, "heap", ["prepared", "text"][index % 2]);
+    }
+    let base = "mysql-8.0.31-innodb";
+    let text = ACROSS_FAMILIES.to_owned() + &experiment("answers", base, &targets, Schema::SBTEST);
+    write(folder.path(), "check.toml", &text);
+    finish(prony(folder.path(), &["plan", "check.toml"]))
+        .exits(3)
+        .says(&[
+            "`ddl-check` has no SQL for postgresql, the family of `postgresql-9.5.3-heap`",
+            "leave it out",
+        ]);
+    let text = text.replace("\n[[step]]\nworkload = \"ddl-check\"\n", "");
+    verified(folder.path(), &text);
+}
+
 /// Checks every workload with three engines of each build, and with `more` targets.
 fn every_workload_is_answered_alike(builds: &[&str], more: &str) {
     if !live() {
@@ -137,8 +171,9 @@ fn hot_rows_count_every_update() {
         targets += &target(build, "memory", "text");
         targets += &target(build, "innodb", "prepared");
     }
+    targets += &target("postgresql-18.6", "heap", "prepared");
     let text = experiment("hot", "mysql-5.0.21-memory", &targets, Schema::FOO);
-    verified(folder.path(), &text);
+    verified(folder.path(), &(ACROSS_FAMILIES.to_owned() + &text));
 }
 
 /// What the published studies measured and newer ones do not, in every series: rows of sysbench 0.4,
@@ -171,7 +206,12 @@ fn workloads_over_other_schemas_are_answered_alike() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let targets = ["mysql-5.0.21", "mysql-9.7"].map(|build| target(build, "innodb", "text"));
+    let targets = [
+        target("mysql-5.0.21", "innodb", "text"),
+        target("mysql-9.7", "innodb", "text"),
+        target(POSTGRESQL[0], "heap", "text"),
+        target(POSTGRESQL[4], "heap", "prepared"),
+    ];
     for (schema, rows) in [
         ("purchases", "3_000"),
         ("ycsb", "1_000"),
@@ -179,13 +219,15 @@ fn workloads_over_other_schemas_are_answered_alike() {
         ("family", "3_000"),
         ("shop", "3_000"),
         ("bank", "100_000"),
+        ("wholesale", "1"),
     ] {
         let schema = Schema::built_in(schema).unwrap();
+        let tables = if schema.procedures.is_empty() { 3 } else { 1 };
         let text = experiment("other", "mysql-9.7-innodb", &targets.concat(), schema).replace(
             "tables = 2\nrows = 3_000",
-            &format!("tables = 3\nrows = {rows}"),
+            &format!("tables = {tables}\nrows = {rows}"),
         );
-        verified(folder.path(), &text);
+        verified(folder.path(), &(ACROSS_FAMILIES.to_owned() + &text));
     }
 }
 

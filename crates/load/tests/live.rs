@@ -37,8 +37,9 @@ fn start(roots: &Roots, build: &str, engine: Engine, tls: bool) -> Running {
     let stop = StopFlag::default();
     let depot = Depot::new(&fetched, &catalogue, &launcher);
     let build = depot.fetch(build, &stop, &mut |_| ()).unwrap();
+    let intent = tls.then(|| ("tls".to_owned(), IntentValue::Flag(true)));
     let config = Config {
-        intents: [("tls".to_owned(), IntentValue::Flag(tls))].into(),
+        intents: intent.into_iter().collect(),
         ..Config::default()
     };
     let wanted = Wanted {
@@ -58,7 +59,7 @@ fn start(roots: &Roots, build: &str, engine: Engine, tls: bool) -> Running {
 fn job(server: &Running, address: Address, tls: Tls, task: Task) -> Job {
     let login = server.load_login();
     Job {
-        family: Family::Mysql,
+        family: login.family,
         address,
         user: login.user,
         password: login.password,
@@ -326,18 +327,23 @@ fn conditions_hold_after_a_crash() {
     if !live() {
         return;
     }
+    crash_in_the_middle("mysql-8.0.31", Engine::Innodb);
+    crash_in_the_middle("postgresql-18.6", Engine::Heap);
+}
+
+fn crash_in_the_middle(build: &str, engine: Engine) {
     let scratch = tempfile::tempdir().unwrap();
     let roots = Roots {
         cache: scratch.path().to_owned(),
     };
-    let server = start(&roots, "mysql-8.0.31", Engine::Innodb, false);
+    let server = start(&roots, build, engine, false);
     let dataset = Dataset {
         schema: Schema::built_in("wholesale").unwrap(),
         ..Dataset::sbtest(1, 1, 1)
     };
     let task = Task::Fill(FillTask {
         dataset,
-        engine: Engine::Innodb,
+        engine,
         connections: 2,
         own_server: true,
         hold: false,

@@ -21,3 +21,5 @@ pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
 pub const LOCK_DEADLOCK: u16 = 1213;
 /// The statement can't be prepared.
 pub const UNSUPPORTED_PS: u16 = 1295;
+/// The server has no function of this name.
+pub const SP_DOES_NOT_EXIST: u16 = 1305;

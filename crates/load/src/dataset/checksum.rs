@@ -24,7 +24,7 @@ pub struct TableChecksum {
 pub enum Digest {
     /// The CRC-32 (IEEE), which MySQL computes at the lowest price.
     Crc32,
-    /// The first 32 bits of the MD5, which every server computes.
+    /// The first 32 bits of the MD5, which all servers compute but MySQL from 9.6 on.
     Md5,
 }
 
@@ -38,7 +38,7 @@ impl Digest {
         }
     }
 
-    fn of(self, text: &[u8]) -> u32 {
+    pub(crate) fn of(self, text: &[u8]) -> u32 {
         match self {
             Self::Crc32 => crc32fast::hash(text),
             Self::Md5 => {
@@ -111,14 +111,18 @@ pub(crate) fn sums_sql(schema: Schema, digest: Digest, family: Family) -> Vec<St
 
 /// A table in chunks so small that the sums over each are exact on every server.
 pub(crate) fn chunks(dataset: &Dataset) -> impl Iterator<Item = Chunk> + use<> {
-    // A table that is empty at first may have rows when it is summed up.
-    let rows = dataset.rows.max(1);
     let size = if dataset.primary_key {
         CHUNK_ROWS
     } else {
         CHUNK_ROWS_WITHOUT_KEY
     };
-    let size = size.min(EXACT / largest(dataset)).max(1);
+    chunks_of(dataset, size.min(EXACT / largest(dataset)).max(1))
+}
+
+/// A table in chunks of this many rows.
+pub(crate) fn chunks_of(dataset: &Dataset, size: u64) -> impl Iterator<Item = Chunk> + use<> {
+    // A table that is empty at first may have rows when it is summed up.
+    let rows = dataset.rows.max(1);
     std::iter::successors(Some(1), move |first| Some(first + size))
         .take_while(move |first| *first <= rows)
         .map(move |first| (first, rows.min(first + (size - 1))))

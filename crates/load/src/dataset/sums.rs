@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use prony_client::Connection;
+use prony_client::{ClientError, Connection};
 use prony_model::Dataset;
+use prony_wire::codes;
 use serde::{Deserialize, Serialize};
 
 use crate::LoadError;
 use crate::dataset::ask;
-use crate::dataset::checksum::{Digest, chunks, condition, sums_sql};
+use crate::dataset::checksum::{Digest, chunks, chunks_of, condition, sums_sql};
+
+/// Rows whose texts are in memory at once.
+const TEXT_ROWS: u64 = 1 << 14;
 
 /// Sums over all rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +25,7 @@ pub struct TableSums {
     /// Number of rows.
     pub rows: u64,
     /// By column: the sum of a column of numbers, or the sum of the first 32 bits of the MD5 of each text
-    /// of a column, which every server computes.
+    /// of a column.
     #[serde(with = "as_text")]
     pub sums: BTreeMap<String, i128>,
 }
@@ -58,7 +62,12 @@ pub fn table_sums(connection: &mut Connection, table: &TableToSum) -> Result<Tab
     let dataset = &table.part;
     let name = dataset.table_name(table.number);
     let schema = dataset.schema;
-    let expressions = sums_sql(schema, Digest::Md5, connection.family());
+    let columns: Vec<_> = schema.numbers().chain(schema.texts()).collect();
+    let mut expressions = sums_sql(schema, Digest::Md5, connection.family());
+    let sums_here = !computes_md5(connection)?;
+    if sums_here {
+        expressions.truncate(1 + schema.numbers().count());
+    }
     let mut totals = vec![0_i128; expressions.len()];
     for (first, last) in chunks(dataset) {
         let condition = condition(dataset, first, last);
@@ -73,16 +82,55 @@ pub fn table_sums(connection: &mut Connection, table: &TableToSum) -> Result<Tab
             })?;
         }
     }
-    let columns = schema.numbers().chain(schema.texts());
+    if sums_here {
+        totals.extend(sums_of_texts(connection, dataset, &name)?);
+    }
     Ok(TableSums {
         table: name,
         further: table.further,
         rows: u64::try_from(totals[0]).unwrap_or(0),
         sums: columns
+            .into_iter()
             .map(|column| column.name.clone())
             .zip(totals[1..].iter().copied())
             .collect(),
     })
+}
+
+/// Tells whether the server has MD5: MySQL has none since 9.6.
+fn computes_md5(connection: &mut Connection) -> Result<bool, LoadError> {
+    match ask(connection, "SELECT MD5('')", || "compute sums".to_owned()) {
+        Ok(_) => Ok(true),
+        Err(LoadError::Fill {
+            source: ClientError::Server { code, .. },
+            ..
+        }) if code == codes::SP_DOES_NOT_EXIST.into() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The sums of the columns of text, from the texts themselves.
+fn sums_of_texts(
+    connection: &mut Connection,
+    dataset: &Dataset,
+    name: &str,
+) -> Result<Vec<i128>, LoadError> {
+    let texts = dataset.schema.text_columns();
+    let mut totals = vec![0; texts.len()];
+    if texts.is_empty() {
+        return Ok(totals);
+    }
+    for (first, last) in chunks_of(dataset, TEXT_ROWS) {
+        let condition = condition(dataset, first, last);
+        let sql = format!("SELECT {} FROM {name}{condition}", texts.join(", "));
+        for row in ask(connection, &sql, || format!("read {name}"))?.rows {
+            for (total, text) in totals.iter_mut().zip(row) {
+                let digest = Digest::Md5.of(text.unwrap_or_default().as_bytes());
+                *total += i128::from(digest);
+            }
+        }
+    }
+    Ok(totals)
 }
 
 /// The number in a column of an answer; the sum over no rows is NULL.
