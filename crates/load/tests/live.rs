@@ -18,7 +18,7 @@ use prony_client::{Address, Connection};
 use prony_host::{Launcher, Roots};
 use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task, violations};
 use prony_model::{
-    Backend, Config, Dataset, Distribution, Effect, Engine, Family, Generator, Hot, IntentValue,
+    Backend, Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue,
     Length, Param, Protocol, Schema, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport,
     Workload,
 };

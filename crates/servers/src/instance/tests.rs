@@ -16,6 +16,8 @@ use crate::testing::{Stage, test_program};
 fn build(stage: &Stage, script: &str, bootstrap: Bootstrap) -> ServerBuild {
     stage.write("server.sh", script);
     stage.write("build/template/mysql/user.frm", "table");
+    // A test may make several of them.
+    let _ = fs::remove_file(stage.path("build/server"));
     symlink(test_program("server"), stage.path("build/server")).unwrap();
     ServerBuild {
         id: "it".into(),
