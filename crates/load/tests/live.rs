@@ -18,9 +18,8 @@ use prony_client::{Address, Connection};
 use prony_host::{Launcher, Roots};
 use prony_load::{CheckOutcome, CheckTask, DriveTask, FillTask, Job, Message, Task, violations};
 use prony_model::{
-    Backend, Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue,
-    Length, Param, Protocol, Schema, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport,
-    Workload,
+    Backend, Config, Dataset, Distribution, Effect, Engine, Generator, Hot, IntentValue, Length,
+    Param, Protocol, Schema, StepOutcome, StopFlag, Thousandths, Timing, Tls, Transport, Workload,
 };
 use prony_servers::{Catalogue, Depot, Instance, Running, Wanted};
 
