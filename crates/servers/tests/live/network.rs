@@ -59,6 +59,10 @@ fn postgresql_admits_the_client_host_only() {
         refused();
         server.admit(client).unwrap();
         assert_eq!(ask(&server, &load, "SELECT 'in'"), "in", "{id}");
+        if encrypted {
+            let version = "SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+            assert_eq!(ask(&server, &load, version), "TLSv1.2", "{id}");
+        }
         let mut clear = load.clone();
         clear.tls = prony_model::Tls::Off;
         let in_clear = Connection::connect(&server.address(), &clear, LIMIT);
