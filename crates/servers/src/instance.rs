@@ -326,6 +326,9 @@ impl Instance {
         };
         let mut command = self.build.command(&self.launcher, setup, wrapper);
         command.arg(option).current_dir(self.folder.path());
+        if self.is_postgresql() {
+            command.envs(postgres::encryption(self));
+        }
         command
     }
 

@@ -20,6 +20,19 @@ const PORT: u16 = 15_432;
 /// The file that says who may log in.
 const ACCOUNTS: &str = "pg_hba.conf";
 
+/// The configuration of its library for encryption, which keeps it to TLS 1.2. Versions before 12 have no setting
+/// for that. Source: `SSL_CONF_cmd(3)`, `config(5)`.
+const ENCRYPTION: &str = "\
+openssl_conf = all
+[all]
+ssl_conf = ssl
+[ssl]
+system_default = limits
+[limits]
+MinProtocol = TLSv1.2
+MaxProtocol = TLSv1.2
+";
+
 /// The name of its socket, which has the port in it.
 pub(super) fn socket_name(instance: &Instance) -> String {
     format!(".s.PGSQL.{}", port(instance))
@@ -107,6 +120,7 @@ pub(super) fn write_config(instance: &Instance, rendered: &Rendered) -> Result<(
         port(instance)
     );
     if let Some(certificates) = &instance.certificates {
+        write_private(&encryption_path(instance), ENCRYPTION.as_bytes())?;
         for (option, path) in [
             ("ssl_cert_file", certificates.certificate()),
             ("ssl_key_file", certificates.key()),
@@ -115,6 +129,16 @@ pub(super) fn write_config(instance: &Instance, rendered: &Rendered) -> Result<(
         }
     }
     write_private(&instance.config_path(), text.as_bytes())
+}
+
+/// The variable that names the configuration of its library for encryption, where it encrypts.
+pub(super) fn encryption(instance: &Instance) -> Option<(&'static str, PathBuf)> {
+    let encrypts = instance.certificates.is_some();
+    encrypts.then(|| ("OPENSSL_CONF", encryption_path(instance)))
+}
+
+fn encryption_path(instance: &Instance) -> PathBuf {
+    instance.path("openssl.cnf")
 }
 
 /// The option that names the configuration.
