@@ -101,6 +101,7 @@ fn fill(engine: Engine) -> Task {
         connections: 2,
         own_server: true,
         hold: false,
+        flush_statistics: false,
     })
 }
 
@@ -341,6 +342,7 @@ fn conditions_hold_after_a_crash() {
         connections: 2,
         own_server: true,
         hold: false,
+        flush_statistics: false,
     });
     run(&server, server.admin_address(), Tls::Off, task);
     let (loaded, violated) = orders(&server, &dataset);
